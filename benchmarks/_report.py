@@ -1,0 +1,124 @@
+"""The results as tables: Markdown for the documentation, plain lines for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+__all__ = ["as_markdown", "describe", "write_page"]
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+
+HEAD = """\
+# Benchmarks
+
+Figures of omnirank beside its peers. Every ratio comes from one run on one machine: the contestants do the
+same work in alternation, times are medians with half the range of the repetitions, a ratio of 4 means that
+the contestant takes 4 times as long as the first of its table. Peak memory is what the work needs on top of
+its data, in a process of its own.
+
+This page is written by `make bench` from `benchmarks/results/`.
+"""
+
+NOTHING = "\nNo results have been recorded yet.\n"
+
+
+def as_markdown(records: Sequence[dict[str, Any]]) -> str:
+    """Return the page of all results."""
+    sections = [_section(record) for record in records]
+    return HEAD + ("".join(sections) or NOTHING)
+
+
+def write_page(records: Sequence[dict[str, Any]], path: Path = PAGE) -> None:
+    """Write the page of all results."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(as_markdown(records), encoding="utf-8")
+
+
+def describe(record: dict[str, Any]) -> Iterator[str]:
+    """Lines for the terminal."""
+    for comparison in record["comparisons"]:
+        yield f"  {comparison['name']}"
+        for row in _comparison_rows(comparison):
+            yield "    " + "  ".join(cell for cell in row if cell)
+        if comparison["bar"] is not None:
+            yield f"    bar: {_bar(comparison['bar'])}"
+    for item in record["figures"]:
+        yield "  " + "  ".join(cell for cell in _figure_row(item) if cell)
+
+
+def missed(record: dict[str, Any]) -> list[str]:
+    """Names of the results whose bar is not met."""
+    items = [*record["comparisons"], *record["figures"]]
+    return [item["name"] for item in items if item["bar"] is not None and item["bar"]["met"] is False]
+
+
+def _section(record: dict[str, Any]) -> str:
+    parts = [f"\n## {record['name']}\n", f"\n{record['description']}\n" if record["description"] else ""]
+    for comparison in record["comparisons"]:
+        parts.append(f"\n### {comparison['name']}\n\n")
+        parts.append(
+            _table(("contestant", "seconds", "ratio", "peak memory", "quality"), _comparison_rows(comparison))
+        )
+        parts += [f"\n{other}: skipped, {why}.\n" for other, why in comparison["skipped"].items()]
+        if comparison["bar"] is not None:
+            parts.append(f"\nBar: {_bar(comparison['bar'])}.\n")
+    if record["figures"]:
+        rows = [_figure_row(item) for item in record["figures"]]
+        parts += ["\n", _table(("figure", "value", "bar"), rows)]
+    return "".join([*parts, f"\n{_machine_line(record)}\n"])
+
+
+def _comparison_rows(comparison: dict[str, Any]) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    for row in comparison["contestants"]:
+        ratio = comparison["ratios"].get(row["name"])
+        rows.append(
+            (
+                row["name"],
+                f"{_number(row['median_seconds'])} ± {_number(row['spread_seconds'])} s",
+                "" if ratio is None else f"{_number(ratio['value'])} ± {_number(ratio['spread'])}",
+                _memory(row["peak_memory_bytes"]),
+                ", ".join(f"{name} {_number(value)}" for name, value in row["quality"].items()),
+            )
+        )
+    return rows
+
+
+def _figure_row(item: dict[str, Any]) -> tuple[str, ...]:
+    spread = "" if item["spread"] is None else f" ± {_number(item['spread'])}"
+    value = f"{_number(item['value'])}{spread} {item['unit']}".strip()
+    return item["name"], value, "" if item["bar"] is None else _bar(item["bar"])
+
+
+def _bar(bar: dict[str, Any]) -> str:
+    bounds = [f"{key.replace('_', ' ')} {bar[key]:g}" for key in ("at_least", "at_most") if key in bar]
+    against = f" against {bar['against']}" if "against" in bar else ""
+    verdict = {True: "met", False: "missed", None: "not judged"}[bar["met"]]
+    return f"{' and '.join(bounds)}{against}: {verdict}"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    rows = list(rows)
+    used = [i for i in range(len(head)) if any(row[i] for row in rows)]
+    lines = [[head[i] for i in used], ["---"] * len(used), *([row[i] for i in used] for row in rows)]
+    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
+
+
+def _machine_line(record: dict[str, Any]) -> str:
+    machine = record["machine"]
+    versions = [
+        f"{name} {machine[name]}"
+        for name in ("python", "numpy", "numba", "scikit-learn", "omnirank")
+        if machine.get(name)
+    ]
+    return f"{record['date']}: {machine['cpu']}, {machine['cores']} cores; {', '.join(versions)}."
+
+
+def _memory(size: int | None) -> str:
+    return "" if size is None else f"{_number(size / 2**20)} MiB"
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"

@@ -1,0 +1,62 @@
+"""Sphinx settings; the pages of the API reference are written from ``omnirank.__all__``."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version as installed_version
+from pathlib import Path
+
+import matplotlib
+
+import omnirank
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from _api_pages import write_api_pages, write_methods_table  # noqa: E402 - found through the path above
+
+matplotlib.use("Agg")
+
+project = "omnirank"
+author = "The omnirank developers"
+copyright = f"2026, {author}"
+release = version = installed_version("omnirank")
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+]
+root_doc = "index"
+exclude_patterns = ["_build", "api/generated/*.txt"]
+
+html_theme = "furo"
+html_title = f"omnirank {release}"
+html_show_sourcelink = False
+
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+autosummary_generate = False
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # numpydoc's Parameters sections say it in words
+numpydoc_show_class_members = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": ["../examples"],
+    "gallery_dirs": ["gallery"],
+    "filename_pattern": r"plot_",
+    "download_all_examples": False,
+    "write_computation_times": False,
+    "show_memory": False,
+    "remove_config_comments": True,
+}
+
+# sphinx-gallery's settings hold functions of its own, which Sphinx cannot keep between builds.
+suppress_warnings = ["config.cache"]
+
+write_api_pages(omnirank, HERE / "api" / "generated")
+write_methods_table(omnirank.methods(), HERE / "api" / "generated" / "methods.txt")

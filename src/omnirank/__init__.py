@@ -1,0 +1,84 @@
+"""Feature ranking for any target, with all, few or no labels.
+
+Examples
+--------
+>>> import omnirank as om
+>>> data = om.datasets.load_sample("digits")
+>>> ranking = om.make_ranker("univariate").fit(data).ranking_
+>>> len(ranking.top(5))
+5
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from omnirank import datasets, errors
+    from omnirank.core.comparison import compare
+    from omnirank.core.ranking import Ranking
+    from omnirank.core.registry import make_ranker, methods
+    from omnirank.data.arff_write import write_arff
+    from omnirank.data.dataset import Dataset
+    from omnirank.data.hierarchy import Hierarchy
+    from omnirank.data.load import load
+    from omnirank.data.parquet import write_parquet
+    from omnirank.rankers.baselines import RandomRanker, UniformRanker
+    from omnirank.rankers.univariate import UnivariateRanker
+
+    __version__: str
+
+# Every public name is imported on first use: the command line answers at once, nobody pays for unused parts.
+_WHERE = {
+    "Dataset": "omnirank.data.dataset",
+    "Hierarchy": "omnirank.data.hierarchy",
+    "RandomRanker": "omnirank.rankers.baselines",
+    "Ranking": "omnirank.core.ranking",
+    "UniformRanker": "omnirank.rankers.baselines",
+    "UnivariateRanker": "omnirank.rankers.univariate",
+    "compare": "omnirank.core.comparison",
+    "load": "omnirank.data.load",
+    "make_ranker": "omnirank.core.registry",
+    "methods": "omnirank.core.registry",
+    "write_arff": "omnirank.data.arff_write",
+    "write_parquet": "omnirank.data.parquet",
+}
+_MODULES = ("datasets", "errors")
+
+__all__ = [
+    "Dataset",
+    "Hierarchy",
+    "RandomRanker",
+    "Ranking",
+    "UniformRanker",
+    "UnivariateRanker",
+    "__version__",
+    "compare",
+    "datasets",
+    "errors",
+    "load",
+    "make_ranker",
+    "methods",
+    "write_arff",
+    "write_parquet",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _WHERE:
+        value = getattr(import_module(_WHERE[name]), name)
+    elif name in _MODULES:
+        value = import_module(f"omnirank.{name}")
+    elif name == "__version__":
+        from importlib.metadata import version
+
+        value = version("omnirank")
+    else:
+        raise AttributeError(f"module 'omnirank' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

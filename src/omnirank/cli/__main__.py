@@ -1,0 +1,6 @@
+"""``python -m omnirank.cli``."""
+
+from omnirank.cli import main
+
+if __name__ == "__main__":
+    main()

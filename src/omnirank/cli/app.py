@@ -1,0 +1,77 @@
+"""The frame of the command line: its commands, and how it speaks of errors and warnings."""
+
+from __future__ import annotations
+
+import errno
+import os
+import warnings
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from omnirank.cli import compare_rankings, convert, demo, info, methods, rank
+from omnirank.cli.output import problem, say
+from omnirank.core.errors import OmnirankError
+
+__all__ = ["app"]
+
+
+class _Group(TyperGroup):
+    """Errors of the user become one line and exit code 2; errors of omnirank keep their traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            try:
+                return super().invoke(ctx)
+            except (OmnirankError, OSError) as error:
+                if os.environ.get("OMNIRANK_TRACEBACK") == "1" or getattr(error, "errno", 0) == errno.EPIPE:
+                    raise
+                problem("error", _in_one_line(error), "bold red")
+                raise typer.Exit(2) from None
+
+
+app = typer.Typer(
+    cls=_Group,
+    help="Rank the features of any data set by their relevance for any target, with all, few or no labels.",
+    epilog="Start with: omnirank demo",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from omnirank import __version__
+
+        say(f"omnirank {__version__}")
+        raise typer.Exit
+
+
+_VERSION = typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=_show_version)
+
+
+@app.callback()
+def _options(version: Annotated[bool, _VERSION] = False) -> None:
+    """Options before the command."""
+
+
+app.command("info")(info.info)
+app.command("rank")(rank.rank)
+app.command("methods")(methods.methods)
+app.command("compare-rankings")(compare_rankings.compare_rankings)
+app.command("convert")(convert.convert)
+app.command("demo")(demo.demo)
+
+
+def _in_one_line(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return " ".join(str(error).split())
+
+
+def _show_warning(message: Any, *where: Any, **more: Any) -> None:
+    problem("warning", " ".join(str(message).split()), "bold yellow")

@@ -1,0 +1,59 @@
+"""``omnirank demo``: handwritten digits, a hundred of them labelled; which pixels matter?"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from omnirank.cli.heatmap import print_heatmap
+from omnirank.cli.output import say
+from omnirank.cli.rank import print_ranking
+
+if TYPE_CHECKING:
+    from omnirank.data.dataset import Dataset
+
+__all__ = ["demo"]
+
+_N_LABELLED = 100
+_SHAPE = (8, 8)
+_PICTURE = Path("omnirank-demo.png")
+
+
+def demo(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The picture to write.")] = _PICTURE,
+) -> None:
+    """Rank the pixels of handwritten digits of which only 100 are labelled. Needs no data and no network."""
+    from omnirank.core.parallel import progress_bars
+    from omnirank.core.registry import default_method
+    from omnirank.plots import score_map
+
+    data = _digits()
+    method = default_method()
+    say("Handwritten digits, 8 x 8 pixels each: which pixels tell the digits apart?\n", style="bold")
+    with progress_bars():
+        ranker = method.make(random_state=0, n_jobs=-1).fit(data)
+    ranking = ranker.ranking_
+    say(f"task      {ranker.task_}, inferred from the labels")
+    say(f"examples  {data.n_examples}, of which {int(data.labelled.sum())} are labelled")
+    say(f"features  {data.n_features} pixels, called pixel_<row>_<column>")
+    say(f"method    {method.name}: {method.summary}\n")
+    print_ranking(ranking, 10)
+    say("\nAll pixels, from · (irrelevant) to 9 (most relevant):\n")
+    print_heatmap(ranking.scores, _SHAPE)
+    axes = score_map(ranking, _SHAPE, title="Which pixels tell handwritten digits apart?")
+    axes.get_figure(root=True).savefig(out, dpi=150)  # type: ignore[union-attr]
+    say(f"\nPicture written to {out}")
+    say("Next: omnirank info YOUR_FILE, then omnirank rank YOUR_FILE --target last")
+
+
+def _digits() -> "Dataset":
+    """The digits with all but some labels hidden, as a user would bring them: the task is not said."""
+    import numpy as np
+
+    from omnirank.data.dataset import Dataset
+    from omnirank.data.samples import load_sample
+
+    digits = load_sample("digits")
+    order = np.random.default_rng(0).permutation(digits.n_examples)
+    hidden = digits.hide_labels(order[_N_LABELLED:])
+    return Dataset(hidden.features, hidden.y, target_names=hidden.target_names, name="digits")

@@ -1,0 +1,100 @@
+"""The options with which every command reads its data: written once, shared by all."""
+
+# no postponed annotations: typer reads them as objects
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+__all__ = ["CsvOption", "with_data"]
+
+CsvOption = Annotated[bool, typer.Option("--csv", help="Print only figures, as CSV.")]
+
+_HEADER: dict[str, Any] = {"auto": "auto", "yes": True, "no": False}
+_PANEL = "Reading the data"
+
+
+def _option(*names: str, text: str) -> Any:
+    return typer.Option(*names, help=text, rich_help_panel=_PANEL, show_default=False)
+
+
+def _load(
+    data: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DATA",
+            help="ARFF, CSV, TSV, Parquet, MATLAB or CLUS settings file; each may be gzipped.",
+            show_default=False,
+        ),
+    ],
+    target: Annotated[
+        str | None,
+        _option(
+            "--target",
+            "-t",
+            text="Target columns: names, positions from 1, ranges (17-30, last, last:14) or patterns (y_*), "
+            "separated by commas. Without target the features are ranked by how they cluster the data.",
+        ),
+    ] = None,
+    labels: Annotated[Path | None, _option("--labels", text="Label file of Mulan (.xml).")] = None,
+    features: Annotated[
+        str | None, _option("--features", text="Feature columns (default: all others).")
+    ] = None,
+    ignore: Annotated[str | None, _option("--ignore", text="Columns to leave out.")] = None,
+    key: Annotated[str | None, _option("--key", text="Columns that identify the examples.")] = None,
+    nominal: Annotated[
+        str | None, _option("--nominal", text="Columns of numbers to be taken as nominal.")
+    ] = None,
+    task: Annotated[str, _option("--task", text="The task (default: inferred from the target).")] = "auto",
+    header: Annotated[
+        str, _option("--header", text="Whether a text file starts with names: yes or no (default: auto).")
+    ] = "auto",
+    separator: Annotated[
+        str | None, _option("--separator", text="Character between the cells of a text file.")
+    ] = None,
+    strings: Annotated[
+        str, _option("--strings", text="String attributes of ARFF: error or drop (default: error).")
+    ] = "error",
+    duplicates: Annotated[
+        str, _option("--duplicates", text="Columns of the same name: error or number (default: error).")
+    ] = "error",
+) -> Any:
+    from omnirank.core.errors import ParameterError
+    from omnirank.data.load import load
+
+    if header not in _HEADER:
+        raise ParameterError(f"--header {header}: choose auto, yes or no")
+    return load(
+        data,
+        target,
+        labels=labels,
+        features=features,
+        ignore=ignore,
+        key=key,
+        nominal=nominal,
+        task=task,
+        header=_HEADER[header],
+        separator="\t" if separator == "\\t" else separator,
+        strings=strings,
+        duplicates=duplicates,
+    )
+
+
+def with_data(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command, whose first parameter is a Dataset, the options that say how to read it."""
+    shared = list(inspect.signature(_load).parameters.values())
+    own = list(inspect.signature(command).parameters.values())[1:]
+
+    @wraps(command)
+    def wrapper(**given: Any) -> None:
+        dataset = _load(**{parameter.name: given.pop(parameter.name) for parameter in shared})
+        command(dataset, **given)
+
+    merged = [p.replace(kind=p.KEYWORD_ONLY) for p in (shared[0], *own, *shared[1:])]
+    wrapper.__signature__ = inspect.Signature(merged)  # type: ignore[attr-defined]
+    wrapper.__annotations__ = {p.name: p.annotation for p in merged}
+    return wrapper

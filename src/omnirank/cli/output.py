@@ -1,0 +1,95 @@
+"""How the commands print: tables for people, plain CSV for programs, problems on the error stream."""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+__all__ = ["Justify", "bar", "console", "figures", "note", "numbers", "problem", "say", "table"]
+
+Justify = Literal["left", "right"]
+
+_PIPED_WIDTH = 160
+
+
+def console(*, error: bool = False) -> Any:
+    """Return a rich console on the output or the error stream."""
+    from rich.console import Console
+
+    stream = sys.stderr if error else sys.stdout
+    # What reads a pipe or a file does not fold lines at the 80 columns that rich would assume.
+    width = None if stream.isatty() or "COLUMNS" in os.environ else _PIPED_WIDTH
+    return Console(stderr=error, highlight=False, width=width)
+
+
+def say(text: str = "", style: str | None = None) -> None:
+    """Print a line of text for people."""
+    console().print(text, style=style, markup=False, soft_wrap=True)
+
+
+def problem(kind: str, text: str, style: str) -> None:
+    """Print one line on the error stream: the kind of problem in colour, and what it is."""
+    from rich.text import Text
+
+    console(error=True).print(Text.assemble((f"{kind}: ", style), text), soft_wrap=True)
+
+
+def note(text: str) -> None:
+    """Print one line on the error stream that the user should read, but that is no result."""
+    problem("note", text, "bold")
+
+
+def table(columns: Sequence[tuple[str, Justify]], rows: Iterable[Sequence[Any]]) -> None:
+    """Print a table; a column is its heading and how it is justified."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    headed = any(heading for heading, _ in columns)
+    made = Table(box=box.SIMPLE_HEAD if headed else box.SIMPLE, pad_edge=False, show_header=headed)
+    for heading, justify in columns:
+        made.add_column(heading, justify=justify, overflow="fold")
+    for row in rows:
+        made.add_row(*(Text(str(cell)) for cell in row))
+    console().print(made)
+
+
+def figures(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Print CSV: numbers in full precision, nothing else."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([repr(float(cell)) if isinstance(cell, float) else cell for cell in row])
+
+
+def numbers(values: Iterable[float]) -> list[str]:
+    """Return numbers for people: the same decimals for all, four digits that count in the largest.
+
+    Examples
+    --------
+    >>> from omnirank.cli.output import numbers
+    >>> numbers([0.123456, 0.05]), numbers([1797.2, 3.0])
+    (['0.1235', '0.0500'], ['1797', '3'])
+    """
+    found = [float(value) for value in values]
+    largest = max((abs(value) for value in found if math.isfinite(value)), default=0.0)
+    if largest == 0 or not 1e-4 <= largest < 1e7:
+        return [f"{value:.4g}" for value in found]
+    decimals = max(0, 3 - math.floor(math.log10(largest)))
+    return [f"{value:.{decimals}f}" for value in found]
+
+
+def bar(value: float, largest: float, width: int = 20) -> str:
+    """Return a bar whose length shows the value.
+
+    Examples
+    --------
+    >>> from omnirank.cli.output import bar
+    >>> bar(0.5, 1.0, width=8)
+    '━━━━'
+    """
+    return "━" * round(width * max(value, 0.0) / largest) if largest > 0 else ""

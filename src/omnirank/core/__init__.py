@@ -1,0 +1,1 @@
+"""Errors, seeds, the parallel helper, rankings and the method registry."""

@@ -1,0 +1,292 @@
+"""Score accumulators: what a method keeps while it runs, so that scores can be continued and merged.
+
+An accumulator is an immutable value: ``update`` and ``merge`` return a new one, ``finish`` gives the scores.
+Scores are one number a feature; with leading axes (targets x features) an accumulator holds several rows of
+scores at once.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from omnirank.core.errors import DataError, DataTypeError
+from omnirank.core.frozen import frozen_floats
+
+__all__ = ["Accumulator", "MeanAccumulator", "ReliefSums", "check_finishes_to"]
+
+# Share of the pair weights below which Relief's P_T (or s - P_T) is rounding and not a target difference.
+_RELIEF_TOLERANCE = 1e-12
+
+
+class Accumulator(ABC):
+    """Base of the score accumulators; a subclass is a frozen dataclass of numbers and float64 arrays."""
+
+    kind: ClassVar[str]
+    _kinds: ClassVar[dict[str, type[Accumulator]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        Accumulator._kinds[cls.kind] = cls
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the scores."""
+
+    @abstractmethod
+    def merge(self, other: Self) -> Self:
+        """Return the accumulator of what both have seen."""
+
+    @abstractmethod
+    def finish(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return the scores and their standard errors (None where there are too few or no replicates)."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a dict that ``json`` can write; floats come back bit for bit."""
+        values = {name: getattr(self, name) for name in self._field_names()}
+        return {"kind": self.kind} | {
+            name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()
+        }
+
+    @staticmethod
+    def from_json(content: dict[str, Any]) -> Accumulator:
+        """Return the accumulator that ``to_json`` described, of whatever kind."""
+        kind = content.get("kind") if isinstance(content, dict) else None
+        if not isinstance(kind, str) or kind not in Accumulator._kinds:
+            known = ", ".join(sorted(Accumulator._kinds))
+            raise DataError(f"the state of a ranking must have one of the kinds {known}")
+        cls = Accumulator._kinds[kind]
+        missing = [name for name in cls._field_names() if name not in content]
+        if missing:
+            raise DataError(f"the state of a ranking has no {missing[0]!r}")
+        return cls(**{name: content[name] for name in cls._field_names()})
+
+    @classmethod
+    def _field_names(cls) -> list[str]:
+        return [field.name for field in fields(cls)]  # type: ignore[arg-type]  # every subclass is a dataclass
+
+    def _check_same_shape(self, other: Accumulator) -> None:
+        if type(self) is not type(other) or self.shape != other.shape:
+            raise DataError(
+                f"cannot merge {other.kind!r} sums of shape {other.shape} into "
+                f"{self.kind!r} sums of shape {self.shape}"
+            )
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in self._field_names())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # through the constructor: arrays come back from a pickle writeable
+        return type(self), tuple(getattr(self, name) for name in self._field_names())
+
+
+@dataclass(frozen=True, eq=False)
+class MeanAccumulator(Accumulator):
+    """Count, mean and sum of squared deviations of the scores of replicates, such as the trees of a forest.
+
+    Parameters
+    ----------
+    count : int
+        Number of replicates.
+    mean : ndarray
+        Mean score of each feature.
+    m2 : ndarray
+        Sum over the replicates of the squared deviation from the mean, of each feature.
+
+    Notes
+    -----
+    ``update`` takes one replicate after the other (Welford), so that the bits do not depend on how the
+    replicates were cut into blocks. ``merge`` is the exact pairwise form [1]_: with delta = mean_b - mean_a,
+    mean = (n_a mean_a + n_b mean_b) / n and M2 = M2_a + M2_b + delta^2 n_a n_b / n.
+
+    References
+    ----------
+    .. [1] T. F. Chan, G. H. Golub, R. J. LeVeque: Algorithms for computing the sample variance. The American
+       Statistician 37 (1983).
+
+    Examples
+    --------
+    >>> from omnirank.core.accumulators import MeanAccumulator
+    >>> trees = MeanAccumulator.empty(2).update([[1.0, 0.0], [3.0, 0.0]])
+    >>> scores, standard_errors = trees.finish()
+    >>> scores.tolist(), standard_errors.tolist()
+    ([2.0, 0.0], [1.0, 0.0])
+    """
+
+    kind: ClassVar[str] = "mean"
+
+    count: int
+    mean: np.ndarray
+    m2: np.ndarray
+
+    def __post_init__(self) -> None:
+        if isinstance(self.count, bool) or not isinstance(self.count, int | np.integer):
+            raise DataError(f"the number of replicates must be an integer, not {self.count!r}")
+        if not 0 <= self.count < 2**63:
+            raise DataError("the number of replicates must lie between 0 and 2**63 - 1")
+        object.__setattr__(self, "count", int(self.count))
+        _freeze(self, "mean", "m2")
+        if self.mean.ndim == 0 or self.mean.shape != self.m2.shape:
+            raise DataError(f"means of shape {self.mean.shape} with deviations of shape {self.m2.shape}")
+        if np.any(self.m2 < 0):
+            raise DataError("a sum of squared deviations is negative")
+
+    @classmethod
+    def empty(cls, shape: int | tuple[int, ...]) -> MeanAccumulator:
+        """Return the accumulator of no replicate, for scores of the given shape."""
+        return cls(0, np.zeros(shape), np.zeros(shape))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the scores."""
+        return self.mean.shape
+
+    def update(self, block: Any) -> MeanAccumulator:
+        """Return the accumulator that has also seen a block of replicates (first axis: replicates)."""
+        block = frozen_floats(block, "scores of replicates")
+        if block.ndim == 0 or block.shape[1:] != self.shape:
+            raise DataError(f"replicates of shape {block.shape} for scores of shape {self.shape}")
+        count, mean, m2 = self.count, self.mean.copy(), self.m2.copy()
+        for scores in block:
+            count += 1
+            delta = scores - mean
+            mean += delta / count
+            m2 += delta * (scores - mean)
+        return MeanAccumulator(count, mean, m2)
+
+    def merge(self, other: MeanAccumulator) -> MeanAccumulator:
+        """Return the accumulator of the replicates of both."""
+        self._check_same_shape(other)
+        if not self.count or not other.count:
+            return self if self.count else other
+        count = self.count + other.count
+        delta = other.mean - self.mean
+        # symmetric in the two sides, so that the order of merging two rankings changes no bit
+        mean = (self.count * self.mean + other.count * other.mean) / count
+        m2 = self.m2 + other.m2 + delta**2 * (self.count * other.count / count)
+        return MeanAccumulator(count, mean, m2)
+
+    def finish(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return the means and their standard errors, sqrt(M2 / (n - 1) / n); None for one replicate."""
+        if not self.count:
+            raise DataError("there is no replicate to average")
+        if self.count == 1:
+            return self.mean, None
+        return self.mean, np.sqrt(self.m2 / (self.count - 1) / self.count)
+
+
+@dataclass(frozen=True, eq=False)
+class ReliefSums(Accumulator):
+    """The sums of Relief over pairs of neighbours: P_FT, P_F, P_T and the total pair weight s.
+
+    Parameters
+    ----------
+    p_ft : ndarray of shape (..., n_features)
+        Weighted sum of feature distance times target distance.
+    p_f : ndarray of shape (..., n_features)
+        Weighted sum of feature distances.
+    p_t : float or ndarray of shape (...)
+        Weighted sum of target distances.
+    weight : float or ndarray of shape (...)
+        Sum s of the pair weights.
+
+    Notes
+    -----
+    The importance is P_FT / P_T - (P_F - P_FT) / (s - P_T), an estimate of P(feature differs | target
+    differs) - P(feature differs | target is the same). It is undefined where no pair differs in the target
+    (P_T = 0) or all pairs do so fully (P_T = s): then all scores are 0 and ``degenerate`` says so.
+
+    Examples
+    --------
+    >>> from omnirank.core.accumulators import ReliefSums
+    >>> half = ReliefSums(p_ft=[2.0, 1.0], p_f=[2.0, 2.0], p_t=2.0, weight=4.0)
+    >>> half.merge(half).finish()[0].tolist()
+    [1.0, 0.0]
+    """
+
+    kind: ClassVar[str] = "relief"
+
+    p_ft: np.ndarray
+    p_f: np.ndarray
+    p_t: np.ndarray
+    weight: np.ndarray
+
+    def __post_init__(self) -> None:
+        _freeze(self, "p_ft", "p_f", "p_t", "weight")
+        rows = self.p_ft.shape[:-1]
+        if not (self.p_ft.ndim and self.p_ft.shape == self.p_f.shape and self.p_t.shape == rows):
+            raise DataError(
+                f"P_FT, P_F and P_T have the shapes {self.p_ft.shape}, {self.p_f.shape}, {self.p_t.shape}"
+            )
+        if self.weight.shape != rows:
+            raise DataError(f"pair weights of shape {self.weight.shape} with P_T of shape {rows}")
+
+    @classmethod
+    def empty(cls, shape: int | tuple[int, ...]) -> ReliefSums:
+        """Return the sums over no pair, for scores of the given shape."""
+        zeros = np.zeros(shape)
+        return cls(zeros, zeros, np.zeros(zeros.shape[:-1]), np.zeros(zeros.shape[:-1]))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the scores."""
+        return self.p_ft.shape
+
+    @property
+    def degenerate(self) -> bool:
+        """Whether the scores (of a row) are undefined because the target never or always differs."""
+        return not bool(np.all(self._defined()))
+
+    def merge(self, other: ReliefSums) -> ReliefSums:
+        """Return the sums over the pairs of both."""
+        self._check_same_shape(other)
+        return ReliefSums(
+            self.p_ft + other.p_ft, self.p_f + other.p_f, self.p_t + other.p_t, self.weight + other.weight
+        )
+
+    def finish(self) -> tuple[np.ndarray, None]:
+        """Return the importances; Relief has no replicates, so there is no standard error."""
+        defined = np.broadcast_to(self._defined()[..., None], self.shape)
+        different = self.p_t[..., None]
+        same = self.weight[..., None] - different
+        given_different = np.divide(self.p_ft, different, out=np.zeros(self.shape), where=defined)
+        given_same = np.divide(self.p_f - self.p_ft, same, out=np.zeros(self.shape), where=defined)
+        return given_different - given_same, None
+
+    def _defined(self) -> np.ndarray:
+        least = _RELIEF_TOLERANCE * self.weight
+        return np.asarray((self.p_t > least) & (self.weight - self.p_t > least))
+
+
+def check_finishes_to(state: Accumulator | None, scores: np.ndarray) -> None:
+    """Raise `DataError` unless the state (if any) is what the scores were finished from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.core.accumulators import MeanAccumulator, check_finishes_to
+    >>> check_finishes_to(MeanAccumulator.empty(1).update([[2.0]]), np.array([3.0]))
+    Traceback (most recent call last):
+    omnirank.core.errors.DataError: the scores are not those that the given state finishes to
+    """
+    if state is None:
+        return
+    if not isinstance(state, Accumulator):
+        raise DataTypeError(f"state must be an Accumulator, not {type(state).__name__}")
+    with np.errstate(over="ignore", invalid="ignore"):  # sums from a damaged file may be huge
+        agree = state.shape == scores.shape and np.allclose(state.finish()[0], scores, rtol=1e-9, atol=0)
+    if not agree:
+        raise DataError("the scores are not those that the given state finishes to")
+
+
+def _freeze(accumulator: Accumulator, *names: str) -> None:
+    for name in names:
+        values = frozen_floats(getattr(accumulator, name), f"{name} of a score accumulator")
+        object.__setattr__(accumulator, name, values)

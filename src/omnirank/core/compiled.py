@@ -1,0 +1,117 @@
+"""The one decorator of compiled kernels. Importing this module imports Numba: only ``_kernels`` modules do.
+
+Compiled code is kept on disk under a folder named after the hash of all kernel sources. (Numba itself looks at the
+file of the compiled function only: a change in a function that it calls would go unnoticed.)
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.extending import overload
+
+__all__ = ["compiled", "dispatched", "inlined"]
+
+# Sums may be reordered and fused; NaN and infinities keep their meaning.
+_OPTIONS = {"nogil": True, "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
+
+_UNUSED_AFTER_DAYS = 14
+
+
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile at the first call, keep the result on disk, release the GIL."""
+    return _jit(function)
+
+
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """As :func:`compiled`, but copied into its callers, which saves counting references to array arguments."""
+    return _jit(function, forceinline=True)
+
+
+def dispatched(position: int = 0) -> Callable[[Callable[..., Any]], Any]:
+    """Make a kernel with one implementation a kind of NamedTuple, chosen by the type of one argument.
+
+    The decorated stub names the arguments; implementations are added with ``stub.kind(NamedTupleClass)``. When
+    compiled, only the implementation that a call needs is compiled, into its caller.
+
+    Parameters
+    ----------
+    position : int
+        Which argument decides.
+    """
+
+    def decorate(stub: Callable[..., Any]) -> Any:
+        implementations: dict[type, Callable[..., Any]] = {}
+
+        @functools.wraps(stub)
+        def interpreted(*arguments: Any) -> Any:
+            return implementations[type(arguments[position])](*arguments)
+
+        def choose(*types: Any) -> Callable[..., Any]:
+            return implementations[types[position].instance_class]
+
+        def kind(*classes: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+            def add(implementation: Callable[..., Any]) -> Callable[..., Any]:
+                implementations.update(dict.fromkeys(classes, implementation))
+                return implementation
+
+            return add
+
+        interpreted.kind = kind  # type: ignore[attr-defined]
+        overload(interpreted, jit_options={**_OPTIONS, "forceinline": True}, strict=False)(choose)
+        return interpreted
+
+    return decorate
+
+
+def _jit(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = _CACHE
+    try:
+        return numba.njit(cache=True, **_OPTIONS, **options)(function)
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def _cache_folder() -> str:
+    """Folder of the compiled kernels: beside the package, else the user's cache, else a temporary one."""
+    package = Path(__file__).parent.parent
+    digest = hashlib.blake2b(digest_size=8)
+    for source in [Path(__file__), *sorted(package.glob("*/_kernels*.py"))]:
+        digest.update(source.read_bytes())
+    name = f"kernels-{digest.hexdigest()}"
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
+    places = [package / "__pycache__", home / "omnirank"]
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        places.insert(0, Path(os.environ["NUMBA_CACHE_DIR"]) / "omnirank")
+    for place in places:
+        try:
+            (place / name).mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=place / name):
+                pass
+        except OSError:
+            continue
+        _forget_old(place, name)
+        return str(place / name)
+    return tempfile.mkdtemp(prefix="omnirank-kernels-")
+
+
+def _forget_old(place: Path, current: str) -> None:
+    """Delete kernels of other versions that nobody has used for a while."""
+    os.utime(place / current)
+    oldest = time.time() - _UNUSED_AFTER_DAYS * 86400
+    for folder in place.glob("kernels-*"):
+        if folder.name != current and folder.stat().st_mtime < oldest:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+_CACHE = _cache_folder()

@@ -1,0 +1,108 @@
+"""Checked, read-only values for small immutable results."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from omnirank.core.errors import DataError, DataTypeError
+
+__all__ = ["frozen_floats", "frozen_json", "frozen_names", "thawed_json"]
+
+
+def frozen_floats(values: Any, what: str) -> np.ndarray:
+    """Return a read-only float64 copy; refuse what is not a number or not finite.
+
+    Examples
+    --------
+    >>> from omnirank.core.frozen import frozen_floats
+    >>> frozen_floats([1, 2.5], "scores").flags.writeable
+    False
+    """
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DataTypeError(f"{what} must be numbers ({error})") from None
+    if not np.all(np.isfinite(array)):
+        place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        at = f" at position {', '.join(map(str, place))}" if place else ""
+        raise DataError(f"{what} must be finite: there is {array[place]}{at}")
+    array.flags.writeable = False
+    return array
+
+
+def frozen_names(names: Any, what: str) -> tuple[str, ...]:
+    """Return the names as a tuple; refuse an empty list, other types than str, and repeated names.
+
+    Examples
+    --------
+    >>> from omnirank.core.frozen import frozen_names
+    >>> frozen_names(["a", "b"], "feature")
+    ('a', 'b')
+    """
+    if isinstance(names, str) or not isinstance(names, Sequence | np.ndarray):
+        raise DataTypeError(f"{what} names must be a list of strings, not {type(names).__name__}")
+    checked = tuple(names)
+    if not checked:
+        raise DataError(f"there is no {what}")
+    for name in checked:
+        if not isinstance(name, str):
+            raise DataTypeError(f"{what} names must be strings, but {name!r} is {type(name).__name__}")
+    if len(set(checked)) != len(checked):
+        seen: set[str] = set()
+        for name in checked:
+            if name in seen:
+                raise DataError(f"two {what}s are called {name!r}: {what} names must differ")
+            seen.add(name)
+    return tuple(str(name) for name in checked)
+
+
+def frozen_json(value: Any, what: str) -> Any:
+    """Return a read-only copy of a value that JSON can hold; numpy scalars become Python's numbers.
+
+    Examples
+    --------
+    >>> from omnirank.core.frozen import frozen_json
+    >>> frozen_json({"influence": [0.0, 1.0]}, "parameters")
+    mappingproxy({'influence': (0.0, 1.0)})
+    """
+    if value is None or isinstance(value, str):
+        return None if value is None else str(value)
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        number = float(value)
+        if not math.isfinite(number):
+            raise DataError(f"{what} is {number}, which JSON cannot hold")
+        return number
+    if isinstance(value, Mapping):
+        odd = [key for key in value if not isinstance(key, str)]
+        if odd:
+            raise DataTypeError(f"keys of {what} must be strings, but {odd[0]!r} is {type(odd[0]).__name__}")
+        return MappingProxyType({str(key): frozen_json(v, f"{what}[{key!r}]") for key, v in value.items()})
+    if isinstance(value, list | tuple | np.ndarray):
+        return tuple(frozen_json(item, f"{what}[{i}]") for i, item in enumerate(value))
+    raise DataTypeError(f"{what} is of type {type(value).__name__}, which JSON cannot hold")
+
+
+def thawed_json(value: Any) -> Any:
+    """Return the plain dicts and lists of what `frozen_json` returned.
+
+    Examples
+    --------
+    >>> from omnirank.core.frozen import frozen_json, thawed_json
+    >>> thawed_json(frozen_json({"influence": (0.0, 1.0)}, "parameters"))
+    {'influence': [0.0, 1.0]}
+    """
+    if isinstance(value, Mapping):
+        return {key: thawed_json(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return [thawed_json(item) for item in value]
+    return value

@@ -1,0 +1,288 @@
+"""The one place where work is spread over workers: joblib threads, ordered results, BLAS on one thread."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from contextvars import ContextVar
+from itertools import pairwise
+from numbers import Integral
+from typing import Any, TypeVar
+
+from omnirank.core.errors import ParameterError
+
+__all__ = ["blocks", "progress_bars", "run_parallel", "worker_count"]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_PROGRESS_DELAY_S = 2.0
+_show_progress: ContextVar[bool] = ContextVar("omnirank_show_progress", default=False)
+
+
+def run_parallel(
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    description: str = "",
+) -> list[Result]:
+    """Return ``[function(item) for item in items]``, computed by several workers.
+
+    Parameters
+    ----------
+    function : callable
+        Called once an item. To gain from threads it must release the GIL (compiled kernels do).
+    items : iterable
+        What to work on; give blocks of work (see `blocks`) where a single item takes microseconds.
+    n_jobs : int or None
+        Number of workers; -1 is all cores, None is 1 unless inside ``joblib.parallel_config``, whose backend
+        (threads by default, or processes, or a Dask cluster) is used as it stands.
+    progress : bool or None
+        Whether to show a progress bar on the standard error stream when the work takes longer than two
+        seconds. None is as said by `progress_bars`. Nothing is shown where that stream is not a terminal.
+    description : str
+        What the progress bar says.
+
+    Returns
+    -------
+    list
+        Results in the order of the items.
+
+    Notes
+    -----
+    BLAS is held to one thread with any number of workers, one included: with several threads it adds in
+    another order, and results must not depend on ``n_jobs`` in any bit.
+
+    Examples
+    --------
+    >>> from omnirank.core.parallel import run_parallel
+    >>> run_parallel(abs, [-3, 2, -1], n_jobs=2)
+    [3, 2, 1]
+    """
+    todo = list(items)
+    workers = min(worker_count(n_jobs), len(todo))
+    shown = _show_progress.get() if progress is None else progress
+    with _one_blas_thread(), _ProgressBar(len(todo), description) if shown else nullcontext() as bar:
+        results = (
+            map(function, todo) if workers <= 1 else _joblib_results(function, todo, workers, bar is not None)
+        )
+        if bar is None:
+            return list(results)
+        collected = []
+        for result in results:
+            collected.append(result)
+            bar.advance()
+        return collected
+
+
+def worker_count(n_jobs: int | None = None) -> int:
+    """Return the number of workers that ``n_jobs`` stands for (None and -1 as in `run_parallel`).
+
+    Examples
+    --------
+    >>> from omnirank.core.parallel import worker_count
+    >>> worker_count(None), worker_count(3)
+    (1, 3)
+    """
+    from joblib import effective_n_jobs
+
+    if n_jobs is None:
+        return int(effective_n_jobs(None))
+    if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise ParameterError(f"n_jobs must be None, a number of workers or -1 for all cores, not {n_jobs!r}")
+    return int(effective_n_jobs(int(n_jobs)))
+
+
+def blocks(n_items: int, n_blocks: int) -> list[range]:
+    """Cut ``range(n_items)`` into contiguous blocks whose sizes differ by at most one; none is empty.
+
+    Where results are summed over blocks, their number must not depend on the number of workers.
+
+    Examples
+    --------
+    >>> from omnirank.core.parallel import blocks
+    >>> blocks(7, 3)
+    [range(0, 3), range(3, 5), range(5, 7)]
+    >>> blocks(2, 8)
+    [range(0, 1), range(1, 2)]
+    """
+    if n_items < 0 or n_blocks < 1:
+        raise ParameterError(f"cannot cut {n_items} items into {n_blocks} blocks")
+    n_blocks = min(n_blocks, n_items)
+    cuts = [(i * n_items + n_blocks - 1) // n_blocks for i in range(n_blocks + 1)] if n_blocks else [0]
+    return [range(start, stop) for start, stop in pairwise(cuts)]
+
+
+@contextmanager
+def progress_bars(shown: bool = True) -> Iterator[None]:
+    """Show progress bars for all long work inside the ``with`` block.
+
+    Examples
+    --------
+    >>> from omnirank.core.parallel import progress_bars, run_parallel
+    >>> with progress_bars():
+    ...     run_parallel(abs, [-1, 1], description="growing trees")
+    [1, 1]
+    """
+    token = _show_progress.set(shown)
+    try:
+        yield
+    finally:
+        _show_progress.reset(token)
+
+
+def _joblib_results(
+    function: Callable[[Item], Result], todo: list[Item], workers: int, one_by_one: bool
+) -> Iterable[Result]:
+    from joblib import Parallel, delayed
+
+    # no backend is named here, so that joblib.parallel_config decides; threads are only a preference
+    options: dict[str, Any] = {"n_jobs": workers, "prefer": "threads"}
+    try:
+        parallel = Parallel(return_as="generator" if one_by_one else "list", **options)
+    except ValueError:  # a backend that cannot hand over results one by one
+        parallel = Parallel(**options)
+    return parallel(delayed(_call)(function, item) for item in todo)
+
+
+def _call(function: Callable[[Item], Result], item: Item) -> Result:
+    with _one_blas_thread():
+        return function(item)
+
+
+@contextmanager
+def _one_blas_thread() -> Iterator[None]:
+    """Hold BLAS to one thread, for the whole process and for the calling thread.
+
+    Both, because the number of threads belongs to the process in some builds of BLAS and to the calling
+    thread in others (those on OpenMP).
+    """
+    controller = _blas_holder.enter()
+    try:
+        with controller.limit(limits=1, user_api="blas"):
+            yield
+    finally:
+        _blas_holder.leave()
+
+
+class _BlasHolder:
+    """A thread that holds BLAS of the process to one thread while anyone is inside.
+
+    Callers in several threads that each saved and restored the number would leave it wrong, so it is set
+    when the first comes and restored when the last leaves. These may be different threads, but threadpoolctl
+    lets only the thread that set a limit restore it: hence a thread of its own.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._controller: Any = None
+        self._held = threading.Event()
+        self._release = threading.Event()
+        self._thread = threading.Thread()
+
+    def enter(self) -> Any:
+        """Count one caller in; return the controller of the libraries."""
+        from threadpoolctl import ThreadpoolController
+
+        with self._lock:
+            if self._inside == 0:
+                self._controller = ThreadpoolController()
+                self._held.clear()
+                self._release.clear()
+                self._thread = threading.Thread(target=self._hold, name="omnirank-blas", daemon=True)
+                self._thread.start()
+                self._held.wait()
+            self._inside += 1
+            return self._controller
+
+    def leave(self) -> None:
+        """Count one caller out."""
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._release.set()
+                self._thread.join()
+
+    def _hold(self) -> None:
+        try:
+            with self._controller.limit(limits=1, user_api="blas"):
+                self._held.set()
+                self._release.wait()
+        finally:
+            self._held.set()
+
+
+_blas_holder = _BlasHolder()
+
+
+class _ProgressBar:
+    """A rich progress bar that appears when the work has taken longer than the delay."""
+
+    def __init__(self, total: int, description: str, delay: float = _PROGRESS_DELAY_S) -> None:
+        self._total = total
+        self._description = description
+        self._done = 0
+        self._closed = False
+        self._lock = threading.Lock()
+        self._display: Any = None
+        self._task: Any = None
+        self._timer = threading.Timer(delay, self._appear)
+        self._timer.daemon = True
+
+    def __enter__(self) -> _ProgressBar:
+        self._timer.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._timer.cancel()
+        with self._lock:
+            self._closed = True
+            if self._display is not None:
+                with suppress(OSError):  # a closed terminal must not cost the results
+                    self._display.stop()
+
+    def advance(self) -> None:
+        """Count one more item as done."""
+        with self._lock:
+            self._done += 1
+            if self._display is not None:
+                self._display.update(self._task, completed=self._done)
+
+    def _appear(self) -> None:
+        console = _console()
+        if console is None:
+            return
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+        )
+        with self._lock:
+            if self._closed:
+                return
+            display = Progress(*columns, console=console, transient=True)
+            self._task = display.add_task(self._description, total=self._total, completed=self._done)
+            with suppress(OSError):
+                display.start()
+                self._display = display
+
+
+def _console() -> Any:
+    """Return a rich console on the standard error stream, or None where nobody watches it."""
+    from rich.console import Console
+
+    class Bystander(Console):
+        def on_broken_pipe(self) -> None:
+            """Do nothing: rich would close the standard output and exit, and all this shows is a bar."""
+
+    console = Bystander(stderr=True)
+    # not console.is_terminal: settings such as FORCE_COLOR make it true for log files
+    watched = console.is_jupyter or (sys.stderr is not None and sys.stderr.isatty())
+    return console if watched else None

@@ -1,0 +1,373 @@
+"""The result of every ranking method: features with scores, and what is needed to continue or merge them."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, fields
+from functools import cached_property
+from numbers import Integral
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from omnirank.core.accumulators import Accumulator, check_finishes_to
+from omnirank.core.errors import DataError, DataTypeError, FileFormatError, ParameterError
+from omnirank.core.frozen import frozen_floats, frozen_json, frozen_names, thawed_json
+from omnirank.core.merging import merged_fields
+from omnirank.core.ranking_io import read_fields, write_fields
+from omnirank.core.seeds import SeedRanges
+from omnirank.core.target_scores import TargetScores
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+__all__ = ["Ranking"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ranking:
+    """Features with their scores; a larger score means a more relevant feature.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Feature names, in the order of the data.
+    scores : array-like of shape (n_features,)
+        Finite scores in the same order; kept as read-only float64.
+    method : str
+        Name of the method in the registry.
+    parameters : mapping, optional
+        Parameters of the method: strings, numbers, booleans, None, and lists and dicts of these.
+    task : str or None
+        Task that was solved.
+    standard_errors : array-like of shape (n_features,) or None
+        Standard errors of the scores, where the method has replicates (such as trees).
+    state : Accumulator or None
+        What the scores were finished from; needed by `merge`.
+    fingerprint : str or None
+        Fingerprint of the data; needed by `merge`.
+    seeds : SeedRanges or None
+        Random streams used; needed by `merge`.
+    per_target : TargetScores or None
+        Scores for each single target.
+
+    Examples
+    --------
+    >>> from omnirank.core.ranking import Ranking
+    >>> ranking = Ranking(["height", "width", "noise"], [0.2, 0.7, 0.0], "genie3", task="regression")
+    >>> ranking
+    Ranking(genie3, regression, 3 features: width 0.7, height 0.2, noise 0)
+    >>> ranking.ranks.tolist()
+    [2, 1, 3]
+    >>> ranking.top(2)
+    ['width', 'height']
+    >>> ranking.to_frame()
+       rank feature  score
+    0     1   width    0.7
+    1     2  height    0.2
+    2     3   noise    0.0
+    """
+
+    names: tuple[str, ...]
+    scores: np.ndarray
+    method: str
+    _: KW_ONLY
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    task: str | None = None
+    standard_errors: np.ndarray | None = None
+    state: Accumulator | None = None
+    fingerprint: str | None = None
+    seeds: SeedRanges | None = None
+    per_target: TargetScores | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("method", "task", "fingerprint"):
+            value = getattr(self, name)
+            if not isinstance(value, str) and (name == "method" or value is not None):
+                raise DataTypeError(f"{name} of a ranking must be a string, not {type(value).__name__}")
+        if not isinstance(self.parameters, Mapping):
+            raise DataTypeError(f"parameters must be a mapping, not {type(self.parameters).__name__}")
+        names = frozen_names(self.names, "feature")
+        scores = _one_per_feature(self.scores, "scores", names)
+        errors = self.standard_errors
+        if errors is not None:
+            errors = _one_per_feature(errors, "standard errors", names)
+            if np.any(errors < 0):
+                raise DataError(
+                    f"the standard error of feature {names[int(np.argmin(errors))]!r} is negative"
+                )
+        check_finishes_to(self.state, scores)
+        if self.per_target is not None and self.per_target.scores.shape[1] != len(names):
+            n_scored = self.per_target.scores.shape[1]
+            raise DataError(f"per-target scores of {n_scored} features for {len(names)} features")
+        parameters = frozen_json(self.parameters, "parameters")
+        frozen = {"names": names, "scores": scores, "standard_errors": errors, "parameters": parameters}
+        for name, value in frozen.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_state(cls, names: Sequence[str], state: Accumulator, method: str, **others: Any) -> Ranking:
+        """Return the ranking whose scores and standard errors an accumulator finishes to.
+
+        Examples
+        --------
+        >>> from omnirank.core.accumulators import MeanAccumulator
+        >>> from omnirank.core.ranking import Ranking
+        >>> trees = MeanAccumulator.empty(2).update([[1.0, 0.0], [3.0, 0.0]])
+        >>> Ranking.from_state(["a", "b"], trees, "genie3").standard_errors.tolist()
+        [1.0, 0.0]
+        """
+        scores, errors = state.finish()
+        return cls(tuple(names), scores, method, standard_errors=errors, state=state, **others)
+
+    # -- order ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """Indices of the features, best first; tied features keep the order of the data."""
+        order = np.argsort(-self.scores, kind="stable")
+        order.flags.writeable = False
+        return order
+
+    @cached_property
+    def ranks(self) -> np.ndarray:
+        """Rank of each feature, 1 to n_features without gaps (1 = best); ties in the order of the data."""
+        ranks = np.empty(len(self.names), dtype=np.int64)
+        ranks[self.order] = np.arange(1, len(self.names) + 1)
+        ranks.flags.writeable = False
+        return ranks
+
+    def tied_ranks(self, method: Literal["average", "min", "max", "dense"] = "average") -> np.ndarray:
+        """Return the ranks (1 = best) in which features of equal score share theirs.
+
+        Examples
+        --------
+        >>> from omnirank.core.ranking import Ranking
+        >>> Ranking(["a", "b", "c"], [0.5, 0.5, 1.0], "genie3").tied_ranks().tolist()
+        [2.5, 2.5, 1.0]
+        """
+        from scipy.stats import rankdata
+
+        return np.asarray(rankdata(-self.scores, method=method), dtype=np.float64)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    # -- choosing features ----------------------------------------------------------------------------
+
+    def top(self, k: int = 10) -> list[str]:
+        """Return the names of the k best features, best first (all of them where there are fewer)."""
+        return [self.names[i] for i in self.order[: _checked_count(k, "k", least=0)]]
+
+    def positive(self) -> list[str]:
+        """Return the names of the features with a score above 0, best first."""
+        return self.top(int(np.count_nonzero(self.scores > 0)))
+
+    def select(
+        self, n: int | None = None, *, share: float | None = None, threshold: float | None = None
+    ) -> np.ndarray:
+        """Return which features to keep: one bool a feature, in the order of the data.
+
+        Parameters
+        ----------
+        n : int, optional
+            Keep the n best.
+        share : float, optional
+            Keep this share of the features, rounded, at least one.
+        threshold : float, optional
+            Keep the features with this score or a larger one.
+
+        Examples
+        --------
+        >>> from omnirank.core.ranking import Ranking
+        >>> ranking = Ranking(["a", "b", "c", "d"], [0.1, 0.5, 0.0, 0.4], "genie3")
+        >>> ranking.select(2).tolist()
+        [False, True, False, True]
+        >>> ranking.select(threshold=0.1).tolist()
+        [True, True, False, True]
+        """
+        if sum(value is not None for value in (n, share, threshold)) != 1:
+            raise ParameterError("give exactly one of n, share and threshold")
+        if threshold is not None:
+            return np.asarray(self.scores >= threshold)
+        if share is not None:
+            if not 0 < share <= 1:
+                raise ParameterError(f"share must lie in (0, 1], not {share!r}")
+            n = max(1, round(share * len(self.names)))
+        return np.asarray(self.ranks <= _checked_count(n, "n"))
+
+    # -- other views ----------------------------------------------------------------------------------
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table, best first: rank, feature, score and, where there are any, standard_error."""
+        import pandas as pd
+
+        order = self.order
+        columns: dict[str, Any] = {
+            "rank": self.ranks[order],
+            "feature": [self.names[i] for i in order],
+            "score": self.scores[order],
+        }
+        if self.standard_errors is not None:
+            columns["standard_error"] = self.standard_errors[order]
+        return pd.DataFrame(columns)
+
+    def group_scores(self, groups: Mapping[str, str], *, as_shares: bool = False) -> pd.Series:
+        """Return the sum of the scores over each group of features, largest first.
+
+        Parameters
+        ----------
+        groups : mapping
+            Feature name -> group; every feature of the ranking must be in it.
+        as_shares : bool
+            Divide by the total; negative scores count as 0 then.
+
+        Examples
+        --------
+        >>> from omnirank.core.ranking import Ranking
+        >>> ranking = Ranking(["a", "b", "c"], [1.0, 2.0, 5.0], "genie3")
+        >>> ranking.group_scores({"a": "body", "b": "body", "c": "head"}, as_shares=True)
+        head    0.625
+        body    0.375
+        Name: share, dtype: float64
+        """
+        import pandas as pd
+
+        missing = [name for name in self.names if name not in groups]
+        if missing:
+            raise DataError(f"{len(missing)} features have no group, the first is {missing[0]!r}")
+        sums: dict[str, float] = {}
+        for name, score in zip(self.names, self.scores.tolist(), strict=True):
+            sums[groups[name]] = sums.get(groups[name], 0.0) + (max(score, 0.0) if as_shares else score)
+        total = sum(sums.values())
+        if as_shares and total > 0:
+            sums = {group: value / total for group, value in sums.items()}
+        series = pd.Series(sums, name="share" if as_shares else "score", dtype=np.float64)
+        return series.sort_values(ascending=False, kind="stable")
+
+    def for_target(self, target: str) -> Ranking:
+        """Return the ranking for one target, from the per-target scores."""
+        if self.per_target is None:
+            raise DataError("this ranking has no per-target scores")
+        if target not in self.per_target.names:
+            raise DataError(f"there is no target {target!r}; targets: {', '.join(self.per_target.names)}")
+        scores = self.per_target.scores[self.per_target.names.index(target)]
+        return Ranking(
+            self.names,
+            scores,
+            self.method,
+            parameters=self.parameters,
+            task=self.task,
+            fingerprint=self.fingerprint,
+        )
+
+    def plot(self, ax: Axes | None = None, k: int = 20, **options: Any) -> Axes:
+        """Draw the k best features as horizontal bars; see `omnirank.plots.plot_ranking`."""
+        from omnirank.plots import plot_ranking
+
+        return plot_ranking(self, ax=ax, k=k, **options)
+
+    # -- files ----------------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write the ranking to a ``.json`` or ``.csv`` file, in one step: never half a file.
+
+        JSON keeps everything, floats bit for bit. CSV is for people and spreadsheets: best feature first,
+        without what `merge` needs and without per-target scores.
+        """
+        write_fields(self._fields(), Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Ranking:
+        """Read a ranking that `save` wrote, or any CSV file with the columns ``feature`` and ``score``."""
+        content = read_fields(Path(path))
+        try:
+            return cls(**content)
+        except (DataError, DataTypeError) as error:
+            raise FileFormatError(str(error), path=path) from error
+
+    # -- merging --------------------------------------------------------------------------------------
+
+    def merge(self, other: Ranking) -> Ranking:
+        """Return the ranking that both rankings' replicates give together.
+
+        Two rankings of the same method with the same parameters on the same data, grown with different
+        seeds or with different trees of the same seed (on different machines, say), give the ranking of one
+        larger run. The order in which rankings are merged matters only for rounding.
+
+        Raises
+        ------
+        DataError
+            When the rankings do not belong together; the message says why.
+
+        Examples
+        --------
+        >>> from omnirank.core.accumulators import MeanAccumulator
+        >>> from omnirank.core.ranking import Ranking
+        >>> from omnirank.core.seeds import SeedRanges
+        >>> def grow(scores, first):
+        ...     trees = MeanAccumulator.empty(2).update(scores)
+        ...     seeds = SeedRanges.of(42, first, first + len(scores))
+        ...     return Ranking.from_state(["a", "b"], trees, "genie3", fingerprint="f00d", seeds=seeds)
+        >>> both = grow([[1.0, 0.0]], first=0).merge(grow([[2.0, 0.5], [3.0, 1.0]], first=1))
+        >>> both.scores.tolist(), both.seeds
+        ([2.0, 0.5], SeedRanges(ranges=((42, 0, 3),)))
+        """
+        return Ranking(**merged_fields(self, other))
+
+    # -- Python's own ---------------------------------------------------------------------------------
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Ranking):
+            return NotImplemented
+        pairs = zip(self._fields().values(), other._fields().values(), strict=True)
+        return all(
+            # a field may be an array in one ranking and None in the other
+            np.array_equal(a, b) if isinstance(a, np.ndarray) or isinstance(b, np.ndarray) else a == b
+            for a, b in pairs
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.names, self.method, self.task, self.fingerprint))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # through the constructor: arrays come back from a pickle writeable, and a mapping proxy has no pickle
+        return _rebuild, (self._fields() | {"parameters": thawed_json(self.parameters)},)
+
+    def _fields(self) -> dict[str, Any]:
+        return {item.name: getattr(self, item.name) for item in fields(self)}
+
+    def __repr__(self) -> str:
+        best = [f"{self.names[i]} {self.scores[i]:.4g}" for i in self.order[:3]]
+        more = ", ..." if len(self.names) > len(best) else ""
+        task = f"{self.task}, " if self.task else ""
+        count = f"{len(self.names)} feature{'s' if len(self.names) > 1 else ''}"
+        return f"Ranking({self.method}, {task}{count}: {', '.join(best)}{more})"
+
+    def _repr_html_(self) -> str:
+        shown = self.to_frame().head(10)
+        note = f"<p>... {len(self) - len(shown)} more</p>" if len(self) > len(shown) else ""
+        title = html.escape(f"{self.method}{', ' + self.task if self.task else ''}: {len(self)} features")
+        return (
+            f"<p><b>{title}</b></p>{shown.to_html(index=False, border=0, float_format='{:.4g}'.format)}{note}"
+        )
+
+
+def _rebuild(content: dict[str, Any]) -> Ranking:
+    return Ranking(**content)
+
+
+def _one_per_feature(values: Any, what: str, names: tuple[str, ...]) -> np.ndarray:
+    array = frozen_floats(values, what)
+    if array.shape != (len(names),):
+        raise DataError(f"{what} of shape {array.shape} for {len(names)} features")
+    return array
+
+
+def _checked_count(value: Any, name: str, least: int = 1) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ParameterError(f"{name} must be an integer of at least {least}, not {value!r}")
+    return int(value)

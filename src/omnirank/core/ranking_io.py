@@ -1,0 +1,310 @@
+"""Files of rankings: JSON that keeps everything, CSV for people and spreadsheets."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from io import StringIO
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from omnirank.core.accumulators import Accumulator
+from omnirank.core.errors import DataError, DataTypeError, FileFormatError, ParameterError
+from omnirank.core.frozen import thawed_json
+from omnirank.core.seeds import SeedRanges
+from omnirank.core.target_scores import TargetScores
+
+__all__ = ["read_fields", "write_fields"]
+
+_FORMAT = "omnirank-ranking"
+_VERSION = 1
+# What of a ranking the comment lines of a CSV file hold, each as JSON.
+_CSV_FIELDS = ("method", "task", "parameters", "fingerprint")
+_CSV_COMMENTS = ("format", "version", "package_version", *_CSV_FIELDS)
+# Method of a CSV file without comment lines.
+_EXTERNAL = "external"
+
+
+def write_fields(content: dict[str, Any], path: Path) -> None:
+    """Write the fields of a ranking to a ``.json`` or ``.csv`` file, by an atomic rename.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from omnirank.core.ranking import Ranking
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "ranking.csv")
+    ...     Ranking(["a", "b"], [0.25, 0.5], "genie3").save(path)
+    ...     print(path.read_text().partition('package_version')[2].partition('\\n')[2])
+    # method: "genie3"
+    # task: null
+    # parameters: {}
+    # fingerprint: null
+    rank,feature,score,position
+    1,b,0.5,2
+    2,a,0.25,1
+    """
+    text = _by_suffix(path, _json_text, _csv_text)(content)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"cannot write {path}: the folder {path.parent} does not exist")
+    # beside the file, because a rename is atomic only within one file system
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(8)}.partial")
+    try:
+        with partial.open("x", encoding="utf-8", errors="surrogatepass", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def read_fields(path: Path) -> dict[str, Any]:
+    """Read the fields of a ranking from a ``.json`` or ``.csv`` file.
+
+    Raises
+    ------
+    FileFormatError
+        When the file is malformed, or written by a newer version of the format.
+    """
+    read = _by_suffix(path, _from_json, _from_csv)
+    try:
+        # newline="": a name may hold a carriage return
+        with path.open(encoding="utf-8-sig", errors="surrogatepass", newline="") as file:
+            text = file.read()
+    except UnicodeDecodeError as error:
+        raise FileFormatError(f"not a text file in UTF-8 ({error.reason})", path=path) from error
+    try:
+        return read(text, path)
+    except FileFormatError:
+        raise
+    except (DataError, DataTypeError, ParameterError) as error:
+        raise FileFormatError(str(error), path=path) from error
+
+
+def _by_suffix(path: Path, for_json: Callable, for_csv: Callable) -> Callable:
+    suffix = path.suffix.lower()
+    if suffix not in (".json", ".csv"):
+        raise ParameterError(f"a ranking is kept in a file named .json or .csv, not {path.name!r}")
+    return for_json if suffix == ".json" else for_csv
+
+
+def _heading() -> dict[str, Any]:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        package_version = version("omnirank")
+    except PackageNotFoundError:  # run from a source folder
+        package_version = "unknown"
+    return {"format": _FORMAT, "version": _VERSION, "package_version": package_version}
+
+
+def _check_heading(heading: dict[str, Any], path: Path) -> None:
+    if heading.get("format") != _FORMAT:
+        raise FileFormatError(f"not a ranking: its format is not {_FORMAT!r}", path=path)
+    version = heading.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise FileFormatError(f"the version of the format is {version!r}, not a number from 1", path=path)
+    if version > _VERSION:
+        writer = heading.get("package_version", "of unknown version")
+        raise FileFormatError(
+            f"written by omnirank {writer} in version {version} of the format; this omnirank reads versions "
+            f"up to {_VERSION}: upgrade it",
+            path=path,
+        )
+
+
+# -- JSON -------------------------------------------------------------------------------------------------
+
+
+def _json_text(content: dict[str, Any]) -> str:
+    seeds, state, per_target = content["seeds"], content["state"], content["per_target"]
+    errors = content["standard_errors"]
+    document = _heading() | {
+        "method": content["method"],
+        "task": content["task"],
+        "parameters": thawed_json(content["parameters"]),
+        "fingerprint": content["fingerprint"],
+        # as text: other JSON readers round integers of 128 bits
+        "seeds": None
+        if seeds is None
+        else [{"entropy": str(e), "start": a, "stop": b} for e, a, b in seeds.ranges],
+        "names": list(content["names"]),
+        "scores": content["scores"].tolist(),
+        "standard_errors": None if errors is None else errors.tolist(),
+        "state": None if state is None else state.to_json(),
+        "per_target": None
+        if per_target is None
+        else {
+            "names": list(per_target.names),
+            "scores": per_target.scores.tolist(),
+            "state": None if per_target.state is None else per_target.state.to_json(),
+        },
+    }
+    lines = (f"  {_dumped(key)}: {_dumped(value)}" for key, value in document.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _dumped(value: Any) -> str:
+    # not ensure_ascii: names stay readable, and two lone surrogates stay two
+    return json.dumps(value, allow_nan=False, ensure_ascii=False)
+
+
+def _from_json(text: str, path: Path) -> dict[str, Any]:
+    document = _parsed_json(text, path)
+    if not isinstance(document, dict):
+        raise FileFormatError("not a ranking: the outermost value is not an object", path=path)
+    _check_heading(document, path)
+    for key in ("method", "names", "scores"):
+        if key not in document:
+            raise FileFormatError(f"{key!r} is missing", path=path)
+    plain = ("method", "task", "fingerprint", "names", "scores", "standard_errors")
+    content = {key: document.get(key) for key in plain}
+    return content | {
+        "parameters": document.get("parameters", {}),
+        "seeds": _seeds(document.get("seeds"), path),
+        "state": _state(document.get("state")),
+        "per_target": _per_target(document.get("per_target"), path),
+    }
+
+
+def _parsed_json(text: str, path: Path, line: int | None = None) -> Any:
+    def refuse(constant: str) -> NoReturn:
+        raise FileFormatError(f"{constant} is not a number of JSON", path=path, line=line)
+
+    try:
+        return json.loads(text, parse_constant=refuse)
+    except json.JSONDecodeError as error:
+        at = error.lineno if line is None else line
+        raise FileFormatError(
+            f"not valid JSON: {error.msg}", path=path, line=at, column=error.colno
+        ) from error
+    except FileFormatError:
+        raise
+    except (ValueError, RecursionError) as error:  # integers of thousands of digits, deep nesting
+        raise FileFormatError(f"not valid JSON: {error}", path=path, line=line) from error
+
+
+def _seeds(content: Any, path: Path) -> SeedRanges | None:
+    if content is None:
+        return None
+    try:
+        return SeedRanges(tuple((int(str(r["entropy"])), r["start"], r["stop"]) for r in content))
+    except (TypeError, KeyError, ValueError) as error:
+        raise FileFormatError(f"'seeds' are malformed ({error})", path=path) from error
+
+
+def _state(content: Any) -> Accumulator | None:
+    return None if content is None else Accumulator.from_json(content)
+
+
+def _per_target(content: Any, path: Path) -> TargetScores | None:
+    if content is None:
+        return None
+    if not isinstance(content, dict) or not {"names", "scores"} <= content.keys():
+        raise FileFormatError("'per_target' must be an object with names and scores", path=path)
+    return TargetScores(content["names"], content["scores"], _state(content.get("state")))
+
+
+# -- CSV --------------------------------------------------------------------------------------------------
+
+
+def _csv_text(content: dict[str, Any]) -> str:
+    comments = _heading() | {key: thawed_json(content[key]) for key in _CSV_FIELDS}
+    lines = [f"# {key}: {_dumped(value)}" for key, value in comments.items()]
+    scores, errors = content["scores"].tolist(), content["standard_errors"]
+    order = np.argsort(-content["scores"], kind="stable").tolist()
+    lines.append(
+        "rank,feature,score,position" if errors is None else "rank,feature,score,standard_error,position"
+    )
+    for rank, i in enumerate(order, start=1):
+        numbers = repr(scores[i]) if errors is None else f"{scores[i]!r},{float(errors[i])!r}"
+        lines.append(f"{rank},{_quoted(content['names'][i])},{numbers},{i + 1}")
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(name: str) -> str:
+    plain = name and not any(c in name for c in '",\r\n') and name == name.strip()
+    return name if plain else '"' + name.replace('"', '""') + '"'
+
+
+def _from_csv(text: str, path: Path) -> dict[str, Any]:
+    comments, n_comments, table = _split_comments(text, path)
+    if comments:
+        _check_heading(comments, path)
+    columns = _csv_columns(table, n_comments, path)
+    content: dict[str, Any] = {key: comments[key] for key in _CSV_FIELDS if key in comments}
+    content.setdefault("method", _EXTERNAL)
+    order = _positions(columns.pop("position", None), path)
+    for column, values in columns.items():
+        content[column] = values if order is None else [values[i] for i in order]
+    return content
+
+
+def _split_comments(text: str, path: Path) -> tuple[dict[str, Any], int, str]:
+    """Return the values in the leading comment lines, the number of these lines, and the text after them."""
+    comments: dict[str, Any] = {}
+    n_lines = 0
+    while text.startswith("#"):
+        line, _, text = text.partition("\n")
+        n_lines += 1
+        key, colon, value = line.lstrip("# ").partition(":")
+        if colon and key in _CSV_COMMENTS:
+            comments[key] = _parsed_json(value, path, line=n_lines)
+    return comments, n_lines, text
+
+
+def _csv_columns(table: str, n_lines: int, path: Path) -> dict[str, list[Any]]:
+    rows = _csv_rows(table, n_lines, path)
+    header_line, header = next(rows, (n_lines + 1, []))
+    wanted: dict[str, tuple[str, Callable[[str], Any]]] = {
+        "feature": ("names", str),
+        "score": ("scores", float),
+        "standard_error": ("standard_errors", float),
+        "position": ("position", int),
+    }
+    for column in wanted:
+        if header.count(column) > 1 or (column in ("feature", "score") and column not in header):
+            raise FileFormatError(f"a ranking must have one column {column!r}", path=path, line=header_line)
+    found = [(header.index(column), *wanted[column]) for column in wanted if column in header]
+    columns: dict[str, list[Any]] = {key: [] for _, key, _ in found}
+    for line, row in rows:
+        if len(row) != len(header):
+            raise FileFormatError(f"{len(row)} cells under {len(header)} columns", path=path, line=line)
+        for i, key, convert in found:
+            try:
+                columns[key].append(convert(row[i]))
+            except ValueError:
+                problem = f"{row[i]!r} is not a number"
+                raise FileFormatError(problem, path=path, line=line, column=i + 1) from None
+    return columns
+
+
+def _csv_rows(table: str, n_lines: int, path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line number and the cells of each row that is not empty."""
+    reader = csv.reader(StringIO(table, newline=""), strict=True)
+    while True:
+        line = n_lines + reader.line_num + 1
+        try:
+            row = next(reader, None)
+        except csv.Error as error:
+            raise FileFormatError(f"not valid CSV: {error}", path=path, line=line) from error
+        if row is None:
+            return
+        if row:
+            yield line, row
+
+
+def _positions(positions: list[int] | None, path: Path) -> list[int] | None:
+    """Return the rows in the order of the data, or None where the file does not say it."""
+    if positions is None:
+        return None
+    if sorted(positions) != list(range(1, len(positions) + 1)):
+        raise FileFormatError(f"the column 'position' must hold 1 to {len(positions)}, each once", path=path)
+    return sorted(range(len(positions)), key=positions.__getitem__)

@@ -1,0 +1,269 @@
+"""The methods by name: CLI, experiments and docs read this, so that a new method is one module and one entry.
+
+Entries name their ranker by import path, so that listing the methods imports none of them. Packages of third
+parties register by a call of `register`, or by an entry point of the group ``omnirank.methods`` that names a
+`Method` or a sequence of them::
+
+    [project.entry-points."omnirank.methods"]
+    mine = "mypackage.ranking:METHODS"
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.metadata import entry_points
+from types import MappingProxyType
+from typing import Any
+
+from omnirank.core.errors import ParameterError
+
+__all__ = [
+    "SUPERVISION",
+    "Method",
+    "default_method",
+    "get_method",
+    "make_ranker",
+    "methods",
+    "register",
+    "unregister",
+]
+
+SUPERVISION = ("supervised", "semi-supervised", "unsupervised")
+
+_BUILT_IN = "omnirank.rankers.builtin:METHODS"
+_ENTRY_POINT_GROUP = "omnirank.methods"
+_DEFAULTS = ("genie3", "univariate")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A ranking method: a ranker class and the parameters that the method's name fixes.
+
+    Parameters
+    ----------
+    name : str
+        Name for users, in lower case.
+    ranker : str
+        Where the ranker class is: "package.module:Class"; imported when it is used.
+    summary : str
+        One line on what the scores mean.
+    tasks : tuple of str
+        Tasks that the method handles.
+    supervision : tuple of str
+        Some of "supervised", "semi-supervised" (it learns from unlabelled examples too) and "unsupervised".
+    parameters : mapping
+        Constructor parameters that the name fixes.
+    reference : str
+        Citation.
+    aliases : tuple of str
+        Further names.
+
+    Examples
+    --------
+    >>> from omnirank.core.registry import get_method
+    >>> get_method("univariate").make(n_features_to_select=3)
+    UnivariateRanker(n_features_to_select=3)
+    """
+
+    name: str
+    ranker: str
+    summary: str
+    tasks: tuple[str, ...]
+    supervision: tuple[str, ...] = SUPERVISION
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    reference: str = ""
+    aliases: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.name or ":" not in self.ranker:
+            raise ParameterError(
+                f"method {self.name!r}: ranker must read 'package.module:Class', not {self.ranker!r}"
+            )
+        odd = set(self.supervision) - set(SUPERVISION)
+        if odd or not self.supervision:
+            raise ParameterError(
+                f"method {self.name!r}: supervision must name some of {', '.join(SUPERVISION)}"
+                + (f", not {sorted(odd)[0]!r}" if odd else "")
+            )
+        for name in ("tasks", "supervision", "aliases"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
+
+    def load(self) -> type[Any]:
+        """Import and return the ranker class."""
+        found = _imported(self.ranker)
+        if not isinstance(found, type):
+            raise ParameterError(f"method {self.name!r}: {self.ranker} is not a class")
+        return found
+
+    def make(self, **parameters: Any) -> Any:
+        """Return a ranker with the method's own parameters and the given ones."""
+        ranker = self.load()
+        known = list(inspect.signature(ranker).parameters)
+        for name, value in parameters.items():
+            if name in self.parameters and value != self.parameters[name]:
+                raise ParameterError(f"method {self.name!r} fixes {name}={self.parameters[name]!r}")
+            if name not in known:
+                hint = f"{_did_you_mean(name, known)}; it has {', '.join(known)}"
+                raise ParameterError(f"method {self.name!r} has no parameter {name!r}{hint}")
+        return ranker(**{**self.parameters, **parameters})
+
+
+_methods: dict[str, Method] = {}
+_names: dict[str, str] = {}
+_loaded = False
+
+
+def register(method: Method, *, replace: bool = False) -> Method:
+    """Add a method to the registry and return it.
+
+    Parameters
+    ----------
+    method : Method
+        The method.
+    replace : bool
+        Whether a method of the same name may be replaced; otherwise that is an error.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.core.registry import Method, register, unregister
+    >>> where = "omnirank.rankers.univariate:UnivariateRanker"
+    >>> method = register(Method("mine", where, "squared correlation", tasks=("regression",)))
+    >>> om.make_ranker("mine")
+    UnivariateRanker()
+    >>> unregister("mine")
+    """
+    _load_all()
+    return _add(method, replace)
+
+
+def unregister(name: str) -> None:
+    """Take a method out of the registry."""
+    method = get_method(name)
+    del _methods[method.name]
+    for known in (method.name, *method.aliases):
+        del _names[known.lower()]
+
+
+def methods(task: str | None = None, supervision: str | None = None) -> list[Method]:
+    """Return the registered methods, sorted by name.
+
+    Parameters
+    ----------
+    task : str, optional
+        Only methods that handle this task.
+    supervision : str, optional
+        Only methods that are "supervised", "semi-supervised" or "unsupervised".
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> "univariate" in [method.name for method in om.methods(supervision="unsupervised")]
+    True
+    """
+    _load_all()
+    if supervision is not None and supervision not in SUPERVISION:
+        raise ParameterError(f"supervision={supervision!r} is not one of {', '.join(SUPERVISION)}")
+    tasks = sorted({name for method in _methods.values() for name in method.tasks})
+    if task is not None and task not in tasks:
+        raise ParameterError(
+            f"no method handles task={task!r}{_did_you_mean(task, tasks)}; tasks: {', '.join(tasks)}"
+        )
+    return [
+        method
+        for _, method in sorted(_methods.items())
+        if (task is None or task in method.tasks)
+        and (supervision is None or supervision in method.supervision)
+    ]
+
+
+def get_method(name: str) -> Method:
+    """Return the method of that name or alias.
+
+    Examples
+    --------
+    >>> from omnirank.core.registry import get_method
+    >>> get_method("univariat")
+    Traceback (most recent call last):
+    omnirank.core.errors.ParameterError: there is no method 'univariat' (did you mean 'univariate'?); ...
+    """
+    _load_all()
+    try:
+        return _methods[_names[name.lower()]]
+    except KeyError:
+        hint = f"{_did_you_mean(name.lower(), _names)}; methods: {', '.join(sorted(_methods))}"
+        raise ParameterError(f"there is no method {name!r}{hint}") from None
+
+
+def default_method() -> Method:
+    """Return the method used where the user names none."""
+    _load_all()
+    return next(_methods[name] for name in _DEFAULTS if name in _methods)
+
+
+def make_ranker(name: str, **parameters: Any) -> Any:
+    """Return a ranker by the name of its method.
+
+    Parameters
+    ----------
+    name : str
+        Name or alias of a registered method.
+    **parameters
+        Constructor parameters of the ranker.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> om.make_ranker("random", random_state=7)
+    RandomRanker(random_state=7)
+    """
+    return get_method(name).make(**parameters)
+
+
+def _load_all() -> None:
+    """Read the table of built-in methods and the entry points, once."""
+    global _loaded  # noqa: PLW0603
+    if _loaded:
+        return
+    _loaded = True
+    for method in _imported(_BUILT_IN):
+        _add(method, replace=False)
+    for point in entry_points(group=_ENTRY_POINT_GROUP):
+        try:
+            found = point.load()
+            for method in [found] if isinstance(found, Method) else found:
+                _add(method, replace=False)
+        except Exception as error:  # a broken package of others must not take the rest with it
+            warnings.warn(
+                f"the methods of {point.value} are not available: {error}", RuntimeWarning, stacklevel=3
+            )
+
+
+def _add(method: Method, replace: bool) -> Method:
+    for name in (method.name, *method.aliases):
+        owner = _names.get(name.lower())
+        if owner is not None and not (replace and owner == method.name):
+            raise ParameterError(
+                f"there is a method called {name!r} already: choose another name, or replace=True"
+            )
+    if method.name in _methods:
+        unregister(method.name)
+    _methods[method.name] = method
+    _names.update({name.lower(): method.name for name in (method.name, *method.aliases)})
+    return method
+
+
+def _imported(path: str) -> Any:
+    module, _, attribute = path.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def _did_you_mean(name: str, known: Iterable[str]) -> str:
+    close = get_close_matches(name, list(known), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""

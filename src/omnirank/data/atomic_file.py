@@ -1,0 +1,46 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from omnirank.core.errors import DataError
+
+__all__ = ["replacing"]
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[IO[bytes]]:
+    """Open a file for writing bytes, gzipped where it ends in .gz; it takes its name when all is written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from omnirank.data.atomic_file import replacing
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "a.txt")
+    ...     with replacing(path) as file:
+    ...         _ = file.write(b"whole")
+    ...     path.read_bytes()
+    b'whole'
+    """
+    path = Path(path)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with unfinished.open("wb") as raw:
+            if path.suffix.lower() == ".gz":
+                # No name and time in the file: equal data give equal bytes.
+                with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
+                    yield packed  # type: ignore[misc]
+            else:
+                yield raw
+        os.replace(unfinished, path)
+    except OSError as problem:
+        raise DataError(f"cannot write {str(path)!r}: {problem.strerror or problem}") from None
+    finally:
+        unfinished.unlink(missing_ok=True)

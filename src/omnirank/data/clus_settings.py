@@ -1,0 +1,167 @@
+"""Settings files of CLUS (.s): sections of ``Name = value`` lines; they name the data and the columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from omnirank.core.errors import FileFormatError, ParameterError
+from omnirank.data.column_choice import choose_positions
+from omnirank.data.text_source import LineBlocks, TextSource
+
+__all__ = ["ClusRoles", "ClusSettings", "read_clus_settings"]
+
+_SECTION = re.compile(r"\[([^\[\]]*)\]")
+_NONE = ("none", "")
+_TYPES = {"tree": "tree", "dag": "dag"}
+
+
+@dataclass(frozen=True)
+class ClusRoles:
+    """Positions (from 0) of the columns by role; the target is empty for unsupervised data."""
+
+    target: tuple[int, ...]
+    features: tuple[int, ...]
+    key: tuple[int, ...]
+    disabled: tuple[int, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ClusSettings:
+    """A settings file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    sections : mapping
+        Section name -> setting name -> value as written, names in lower case.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from omnirank.data.clus_settings import read_clus_settings
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "wq.s")
+    ...     _ = path.write_text("[Data]\\nFile = wq.arff\\n[Attributes]\\nTarget = 17-30 % all plants\\n")
+    ...     settings = read_clus_settings(path)
+    >>> settings.data_file.name, settings.get("attributes", "target"), len(settings.roles(30).features)
+    ('wq.arff', '17-30', 16)
+    """
+
+    path: Path
+    sections: Mapping[str, Mapping[str, str]]
+
+    def get(self, section: str, name: str) -> str | None:
+        """Return a setting as it is written, or None; names in any case."""
+        return self.sections.get(section.lower(), {}).get(name.lower())
+
+    @property
+    def data_file(self) -> Path:
+        """The data file, found from the folder of the settings file."""
+        name = self.get("data", "file")
+        if not name:
+            raise FileFormatError("there is no setting File in the section [Data]", path=self.path)
+        return self.path.parent / name
+
+    @property
+    def hierarchy_kind(self) -> str:
+        """Kind of the label hierarchy: "tree", "dag", or "auto" where it is not given."""
+        given = self.get("hierarchical", "type")
+        if given is None:
+            return "auto"
+        if given.lower() not in _TYPES:
+            raise FileFormatError(f"[Hierarchical] Type = {given}: expected Tree or DAG", path=self.path)
+        return _TYPES[given.lower()]
+
+    @property
+    def hierarchy_separator(self) -> str:
+        """What stands between the labels of a path."""
+        return self.get("hierarchical", "hseparator") or "/"
+
+    @property
+    def hierarchy_weight(self) -> float | None:
+        """The factor w0 of the label weights, where it is given."""
+        given = self.get("hierarchical", "wparam")
+        if given is None:
+            return None
+        try:
+            return float(given)
+        except ValueError:
+            raise FileFormatError(f"[Hierarchical] WParam = {given}: not a number", path=self.path) from None
+
+    def roles(self, n_columns: int) -> ClusRoles:
+        """Return the roles of the columns of a file with so many columns, with the defaults of CLUS.
+
+        Without Target the last column is the target; without Descriptive all columns left are features.
+        Target = Descriptive (or Target = None) means unsupervised data.
+        """
+        target = self._columns("target", n_columns)
+        key = self._columns("key", n_columns) or []
+        disabled = self._columns("disable", n_columns) or []
+        taken = {*key, *disabled}
+        if target is None:
+            target = [i for i in range(n_columns) if i not in taken][-1:]
+        features = self._columns("descriptive", n_columns)
+        if features is None:
+            features = [i for i in range(n_columns) if i not in taken and i not in target]
+        features = [i for i in features if i not in taken]
+        target = [i for i in target if i not in taken]
+        notes: list[str] = []
+        if target and set(target) == set(features):
+            target = []
+            notes.append("the settings take the features as the target too: the data are unsupervised")
+        both = sorted(set(target) & set(features))
+        if both:
+            raise FileFormatError(f"column {both[0] + 1} is both Target and Descriptive", path=self.path)
+        if self.get("attributes", "clustering") is not None:
+            notes.append("the setting Clustering is the learner's: it does not change how the data are read")
+        return ClusRoles(tuple(target), tuple(features), tuple(key), tuple(disabled), tuple(notes))
+
+    def _columns(self, name: str, n_columns: int) -> list[int] | None:
+        given = self.get("attributes", name)
+        if given is None:
+            return None
+        if given.lower() in _NONE:
+            return []
+        try:
+            return choose_positions(given, n_columns, name.capitalize())
+        except ParameterError as problem:
+            raise FileFormatError(f"[Attributes] {problem}", path=self.path) from None
+
+
+def read_clus_settings(path: str | Path) -> ClusSettings:
+    """Read a settings file; a later value of a setting wins, as in CLUS.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; comments start with ``%``.
+    """
+    path = Path(path)
+    sections: dict[str, dict[str, str]] = {}
+    current: dict[str, str] | None = None
+    for number, line in LineBlocks(TextSource(path)).lines():
+        text = line.partition("%")[0].strip()
+        if not text:
+            continue
+        section = _SECTION.fullmatch(text)
+        if section:
+            current = sections.setdefault(section[1].strip().lower(), {})
+            continue
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise FileFormatError(
+                f"expected [Section] or Name = value, found {text[:40]!r}", path=path, line=number
+            )
+        if current is None:
+            raise FileFormatError(
+                f"the setting {name.strip()!r} stands before any [Section]", path=path, line=number
+            )
+        current[name.strip().lower()] = value.strip().strip("\"'")
+    if not sections:
+        raise FileFormatError("there is no [Section]: not a settings file of CLUS", path=path)
+    return ClusSettings(path, sections)

@@ -1,0 +1,153 @@
+"""Columns chosen by name, position, range or pattern."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from typing import TypeAlias
+
+import numpy as np
+
+from omnirank.core.errors import ParameterError
+
+__all__ = ["ColumnChoice", "choose_columns", "choose_positions", "similar_columns"]
+
+ColumnChoice: TypeAlias = str | int | Sequence[str | int]
+
+_RANGE = re.compile(r"([0-9]{1,9}|last)(?:\s*-\s*([0-9]{1,9}|last))?", re.ASCII)
+_LAST = re.compile(r"last\s*:\s*([0-9]{1,9})", re.ASCII)
+_MOST_SHOWN = 3
+
+
+def choose_columns(choice: ColumnChoice, names: Sequence[str], what: str = "columns") -> list[int]:
+    r"""Return the positions (from 0) of the chosen columns, in the order chosen, each once.
+
+    A string is, in this order: the exact name of a column; a regular expression after ``re:``; a list of
+    choices separated by commas, each of them an exact name, a position from 1 (``3``), a range (``17-30``,
+    ``5-last``), the last column (``last``) or several (``last:14``), or a pattern with ``*``, ``?`` or
+    ``[]``. An integer is a position from 1. A sequence joins the choices of its members.
+
+    Parameters
+    ----------
+    choice : str, int or sequence of them
+        The columns.
+    names : sequence of str
+        All column names.
+    what : str
+        Name of the parameter, for error messages.
+
+    Examples
+    --------
+    >>> from omnirank.data.column_choice import choose_columns
+    >>> names = ["id", "x1", "x2", "y1", "y2"]
+    >>> choose_columns("last:2", names), choose_columns("x*", names), choose_columns(r"re:^y\d$", names)
+    ([3, 4], [1, 2], [3, 4])
+    >>> choose_columns(["id", "2-3"], names)
+    [0, 1, 2]
+    """
+    positions = {name: i for i, name in enumerate(names)}
+    parts = [choice] if isinstance(choice, str | int | np.integer) else list(choice)
+    found: dict[int, None] = {}
+    for part in parts:
+        if isinstance(part, bool) or not isinstance(part, str | int | np.integer):
+            raise ParameterError(
+                f"{what}={part!r}: give a column name, a position from 1, a range or a pattern"
+            )
+        found.update(dict.fromkeys(_choose(part, names, positions, what)))
+    if not found:
+        raise ParameterError(f"{what} chooses no column: leave it out, or name one")
+    return list(found)
+
+
+def choose_positions(text: str, n_columns: int, what: str) -> list[int]:
+    """Return the positions (from 0) that a list of positions and ranges names; never by column name.
+
+    Examples
+    --------
+    >>> from omnirank.data.column_choice import choose_positions
+    >>> choose_positions("1,3-5", 6, "Target")
+    [0, 2, 3, 4]
+    """
+    found: dict[int, None] = {}
+    for part in text.split(","):
+        chosen = _by_position(part.strip(), n_columns, what)
+        if chosen is None:
+            raise ParameterError(
+                f"{what} = {text}: {part.strip()!r} is no position or range such as 3 or 17-30"
+            )
+        found.update(dict.fromkeys(chosen))
+    return list(found)
+
+
+def _choose(part: str | int, names: Sequence[str], positions: dict[str, int], what: str) -> Iterable[int]:
+    if not isinstance(part, str):
+        return [_position(int(part), len(names), what)]
+    if part in positions:
+        return [positions[part]]
+    if part.startswith("re:"):
+        return _by_expression(part, names, what)
+    pieces = part.split(",")
+    if len(pieces) > 1:
+        return [i for piece in pieces for i in _choose(piece.strip(), names, positions, what)]
+    chosen = _by_position(part.strip(), len(names), what)
+    if chosen is not None:
+        return chosen
+    if any(sign in part for sign in "*?["):
+        matched = [i for i, name in enumerate(names) if fnmatchcase(name, part)]
+        if not matched:
+            raise ParameterError(f"{what}={part!r}: no column name matches this pattern")
+        return matched
+    raise ParameterError(f"{what}={part!r}: there is no such column{similar_columns(part, names)}")
+
+
+def _by_expression(part: str, names: Sequence[str], what: str) -> list[int]:
+    try:
+        expression = re.compile(part.removeprefix("re:"))
+    except re.error as problem:
+        raise ParameterError(f"{what}={part!r}: not a regular expression ({problem})") from None
+    matched = [i for i, name in enumerate(names) if expression.search(name)]
+    if not matched:
+        raise ParameterError(f"{what}={part!r}: no column name matches this expression")
+    return matched
+
+
+def _by_position(part: str, n_columns: int, what: str) -> Sequence[int] | None:
+    several = _LAST.fullmatch(part)
+    if several:
+        count = int(several[1])
+        if not 1 <= count <= n_columns:
+            raise ParameterError(f"{what}={part!r}: there are {n_columns} columns")
+        return range(n_columns - count, n_columns)
+    match = _RANGE.fullmatch(part)
+    if match is None:
+        return None
+    ends = [n_columns if end == "last" else int(end) for end in (match[1], match[2] or match[1])]
+    first, last = (_position(end, n_columns, what) for end in ends)
+    if first > last:
+        raise ParameterError(f"{what}={part!r}: the range ends before it starts")
+    return range(first, last + 1)
+
+
+def _position(number: int, n_columns: int, what: str) -> int:
+    if not 1 <= number <= n_columns:
+        hint = "; positions count from 1, the last column is 'last'" if number < 1 else ""
+        raise ParameterError(f"{what}={number}: there are {n_columns} columns{hint}")
+    return number - 1
+
+
+def similar_columns(name: str, names: Sequence[str]) -> str:
+    """Return the end of an error message about an unknown column: names that look like it, or some names.
+
+    Examples
+    --------
+    >>> from omnirank.data.column_choice import similar_columns
+    >>> similar_columns("heigth", ["height", "width"])
+    "; did you mean 'height'?"
+    """
+    similar = get_close_matches(name, names, n=_MOST_SHOWN)
+    if similar:
+        return f"; did you mean {' or '.join(map(repr, similar))}?"
+    shown = ", ".join(map(repr, names[:_MOST_SHOWN]))
+    return f"; the columns are {shown}{f', ... ({len(names)} in all)' if len(names) > _MOST_SHOWN else ''}"

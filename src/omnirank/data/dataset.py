@@ -1,0 +1,386 @@
+"""A data set: typed features, a target of any task, names, and which examples are labelled."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.seeds import root_entropy
+from omnirank.data.convert import table_from
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.infer import check_target, target_from
+from omnirank.data.table import Table, chosen_numbers, is_sparse
+from omnirank.data.target import Target
+
+__all__ = ["Dataset"]
+
+
+class Dataset:
+    """Features and a target of any task, with all, some or no examples labelled.
+
+    Parameters
+    ----------
+    X : array-like, scipy.sparse container, data frame or Table
+        The features. Numbers are numeric; categoricals, strings and booleans are nominal; NaN, None and NA
+        are missing. In a sparse matrix an absent cell is 0 and a stored NaN is missing. Numbers stay float32
+        where all are. A float array is not copied: who changes it later changes the data set.
+    y : array-like, data frame, scipy.sparse container, sequence of sets, Target or None
+        The target; NaN, None and NA mean unlabelled (-1 is a value). None: no target at all.
+    task : str
+        One of "classification", "multi-target-classification", "regression", "multi-target-regression",
+        "multi-label", "hierarchical-multi-label", "mixed-targets", "clustering", or "auto" to infer it.
+    hierarchy : Hierarchy, optional
+        Order of the labels; label sets are closed under ancestors.
+    feature_names, target_names : sequence of str, optional
+        Names; by default those of the data frame, else x1, x2, ... and y (y1, y2, ...).
+    nominal : sequence of int or str, optional
+        Features (positions from 0, or names) to be taken as nominal although they hold numbers.
+    feature_groups : mapping of str to str, optional
+        Group of each feature, for grouped importances.
+    name : str
+        What the data set is called in reports.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import omnirank as om
+    >>> data = om.Dataset(np.array([[0.1, 1.0], [0.5, 0.0], [0.2, 1.0]]), ["a", None, "b"])
+    >>> data.task, data.n_examples, data.labelled.tolist()
+    ('classification', 3, [True, False, True])
+    >>> data.take([0, 2]).y.tolist()
+    ['a', 'b']
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        task: str = "auto",
+        hierarchy: Hierarchy | None = None,
+        feature_names: Sequence[str] | None = None,
+        target_names: Sequence[str] | None = None,
+        nominal: Sequence[int | str] | None = None,
+        feature_groups: Mapping[str, str] | None = None,
+        name: str = "data",
+    ) -> None:
+        features = table_from(X, feature_names, nominal)
+        target = y if isinstance(y, Target) else None
+        if target is None:
+            target, task = target_from(y, task, hierarchy, target_names)
+        else:
+            check_target(target, task)
+        if target is not None and target.n_examples != features.n_rows:
+            raise DataError(f"X has {features.n_rows} rows, y has {target.n_examples}")
+        if target is not None and hierarchy is not None and target.names != hierarchy.labels:
+            raise DataError("the target's names are not the labels of the hierarchy, in their order")
+        unknown = set(feature_groups or {}) - set(features.names)
+        if unknown:
+            raise DataError(f"feature_groups names {sorted(unknown)[0]!r}, which is no feature")
+        self.task = task
+        self.hierarchy = hierarchy
+        self.name = name
+        self.feature_groups: dict[str, str] = dict(feature_groups or {})
+        self._notes: tuple[str, ...] = ()
+        self._all_features = features
+        self._feature_rows: np.ndarray | None = None
+        self._all_target = target
+        self._target_rows: np.ndarray | None = None
+
+    def _view(self, **changes: Any) -> Dataset:
+        """A data set that shares everything with this one but what is changed."""
+        view = Dataset.__new__(Dataset)
+        kept = ("task", "hierarchy", "name", "feature_groups", "_notes")
+        own = ("_all_features", "_feature_rows", "_all_target", "_target_rows")
+        view.__dict__.update({name: self.__dict__[name] for name in (*kept, *own)} | changes)
+        return view
+
+    # -- the parts ----------------------------------------------------------------------------------
+
+    @cached_property
+    def features(self) -> Table:
+        """The features as a typed table (of this view's rows)."""
+        if self._feature_rows is None:
+            return self._all_features
+        return self._all_features.take(self._feature_rows)
+
+    @cached_property
+    def target(self) -> Target | None:
+        """The target (of this view's rows), or None."""
+        if self._all_target is None or self._target_rows is None:
+            return self._all_target
+        return self._all_target.take(self._target_rows)
+
+    @property
+    def X(self) -> Any:
+        """The features: an array, a DataFrame where some are nominal, or a sparse matrix (nominals coded)."""
+        table = self.features
+        if table.is_sparse:
+            return table.matrix
+        return table.to_frame() if table.is_nominal.any() else table.numeric
+
+    @property
+    def y(self) -> Any:
+        """The target as users write it: classes, numbers, a matrix, label sets; None without target."""
+        return None if self.target is None else self.target.to_array()
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the features."""
+        return self._all_features.names
+
+    @property
+    def target_names(self) -> tuple[str, ...]:
+        """Names of the targets or labels."""
+        return () if self._all_target is None else self._all_target.names
+
+    @property
+    def n_examples(self) -> int:
+        """Number of examples."""
+        return self._all_features.n_rows if self._feature_rows is None else len(self._feature_rows)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self._all_features.n_columns
+
+    @property
+    def n_targets(self) -> int:
+        """Number of targets or labels."""
+        return 0 if self._all_target is None else self._all_target.n_targets
+
+    @cached_property
+    def labelled(self) -> np.ndarray:
+        """Mask of the examples with at least one known target value."""
+        return np.zeros(self.n_examples, bool) if self.target is None else self.target.labelled
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader wants its user to know about how the data were taken."""
+        return self._notes
+
+    def __len__(self) -> int:
+        return self.n_examples
+
+    def __repr__(self) -> str:
+        return (
+            f"<Dataset {self.name!r}: {self.n_examples} examples, {self.n_features} features, "
+            f"{self.task}, {self.n_targets} targets, {int(self.labelled.sum())} labelled>"
+        )
+
+    # -- views --------------------------------------------------------------------------------------
+
+    def take(self, rows: Any) -> Dataset:
+        """Return a view of the given rows; cells are copied only when they are used.
+
+        Parameters
+        ----------
+        rows : slice, mask or sequence of int
+            Row numbers from 0, negative ones from the end; a row may be taken twice.
+
+        Examples
+        --------
+        >>> import omnirank as om
+        >>> data = om.Dataset([[1.0], [2.0], [3.0]], ["a", "b", "c"])
+        >>> data.take([-1, 0]).y.tolist(), data.take(slice(1, None)).X.tolist()
+        (['c', 'a'], [[2.0], [3.0]])
+        """
+        chosen = chosen_numbers(rows, self.n_examples)
+        return self._view(
+            _feature_rows=_rows_of_rows(self._feature_rows, chosen),
+            _target_rows=_rows_of_rows(self._target_rows, chosen),
+        )
+
+    def hide_labels(self, rows: Any) -> Dataset:
+        """Return a new data set in which the given examples (slice, mask or row numbers) are unlabelled.
+
+        Examples
+        --------
+        >>> import omnirank as om
+        >>> om.Dataset([[1.0], [2.0]], ["a", "b"]).hide_labels([0]).labelled.tolist()
+        [False, True]
+        """
+        if self.target is None:
+            raise DataError("there are no labels to hide: the data set has no target")
+        hidden = self.target.hide(chosen_numbers(rows, self.n_examples))
+        return self._view(_all_target=hidden, _target_rows=None)
+
+    def split(
+        self, share: float = 2 / 3, *, random_state: Any = None, stratify: bool = True
+    ) -> tuple[Dataset, Dataset]:
+        """Return two views with ``share`` and the rest of the examples, drawn at random, in the old order.
+
+        Parameters
+        ----------
+        share : float
+            Share of the first part, rounded down to whole examples.
+        random_state : None, int, RandomState or Generator
+            The seed.
+        stratify : bool
+            Whether both parts have the same share of unlabelled examples and, in classification, of each
+            class, up to one example.
+
+        Examples
+        --------
+        >>> import omnirank as om
+        >>> data = om.Dataset([[float(i)] for i in range(10)], ["a", "b"] * 5)
+        >>> train, test = data.split(0.8, random_state=0)
+        >>> len(train), sorted(test.y.tolist())
+        (8, ['a', 'b'])
+        """
+        n = self.n_examples
+        # what 0.29 * 100 = 28.999999999999996 means is 29
+        first = int(np.floor(share * n + 1e-9))
+        if not 0 < first < n:
+            raise ParameterError(f"share={share!r} of {n} examples: both parts need at least one example")
+        rng = np.random.default_rng(root_entropy(random_state))
+        order = rng.permutation(n)
+        if stratify:
+            order = order[np.argsort(self._strata()[order], kind="stable")]
+        # Every (n / first)-th example in this order, from a random start: a stratum is off by one at most.
+        steps = (np.arange(n + 1) + rng.integers(n)) * first // n
+        chosen = np.zeros(n, bool)
+        chosen[order[np.diff(steps) > 0]] = True
+        return self.take(chosen), self.take(~chosen)
+
+    def _strata(self) -> np.ndarray:
+        """Number of the stratum of each example: its class in classification, and whether it is labelled."""
+        if self.task == "classification" and self.target is not None:
+            return np.nan_to_num(self.target.values[:, 0], nan=-1.0)
+        return self.labelled.astype(np.float64)
+
+    def select_features(self, features: Sequence[int | str] | np.ndarray) -> Dataset:
+        """Return a data set with the given features only, in that order.
+
+        Parameters
+        ----------
+        features : sequence of int or str, or mask
+            Positions from 0 (negative ones from the end), names, or one bool a feature.
+
+        Examples
+        --------
+        >>> import omnirank as om
+        >>> om.Dataset([[1, 2, 3]], feature_names=["a", "b", "c"]).select_features(["c", "a"]).X.tolist()
+        [[3.0, 1.0]]
+        """
+        if isinstance(features, str):
+            raise DataError(f"features={features!r}: give a list of names or positions")
+        named = [self._all_features.index(f) if isinstance(f, str) else f for f in features]
+        table = self._all_features.select(chosen_numbers(named, self.n_features, "feature"))
+        groups = {name: group for name, group in self.feature_groups.items() if name in set(table.names)}
+        return self._view(_all_features=table, feature_groups=groups)
+
+    # -- what is in it ------------------------------------------------------------------------------
+
+    def describe(self) -> dict[str, Any]:
+        """Return the facts about the data set as a flat dictionary, in reading order.
+
+        Examples
+        --------
+        >>> import omnirank as om
+        >>> om.datasets.load_sample("linnerud").describe()["task"]
+        'multi-target-regression'
+        """
+        table, target = self.features, self.target
+        cells = max(1, table.n_rows * table.n_columns)
+        facts: dict[str, Any] = {
+            "name": self.name,
+            "task": self.task,
+            "examples": self.n_examples,
+            "labelled": int(self.labelled.sum()),
+            "partly labelled": 0,
+            "features": self.n_features,
+            "numeric features": int((~table.is_nominal).sum()),
+            "nominal features": int(table.is_nominal.sum()),
+            "missing cells": table.n_missing,
+            "missing share": table.n_missing / cells,
+            "sparse": table.is_sparse,
+            "targets": self.n_targets,
+        }
+        if table.is_sparse:
+            facts["density"] = table.matrix.nnz / cells
+        if target is not None:
+            facts |= self._describe_target(target)
+        return facts
+
+    def _describe_target(self, target: Target) -> dict[str, Any]:
+        values = target.values
+        if target.is_sparse:
+            partly = _rows_with_nan(values)
+        else:
+            partly = int(np.isnan(values[target.labelled]).any(axis=1).sum())
+        facts: dict[str, Any] = {"partly labelled": partly}
+        if self.task == "classification":
+            levels = target.levels[0] or ()
+            codes = values[target.labelled, 0].astype(int)
+            counts = np.bincount(codes, minlength=len(levels)).tolist()
+            facts["classes"] = {str(level): count for level, count in zip(levels, counts, strict=True)}
+        if target.is_labels:
+            n_labelled = max(1, int(target.labelled.sum()))
+            cells = values.data if target.is_sparse else values
+            facts["label cardinality"] = float(np.nansum(cells)) / n_labelled
+        if self.hierarchy is not None:
+            facts["hierarchy"] = "tree" if self.hierarchy.is_tree else "DAG"
+            facts["hierarchy depth"] = int(np.max(self.hierarchy.depth)) + 1
+        return facts
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of task, names, types, cells and target, whatever the order of the cells in memory.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import omnirank as om
+        >>> X = np.arange(6.0).reshape(2, 3)
+        >>> om.Dataset(X).fingerprint == om.Dataset(np.asfortranarray(X)).fingerprint
+        True
+        """
+        digest = hashlib.blake2b(digest_size=16)
+        table, target = self.features, self.target
+        facts: list[Any] = [self.task, table.names, table.levels]
+        arrays = _parts(table.matrix) if table.is_sparse else [table.numeric, table.codes]
+        if target is not None:
+            facts += [target.names, target.levels]
+            arrays += [*_parts(target.values), target.labelled]
+        if self.hierarchy is not None:
+            facts.append(self.hierarchy.parents)
+        digest.update(repr(facts).encode())
+        for array in arrays:
+            digest.update(repr((array.dtype.str, array.shape)).encode())
+            for start in range(0, len(array), _HASHED_ROWS):
+                digest.update(_canonical(array[start : start + _HASHED_ROWS]).tobytes())
+        return digest.hexdigest()
+
+
+_HASHED_ROWS = 1 << 14
+
+
+def _rows_of_rows(rows: np.ndarray | None, chosen: np.ndarray) -> np.ndarray:
+    return chosen if rows is None else rows[chosen]
+
+
+def _rows_with_nan(matrix: Any) -> int:
+    unknown = np.concatenate([[0], np.cumsum(np.isnan(matrix.data))])[matrix.indptr]
+    return int((np.diff(unknown) > 0).sum())
+
+
+def _parts(values: Any) -> list[np.ndarray]:
+    """The arrays that hold a matrix; the integer type of sparse indices says nothing about the data."""
+    if not is_sparse(values):
+        return [values]
+    return [values.indptr.astype(np.int64), values.indices.astype(np.int64), values.data]
+
+
+def _canonical(cells: np.ndarray) -> np.ndarray:
+    """Equal cells as equal bytes: one zero and one NaN, though floats have several of both."""
+    if cells.dtype.kind != "f":
+        return cells
+    cells = cells + cells.dtype.type(0)
+    cells[np.isnan(cells)] = np.nan
+    return cells

@@ -1,0 +1,327 @@
+"""CSV and TSV files, with or without a header row."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import pandas as pd
+
+from omnirank.core.errors import FileFormatError, ParameterError
+from omnirank.data.arff_tokens import NUMBER
+from omnirank.data.column_choice import ColumnChoice, choose_columns
+from omnirank.data.content import Content, plain_name
+from omnirank.data.duplicate_names import DUPLICATES_HINT, check_duplicates_option, number_names
+from omnirank.data.spans import EXACT_NUMBERS
+from omnirank.data.table import Levels, Table, default_names
+from omnirank.data.text_source import LineBlocks, TextSource
+
+__all__ = ["MISSING_CELLS", "read_delimited"]
+
+MISSING_CELLS = ("", "?", "NA", "NaN", "nan")
+
+_SHOWN = 60
+
+
+def read_delimited(
+    path: str | Path,
+    *,
+    separator: str = ",",
+    header: str | bool = "auto",
+    nominal: ColumnChoice | None = None,
+    missing: Sequence[str] = (),
+    duplicates: str = "error",
+) -> Content:
+    """Read a file of delimited text, plain or gzipped.
+
+    Columns of numbers are numeric, columns of text (or True and False) nominal with their levels in order. A
+    column with both is an error that says where, unless ``nominal`` names it. Cells may be quoted by ``"``.
+    Blank lines are skipped.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    separator : str
+        The character between cells.
+    header : {"auto", True, False}
+        Whether the first row holds the column names. "auto": it does when no cell of it is a number, it does
+        not when every cell is a number or missing; a first row with both is an error that asks. Without
+        names columns are called x1, x2, ...
+    nominal : column choice, optional
+        Columns to be taken as nominal although they hold numbers.
+    missing : sequence of str
+        What stands for a missing cell besides an empty one, ``?``, ``NA`` and ``NaN``.
+    duplicates : {"error", "number"}
+        What to do with a column name that was there before: raise, or call it ``name_2``, ``name_3``, ...
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from omnirank.data.delimited import read_delimited
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "small.csv")
+    ...     _ = path.write_text("size,colour\\n1.5,red\\n?,blue\\n")
+    ...     print(read_delimited(path).table.to_frame())
+       size colour
+    0   1.5    red
+    1   NaN   blue
+    """
+    if len(separator) != 1 or separator in '"\n\r' or separator.isalnum():
+        raise ParameterError(f"separator={separator!r}: give one character, such as ',' or ';' or '\\t'")
+    if header not in ("auto", True, False):
+        raise ParameterError(f"header={header!r}: choose 'auto', True or False")
+    check_duplicates_option(duplicates)
+    file = _DelimitedText(Path(path), separator, frozenset([*MISSING_CELLS, *missing]))
+    first = file.first_row()
+    names, has_header, notes = _names(file, first, header, duplicates)
+    file.check_cell_counts(len(names))
+    chosen = set() if nominal is None else set(choose_columns(nominal, names, "nominal"))
+    frame = file.frame(len(names), has_header, chosen)
+    if not len(frame):
+        file.fail("there is no row of data", file.last_line)
+    columns, levels = [], []
+    for i, name in enumerate(names):
+        typed = _Column(file, frame[i], i, name, has_header)
+        cells, lev = typed.nominal() if i in chosen else typed.typed()
+        columns.append(cells)
+        levels.append(lev)
+    integers = frozenset(name for i, name in enumerate(names) if frame[i].dtype.kind in "iu")
+    del frame
+    return Content(
+        path=file.path,
+        names=names,
+        kinds=tuple("numeric" if lev is None else "nominal" for lev in levels),
+        table=Table.from_columns(names, columns, levels),
+        declared=False,
+        integers=integers,
+        relation=plain_name(file.path),
+        notes=notes,
+    )
+
+
+@dataclass
+class _DelimitedText:
+    """The text of the file and the errors that point into it."""
+
+    path: Path
+    separator: str
+    missing: frozenset[str]
+    last_line: int = 1
+    source: TextSource = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.source = TextSource(self.path)
+        self.quoted = any(b'"' in block for _, block in self.source.blocks())
+
+    def rows(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield (line number, cells) of every row that is not blank."""
+        lines = (text + "\n" for _, text in LineBlocks(self.source).lines())
+        reader = csv.reader(lines, delimiter=self.separator, strict=True, skipinitialspace=True)
+        try:
+            for cells in reader:
+                if cells and not (len(cells) == 1 and not cells[0].strip(" ")):
+                    yield reader.line_num, cells
+        except csv.Error as problem:
+            self.fail(f"the quotes or cells are malformed ({problem})", max(1, reader.line_num))
+
+    def first_row(self) -> list[str]:
+        line, cells = next(self.rows(), (1, None))
+        if cells is None:
+            self.fail("the file is empty", 1)
+        if len(cells) == 1:
+            other = next((s for s in ",;\t|" if s in cells[0] and s != self.separator), None)
+            if other is not None:
+                self.fail(f"one column only with separator={self.separator!r}; did you mean {other!r}?", line)
+        return cells
+
+    def check_cell_counts(self, n_columns: int) -> None:
+        """Raise unless every row has a cell for each column; pandas would fill up short ones."""
+        if self.quoted or self.separator == " ":
+            for line, cells in self.rows():
+                self._check_count(len(cells), n_columns, line)
+                self.last_line = line
+            return
+        mark = ord(self.separator) if self.separator.isascii() else -1
+        if mark < 0:
+            raise ParameterError(f"separator={self.separator!r} is not ASCII")
+        for first_line, block in self.source.blocks():
+            data = np.frombuffer(block, np.uint8)
+            starts = np.concatenate([[0], np.flatnonzero(data == ord("\n"))[:-1] + 1])
+            counts = np.add.reduceat((data == mark).view(np.uint8), starts, dtype=np.int64) + 1
+            self.last_line = first_line + len(starts) - 1
+            for row in np.flatnonzero(counts != n_columns):
+                text = block[starts[row] : block.index(b"\n", starts[row])]
+                if text.strip(b" "):
+                    self._check_count(int(counts[row]), n_columns, first_line + int(row))
+
+    def _check_count(self, found: int, expected: int, line: int) -> None:
+        if found != expected:
+            self.fail(f"the row has {found} cells, but there are {expected} columns", line)
+
+    def frame(self, n_columns: int, has_header: bool, as_text: set[int]) -> pd.DataFrame:
+        """Return the cells as pandas types them."""
+        if n_columns == 1:
+            self._refuse_blank_lines()
+        try:
+            return pd.read_csv(  # type: ignore[call-overload]
+                io.BufferedReader(_BlockStream(self.source)),
+                sep=self.separator,
+                header=0 if has_header else None,
+                names=list(range(n_columns)),
+                index_col=False,
+                dtype=dict.fromkeys(as_text, str),
+                na_values=sorted(self.missing),
+                keep_default_na=False,
+                skipinitialspace=True,
+                engine="c",
+                low_memory=False,
+                encoding="utf-8",
+                **EXACT_NUMBERS,
+            )
+        except (ValueError, OverflowError) as problem:
+            self.fail(f"the cells cannot be read ({str(problem).strip()[:200]})", None)
+
+    def _refuse_blank_lines(self) -> None:
+        blank = None
+        for line, text in LineBlocks(self.source).lines():
+            if not text.strip(" "):
+                blank = blank or line
+            elif blank is not None:
+                self.fail("a blank line in a file of one column: write NA for a missing cell", blank)
+
+    def locate(self, column: int, has_header: bool, wanted: Callable[[str], bool]) -> tuple[int, str]:
+        """Return line and text of the first cell of a column that is wanted."""
+        rows = self.rows()
+        if has_header:
+            next(rows)
+        for line, cells in rows:
+            if cells[column] not in self.missing and wanted(cells[column]):
+                return line, cells[column]
+        return 1, ""
+
+    def fail(self, problem: str, line: int | None, column: int | None = None) -> NoReturn:
+        raise FileFormatError(
+            problem, path=self.path, line=line, column=None if column is None else column + 1
+        )
+
+
+class _BlockStream(io.RawIOBase):
+    """The blocks of a text source as one stream of bytes."""
+
+    def __init__(self, source: TextSource) -> None:
+        self._blocks = source.blocks()
+        self._block = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._block:
+            following = next(self._blocks, None)
+            if following is None:
+                return 0
+            self._block = memoryview(following[1])
+        n = min(len(buffer), len(self._block))
+        buffer[:n] = self._block[:n]
+        self._block = self._block[n:]
+        return n
+
+
+@dataclass
+class _Column:
+    """One column as pandas read it, to be given its type."""
+
+    file: _DelimitedText
+    cells: pd.Series
+    position: int
+    name: str
+    has_header: bool
+
+    def typed(self) -> tuple[np.ndarray, Levels | None]:
+        """Return numbers, or codes and levels."""
+        if self.cells.dtype.kind in "iuf":
+            values = self.cells.to_numpy(dtype=np.float64)
+            if np.isinf(values).any():
+                self._fail_at(
+                    lambda text: not NUMBER.fullmatch(text.strip(" ")) or np.isinf(float(text)), "is infinite"
+                )
+            return values, None
+        texts = _texts(self.cells)
+        distinct = [text for text in pd.unique(texts) if text is not None]
+        numbers = [text for text in distinct if NUMBER.fullmatch(text.strip(" "))]
+        if not numbers:
+            return _coded(texts, sorted(distinct))
+        if len(numbers) < len(distinct):
+            self._fail_at(
+                lambda text: not NUMBER.fullmatch(text.strip(" ")),
+                f"is text in a column of numbers; nominal={self.name!r} takes them as categories, "
+                "missing=[...] names what stands for a missing cell",
+            )
+        values = np.array([np.nan if text is None else float(text) for text in texts])
+        if np.isinf(values).any():
+            self._fail_at(lambda text: np.isinf(float(text)), "is too large for a number")
+        return values, None
+
+    def nominal(self) -> tuple[np.ndarray, Levels]:
+        """Return codes and levels: texts, in the order of their values where all are numbers."""
+        texts = _texts(self.cells)
+        distinct = [text for text in pd.unique(texts) if text is not None]
+        if all(NUMBER.fullmatch(text) for text in distinct):
+            return _coded(texts, sorted(distinct, key=lambda text: (float(text), text)))
+        return _coded(texts, sorted(distinct))
+
+    def _fail_at(self, wanted: Callable[[str], bool], problem: str) -> NoReturn:
+        line, text = self.file.locate(self.position, self.has_header, wanted)
+        self.file.fail(f"column {self.name!r}: {text[:_SHOWN]!r} {problem}", line, self.position)
+
+
+def _texts(cells: pd.Series) -> np.ndarray:
+    """Cells as strings, None where missing; pandas reads True and False as booleans."""
+    known = cells.notna().to_numpy()
+    values = cells.to_numpy(dtype=object)
+    return np.array([str(v) if k else None for v, k in zip(values, known, strict=True)], dtype=object)
+
+
+def _coded(texts: np.ndarray, levels: list[str]) -> tuple[np.ndarray, Levels]:
+    position: dict[str | None, int] = {level: code for code, level in enumerate(levels)}
+    position[None] = -1
+    return np.array([position[text] for text in texts], np.int32), tuple(levels)
+
+
+def _names(
+    file: _DelimitedText, first: list[str], header: str | bool, duplicates: str
+) -> tuple[tuple[str, ...], bool, tuple[str, ...]]:
+    """Names of the columns, whether the first row holds them, and notes."""
+    cells = [cell.strip(" ") for cell in first]
+    if header == "auto":
+        numbers = [bool(NUMBER.fullmatch(cell)) for cell in cells]
+        absent = [cell in file.missing for cell in cells]
+        if all(n or a for n, a in zip(numbers, absent, strict=True)) and any(numbers):
+            header = False
+        elif any(numbers):
+            odd = cells[numbers.index(True)]
+            file.fail(
+                f"the first row holds numbers ({odd[:_SHOWN]!r}) and text: say header=True if it holds the "
+                "column names, header=False if it is data",
+                1,
+                numbers.index(True),
+            )
+        else:
+            header = True
+    if not header:
+        return default_names(len(cells)), False, ()
+    unnamed = [i for i, cell in enumerate(cells) if not cell]
+    notes = tuple(f"column {i + 1} has no name: it is called x{i + 1} here" for i in unnamed)
+    names = tuple(cell or f"x{i + 1}" for i, cell in enumerate(cells))
+    if duplicates == "number":
+        names = number_names(names)
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            file.fail(f"two columns are called {name!r}; {DUPLICATES_HINT}", 1, i)
+    return names, True, notes

@@ -1,0 +1,261 @@
+"""What users pass to ``fit`` becomes a Dataset; shared by rankers and predictors."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.log import logger
+from omnirank.data.convert import is_frame, table_from
+from omnirank.data.dataset import Dataset
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.table import Table, default_names
+
+__all__ = ["check_sample_weight", "features_like", "read_features", "read_input", "without_target"]
+
+
+def read_input(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    task: str = "auto",
+    hierarchy: Hierarchy | None = None,
+    min_examples: int = 2,
+) -> Dataset:
+    """Return the training data of an estimator as a Dataset, and set what scikit-learn wants set.
+
+    Sets ``n_features_in_`` and, where the columns have names, ``feature_names_in_``. A target without any
+    known value is left out: the task is then "clustering". The task is logged, not warned about.
+
+    Parameters
+    ----------
+    estimator : scikit-learn estimator
+        Whose ``fit`` was called.
+    X : Dataset, array-like, scipy.sparse container or data frame
+        A data set, or its features.
+    y : anything that Dataset takes, optional
+        The target; must be None where X is a Dataset.
+    task : str
+        A task name or "auto". With a Dataset, "clustering" leaves its target out and any other name must be
+        that of the data set.
+    hierarchy : Hierarchy, optional
+        Order of the labels; must be None where X is a Dataset.
+    min_examples : int
+        Least number of examples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.base import BaseEstimator
+    >>> from omnirank.data.estimator_input import read_input
+    >>> estimator = BaseEstimator()
+    >>> read_input(estimator, np.eye(3), ["a", "b", None])
+    <Dataset 'data': 3 examples, 3 features, classification, 1 targets, 2 labelled>
+    >>> estimator.n_features_in_
+    3
+    """
+    if isinstance(X, Dataset):
+        dataset = _given_dataset(estimator, X, y, task, hierarchy)
+    else:
+        features = read_features(estimator, X, reset=True)
+        dataset = Dataset(features, y, task=task, hierarchy=hierarchy)
+    if dataset.n_examples < min_examples:
+        shape = (dataset.n_examples, dataset.n_features)
+        raise DataError(
+            f"Found array with {shape[0]} sample(s) (shape={shape}) while a minimum of {min_examples} is "
+            f"required by {type(estimator).__name__}."
+        )
+    if dataset.target is not None and not dataset.labelled.any():
+        dataset = without_target(dataset)
+        logger.info("no example has a known target value: the target is left out")
+    how = "inferred" if task == "auto" and not isinstance(X, Dataset) else "given"
+    logger.info(
+        "task: %s (%s); %d of %d examples labelled",
+        dataset.task,
+        how,
+        int(dataset.labelled.sum()),
+        dataset.n_examples,
+    )
+    return dataset
+
+
+def read_features(estimator: Any, X: Any, *, reset: bool) -> Table:
+    """Return the features in X as a typed table, checked against the estimator (or noted in it: ``reset``).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.base import BaseEstimator
+    >>> from omnirank.data.estimator_input import read_features
+    >>> estimator = BaseEstimator()
+    >>> frame = pd.DataFrame({"age": [31, 42], "town": ["Bled", "Kranj"]})
+    >>> table = read_features(estimator, frame, reset=True)
+    >>> table.is_nominal.tolist(), estimator.feature_names_in_.tolist()
+    ([False, True], ['age', 'town'])
+    """
+    if isinstance(X, Dataset):
+        validate_data(estimator, _names_only(X), skip_check_array=True, reset=reset)
+        return X.features
+    if is_frame(X):
+        _check_shape(estimator, X.shape)
+        validate_data(estimator, X, skip_check_array=True, reset=reset)
+        return table_from(X)
+    # Rows of a list may mix numbers and strings: as objects they keep their types.
+    if not sparse.issparse(X) and not hasattr(X, "__array__"):
+        X = _array(X)
+    values = validate_data(
+        estimator, X, dtype=None, accept_sparse="csc", ensure_all_finite="allow-nan", reset=reset
+    )
+    return table_from(values)
+
+
+def features_like(estimator: Any, X: Any, training: Table) -> Table:
+    """Return the features in X with the codes of the training table, for predictions.
+
+    A level that the training data did not have is missing, with one warning; a column that was nominal in
+    training and is numeric now, or the other way round, is an error.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.base import BaseEstimator
+    >>> from omnirank.data.estimator_input import features_like, read_features
+    >>> estimator = BaseEstimator()
+    >>> training = read_features(estimator, pd.DataFrame({"town": ["Bled", "Kranj"]}), reset=True)
+    >>> features_like(estimator, pd.DataFrame({"town": ["Kranj"]}), training).codes.tolist()
+    [[1]]
+    """
+    table = read_features(estimator, X, reset=False)
+    if table.levels == training.levels:
+        return table
+    columns: list[np.ndarray] = []
+    unseen: list[str] = []
+    for i, name in enumerate(training.names):
+        cells, found = _recoded(table, training, i)
+        columns.append(cells)
+        if found:
+            unseen.append(f"{name!r}: {found[0]!r}")
+    if unseen:
+        warnings.warn(
+            f"levels that were not in the training data are taken as missing ({len(unseen)} features, "
+            f"first {unseen[0]})",
+            UserWarning,
+            stacklevel=3,
+        )
+    if table.is_sparse:
+        matrix = sparse.csc_array(np.column_stack([_as_floats(c) for c in columns]))
+        return Table.from_sparse(matrix, training.names, training.levels)
+    return Table.from_columns(training.names, columns, training.levels)
+
+
+def without_target(dataset: Dataset) -> Dataset:
+    """Return the data set without its target, for unsupervised use.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.data.estimator_input import without_target
+    >>> without_target(om.Dataset([[1.0], [2.0]], ["a", "b"])).task
+    'clustering'
+    """
+    if dataset.target is None:
+        return dataset
+    return Dataset(dataset.features, feature_groups=dataset.feature_groups, name=dataset.name)
+
+
+def check_sample_weight(sample_weight: Any, n_examples: int) -> np.ndarray:
+    """Return the weights of the examples as floats: finite, not negative, not all zero.
+
+    Examples
+    --------
+    >>> from omnirank.data.estimator_input import check_sample_weight
+    >>> check_sample_weight([1, 2, 0], 3).tolist()
+    [1.0, 2.0, 0.0]
+    """
+    try:
+        weights = np.array(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError("sample_weight must hold one number an example") from None
+    if weights.ndim == 0:
+        weights = np.full(n_examples, float(weights))
+    if weights.shape != (n_examples,):
+        raise DataError(
+            f"sample_weight has shape {weights.shape}, expected one weight for each of {n_examples} examples"
+        )
+    wrong = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
+    if len(wrong):
+        raise DataError(
+            f"sample_weight[{wrong[0]}] is {weights[wrong[0]]}: weights are finite and not negative"
+        )
+    if not weights.any():
+        raise DataError("Sample weights must contain at least one non-zero number.")
+    return weights
+
+
+def _given_dataset(estimator: Any, dataset: Dataset, y: Any, task: str, hierarchy: Any) -> Dataset:
+    if y is not None:
+        raise ParameterError("the Dataset holds its target: y must not be given as well")
+    if hierarchy is not None:
+        raise ParameterError("the Dataset holds its hierarchy: hierarchy must not be given as well")
+    if dataset.n_features == 0:
+        _check_shape(estimator, (dataset.n_examples, 0))
+    validate_data(estimator, _names_only(dataset), skip_check_array=True, reset=True)
+    if task == "clustering":
+        return without_target(dataset)
+    if task not in ("auto", dataset.task):
+        raise ParameterError(
+            f"task={task!r}, but the Dataset is made for {dataset.task!r}: leave task='auto', or build the "
+            "Dataset with the task you want"
+        )
+    return dataset
+
+
+def _names_only(dataset: Dataset) -> Any:
+    """Stand-in by which scikit-learn checks names and count; names that were made up here are no names."""
+    if dataset.feature_names == default_names(dataset.n_features):
+        return np.empty((0, dataset.n_features))
+    return pd.DataFrame(columns=pd.Index(list(dataset.feature_names), dtype=object))
+
+
+def _check_shape(estimator: Any, shape: tuple[int, ...]) -> None:
+    for size, what in zip(shape, ("sample", "feature"), strict=True):
+        if size == 0:
+            raise DataError(
+                f"Found array with 0 {what}(s) (shape={tuple(shape)}) while a minimum of 1 is required by "
+                f"{type(estimator).__name__}."
+            )
+
+
+def _array(X: Any) -> np.ndarray:
+    array = np.asarray(X)
+    return np.asarray(X, dtype=object) if array.dtype.kind in "USO" else array
+
+
+def _recoded(table: Table, training: Table, i: int) -> tuple[np.ndarray, list[Any]]:
+    """Cells of column i in the training codes, and the levels that are new."""
+    cells, levels, wanted = table.column(i), table.levels[i], training.levels[i]
+    if levels == wanted:
+        return cells, []
+    if levels is None and not np.isnan(cells).all():
+        raise DataError(f"feature {training.names[i]!r} was nominal in training and is numeric now")
+    if wanted is None and levels:
+        raise DataError(f"feature {training.names[i]!r} was numeric in training and is nominal now")
+    if wanted is None or not levels:
+        return np.full(
+            len(cells), np.nan if wanted is None else -1, float if wanted is None else np.int32
+        ), []
+    position = {level: code for code, level in enumerate(wanted)}
+    lookup = np.array([position.get(level, -1) for level in levels] + [-1], dtype=np.int32)
+    used = np.unique(cells[cells >= 0])
+    return lookup[cells], [levels[c] for c in used if levels[c] not in position]
+
+
+def _as_floats(cells: np.ndarray) -> np.ndarray:
+    return np.where(cells < 0, np.nan, cells) if cells.dtype.kind == "i" else cells

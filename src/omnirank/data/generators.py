@@ -1,0 +1,389 @@
+"""Generated data for every task, of which it is known which features matter.
+
+Every generator makes relevant, redundant, interacting and irrelevant features with neutral names in random
+order, and returns the data set and the roles of its features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Unpack
+
+import numpy as np
+
+from omnirank.core.errors import ParameterError
+from omnirank.data.dataset import Dataset
+from omnirank.data.generators_features import (
+    Plan,
+    Relevance,
+    build_features,
+    check_count,
+    check_share,
+    cluster_signals,
+)
+from omnirank.data.generators_options import FeatureOptions, TargetOptions, with_features, with_target
+from omnirank.data.generators_targets import Draw, class_names, draw_classes, draw_hierarchy, draw_labels
+from omnirank.data.hierarchy import Hierarchy
+
+__all__ = [
+    "make_classification",
+    "make_clusters",
+    "make_hierarchical_multi_label",
+    "make_mixed_targets",
+    "make_multi_label",
+    "make_multi_target_classification",
+    "make_multi_target_regression",
+    "make_regression",
+]
+
+
+@with_target
+def make_regression(n_examples: int = 200, **options: Unpack[TargetOptions]) -> tuple[Dataset, Relevance]:
+    """Generate regression data: the target is a weighted sum of the signals and noise.
+
+    Relevant features are standard normal. The signals are the relevant features and, for each group of
+    interacting ones, the sign of their product; their absolute weights lie between 0.5 and 1.5.
+
+    Parameters
+    ----------
+    n_examples : int
+        Number of examples.
+    {shared}
+
+    Returns
+    -------
+    dataset : Dataset
+        The data, with features x1, x2, ...
+    relevance : Relevance
+        The roles of the features.
+
+    Examples
+    --------
+    >>> from omnirank.datasets import make_regression
+    >>> data, relevance = make_regression(n_relevant=3, n_irrelevant=7, labelled=50, random_state=0)
+    >>> data
+    <Dataset 'regression': 200 examples, 10 features, regression, 1 targets, 50 labelled>
+    >>> int(relevance.relevant.sum())
+    3
+    """
+    draw = Draw(Plan(n_examples, **options))
+    return draw.dataset("regression", draw.scores(1))
+
+
+@with_target
+def make_multi_target_regression(
+    n_examples: int = 200,
+    *,
+    n_targets: int = 3,
+    missing_targets: float = 0.0,
+    **options: Unpack[TargetOptions],
+) -> tuple[Dataset, Relevance]:
+    """Generate multi-target regression data: each target is a weighted sum of the signals and noise.
+
+    Parameters
+    ----------
+    n_examples : int
+        Number of examples.
+    n_targets : int
+        Number of targets.
+    missing_targets : float in [0, 1)
+        Share of the target values of labelled examples that are unknown, at random; each labelled example
+        keeps at least one.
+    {shared}
+
+    Returns
+    -------
+    dataset : Dataset
+        The data, with features x1, x2, ... and targets y1, y2, ...
+    relevance : Relevance
+        The roles of the features.
+
+    Examples
+    --------
+    >>> from omnirank.datasets import make_multi_target_regression
+    >>> data, relevance = make_multi_target_regression(n_targets=2, missing_targets=0.25, random_state=0)
+    >>> data.target_names, data.target.n_unknown
+    (('y1', 'y2'), 100)
+    """
+    check_count("n_targets", n_targets, 1)
+    draw = Draw(Plan(n_examples, **options))
+    scores = draw.scores(n_targets)
+    return draw.dataset("multi-target-regression", scores, missing_targets=missing_targets)
+
+
+@with_target
+def make_classification(
+    n_examples: int = 200, *, n_classes: int = 2, **options: Unpack[TargetOptions]
+) -> tuple[Dataset, Relevance]:
+    """Generate classification data: classes of about equal size, each an interval of a sum of the signals.
+
+    Parameters
+    ----------
+    n_examples : int
+        Number of examples.
+    n_classes : int
+        Number of classes; they are called c1, c2, ..., in an order that does not follow the sum.
+    {shared}
+
+    Returns
+    -------
+    dataset : Dataset
+        The data, with features x1, x2, ...
+    relevance : Relevance
+        The roles of the features.
+
+    Examples
+    --------
+    >>> from omnirank.datasets import make_classification
+    >>> data, relevance = make_classification(90, n_classes=3, share_nominal=0.5, random_state=0)
+    >>> data.describe()["classes"]
+    {'c1': 30, 'c2': 30, 'c3': 30}
+    """
+    check_count("n_classes", n_classes, 2)
+    draw = Draw(Plan(n_examples, **options))
+    codes = draw_classes(draw.scores(1), [n_classes], draw.rng)
+    return draw.dataset("classification", codes, class_names([n_classes]))
+
+
+@with_target
+def make_multi_target_classification(
+    n_examples: int = 200,
+    *,
+    n_targets: int = 3,
+    n_classes: int | Sequence[int] = 3,
+    missing_targets: float = 0.0,
+    **options: Unpack[TargetOptions],
+) -> tuple[Dataset, Relevance]:
+    """Generate multi-target classification data, each target as in :func:`make_classification`.
+
+    Parameters
+    ----------
+    n_examples : int
+        Number of examples.
+    n_targets : int
+        Number of targets.
+    n_classes : int or sequence of int
+        Number of classes of all targets, or of each.
+    missing_targets : float in [0, 1)
+        Share of the target values of labelled examples that are unknown, at random; each labelled example
+        keeps at least one.
+    {shared}
+
+    Returns
+    -------
+    dataset : Dataset
+        The data, with features x1, x2, ... and targets y1, y2, ...
+    relevance : Relevance
+        The roles of the features.
+
+    Examples
+    --------
+    >>> from omnirank.datasets import make_multi_target_classification
+    >>> data, relevance = make_multi_target_classification(n_targets=2, n_classes=(2, 4), random_state=0)
+    >>> data.target.levels
+    (('c1', 'c2'), ('c1', 'c2', 'c3', 'c4'))
+    """
+    check_count("n_targets", n_targets, 1)
+    given = np.asarray(n_classes).tolist()
+    counts = given if isinstance(given, list) else [given] * n_targets
+    for count in counts:
+        check_count("n_classes", count, 2)
+    if len(counts) != n_targets:
+        raise ParameterError(f"n_classes={n_classes!r}: give one number a target, n_targets={n_targets}")
+    draw = Draw(Plan(n_examples, **options))
+    codes = draw_classes(draw.scores(n_targets), counts, draw.rng)
+    return draw.dataset("multi-target-classification", codes, class_names(counts), missing_targets)
+
+
+@with_target
+def make_mixed_targets(
+    n_examples: int = 200,
+    *,
+    n_numeric: int = 2,
+    n_nominal: int = 2,
+    n_classes: int = 3,
+    missing_targets: float = 0.0,
+    **options: Unpack[TargetOptions],
+) -> tuple[Dataset, Relevance]:
+    """Generate data with numeric and nominal targets, made as in regression and classification.
+
+    Parameters
+    ----------
+    n_examples : int
+        Number of examples.
+    n_numeric, n_nominal : int
+        Number of numeric and of nominal targets; the numeric ones come first.
+    n_classes : int
+        Number of classes of each nominal target.
+    missing_targets : float in [0, 1)
+        Share of the target values of labelled examples that are unknown, at random; each labelled example
+        keeps at least one.
+    {shared}
+
+    Returns
+    -------
+    dataset : Dataset
+        The data, with features x1, x2, ... and targets y1, y2, ...
+    relevance : Relevance
+        The roles of the features.
+
+    Examples
+    --------
+    >>> from omnirank.datasets import make_mixed_targets
+    >>> data, relevance = make_mixed_targets(n_numeric=1, n_nominal=2, random_state=0)
+    >>> data.task, data.target.is_nominal.tolist()
+    ('mixed-targets', [False, True, True])
+    """
+    check_count("n_numeric", n_numeric, 1)
+    check_count("n_nominal", n_nominal, 1)
+    check_count("n_classes", n_classes, 2)
+    draw = Draw(Plan(n_examples, **options))
+    values = draw.scores(n_numeric + n_nominal)
+    counts = [n_classes] * n_nominal
+    values[:, n_numeric:] = draw_classes(values[:, n_numeric:], counts, draw.rng)
+    levels = [None] * n_numeric + class_names(counts)
+    return draw.dataset("mixed-targets", values, levels, missing_targets)
+
+
+@with_target
+def make_multi_label(
+    n_examples: int = 200,
+    *,
+    n_labels: int = 5,
+    label_density: float = 0.3,
+    missing_targets: float = 0.0,
+    **options: Unpack[TargetOptions],
+) -> tuple[Dataset, Relevance]:
+    """Generate multi-label data: a label is held where its own weighted sum of the signals is high.
+
+    Parameters
+    ----------
+    n_examples : int
+        Number of examples.
+    n_labels : int
+        Number of labels.
+    label_density : float in (0, 1)
+        Share of the examples that hold a label.
+    missing_targets : float in [0, 1)
+        Share of the single labels of labelled examples that are unknown, at random; each labelled example
+        keeps at least one.
+    {shared}
+
+    Returns
+    -------
+    dataset : Dataset
+        The data, with features x1, x2, ... and labels label1, label2, ...
+    relevance : Relevance
+        The roles of the features.
+
+    Examples
+    --------
+    >>> from omnirank.datasets import make_multi_label
+    >>> data, relevance = make_multi_label(100, n_irrelevant=1000, sparse=True, random_state=0)
+    >>> data.X.shape, data.features.is_sparse, data.target.values.shape
+    ((100, 1005), True, (100, 5))
+    """
+    check_count("n_labels", n_labels, 1)
+    check_share("label_density", label_density, above=0, below=1)
+    draw = Draw(Plan(n_examples, **options))
+    flat = Hierarchy.flat(range(1, n_labels + 1))
+    values = draw_labels(draw.scores(n_labels), label_density, flat)
+    return draw.dataset("multi-label", values, missing_targets=missing_targets)
+
+
+@with_target
+def make_hierarchical_multi_label(
+    n_examples: int = 200,
+    *,
+    n_labels: int = 15,
+    hierarchy: str | Hierarchy = "tree",
+    label_density: float = 0.5,
+    missing_targets: float = 0.0,
+    **options: Unpack[TargetOptions],
+) -> tuple[Dataset, Relevance]:
+    """Generate hierarchical multi-label data; label sets are closed under ancestors.
+
+    Of the examples that hold all parents of a label, those hold the label for which its own weighted sum of
+    the signals is high.
+
+    Parameters
+    ----------
+    n_examples : int
+        Number of examples.
+    n_labels : int
+        Number of labels of a generated hierarchy; not used when one is given.
+    hierarchy : {"tree", "dag"} or Hierarchy
+        "tree": three roots, three children a label. "dag": the same, with a second parent for half of the
+        labels below the roots. Or the hierarchy to use.
+    label_density : float in (0, 1)
+        Share of the examples that hold a label, among those that hold its parents.
+    missing_targets : float in [0, 1)
+        Share of the single labels of labelled examples that are hidden, at random; what the hierarchy implies
+        stays known, so fewer are unknown in the end. Each labelled example keeps at least one.
+    {shared}
+
+    Returns
+    -------
+    dataset : Dataset
+        The data, with features x1, x2, ..., the labels and their hierarchy.
+    relevance : Relevance
+        The roles of the features.
+
+    Examples
+    --------
+    >>> from omnirank.datasets import make_hierarchical_multi_label
+    >>> data, relevance = make_hierarchical_multi_label(n_labels=20, hierarchy="dag", random_state=0)
+    >>> data.hierarchy
+    Hierarchy(20 labels, DAG, 3 roots, ... leaves, depth 2)
+    """
+    check_count("n_labels", n_labels, 1)
+    check_share("label_density", label_density, above=0, below=1)
+    draw = Draw(Plan(n_examples, **options))
+    if not isinstance(hierarchy, Hierarchy):
+        if hierarchy not in ("tree", "dag"):
+            raise ParameterError(f"hierarchy={hierarchy!r}: give 'tree', 'dag' or a Hierarchy")
+        hierarchy = draw_hierarchy(n_labels, hierarchy == "dag", draw.rng)
+    values = draw_labels(draw.scores(len(hierarchy)), label_density, hierarchy)
+    return draw.dataset(
+        "hierarchical-multi-label", values, missing_targets=missing_targets, hierarchy=hierarchy
+    )
+
+
+@with_features
+def make_clusters(
+    n_examples: int = 200, *, n_clusters: int = 3, **options: Unpack[FeatureOptions]
+) -> tuple[Dataset, Relevance]:
+    """Generate data without target: clusters of equal size that only the informative features show.
+
+    In each relevant feature the clusters have different centres, with variance 1 between them; the noise is
+    the standard deviation within a cluster. The product of interacting features has a sign that depends
+    on the cluster.
+
+    Parameters
+    ----------
+    n_examples : int
+        Number of examples.
+    n_clusters : int
+        Number of clusters.
+    {shared}
+
+    Returns
+    -------
+    dataset : Dataset
+        The data, with features x1, x2, ... and no target.
+    relevance : Relevance
+        The roles of the features.
+
+    Examples
+    --------
+    >>> from omnirank.datasets import make_clusters
+    >>> data, relevance = make_clusters(n_clusters=4, random_state=0)
+    >>> data.task, data.y is None, data.n_features
+    ('clustering', True, 20)
+    """
+    check_count("n_clusters", n_clusters, 2)
+    plan = Plan(n_examples, **options)
+    for_signals, for_features = plan.streams(2)
+    signals = cluster_signals(plan, n_clusters, for_signals)
+    features, relevance = build_features(plan, signals, for_features)
+    return Dataset(features, name="clustering"), relevance

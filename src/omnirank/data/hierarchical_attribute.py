@@ -1,0 +1,108 @@
+"""The attribute type ``hierarchical`` of CLUS: a declared label hierarchy, and a label set in each row.
+
+A tree is declared by the paths of its labels (``01,01/01,01/01/03``), a DAG by its ``parent/child`` pairs
+starting at ``root``. A row joins its labels by ``@``; ancestors are implied. ``?`` is an unlabelled row, and
+``root`` alone a labelled row without labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.hierarchy_build import unknown_label
+
+__all__ = ["HIERARCHY_KINDS", "LabelSets", "declare_labels"]
+
+HIERARCHY_KINDS = ("auto", "tree", "dag")
+
+_ROOT = "root"
+
+
+@dataclass(frozen=True, eq=False)
+class LabelSets:
+    """A hierarchical attribute and, once the rows are read, the label set of each.
+
+    Parameters
+    ----------
+    name : str
+        Name of the attribute.
+    kind : {"tree", "dag"}
+        How the hierarchy is declared.
+    hierarchy : Hierarchy
+        The labels; those of a tree are called by their full paths.
+    rows : tuple
+        The labels given in each row, or None where the row is unlabelled.
+
+    Examples
+    --------
+    >>> from omnirank.data.hierarchical_attribute import declare_labels
+    >>> labels, notes = declare_labels("class", ["root/a", "root/b", "a/c", "b/c"])
+    >>> labels.kind, labels.hierarchy.labels
+    ('dag', ('a', 'b', 'c'))
+    >>> labels.parse("b@c"), labels.parse("root")
+    (('b', 'c'), ())
+    """
+
+    name: str
+    kind: str
+    hierarchy: Hierarchy
+    rows: tuple[tuple[str, ...] | None, ...] = ()
+
+    def parse(self, cell: str) -> tuple[str, ...]:
+        """Return the labels of one cell; an unknown one is a DataError."""
+        known = self.hierarchy._positions
+        names = tuple(part.strip(" ") for part in cell.split("@"))
+        for name in names:
+            if name not in known:
+                if names == (_ROOT,):
+                    return ()
+                raise unknown_label(name, self.hierarchy.labels)
+        return names
+
+    def with_rows(self, rows: Sequence[tuple[str, ...] | None]) -> LabelSets:
+        """Return the attribute with the label sets of the rows."""
+        return replace(self, rows=tuple(rows))
+
+
+def declare_labels(
+    name: str, entries: Sequence[str], kind: str = "auto", separator: str = "/"
+) -> tuple[LabelSets, tuple[str, ...]]:
+    """Return the attribute that a list of paths or pairs declares, and notes about it.
+
+    Parameters
+    ----------
+    name : str
+        Name of the attribute.
+    entries : sequence of str
+        Paths of a tree, or parent-child pairs of a DAG.
+    kind : {"auto", "tree", "dag"}
+        "auto" takes the entries as a DAG when all are pairs and some start at ``root``.
+    separator : str
+        What stands between the parts of an entry.
+    """
+    if kind not in HIERARCHY_KINDS:
+        raise ParameterError(f"hierarchy_kind={kind!r}: choose one of {', '.join(HIERARCHY_KINDS)}")
+    if not separator:
+        raise ParameterError("hierarchy_separator is empty: give what stands between the labels of a path")
+    distinct = list(dict.fromkeys(entries))
+    notes = []
+    if len(distinct) < len(entries):
+        notes.append(
+            f"attribute {name!r} declares {len(entries) - len(distinct)} entries of its hierarchy again"
+        )
+    if kind == "auto":
+        pairs = all(entry.count(separator) == 1 for entry in distinct)
+        rooted = any(entry.startswith(_ROOT + separator) for entry in distinct)
+        kind = "dag" if pairs and rooted else "tree"
+    if kind == "tree":
+        return LabelSets(name, kind, Hierarchy.from_paths(distinct, separator)), tuple(notes)
+    edges = []
+    for entry in distinct:
+        parts = entry.split(separator)
+        if len(parts) != 2 or not all(part.strip() for part in parts):
+            raise DataError(f"{entry!r} is not a pair parent{separator}child, as a DAG needs it")
+        edges.append((parts[0], parts[1]))
+    return LabelSets(name, kind, Hierarchy.from_edges(edges, root=_ROOT)), tuple(notes)

@@ -1,0 +1,305 @@
+"""What a target is: declared types first, then the values, never a silent guess about files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import narwhals.stable.v1 as nw
+import numpy as np
+import pandas as pd
+
+from omnirank.core.errors import DataError, DataTypeError, ParameterError
+from omnirank.data.convert import LARGEST_EXACT, as_array, code_numbers, is_frame, type_cells, typed_table
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.label_targets import (
+    as_label_sets,
+    hierarchical_target,
+    is_binary,
+    is_unknown,
+    label_target,
+    target_of_sets,
+)
+from omnirank.data.table import Levels, Table, default_names, is_sparse
+from omnirank.data.target import Target
+
+__all__ = ["TASKS", "check_target", "infer_task", "target_from"]
+
+TASKS = (
+    "classification",
+    "multi-target-classification",
+    "regression",
+    "multi-target-regression",
+    "multi-label",
+    "hierarchical-multi-label",
+    "mixed-targets",
+    "clustering",
+)
+
+
+def target_from(
+    y: Any,
+    task: str = "auto",
+    hierarchy: Hierarchy | None = None,
+    names: Sequence[str] | None = None,
+    declared: bool = False,
+) -> tuple[Target | None, str]:
+    """Return the target in y and its task.
+
+    Parameters
+    ----------
+    y : array-like, data frame, scipy.sparse container, sequence of sets, Table or None
+        None, NaN and NA are unknown; -1 is a value. A sequence of sets gives label sets.
+    task : str
+        A task name, or "auto": see :func:`infer_task`. With "auto", a y in which no value is known and no
+        levels are declared is no target (task "clustering"); so is any y with "clustering".
+    hierarchy : Hierarchy, optional
+        Makes the task hierarchical multi-label; label sets are closed under ancestors. Columns with names
+        are put in the order of its labels.
+    names : sequence of str, optional
+        Names of the target variables.
+    declared : bool
+        Whether numeric columns were declared as such (ARFF): then integers stay numbers.
+
+    Examples
+    --------
+    >>> from omnirank.data.infer import target_from
+    >>> target, task = target_from([0, 1, None, 2])
+    >>> task, target.levels
+    ('classification', ((0, 1, 2),))
+    """
+    _check_request(y, task, hierarchy)
+    if y is None or task == "clustering":
+        return None, "clustering"
+    labels = "multi-label" if hierarchy is None else "hierarchical-multi-label"
+    sets = as_label_sets(y)
+    if sets is not None:
+        if task not in ("auto", labels):
+            raise ParameterError(f"y holds sets, but task={task!r}: label sets are for {labels!r}")
+        return target_of_sets(sets, hierarchy, names), labels
+    table, integers, named = _read(y, names)
+    _refuse_infinite(table)
+    if hierarchy is not None:
+        return hierarchical_target(table, hierarchy, named), labels
+    if task == "auto" and _says_nothing(table):
+        return None, "clustering"
+    found = infer_task(table, declared=declared, integers=integers) if task == "auto" else task
+    return _build(table, found, integers), found
+
+
+def infer_task(table: Table, declared: bool = False, integers: bool = False) -> str:
+    """Return the task of a table of target columns.
+
+    One column: a nominal one is a class; so is a numeric one whose known values are all whole numbers,
+    unless ``declared``. Several: label sets where all are 0 or 1 (undeclared numbers, or nominals with that
+    domain), else classes where all are nominal or of integer type, else numbers, or mixed where some are
+    nominal.
+
+    Parameters
+    ----------
+    table : Table
+        The target columns.
+    declared : bool
+        Whether numeric columns were declared as such (ARFF): then they stay numbers.
+    integers : bool
+        Whether all numeric columns are of integer type; whole numbers of float type do not make classes
+        where there are several columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.infer import infer_task
+    >>> from omnirank.data.table import Table
+    >>> infer_task(Table.from_numeric(np.array([[1.0], [3.0]])))
+    'classification'
+    >>> infer_task(Table.from_numeric(np.array([[1.0], [3.0]])), declared=True)
+    'regression'
+    """
+    nominal = table.is_nominal
+    numbers = not nominal.any()
+    if table.n_columns == 1:
+        classes = not numbers or (not declared and _all_whole(table.column(0)))
+        return "classification" if classes else "regression"
+    if declared and not nominal.all():
+        return "multi-target-regression" if numbers else "mixed-targets"
+    if _all_binary(table):
+        return "multi-label"
+    if nominal.all() or integers:
+        return "multi-target-classification"
+    return "multi-target-regression" if numbers else "mixed-targets"
+
+
+def check_target(target: Target, task: str) -> None:
+    """Raise an error where a ready-made target does not fit its task.
+
+    Examples
+    --------
+    >>> from omnirank.data.infer import check_target, target_from
+    >>> check_target(target_from(["a", "b"])[0], "classification")
+    """
+    labels = task in ("multi-label", "hierarchical-multi-label")
+    if task not in TASKS or task == "clustering":
+        raise ParameterError(f"task={task!r} does not go with a ready-made Target")
+    if target.is_labels != labels:
+        has = "label sets" if target.is_labels else "no label sets"
+        raise DataError(f"task={task!r}, but the target holds {has}")
+    _check_kinds(target.names, target.levels, task)
+    if task.endswith("classification") and not target.is_nominal.all():
+        number = target.names[int(np.argmin(target.is_nominal))]
+        raise DataError(f"task={task!r}, but target {number!r} is a number")
+
+
+# -- what was asked for -------------------------------------------------------------------------------
+
+
+def _check_request(y: Any, task: str, hierarchy: Hierarchy | None) -> None:
+    if task != "auto" and task not in TASKS:
+        raise ParameterError(f"task={task!r} is not a task; choose 'auto' or one of {', '.join(TASKS)}")
+    if hierarchy is not None and task not in ("auto", "hierarchical-multi-label"):
+        raise ParameterError(f"a hierarchy was given, but task={task!r}")
+    if task == "hierarchical-multi-label" and hierarchy is None:
+        raise ParameterError("task='hierarchical-multi-label' needs a hierarchy")
+    if y is None and (hierarchy is not None or task not in ("auto", "clustering")):
+        what = f"task={task!r}" if hierarchy is None else "a hierarchy"
+        raise ParameterError(
+            f"{what} was given, but no y: give y, or leave both out to work without a target"
+        )
+
+
+def _check_kinds(names: Sequence[str], levels: Sequence[Levels | None], task: str) -> None:
+    if task in ("classification", "regression") and len(names) != 1:
+        raise DataError(f"task={task!r} takes one target, but there are {len(names)}")
+    if not task.endswith("regression"):
+        return
+    for name, found in zip(names, levels, strict=True):
+        if found is not None:
+            raise DataError(f"task={task!r}: Unknown label type: target {name!r} is nominal, not a number")
+
+
+# -- columns ------------------------------------------------------------------------------------------
+
+
+class _Given(NamedTuple):
+    """The target columns, whether all numeric ones are of integer type, and whether they have names."""
+
+    table: Table
+    integers: bool
+    named: bool
+
+
+def _read(y: Any, names: Sequence[str] | None) -> _Given:
+    if isinstance(y, Table):
+        return _Given(typed_table(y, names), False, True)
+    if isinstance(y, pd.api.extensions.ExtensionArray | pd.Index):
+        y = pd.Series(y)
+    series = nw.from_native(y, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        y = nw.to_native(series.alias("y" if series.name in (None, "") else str(series.name)).to_frame())
+    if is_frame(y):
+        return _read_frame(y, names)
+    if is_sparse(y):
+        table = typed_table(y, default_names(y.shape[1], "y") if names is None else names)
+        return _Given(table, y.dtype.kind in "iu", names is not None)
+    return _read_array(as_array(y), names)
+
+
+def _read_frame(y: Any, names: Sequence[str] | None) -> _Given:
+    try:
+        table = typed_table(y, names)
+    except DataTypeError as error:
+        raise DataTypeError(f"Unknown label type: {error}") from None
+    frame = nw.from_native(y, eager_only=True)
+    numeric = [frame[:, i] for i in np.flatnonzero(~table.is_nominal).tolist()]
+    integers = all(
+        _all_integers(column.to_list()) if column.dtype == nw.Object else column.dtype.is_integer()
+        for column in numeric
+    )
+    return _Given(table, integers, True)
+
+
+def _read_array(array: np.ndarray, names: Sequence[str] | None) -> _Given:
+    if array.dtype.kind == "c":
+        raise DataError("Complex data not supported in y")
+    if array.ndim not in (1, 2):
+        raise DataError(f"y should be a 1d or 2d array, got an array of shape {array.shape} instead.")
+    if array.ndim == 1:
+        array = array.reshape(-1, 1)
+    named = names is not None
+    if names is None:
+        names = ("y",) if array.shape[1] == 1 else default_names(array.shape[1], "y")
+    names = tuple(str(name) for name in names)
+    if len(names) != array.shape[1]:
+        raise DataError(f"y has {array.shape[1]} columns, but there are {len(names)} target names")
+    integers = array.dtype.kind in "iu" or (array.dtype.kind == "O" and _all_integers(array.ravel().tolist()))
+    if array.dtype.kind in "fiu":
+        return _Given(Table.from_numeric(array, names), integers, named)
+    try:
+        typed = [type_cells(column, f"target {name!r}") for column, name in zip(array.T, names, strict=True)]
+    except DataTypeError as error:
+        raise DataTypeError(f"Unknown label type: {error}") from None
+    table = Table.from_columns(names, [cells for cells, _ in typed], [levels for _, levels in typed])
+    return _Given(table, integers, named)
+
+
+def _all_integers(values: list[Any]) -> bool:
+    """Whether all known values are of integer type (booleans are not numbers here and do not count)."""
+    return all(isinstance(v, bool | np.bool_ | str | Integral) for v in values if not is_unknown(v))
+
+
+def _refuse_infinite(table: Table) -> None:
+    values = table.matrix.data if table.is_sparse else table.numeric
+    if not np.isinf(values).any():
+        return
+    for i in np.flatnonzero(~table.is_nominal):
+        rows = np.flatnonzero(np.isinf(table.column(int(i))))
+        if len(rows):
+            raise DataError(
+                "Input y contains infinity or a value too large for dtype('float64'): "
+                f"target {table.names[i]!r}, row {rows[0]}"
+            )
+
+
+def _says_nothing(table: Table) -> bool:
+    """Whether no value is known and no levels are declared."""
+    if any(table.levels) or table.n_rows == 0:
+        return False
+    return table.n_missing == table.n_rows * table.n_columns
+
+
+def _all_whole(values: np.ndarray) -> bool:
+    known = values[~np.isnan(values)]
+    return bool(np.array_equal(known, np.round(known)))
+
+
+def _all_binary(table: Table) -> bool:
+    values = table.matrix.data if table.is_sparse else table.numeric
+    if not (np.isnan(values) | (values == 0) | (values == 1)).all():
+        return False
+    return all(is_binary(levels) for levels in table.levels if levels is not None)
+
+
+# -- targets ------------------------------------------------------------------------------------------
+
+
+def _build(table: Table, task: str, integers: bool) -> Target:
+    _check_kinds(table.names, table.levels, task)
+    if task == "multi-label":
+        return label_target(table)
+    return Target.from_table(_all_nominal(table, integers) if task.endswith("classification") else table)
+
+
+def _all_nominal(table: Table, integers: bool) -> Table:
+    columns, levels = [], []
+    for i, lev in enumerate(table.levels):
+        cells = table.column(i)
+        if lev is None:
+            if integers and (np.abs(cells) >= LARGEST_EXACT).any():
+                raise DataError(
+                    f"target {table.names[i]!r} holds integers beyond 2**53, which floats cannot tell apart: "
+                    "give classes as strings"
+                )
+            cells, lev = code_numbers(cells)
+        columns.append(cells)
+        levels.append(lev)
+    return Table.from_columns(table.names, columns, levels)

@@ -1,0 +1,224 @@
+"""One function for every kind of file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.data.arff import read_arff
+from omnirank.data.clus_settings import ClusSettings, read_clus_settings
+from omnirank.data.column_choice import ColumnChoice, similar_columns
+from omnirank.data.content import Content
+from omnirank.data.dataset import Dataset
+from omnirank.data.delimited import read_delimited
+from omnirank.data.matlab import read_matlab
+from omnirank.data.mulan import read_mulan_labels
+from omnirank.data.parquet import read_parquet
+from omnirank.data.roles import Roles, assign_roles, dataset_from, with_nominal
+
+__all__ = ["FORMATS", "file_format", "load"]
+
+FORMATS = {
+    ".arff": "arff",
+    ".csv": "delimited",
+    ".tsv": "delimited",
+    ".tab": "delimited",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".mat": "matlab",
+    ".s": "clus",
+}
+
+_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+
+
+def load(
+    path: str | Path,
+    target: ColumnChoice | None = None,
+    *,
+    labels: str | Path | None = None,
+    features: ColumnChoice | None = None,
+    key: ColumnChoice | None = None,
+    ignore: ColumnChoice | None = None,
+    nominal: ColumnChoice | None = None,
+    task: str = "auto",
+    header: str | bool = "auto",
+    separator: str | None = None,
+    missing: Sequence[str] = (),
+    strings: str = "error",
+    duplicates: str = "error",
+    hierarchy_kind: str = "auto",
+    hierarchy_separator: str = "/",
+    name: str | None = None,
+) -> Dataset:
+    r"""Read a file into a data set.
+
+    The ending says what the file is: ARFF (``.arff``: dense, sparse, hierarchical), delimited text
+    (``.csv``, ``.tsv``, ``.tab``; any ending when ``separator`` is given), Parquet (``.parquet``, ``.pq``),
+    MATLAB (``.mat`` with X and Y) or settings of CLUS (``.s``: the data file and the columns it names). Each
+    may be gzipped (``.gz``).
+
+    Columns are chosen by exact name, else by position from 1 (``1``), range (``17-30``, ``last``,
+    ``last:14``), pattern (``label_*``) or regular expression (``re:^y\d+$``); several are separated by
+    commas or given as a list.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    target : column choice, optional
+        The target columns. Without them: the hierarchical attribute, the labels of ``labels``, the labels
+        that a relation name of MEKA counts (``-C``), Y of a MATLAB file, what a settings file says; else
+        there is no target and the task is clustering. ``notes`` of the data set says what was taken.
+    labels : str or Path, optional
+        A label file of Mulan (``.xml``): its names are the target, and nested labels form a hierarchy.
+    features : column choice, optional
+        The features; by default all columns that are nothing else.
+    key, ignore : column choice, optional
+        Columns that identify the examples, and columns to leave out: neither is a feature.
+    nominal : column choice, optional
+        Columns to be taken as nominal although they hold numbers or are string attributes.
+    task : str
+        The task, or "auto" to infer it; "clustering" sets the target aside.
+    header : {"auto", True, False}
+        Whether delimited text starts with a row of names, see :func:`omnirank.data.delimited.read_delimited`.
+    separator : str, optional
+        The character between cells of delimited text; by default that of the ending.
+    missing : sequence of str
+        What stands for a missing cell of delimited text besides an empty one, ``?``, ``NA`` and ``NaN``.
+    strings : {"error", "drop"}
+        What to do with string attributes of an ARFF file that would be features.
+    duplicates : {"error", "number"}
+        What to do with a column name that was there before: raise, or call it ``name_2``, ``name_3``, ...
+    hierarchy_kind : {"auto", "tree", "dag"}
+        What a hierarchical attribute declares: paths, parent/child pairs, or what its entries look like.
+    hierarchy_separator : str
+        What stands between the labels of a path or pair.
+    name : str, optional
+        Name of the data set; by default that of the file without its endings.
+
+    Returns
+    -------
+    Dataset
+        The data. A malformed file is a FileFormatError with file, line and column.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import omnirank as om
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "plants.csv")
+    ...     _ = path.write_text("height,colour,kind\n1.5,red,a\n0.5,blue,b\n")
+    ...     om.load(path, target="last")
+    <Dataset 'plants': 2 examples, 2 features, classification, 1 targets, 2 labelled>
+    """
+    path = Path(path)
+    kind = file_format(path, separator)
+    if kind != "delimited" and (header != "auto" or separator is not None or len(missing)):
+        raise ParameterError(f"header, separator and missing are for delimited text, not for {path.name}")
+    settings = read_clus_settings(path) if kind == "clus" else None
+    if settings is not None:
+        if any(given is not None for given in (target, labels, features, key, ignore)):
+            raise ParameterError(
+                "a settings file of CLUS names the columns itself: give target, ... for the data file"
+            )
+        content = _clus_content(settings)
+    elif kind == "arff":
+        content = read_arff(
+            path,
+            hierarchy_kind=hierarchy_kind,
+            hierarchy_separator=hierarchy_separator,
+            duplicates=duplicates,
+        )
+    elif kind == "parquet":
+        content = read_parquet(path)
+    elif kind == "matlab":
+        content = read_matlab(path)
+    else:
+        content = read_delimited(
+            path,
+            separator=separator or _SEPARATORS[_ending(path)],
+            header=header,
+            nominal=nominal,
+            missing=missing,
+            duplicates=duplicates,
+        )
+    if nominal is not None and kind != "delimited":
+        content = with_nominal(content, nominal)
+    if settings is not None:
+        roles = _clus_roles(settings, content)
+    else:
+        content = _marked_by_xml(content, labels, target)
+        roles = assign_roles(
+            content, target=target, features=features, key=key, ignore=ignore, strings=strings
+        )
+    return dataset_from(content, roles, task=task, name=name)
+
+
+def file_format(path: Path, separator: str | None = None) -> str:
+    """Return the kind of a file by its ending: "arff", "delimited", "parquet", "matlab" or "clus".
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from omnirank.data.load import file_format
+    >>> file_format(Path("wq.arff.gz")), file_format(Path("adult.data"), separator=",")
+    ('arff', 'delimited')
+    """
+    ending = _ending(path)
+    if ending in FORMATS:
+        return FORMATS[ending]
+    if separator is not None:
+        return "delimited"
+    known = ", ".join(FORMATS)
+    raise ParameterError(
+        f"{path.name}: the ending {ending!r} is none of {known} (or with .gz); "
+        "for delimited text give separator=..."
+    )
+
+
+def _ending(path: Path) -> str:
+    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    return plain.suffix.lower()
+
+
+def _marked_by_xml(content: Content, labels: str | Path | None, target: ColumnChoice | None) -> Content:
+    """The content with the labels of a Mulan file as its target."""
+    if labels is None:
+        return content
+    if target is not None:
+        raise ParameterError("target and labels are both given: the label file names the target")
+    listed = read_mulan_labels(labels)
+    known = set(content.names)
+    for name in listed.names:
+        if name not in known:
+            hint = similar_columns(name, content.names)
+            raise DataError(f"{labels} lists the label {name!r}, but {content.path} has no such column{hint}")
+    return replace(content, target=listed.names, label_order=listed.hierarchy)
+
+
+def _clus_content(settings: ClusSettings) -> Content:
+    data_file = settings.data_file
+    if file_format(data_file) != "arff":
+        raise DataError(f"{settings.path}: [Data] File = {data_file.name} is not an ARFF file")
+    return read_arff(
+        data_file,
+        hierarchy_kind=settings.hierarchy_kind,
+        hierarchy_separator=settings.hierarchy_separator,
+        duplicates="number",  # CLUS goes by position and does not mind
+    )
+
+
+def _clus_roles(settings: ClusSettings, content: Content) -> Roles:
+    given = settings.roles(len(content.names))
+    unusable = [i for i in given.features if content.kinds[i] in ("string", "key", "hierarchical")]
+    notes = [
+        *given.notes,
+        *(f"the {content.kinds[i]} attribute {content.names[i]!r} is not used" for i in unusable),
+    ]
+    features = tuple(i for i in given.features if i not in unusable)
+    if not features:
+        raise DataError(f"{settings.path}: no column is left as a feature")
+    return Roles(given.target, features, None, tuple(notes))

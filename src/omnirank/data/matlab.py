@@ -1,0 +1,155 @@
+"""MATLAB files (.mat) with the features in X and, where there is one, the target in Y."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from omnirank.core.errors import DataError, FileFormatError
+from omnirank.data.content import Content, plain_name
+from omnirank.data.convert import code_values
+from omnirank.data.mat5 import MatlabFormatError, OtherVariable, read_variables
+from omnirank.data.table import Levels, Table, default_names, is_sparse
+from omnirank.data.text_source import opened
+
+__all__ = ["read_matlab"]
+
+
+def read_matlab(path: str | Path) -> Content:
+    """Read X and Y (in either case) of a MATLAB file up to version 7.
+
+    X is a matrix of numbers, examples in rows; features are called x1, x2, ... Y, if there, marks the
+    target: one column, called Y, or several, Y1, Y2, ... Columns of integers are nominal, others numeric;
+    several columns of 0 and 1 are labels. NaN is missing.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, plain or gzipped.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from scipy.io import savemat
+    >>> from omnirank.data.matlab import read_matlab
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "small.mat")
+    ...     savemat(path, {"X": np.eye(2), "Y": np.array([[1], [2]])})
+    ...     content = read_matlab(path)
+    >>> content.table.names, content.target, content.table.levels[2]
+    (('x1', 'x2', 'Y'), ('Y',), ('1', '2'))
+    """
+    path = Path(path)
+    variables = _variables(path)
+    features = _features(_one(variables, "x", path), path)
+    names, levels = default_names(features.shape[1]), [None] * features.shape[1]
+    given = _one(variables, "y", path)
+    target = [] if given is None else _target(given, features.shape[0], path)
+    target_names = ("Y",) if len(target) == 1 else default_names(len(target), "Y")
+    others = sorted(name for name in variables if name.lower() not in ("x", "y"))
+    return Content(
+        path=path,
+        names=(*names, *target_names),
+        kinds=("numeric",) * len(names) + tuple("numeric" if lev is None else "nominal" for _, lev in target),
+        table=_joined(features, target, (*names, *target_names), [*levels, *(lev for _, lev in target)]),
+        declared=False,
+        target=target_names if target else (),
+        relation=plain_name(path),
+        notes=(f"variables besides X and Y are not read: {', '.join(others)}",) if others else (),
+    )
+
+
+def _variables(path: Path) -> dict[str, Any]:
+    with opened(path) as file:
+        content = file.read()
+    if content[:8] == b"\x89HDF\r\n\x1a\n" or content[:19] == b"MATLAB 7.3 MAT-file":
+        raise FileFormatError("a MATLAB 7.3 file (HDF5) is not read: save it with the option -v7", path=path)
+    try:
+        found = read_variables(content)
+    except MatlabFormatError as problem:
+        raise FileFormatError(f"not a MATLAB file that can be read: {problem}", path=path) from None
+    return {name: value for name, value in found.items() if not name.startswith("__")}
+
+
+def _one(variables: dict[str, Any], name: str, path: Path) -> Any:
+    found = [variable for variable in variables if variable.lower() == name]
+    if len(found) > 1:
+        raise FileFormatError(f"there are both {found[0]} and {found[1]}: keep one of them", path=path)
+    if not found and name == "x":
+        shown = ", ".join(sorted(variables)[:10]) or "none"
+        raise FileFormatError(
+            f"there is no variable X with the features; the variables are: {shown}", path=path
+        )
+    return variables[found[0]] if found else None
+
+
+def _features(values: Any, path: Path) -> Any:
+    values = _numbers(values, "X", path)
+    if values.ndim != 2 or 0 in values.shape:
+        raise FileFormatError(f"X has the shape {values.shape}: expected examples x features", path=path)
+    return values
+
+
+def _numbers(values: Any, name: str, path: Path) -> Any:
+    if not (isinstance(values, np.ndarray) or is_sparse(values)) or values.dtype.kind not in "biuf":
+        kind = values.kind if isinstance(values, OtherVariable) else values.dtype
+        raise FileFormatError(f"{name} is not a matrix of numbers ({kind})", path=path)
+    if is_sparse(values):
+        values = sparse.csc_array(values).astype(np.float64)
+        _refuse_infinite(values.data, name, path)
+        return values
+    if values.dtype != np.float32:
+        values = values.astype(np.float64)
+    _refuse_infinite(values, name, path)
+    return values
+
+
+def _refuse_infinite(values: np.ndarray, name: str, path: Path) -> None:
+    infinite = np.argwhere(np.isinf(values))
+    if len(infinite):
+        where = f", row {infinite[0][0] + 1}, column {infinite[0][1] + 1}" if values.ndim == 2 else ""
+        raise FileFormatError(f"{name}{where}: an infinite value", path=path)
+
+
+def _target(values: Any, n_rows: int, path: Path) -> list[tuple[np.ndarray, Levels | None]]:
+    matrix = _numbers(values, "Y", path)
+    if is_sparse(matrix):
+        matrix = matrix.toarray()
+    if matrix.ndim == 2 and matrix.shape[0] == 1 != n_rows and matrix.shape[1] == n_rows:
+        matrix = matrix.T
+    if matrix.ndim != 2 or matrix.shape[0] != n_rows or matrix.shape[1] == 0:
+        raise FileFormatError(f"Y has the shape {matrix.shape}, but X has {n_rows} rows", path=path)
+    known = matrix[~np.isnan(matrix)]
+    if not np.array_equal(known, np.round(known)):
+        return [(column, None) for column in matrix.T]
+    texts = [np.array([None if np.isnan(v) else int(v) for v in column], dtype=object) for column in matrix.T]
+    if matrix.shape[1] > 1 and set(np.unique(known).tolist()) <= {0.0, 1.0}:
+        return [
+            (np.array([-1 if v is None else v for v in column], np.int32), ("0", "1")) for column in texts
+        ]
+    coded = [code_values(column, "Y") for column in texts]
+    return [(codes, tuple(map(str, levels))) for codes, levels in coded]
+
+
+def _joined(
+    features: Any,
+    target: list[tuple[np.ndarray, Levels | None]],
+    names: tuple[str, ...],
+    levels: list[Levels | None],
+) -> Table:
+    if not is_sparse(features):
+        if not target:
+            return Table.from_numeric(features, names)
+        return Table.from_columns(names, [*features.T, *(cells for cells, _ in target)], levels)
+    parts = [features]
+    for cells, lev in target:
+        column = cells if lev is None else np.where(cells < 0, np.nan, cells)
+        parts.append(sparse.csc_array(column.astype(np.float64).reshape(-1, 1)))
+    try:
+        return Table.from_sparse(sparse.hstack(parts, format="csc"), names, levels)
+    except ValueError as problem:
+        raise DataError(str(problem)) from None

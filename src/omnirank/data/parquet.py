@@ -1,0 +1,174 @@
+"""Parquet files: columns with types, and for data sets of omnirank the target and hierarchy beside them."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from omnirank.core.errors import DataError, FileFormatError, MissingDependencyError, OmnirankError
+from omnirank.data.atomic_file import replacing
+from omnirank.data.content import Content, plain_name
+from omnirank.data.convert import table_from
+from omnirank.data.dataset import Dataset
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.table import Table
+from omnirank.data.text_source import opened
+
+__all__ = ["read_parquet", "write_parquet"]
+
+_FORMAT = "omnirank-dataset"
+_VERSION = 1
+_KEY = b"omnirank"
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingDependencyError(
+            "Parquet files need the package pyarrow: pip install 'omnirank[parquet]'"
+        ) from None
+    return pyarrow, pyarrow.parquet
+
+
+def read_parquet(path: str | Path) -> Content:
+    """Read a Parquet file, plain or gzipped.
+
+    Numbers are numeric; strings, dictionaries and booleans nominal; dates numeric (seconds since 1970-01-01
+    UTC). A file written by :func:`write_parquet` marks its target itself.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pandas as pd
+    >>> from omnirank.data.parquet import read_parquet
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "small.parquet")
+    ...     pd.DataFrame({"size": [1.5, None], "colour": ["red", "blue"]}).to_parquet(path)
+    ...     content = read_parquet(path)
+    >>> content.kinds
+    ('numeric', 'nominal')
+    """
+    path = Path(path)
+    _, parquet = _pyarrow()
+    with opened(path) as file:
+        content = file.read()
+    try:
+        # Damaged files meet pyarrow with many kinds of errors, those of the operating system among them.
+        arrow = parquet.read_table(io.BytesIO(content))
+        metadata = dict(arrow.schema.metadata or {})
+        frame = arrow.to_pandas()
+    except Exception as problem:
+        what = f"{type(problem).__name__}: {problem}".split("\n")[0][:200]
+        raise FileFormatError(f"not a Parquet file that can be read ({what})", path=path) from None
+    if not frame.shape[0] or not frame.shape[1]:
+        raise FileFormatError(f"the file has {frame.shape[0]} rows and {frame.shape[1]} columns", path=path)
+    try:
+        table = table_from(frame)
+        facts = _facts(metadata.get(_KEY), table)
+    except OmnirankError as problem:
+        raise FileFormatError(str(problem), path=path) from None
+    plain_index = isinstance(frame.index, pd.RangeIndex)
+    return Content(
+        path=path,
+        names=table.names,
+        kinds=tuple("numeric" if lev is None else "nominal" for lev in table.levels),
+        table=table,
+        declared=False,
+        integers=frozenset(str(name) for name in frame.columns if frame[name].dtype.kind in "iu"),
+        label_order=facts["hierarchy"],
+        target=facts["target"],
+        task=facts["task"],
+        relation=plain_name(path),
+        notes=() if plain_index else ("the index of the data frame in the file is not read",),
+    )
+
+
+def _facts(raw: bytes | None, table: Table) -> dict[str, Any]:
+    facts: dict[str, Any] = {"target": (), "task": "auto", "hierarchy": None}
+    if raw is None:
+        return facts
+    try:
+        given = json.loads(raw)
+        if given["format"] != _FORMAT:
+            return facts
+        if given["version"] > _VERSION:
+            raise DataError(
+                f"written in version {given['version']} of the format: a newer omnirank is needed"
+            )
+        facts["target"] = tuple(table.names[table.index(name)] for name in given["target"])
+        facts["task"] = str(given["task"])
+        if given["hierarchy"] is not None:
+            parents = tuple(tuple(int(p) for p in above) for above in given["hierarchy"])
+            facts["hierarchy"] = Hierarchy(facts["target"], parents)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
+        if isinstance(problem, OmnirankError):
+            raise
+        raise DataError(f"the omnirank metadata are malformed ({problem})") from None
+    return facts
+
+
+def write_parquet(data: Dataset | Table, path: str | Path) -> None:
+    """Write a table, or a data set with its target and hierarchy, as a Parquet file.
+
+    Nominal columns keep the order and type of their levels. Sparse data are written as plain columns.
+
+    Parameters
+    ----------
+    data : Dataset or Table
+        What to write.
+    path : str or Path
+        The file, gzipped where it ends in .gz; it appears whole or not at all.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import omnirank as om
+    >>> from omnirank.data.parquet import write_parquet
+    >>> data = om.Dataset([[1.0], [2.0]], ["a", "b"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "small.parquet")
+    ...     write_parquet(data, path)
+    ...     om.load(path).y.tolist()
+    ['a', 'b']
+    """
+    pyarrow, parquet = _pyarrow()
+    table = data if isinstance(data, Table) else data.features
+    frame = table.to_frame()
+    facts: dict[str, Any] = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "target": [],
+        "task": "auto",
+        "hierarchy": None,
+    }
+    if isinstance(data, Dataset) and data.target is not None:
+        both = set(table.names) & set(data.target_names)
+        if both:
+            raise DataError(
+                f"{sorted(both)[0]!r} is the name of a feature and of a target: rename one of them"
+            )
+        frame = pd.concat([frame, data.target.to_frame()], axis=1)
+        facts |= {"target": list(data.target_names), "task": data.task}
+        if data.hierarchy is not None:
+            facts["hierarchy"] = [list(above) for above in data.hierarchy.parents]
+    try:
+        arrow = pyarrow.Table.from_pandas(frame, preserve_index=False)
+        text = json.dumps(facts).encode("utf-8")
+        arrow = arrow.replace_schema_metadata({**(arrow.schema.metadata or {}), _KEY: text})
+        buffer = io.BytesIO()
+        parquet.write_table(arrow, buffer)
+    except (pyarrow.ArrowException, UnicodeEncodeError) as problem:
+        raise DataError(f"the data cannot be written as Parquet: {str(problem)[:200]}") from None
+    with replacing(path) as file:
+        file.write(buffer.getbuffer())

@@ -1,0 +1,198 @@
+"""From the content of a file to a data set: which columns are features, target, key, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.data.column_choice import ColumnChoice, choose_columns
+from omnirank.data.content import Content, plain_name
+from omnirank.data.convert import code_values, table_from
+from omnirank.data.dataset import Dataset
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.infer import infer_task, target_from
+from omnirank.data.table import Table
+from omnirank.data.target import Target
+
+__all__ = ["Roles", "assign_roles", "dataset_from"]
+
+_NO_TARGET = "no target was named and the file marks none: the task is clustering; target=... names one"
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Positions (from 0) of a content's columns by role, and what the target's labels form."""
+
+    target: tuple[int, ...]
+    features: tuple[int, ...]
+    hierarchy: Hierarchy | None = None
+    notes: tuple[str, ...] = ()
+
+
+def assign_roles(
+    content: Content,
+    *,
+    target: ColumnChoice | None = None,
+    features: ColumnChoice | None = None,
+    key: ColumnChoice | None = None,
+    ignore: ColumnChoice | None = None,
+    strings: str = "error",
+) -> Roles:
+    """Return the role of each column; a column with two roles is an error.
+
+    Without ``target`` the columns that the file marks are the target. Without ``features`` all columns are
+    that are nothing else. String columns are an error, or dropped with a note.
+    """
+    if strings not in ("error", "drop"):
+        raise ParameterError(f"strings={strings!r}: choose 'error' or 'drop'")
+    names = content.names
+    given = {"target": target, "features": features, "key": key, "ignore": ignore}
+    chosen = {role: [] if c is None else choose_columns(c, names, role) for role, c in given.items()}
+    if target is None:
+        taken = {i for role in chosen.values() for i in role}
+        marked = choose_columns([*content.target], names, "target") if content.target else []
+        chosen["target"] = [i for i in marked if i not in taken]
+    _refuse_two_roles(chosen, names)
+    others = {*chosen["target"], *chosen["key"], *chosen["ignore"]}
+    wanted = chosen["features"] or [i for i in range(len(names)) if i not in others]
+    kept, notes = _usable(content, wanted, explicit=bool(chosen["features"]), strings=strings)
+    if not kept:
+        raise DataError(f"{content.path}: no column is left as a feature")
+    if not chosen["target"]:
+        notes.append(_NO_TARGET)
+    order = content.label_order if target is None and len(chosen["target"]) == len(content.target) else None
+    return Roles(tuple(chosen["target"]), tuple(kept), order, tuple(notes))
+
+
+def _refuse_two_roles(chosen: dict[str, list[int]], names: Sequence[str]) -> None:
+    role_of: dict[int, str] = {}
+    for role, columns in chosen.items():
+        for i in columns:
+            if i in role_of:
+                raise ParameterError(f"column {names[i]!r} is in both {role_of[i]} and {role}: choose one")
+            role_of[i] = role
+
+
+def _usable(
+    content: Content, wanted: Sequence[int], *, explicit: bool, strings: str
+) -> tuple[list[int], list[str]]:
+    """Columns that can be features; the others must be named, unless they are set aside with a note."""
+    kept, notes = [], []
+    for i in wanted:
+        name, kind = content.names[i], content.kinds[i]
+        if kind == "string" and strings == "error":
+            raise DataError(
+                f"{content.path}: {name!r} is a string attribute, which cannot be a feature: strings='drop' "
+                f"leaves such attributes out, nominal={name!r} takes its values as categories"
+            )
+        if kind in ("hierarchical", "key") and explicit:
+            raise DataError(f"{content.path}: the {kind} attribute {name!r} cannot be a feature")
+        if kind in ("string", "hierarchical", "key"):
+            notes.append(f"the {kind} attribute {name!r} is not used")
+        else:
+            kept.append(i)
+    return kept, notes
+
+
+def with_nominal(content: Content, nominal: ColumnChoice) -> Content:
+    """Return the content with the chosen numeric and string columns as nominal ones."""
+    chosen = choose_columns(nominal, content.names, "nominal")
+    kinds, texts, table = list(content.kinds), dict(content.texts), content.table
+    numbers = [content.names[i] for i in chosen if kinds[i] in ("numeric", "date")]
+    if numbers:
+        table = table_from(table, nominal=numbers)
+    for i in chosen:
+        name = content.names[i]
+        if kinds[i] == "hierarchical":
+            raise DataError(f"{content.path}: the hierarchical attribute {name!r} cannot be nominal")
+        if name in texts:
+            table = _with_column(table, name, texts.pop(name))
+        kinds[i] = "nominal"
+    in_file = {name: i for i, name in enumerate(content.names)}
+    order = sorted(range(table.n_columns), key=lambda j: in_file[table.names[j]])
+    return replace(content, kinds=tuple(kinds), texts=texts, table=table.select(order))
+
+
+def _with_column(table: Table, name: str, texts: np.ndarray) -> Table:
+    codes, levels = code_values(texts, name)
+    if table.is_sparse:
+        raise DataError(f"the string attribute {name!r} of a sparse file cannot be nominal")
+    if table.n_columns == 0:
+        return Table.from_columns([name], [codes], [levels])
+    return Table(
+        (*table.names, name),
+        (*table.levels, levels),
+        table.numeric,
+        np.column_stack([table.codes, codes]).astype(np.int32, copy=False),
+    )
+
+
+def dataset_from(content: Content, roles: Roles, *, task: str = "auto", name: str | None = None) -> Dataset:
+    """Return the data set of a content whose columns have their roles."""
+    at = {column: j for j, column in enumerate(content.table.names)}
+    features = content.table.select([at[content.names[i]] for i in roles.features])
+    target, task = _target(content, roles, task, at)
+    data = Dataset(
+        features,
+        target,
+        task=task,
+        hierarchy=_hierarchy(content, roles) if target is not None else None,
+        name=name or plain_name(content.path),
+    )
+    notes = [*content.notes, *roles.notes]
+    if content.weights is not None:
+        notes.append(
+            "the rows have weights, which are not part of the data set: read_arff(path).weights has them"
+        )
+    data._notes = tuple(notes)
+    return data
+
+
+def _is_hierarchical(content: Content, roles: Roles) -> bool:
+    return any(content.kinds[i] == "hierarchical" for i in roles.target)
+
+
+def _hierarchy(content: Content, roles: Roles) -> Hierarchy | None:
+    if _is_hierarchical(content, roles) and content.labels is not None:
+        return content.labels.hierarchy
+    return roles.hierarchy
+
+
+def _target(content: Content, roles: Roles, task: str, at: dict[str, int]) -> tuple[Target | None, str]:
+    if not roles.target or task == "clustering":
+        if task not in ("auto", "clustering"):
+            raise ParameterError(f"task={task!r} needs a target, but none was named and the file marks none")
+        return None, "clustering"
+    if _is_hierarchical(content, roles):
+        return _label_sets(content, roles, task)
+    for i in roles.target:
+        if content.kinds[i] in ("string", "key"):
+            raise DataError(
+                f"{content.path}: the target {content.names[i]!r} is a {content.kinds[i]} attribute; "
+                f"nominal={content.names[i]!r} takes its values as classes"
+            )
+    names = [content.names[i] for i in roles.target]
+    table = content.table.select([at[name] for name in names])
+    if task == "auto" and content.task != "auto" and tuple(names) == content.target:
+        task = content.task
+    integers = set(names) <= content.integers
+    if task == "auto" and roles.hierarchy is None and (content.declared or integers):
+        # A table does not tell which of its numbers were declared or written as integers: the file does.
+        task = infer_task(table, declared=content.declared, integers=integers)
+    return target_from(table, task, roles.hierarchy, declared=content.declared)
+
+
+def _label_sets(content: Content, roles: Roles, task: str) -> tuple[Target, str]:
+    assert content.labels is not None
+    if len(roles.target) > 1:
+        raise DataError(
+            f"{content.path}: the hierarchical attribute {content.labels.name!r} must be the only target"
+        )
+    if task not in ("auto", "hierarchical-multi-label"):
+        raise ParameterError(f"task={task!r}: the target {content.labels.name!r} is a label hierarchy")
+    hierarchy = content.labels.hierarchy
+    values, labelled = hierarchy.encode(content.labels.rows)
+    return Target.labels(hierarchy.close(values), hierarchy.labels, labelled), "hierarchical-multi-label"

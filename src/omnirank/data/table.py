@@ -1,0 +1,327 @@
+"""A typed table: named numeric and nominal columns, dense or sparse, with missing cells.
+
+The table is what a file holds and what a data set calls its features. Numeric cells are floats
+(NaN = missing), nominal cells are int32 codes into the column's levels (-1 = missing). A sparse table
+holds one CSC matrix for both kinds: an absent cell is 0 (for a nominal column its first level), a stored
+NaN is missing, and no 0 is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from omnirank.core.errors import DataError
+
+__all__ = ["Levels", "Table", "categorical", "chosen_numbers", "default_names", "is_sparse"]
+
+Levels = tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Named, typed columns.
+
+    Parameters
+    ----------
+    names : tuple of str
+        One name a column, all different.
+    levels : tuple
+        For each column its levels (a tuple: the column is nominal) or None (numeric).
+    numeric : ndarray of shape (n_rows, number of numeric columns)
+        float64 or float32, NaN = missing. Unused in a sparse table.
+    codes : ndarray of shape (n_rows, number of nominal columns)
+        int32, -1 = missing. Unused in a sparse table.
+    matrix : csc_array or None
+        All cells of a sparse table, values of numeric and codes of nominal columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import Table
+    >>> table = Table.from_columns(
+    ...     ["height", "colour"], [np.array([1.5, np.nan]), np.array([1, 0])], [None, ("red", "blue")]
+    ... )
+    >>> table.n_rows, table.n_columns, table.is_nominal.tolist()
+    (2, 2, [False, True])
+    >>> table.to_frame()
+       height colour
+    0     1.5   blue
+    1     NaN    red
+    """
+
+    names: tuple[str, ...]
+    levels: tuple[Levels | None, ...]
+    numeric: np.ndarray
+    codes: np.ndarray
+    matrix: Any = None
+
+    def __post_init__(self) -> None:
+        if len(self.names) != len(self.levels):
+            raise DataError(f"{len(self.names)} column names for {len(self.levels)} columns")
+        if len(set(self.names)) != len(self.names):
+            seen: set[str] = set()
+            twice = next(name for name in self.names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+            raise DataError(f"two columns are called {twice!r}: column names must differ")
+
+    # -- construction -------------------------------------------------------------------------------
+
+    @classmethod
+    def from_columns(
+        cls, names: Iterable[str], columns: Sequence[np.ndarray], levels: Sequence[Levels | None]
+    ) -> Table:
+        """Build a dense table from one array a column (floats, or codes where levels are given).
+
+        The numeric cells are float32 where all numeric columns are, else float64.
+        """
+        names = tuple(names)
+        for name, column in zip(names, columns, strict=False):
+            if len(column) != len(columns[0]):
+                raise DataError(
+                    f"column {name!r} has {len(column)} cells, column {names[0]!r} has {len(columns[0])}"
+                )
+        numeric = [c for c, lev in zip(columns, levels, strict=True) if lev is None]
+        codes = [c for c, lev in zip(columns, levels, strict=True) if lev is not None]
+        n_rows = len(columns[0]) if len(columns) else 0
+        dtype = np.float32 if numeric and all(c.dtype == np.float32 for c in numeric) else np.float64
+        return cls(
+            names,
+            tuple(levels),
+            _stack(numeric, n_rows, dtype),
+            _stack(codes, n_rows, np.int32),
+        )
+
+    @classmethod
+    def from_numeric(cls, values: np.ndarray, names: Iterable[str] | None = None) -> Table:
+        """Build a table of numeric columns only, without copying a float array."""
+        if values.dtype not in (np.float32, np.float64):
+            values = values.astype(np.float64)
+        n_rows, n_columns = values.shape
+        return cls(
+            default_names(n_columns) if names is None else tuple(names),
+            (None,) * n_columns,
+            values,
+            np.empty((n_rows, 0), np.int32),
+        )
+
+    @classmethod
+    def from_sparse(
+        cls, matrix: Any, names: Iterable[str] | None = None, levels: Sequence[Levels | None] | None = None
+    ) -> Table:
+        """Build a sparse table from any scipy.sparse container; a canonical CSC of floats is not copied."""
+        csc = sparse.csc_array(matrix)
+        if csc.dtype not in (np.float32, np.float64):
+            csc = csc.astype(np.float64)
+        if not csc.has_canonical_format or not csc.data.all():
+            csc = csc.copy()
+            csc.sum_duplicates()
+            csc.eliminate_zeros()
+        n_rows, n_columns = csc.shape
+        return cls(
+            default_names(n_columns) if names is None else tuple(names),
+            (None,) * n_columns if levels is None else tuple(levels),
+            np.empty((n_rows, 0)),
+            np.empty((n_rows, 0), np.int32),
+            csc,
+        )
+
+    # -- shape and kinds ----------------------------------------------------------------------------
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.matrix.shape[0] if self.is_sparse else self.numeric.shape[0])
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len(self.names)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the cells are held in one sparse matrix."""
+        return self.matrix is not None
+
+    @cached_property
+    def is_nominal(self) -> np.ndarray:
+        """One bool a column."""
+        return np.array([lev is not None for lev in self.levels], dtype=bool)
+
+    @cached_property
+    def slots(self) -> np.ndarray:
+        """Position of each column in its block, ``numeric`` or ``codes`` (in a sparse table its index)."""
+        if self.is_sparse:
+            return np.arange(self.n_columns)
+        nominal = self.is_nominal
+        return np.where(nominal, np.cumsum(nominal), np.cumsum(~nominal)) - 1
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Precision of the numeric cells."""
+        return self.matrix.dtype if self.is_sparse else self.numeric.dtype
+
+    @cached_property
+    def n_missing(self) -> int:
+        """Number of missing cells."""
+        if self.is_sparse:
+            return int(np.isnan(self.matrix.data).sum())
+        return int(np.isnan(self.numeric).sum() + (self.codes < 0).sum())
+
+    def index(self, name: str) -> int:
+        """Return the position of a column, by name."""
+        try:
+            return self._positions[name]
+        except KeyError:
+            raise DataError(f"there is no column {name!r}") from None
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.names)}
+
+    # -- parts --------------------------------------------------------------------------------------
+
+    def column(self, i: int) -> np.ndarray:
+        """Return one column as a dense array: floats (NaN = missing) or int32 codes (-1 = missing)."""
+        if not self.is_sparse:
+            block = self.codes if self.is_nominal[i] else self.numeric
+            return block[:, self.slots[i]]
+        part = slice(self.matrix.indptr[i], self.matrix.indptr[i + 1])
+        dense = np.zeros(self.n_rows, self.matrix.dtype)
+        dense[self.matrix.indices[part]] = self.matrix.data[part]
+        if not self.is_nominal[i]:
+            return dense
+        return np.where(np.isnan(dense), -1, dense).astype(np.int32)
+
+    def select(self, columns: Sequence[int] | np.ndarray) -> Table:
+        """Return the table of the given columns, in the given order."""
+        columns = np.asarray(columns, dtype=np.intp)
+        names = tuple(self.names[i] for i in columns)
+        levels = tuple(self.levels[i] for i in columns)
+        if self.is_sparse:
+            return Table(names, levels, self.numeric, self.codes, self.matrix[:, columns])
+        nominal = self.is_nominal[columns]
+        slots = self.slots[columns]
+        return Table(names, levels, _block(self.numeric, slots[~nominal]), _block(self.codes, slots[nominal]))
+
+    def take(self, rows: Any) -> Table:
+        """Return the table of the given rows (slice, mask or indices)."""
+        if self.is_sparse:
+            matrix = self._by_rows[rows].tocsc()
+            empty = np.empty((matrix.shape[0], 0))
+            return Table(self.names, self.levels, empty, empty.astype(np.int32), matrix)
+        return Table(self.names, self.levels, self.numeric[rows], self.codes[rows])
+
+    @cached_property
+    def _by_rows(self) -> Any:
+        """The cells of a sparse table by rows: kept, so that a second take costs only the rows taken."""
+        return self.matrix.tocsr()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a pandas DataFrame: floats and categoricals."""
+        columns: dict[str, Any] = {}
+        for i, (name, levels) in enumerate(zip(self.names, self.levels, strict=True)):
+            cells = self.column(i)
+            columns[name] = cells if levels is None else categorical(cells, levels)
+        return pd.DataFrame(columns, index=pd.RangeIndex(self.n_rows))
+
+    def equals(self, other: Table) -> bool:
+        """Whether both tables have the same names, levels and cells (missing equals missing)."""
+        if self.names != other.names or self.levels != other.levels or self.n_rows != other.n_rows:
+            return False
+        if self.is_sparse and other.is_sparse:
+            a, b = self.matrix, other.matrix
+            return (
+                np.array_equal(a.indptr, b.indptr)
+                and np.array_equal(a.indices, b.indices)
+                and _same(a.data, b.data)
+            )
+        return all(_same(self.column(i), other.column(i)) for i in range(self.n_columns))
+
+
+def default_names(n_columns: int, stem: str = "x") -> tuple[str, ...]:
+    """Return the names given to unnamed columns: x1, x2, ...
+
+    Examples
+    --------
+    >>> from omnirank.data.table import default_names
+    >>> default_names(3)
+    ('x1', 'x2', 'x3')
+    """
+    return tuple(f"{stem}{i}" for i in range(1, n_columns + 1))
+
+
+def chosen_numbers(rows: Any, n: int, what: str = "row") -> np.ndarray:
+    """Return the numbers from 0 of the rows (or what else) that a slice, mask or sequence of numbers chooses.
+
+    Examples
+    --------
+    >>> from omnirank.data.table import chosen_numbers
+    >>> chosen_numbers([True, False, True], 3).tolist(), chosen_numbers([-1, 0], 3).tolist()
+    ([0, 2], [2, 0])
+    """
+    if isinstance(rows, slice):
+        return np.arange(n)[rows]
+    numbers = np.asarray(rows)
+    if numbers.ndim != 1:
+        raise DataError(f"give a slice, a mask or a list of {what}s, not {rows!r}")
+    if numbers.dtype == bool:
+        if len(numbers) != n:
+            raise DataError(f"the mask has {len(numbers)} entries, but there are {n} {what}s")
+        return np.flatnonzero(numbers)
+    if numbers.size == 0:
+        return np.empty(0, np.intp)
+    if numbers.dtype.kind not in "iu":
+        raise DataError(f"{what}s are chosen by integers or a mask, not by {numbers.dtype}")
+    outside = (numbers < -n) | (numbers >= n)
+    if outside.any():
+        raise DataError(f"there is no {what} {numbers[outside][0]}: there are {n} {what}s, counted from 0")
+    return np.where(numbers < 0, numbers + n, numbers).astype(np.intp)
+
+
+def is_sparse(values: Any) -> bool:
+    """Whether values are a scipy.sparse container.
+
+    Examples
+    --------
+    >>> from omnirank.data.table import is_sparse
+    >>> is_sparse([[0, 1]])
+    False
+    """
+    return bool(sparse.issparse(values))
+
+
+def categorical(codes: np.ndarray, levels: Levels) -> pd.Categorical:
+    """Return codes (-1 = missing) and their levels as pandas holds them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import categorical
+    >>> categorical(np.array([1, -1]), ("a", "b")).tolist()
+    ['b', nan]
+    """
+    return pd.Categorical.from_codes(codes, list(levels))  # type: ignore[call-overload]
+
+
+def _stack(columns: list[np.ndarray], n_rows: int, dtype: Any) -> np.ndarray:
+    block = np.empty((n_rows, len(columns)), dtype, order="F")
+    for j, column in enumerate(columns):
+        block[:, j] = column
+    return block
+
+
+def _block(block: np.ndarray, slots: np.ndarray) -> np.ndarray:
+    """Columns of a block; a view where they are contiguous, so that splitting off a target costs nothing."""
+    if len(slots) and np.array_equal(slots, np.arange(slots[0], slots[0] + len(slots))):
+        return block[:, slots[0] : slots[0] + len(slots)]
+    return block[:, slots]
+
+
+def _same(a: np.ndarray, b: np.ndarray) -> bool:
+    return bool(np.array_equal(a, b, equal_nan=a.dtype.kind == "f" and b.dtype.kind == "f"))

@@ -1,0 +1,157 @@
+"""Text files as blocks of whole lines: plain or gzipped, any line ends, UTF-8 or Latin-1.
+
+A file is read twice: a scan that finds its size and encoding without holding it, and then the blocks. So the
+readers know how much to allocate before the first row, and no more than one block of text is in memory.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from omnirank.core.errors import DataError, FileFormatError
+
+__all__ = ["BLOCK_BYTES", "LineBlocks", "TextSource", "opened"]
+
+BLOCK_BYTES = 1 << 20
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for reading bytes, unpacking gzip; system and gzip errors become omnirank's.
+
+    Examples
+    --------
+    >>> import gzip, pathlib, tempfile
+    >>> from omnirank.data.text_source import opened
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "a.csv.gz")
+    ...     _ = path.write_bytes(gzip.compress(b"1,2"))
+    ...     with opened(path) as file:
+    ...         file.read()
+    b'1,2'
+    """
+    try:
+        with path.open("rb") as raw:
+            packed = raw.read(2) == _GZIP_MAGIC
+            raw.seek(0)
+            if packed:
+                with gzip.open(raw) as unpacked:
+                    yield unpacked  # type: ignore[misc]
+            else:
+                yield raw
+    except (gzip.BadGzipFile, zlib.error, EOFError) as problem:
+        raise FileFormatError(f"the gzip data are damaged ({problem})", path=path) from None
+    except FileNotFoundError:
+        raise DataError(f"there is no file {str(path)!r}") from None
+    except OSError as problem:
+        raise DataError(f"cannot read {str(path)!r}: {problem.strerror or problem}") from None
+
+
+class TextSource:
+    """A text file whose size and encoding are known.
+
+    Parameters
+    ----------
+    path : Path
+        A plain or gzipped text file. UTF-8 with or without byte order mark; a file that is not valid UTF-8 is
+        taken as Latin-1, in which every byte is a character.
+
+    Attributes
+    ----------
+    n_bytes : int
+        Size of the unpacked text.
+    n_lines : int
+        An upper bound of the number of lines.
+    encoding : str
+        "utf-8" or "latin-1".
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.n_bytes = 0
+        self.n_lines = 1
+        self.encoding = "utf-8"
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        with opened(path) as file:
+            while block := file.read(BLOCK_BYTES):
+                if self.n_bytes == 0 and block.startswith(_UTF16_MARKS):
+                    raise FileFormatError("the file is UTF-16: save it as UTF-8", path=path, line=1)
+                if b"\0" in block:
+                    line = self.n_lines + block[: block.index(b"\0")].count(b"\n")
+                    raise FileFormatError("a NUL byte: this is not a text file", path=path, line=line)
+                self.n_bytes += len(block)
+                self.n_lines += block.count(b"\n")
+                if b"\r" in block:  # a CR LF pair cut between two reads counts twice: still a bound
+                    self.n_lines += block.count(b"\r") - block.count(b"\r\n")
+                if self.encoding == "utf-8" and not (block.isascii() and not decoder.getstate()[0]):
+                    self._check_utf8(decoder, block)
+        if self.encoding == "utf-8" and decoder.getstate()[0]:
+            self.encoding = "latin-1"
+
+    def _check_utf8(self, decoder: codecs.IncrementalDecoder, block: bytes) -> None:
+        try:
+            decoder.decode(block)
+        except UnicodeDecodeError:
+            self.encoding = "latin-1"
+
+    def blocks(self, size: int = BLOCK_BYTES) -> Iterator[tuple[int, bytes]]:
+        r"""Yield (number of its first line, from 1; whole lines as UTF-8, each ending in ``\n``)."""
+        line = 1
+        with opened(self.path) as file:
+            while block := file.read(size):
+                block += file.readline()  # so that neither a line nor a CR LF pair is cut
+                if line == 1:
+                    block = block.removeprefix(codecs.BOM_UTF8)
+                if b"\r" in block:
+                    block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+                if self.encoding == "latin-1" and not block.isascii():
+                    block = block.decode("latin-1").encode("utf-8")
+                if not block.endswith(b"\n"):
+                    block += b"\n"
+                yield line, block
+                line += block.count(b"\n")
+
+    def text(self) -> str:
+        r"""Return the whole file, lines ending in ``\n``."""
+        return b"".join(block for _, block in self.blocks()).decode("utf-8")
+
+
+class LineBlocks:
+    """Lines one by one from the start of a file, then the rest of it in blocks."""
+
+    def __init__(self, source: TextSource, block_bytes: int = BLOCK_BYTES) -> None:
+        self._blocks = source.blocks(block_bytes)
+        self._line = 1
+        self._block = b""
+        self._at = 0
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Yield (line number, line without its end); what is not taken stays for `rest`."""
+        while True:
+            while self._at < len(self._block):
+                end = self._block.index(b"\n", self._at)
+                text = self._block[self._at : end].decode("utf-8")
+                number = self._line
+                self._at = end + 1
+                self._line += 1
+                yield number, text
+            following = next(self._blocks, None)
+            if following is None:
+                return
+            (self._line, self._block), self._at = following, 0
+
+    def rest(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the blocks of the lines not yet taken."""
+        if self._at < len(self._block):
+            yield self._line, self._block[self._at :]
+        self._block = b""
+        yield from self._blocks

@@ -1,0 +1,169 @@
+"""Figures of rankings: bars of the best features, curves of agreement between rankings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from omnirank.core.comparison import RankingComparison
+from omnirank.core.errors import ParameterError
+from omnirank.core.ranking import Ranking
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_fuji", "plot_ranking"]
+
+_BAR = "#3b6ea5"
+_ERROR = "#1f2d3d"
+_GRID = "#d9dde2"
+_LONGEST_NAME = 32
+
+
+def plot_ranking(
+    ranking: Ranking,
+    ax: Axes | None = None,
+    k: int = 20,
+    *,
+    errors: bool = True,
+    color: str = _BAR,
+    title: str | None = None,
+) -> Axes:
+    """Draw the k best features as horizontal bars, best at the top.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        What to draw.
+    ax : Axes, optional
+        Where to draw; by default a new figure, of which nothing else knows (no display is needed).
+    k : int
+        Number of features.
+    errors : bool
+        Draw one standard error to either side, where the ranking has them.
+    color : str
+        Colour of the bars.
+    title : str, optional
+        Title; by default the method and the task.
+
+    Returns
+    -------
+    Axes
+        Its ``figure`` has ``savefig``.
+
+    Examples
+    --------
+    >>> from omnirank.core.ranking import Ranking
+    >>> from omnirank.plots import plot_ranking
+    >>> ax = plot_ranking(Ranking(["height", "width"], [0.2, 0.7], "genie3"))
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['width', 'height']
+    """
+    if k < 1:
+        raise ParameterError(f"k must be at least 1, not {k}")
+    shown = ranking.order[:k]
+    if ax is None:
+        ax = new_axes(width=7.0, height=1.1 + 0.28 * len(shown))
+    places = np.arange(len(shown))
+    ax.barh(places, ranking.scores[shown], height=0.72, color=color, zorder=2)
+    if errors and ranking.standard_errors is not None:
+        ax.errorbar(
+            ranking.scores[shown],
+            places,
+            xerr=ranking.standard_errors[shown],
+            fmt="none",
+            ecolor=_ERROR,
+            elinewidth=1.0,
+            capsize=2.0,
+            zorder=3,
+        )
+    labels = [_shortened(ranking.names[i]) for i in shown]
+    ax.set_yticks(places, labels, parse_math=False)  # a name with $ signs is no formula
+    ax.set_ylim(len(shown) - 0.4, -0.6)
+    ax.set_xlabel(
+        "score" + (" (± one standard error)" if errors and ranking.standard_errors is not None else "")
+    )
+    ax.set_title(_title(ranking, len(shown)) if title is None else title, loc="left", fontsize="medium")
+    _tidy(ax, grid="x")
+    ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)
+    ax.axvline(0, color=_ERROR, linewidth=0.8, zorder=3)
+    return ax
+
+
+def plot_fuji(
+    comparisons: RankingComparison | Sequence[RankingComparison],
+    labels: Sequence[str] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the fuzzy Jaccard index of pairs of rankings against the number j of top features.
+
+    Parameters
+    ----------
+    comparisons : RankingComparison or sequence of them
+        What `omnirank.core.comparison.compare` returned.
+    labels : sequence of str, optional
+        One label a comparison; the area under the curve is added to it.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+
+    Examples
+    --------
+    >>> from omnirank.core.comparison import compare
+    >>> from omnirank.core.ranking import Ranking
+    >>> from omnirank.plots import plot_fuji
+    >>> a = Ranking(["a", "b", "c"], [4.0, 2.0, 1.0], "genie3")
+    >>> b = Ranking(["a", "b", "c"], [3.0, 6.0, 3.0], "relief")
+    >>> plot_fuji(compare(a, b)).lines[0].get_ydata().tolist()
+    [0.5, 1.0, 1.0]
+    """
+    curves = [comparisons] if isinstance(comparisons, RankingComparison) else list(comparisons)
+    if labels is not None and len(labels) != len(curves):
+        raise ParameterError(f"{len(labels)} labels for {len(curves)} comparisons")
+    ax = new_axes(width=6.0, height=4.0) if ax is None else ax
+    for i, curve in enumerate(curves):
+        name = "" if labels is None else f"{labels[i]}, "
+        ax.plot(
+            np.arange(1, curve.n_features + 1),
+            curve.fuji,
+            marker="o" if curve.n_features <= 30 else None,
+            markersize=3.5,
+            linewidth=1.6,
+            clip_on=False,
+            label=f"{name}area {curve.fuji_area:.3f}",
+        )
+    ax.set_ylim(0, 1)
+    ax.set_xlim(1, max([2, *(curve.n_features for curve in curves)]))
+    ax.set_xlabel("number of top features j")
+    ax.set_ylabel("fuzzy Jaccard index")
+    _tidy(ax, grid="y")
+    if curves:
+        ax.legend(frameon=False, loc="lower right")
+    return ax
+
+
+def new_axes(width: float, height: float) -> Axes:
+    """Return the axes of a new figure outside pyplot, so that no backend or display is touched."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained").subplots()
+
+
+def _title(ranking: Ranking, n_shown: int) -> str:
+    count = "all" if n_shown == len(ranking) else f"top {n_shown} of"
+    task = f" for {ranking.task}" if ranking.task else ""
+    return f"{ranking.method}{task}: {count} {len(ranking)} features"
+
+
+def _shortened(name: str) -> str:
+    name = " ".join(name.split())
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+
+
+def _tidy(ax: Axes, grid: str) -> None:
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    ax.grid(axis=grid, color=_GRID, linewidth=0.8, zorder=0)  # type: ignore[arg-type]
+    ax.set_axisbelow(True)

@@ -1,0 +1,27 @@
+"""The ranking methods: scikit-learn selectors with one ``Ranking`` as result."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from omnirank.rankers.base import BaseRanker
+    from omnirank.rankers.baselines import RandomRanker, UniformRanker
+    from omnirank.rankers.univariate import UnivariateRanker
+
+# Imported on first use: the registry reads this room's table without importing any ranker.
+_WHERE = {
+    "BaseRanker": "omnirank.rankers.base",
+    "RandomRanker": "omnirank.rankers.baselines",
+    "UniformRanker": "omnirank.rankers.baselines",
+    "UnivariateRanker": "omnirank.rankers.univariate",
+}
+
+__all__ = ["BaseRanker", "RandomRanker", "UniformRanker", "UnivariateRanker"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_WHERE[name]), name)

@@ -1,0 +1,269 @@
+"""What every ranker shares: reading the data, the fitted attributes, and choosing the top features."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any, ClassVar, TypeVar
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from sklearn import get_config
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.log import logger
+from omnirank.core.ranking import Ranking
+from omnirank.data.convert import is_frame
+from omnirank.data.dataset import Dataset
+from omnirank.data.estimator_input import check_sample_weight, read_features, read_input
+from omnirank.data.infer import TASKS
+
+__all__ = ["BaseRanker"]
+
+Self = TypeVar("Self", bound="BaseRanker")
+
+
+class BaseRanker(SelectorMixin, BaseEstimator):
+    """Base of all rankers: a scikit-learn selector whose subclasses only compute scores.
+
+    A subclass has a constructor that stores its parameters - at least ``task``, ``hierarchy``,
+    ``n_features_to_select``, ``random_state`` and ``n_jobs``, with the defaults "auto" and None - and a
+    method ``_rank(dataset)``. One that uses weights of examples declares
+    ``fit(X, y=None, sample_weight=None)``, returns ``self._fit(X, y, sample_weight)`` and has
+    ``_rank(dataset, sample_weight=None)``; rows of weight 0 are dropped before.
+
+    Attributes
+    ----------
+    feature_importances_ : ndarray of shape (n_features,)
+        Scores in the order of the input.
+    ranking_ : Ranking
+        The ranking.
+    rankings_ : dict of str to Ranking
+        All rankings that the method gives at once, by name of the score.
+    task_ : str
+        The task as inferred or given.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    A method of one's own:
+
+    >>> import numpy as np
+    >>> import omnirank as om
+    >>> from omnirank.rankers.base import BaseRanker
+    >>> class RangeRanker(BaseRanker):
+    ...     def __init__(
+    ...         self, task="auto", hierarchy=None, n_features_to_select=None, random_state=None, n_jobs=None
+    ...     ):
+    ...         self.task = task
+    ...         self.hierarchy = hierarchy
+    ...         self.n_features_to_select = n_features_to_select
+    ...         self.random_state = random_state
+    ...         self.n_jobs = n_jobs
+    ...
+    ...     def _rank(self, dataset):
+    ...         return self._ranking(dataset, np.ptp(dataset.features.numeric, axis=0), "range")
+    >>> ranker = RangeRanker(n_features_to_select=1).fit([[1.0, 5.0], [2.0, 9.0]])
+    >>> ranker.ranking_
+    Ranking(range, clustering, 2 features: x2 4, x1 1)
+    >>> ranker.transform([[0.0, 7.0]])
+    array([[7.]])
+    """
+
+    # What the method can do; the registry says the same of its entries.
+    supported_tasks: ClassVar[tuple[str, ...]] = TASKS
+    supported_supervision: ClassVar[tuple[str, ...]] = ("supervised", "semi-supervised", "unsupervised")
+
+    # Parameters that every subclass has.
+    task: str
+    hierarchy: Any
+    n_features_to_select: Any
+
+    @abstractmethod
+    def _rank(self, dataset: Dataset) -> Ranking | Mapping[str, Ranking]:
+        """Return the ranking, or several by name of the score; the first of them is ``ranking_``."""
+
+    def fit(self: Self, X: Any, y: Any = None) -> Self:
+        """Rank the features.
+
+        Parameters
+        ----------
+        X : Dataset, array-like, scipy.sparse container or data frame
+            A data set with its target, or the features: numbers are numeric; categoricals, strings and
+            booleans are nominal; NaN, None and NA are missing.
+        y : array-like, data frame, scipy.sparse container, sequence of sets or None
+            The target of any task; NaN, None and NA are unlabelled. None: unsupervised. Not with a Dataset.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+        """
+        return self._fit(X, y)
+
+    def _fit(self: Self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        dataset = read_input(self, X, y, task=self.task, hierarchy=self.hierarchy)
+        self._check_supported(dataset)
+        self._n_selected(dataset.n_features)
+        more: tuple[np.ndarray, ...] = ()
+        if sample_weight is not None:
+            weights = check_sample_weight(sample_weight, dataset.n_examples)
+            if not weights.all():
+                dataset, weights = dataset.take(weights > 0), weights[weights > 0]
+            more = (weights,)
+        if dataset.target is not None and "semi-supervised" not in self.supported_supervision:
+            dataset, more = _labelled_part(dataset, more)
+        found = self._rank(dataset, *more)
+        rankings = {found.method: found} if isinstance(found, Ranking) else dict(found)
+        self.task_ = dataset.task
+        self.rankings_ = rankings
+        self.ranking_ = next(iter(rankings.values()))
+        self.feature_importances_ = self.ranking_.scores.copy()
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Keep the top features.
+
+        Parameters
+        ----------
+        X : Dataset, array-like, scipy.sparse container or data frame
+            Examples with all the features of the training data.
+
+        Returns
+        -------
+        Dataset, data frame, sparse container or array
+            The same kind of container with the selected features, in the order of the input, unless
+            ``set_output`` says otherwise.
+        """
+        check_is_fitted(self)
+        if not is_frame(X):
+            X = validate_data(
+                self, X, dtype=None, accept_sparse="csr", ensure_all_finite="allow-nan", reset=False
+            )
+            return self._transform(X)
+        validate_data(self, X, skip_check_array=True, reset=False)
+        frame = nw.from_native(X, eager_only=True)[:, self.get_support(indices=True).tolist()]
+        kind = frame.implementation
+        if _set_output_kind(self) != "default" and not (kind.is_pandas_like() or kind.is_polars()):
+            return frame.to_pandas()  # set_output does not know other kinds of frames
+        return nw.to_native(frame)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the selected features, in the order of the input.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of all features, where the training data had none; by default those of ``ranking_``.
+        """
+        check_is_fitted(self)
+        if input_features is None and not hasattr(self, "feature_names_in_"):
+            input_features = np.array(self.ranking_.names, dtype=object)
+        return super().get_feature_names_out(input_features)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.target_tags.required = "unsupervised" not in self.supported_supervision
+        tags.target_tags.multi_output = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _ranking(self, dataset: Dataset, scores: Any, method: str, **others: Any) -> Ranking:
+        """Return a Ranking with what all methods record: names, parameters, task, fingerprint of the data."""
+        return Ranking(
+            dataset.feature_names,
+            scores,
+            method,
+            parameters=self._recorded_parameters(),
+            task=dataset.task,
+            fingerprint=dataset.fingerprint,
+            **others,
+        )
+
+    def _recorded_parameters(self) -> dict[str, Any]:
+        """Parameters as a file can hold them; how many workers there were is no property of the result."""
+        values = self.get_params(deep=False)
+        plain = (str, int, float, bool, type(None))
+        return {
+            name: value
+            for name, value in values.items()
+            if name not in ("hierarchy", "n_jobs") and isinstance(value, plain)
+        }
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self)
+        return self.ranking_.select(self._n_selected(len(self.ranking_)))
+
+    def _n_selected(self, n_features: int) -> int:
+        wanted = self.n_features_to_select
+        if wanted is None:
+            return max(1, n_features // 2)
+        if isinstance(wanted, Integral) and not isinstance(wanted, bool):
+            if 1 <= int(wanted) <= n_features:
+                return int(wanted)
+        elif isinstance(wanted, Real) and not isinstance(wanted, bool) and 0 < float(wanted) <= 1:
+            return max(1, round(float(wanted) * n_features))
+        raise ParameterError(
+            f"n_features_to_select={wanted!r}: give a count from 1 to {n_features} (the number of features), "
+            "a share in (0, 1], or None for half of them"
+        )
+
+    def _check_supported(self, dataset: Dataset) -> None:
+        name = type(self).__name__
+        if dataset.task == "clustering":
+            if "unsupervised" not in self.supported_supervision:
+                raise DataError(f"{name} needs a target: no example has a known target value")
+        elif "supervised" not in self.supported_supervision and not (
+            "semi-supervised" in self.supported_supervision and not dataset.labelled.all()
+        ):
+            raise DataError(f"{name} is not supervised: give no target, or task='clustering' to leave it out")
+        if dataset.task not in self.supported_tasks:
+            raise DataError(
+                f"{name} does not handle {dataset.task}; it handles {', '.join(self.supported_tasks)}"
+            )
+
+
+def _labelled_part(dataset: Dataset, more: tuple[Any, ...]) -> tuple[Dataset, tuple[Any, ...]]:
+    labelled = dataset.labelled
+    if labelled.all():
+        return dataset, more
+    logger.info("%d unlabelled examples are not used", int((~labelled).sum()))
+    return dataset.take(labelled), tuple(values[labelled] for values in more)
+
+
+def _set_output_kind(estimator: Any) -> str:
+    """What ``set_output`` or scikit-learn's configuration asks for: "default", "pandas" or "polars"."""
+    own = getattr(estimator, "_sklearn_output_config", {}).get("transform")
+    return str(own or get_config()["transform_output"])
+
+
+# scikit-learn puts set_output around the transform of the class body; around that, a Dataset stays a Dataset.
+_transform_table = BaseRanker.transform
+
+
+def _transform(self: BaseRanker, X: Any) -> Any:
+    if not isinstance(X, Dataset):
+        return _transform_table(self, X)
+    check_is_fitted(self)
+    read_features(self, X, reset=False)
+    return X.select_features(self.get_support(indices=True))
+
+
+def _fit_transform(self: BaseRanker, X: Any, y: Any = None, **fit_params: Any) -> Any:
+    """Rank the features and keep the top ones: ``fit`` and ``transform`` at once."""
+    return self.fit(X, y, **fit_params).transform(X)
+
+
+for _name, _method in (("transform", _transform), ("fit_transform", _fit_transform)):
+    _method.__doc__ = _method.__doc__ or getattr(BaseRanker, _name).__doc__
+    _method.__name__, _method.__qualname__ = _name, f"BaseRanker.{_name}"
+    setattr(BaseRanker, _name, _method)

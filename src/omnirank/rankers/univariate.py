@@ -1,0 +1,137 @@
+"""The simplest ranking: how much of the target each feature explains alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from omnirank.core.parallel import run_parallel
+from omnirank.core.ranking import Ranking
+from omnirank.data.dataset import Dataset
+from omnirank.rankers._explained import Block, explained_shares, feature_blocks, target_blocks
+from omnirank.rankers.base import BaseRanker
+from omnirank.tasks import get_task
+
+__all__ = ["UnivariateRanker"]
+
+
+class UnivariateRanker(BaseRanker):
+    r"""Importance of a feature: the share of the target's impurity that it explains alone.
+
+    For a numeric feature x and a numeric target (or label) z this is the squared correlation, for a nominal
+    feature the correlation ratio; over several target variables v with weights :math:`\alpha_v` (those of the
+    labels of a hierarchy, otherwise 1) it is their weighted mean,
+
+    .. math:: \sum_v \frac{\alpha_v}{\sum_u \alpha_u} \frac{K_{xv}}{K_v}
+              \frac{\sum_{c \in v} \mathrm{Cov}(x, z_c)^2 / \mathrm{Var}(x)}{\sum_{c \in v} \mathrm{Var}(z_c)}
+
+    with one 0/1 column c a class of a nominal target (the denominator is its Gini index). Means are over the
+    examples in which both x and v are known; :math:`K_{xv}` is the weight of these, :math:`K_v` that of the
+    examples with v known: what is missing explains nothing, so that a feature known for a few examples only
+    does not win by chance. Without a target the other features take its place. Scores lie in [0, 1];
+    unlabelled examples are not used, constant features get 0.
+
+    Interactions are invisible to it, redundant features get the same score, and nominal features with many
+    levels (identifiers) score high.
+
+    Parameters
+    ----------
+    task : str
+        A task name, or "auto" to infer it from y.
+    hierarchy : Hierarchy, optional
+        Order of the labels.
+    n_features_to_select : int, float or None
+        How many features `transform` keeps: a count, a share in (0, 1], or None for half of them.
+    random_state : None, int, RandomState or Generator
+        Not used: the method is deterministic.
+    n_jobs : int or None
+        Number of workers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import omnirank as om
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]])
+    >>> om.UnivariateRanker().fit(X, [0.5, 1.5, 2.5, 3.5]).feature_importances_
+    array([1. , 0.2])
+    """
+
+    supported_supervision = ("supervised", "unsupervised")
+
+    def __init__(
+        self,
+        task: str = "auto",
+        hierarchy: Any = None,
+        n_features_to_select: int | float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.task = task
+        self.hierarchy = hierarchy
+        self.n_features_to_select = n_features_to_select
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> UnivariateRanker:
+        """Rank the features.
+
+        Parameters
+        ----------
+        X : Dataset, array-like, scipy.sparse container or data frame
+            A data set with its target, or the features.
+        y : array-like, data frame, scipy.sparse container, sequence of sets or None
+            The target of any task; NaN, None and NA are unlabelled. None: unsupervised. Not with a Dataset.
+        sample_weight : array-like of shape (n_examples,), optional
+            Weights of the examples.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> Ranking:
+        # Weights count relative to each other only; a mean of 1 keeps the sums in the range of the data.
+        weights = (
+            np.ones(dataset.n_examples) if sample_weight is None else sample_weight / sample_weight.mean()
+        )
+        features = feature_blocks(dataset.features, weights)
+        if dataset.target is None:
+            scores = self._scores(dataset, features, features, np.ones(dataset.n_features), weights)
+        else:
+            columns = get_task(dataset.task).columns(dataset.target, dataset.hierarchy)
+            scores = self._scores(
+                dataset, features, target_blocks(columns, weights), columns.weights, weights
+            )
+        return self._ranking(dataset, scores, "univariate")
+
+    def _scores(
+        self,
+        dataset: Dataset,
+        features: list[Block],
+        target: list[Block],
+        alpha: np.ndarray,
+        weights: np.ndarray,
+    ) -> np.ndarray:
+        """Weighted means of the shares over all target variables but the feature itself."""
+        unsupervised = target is features
+
+        def means(block: Block) -> tuple[np.ndarray, np.ndarray]:
+            own = block()
+            sums, total = np.zeros(len(own.positions)), np.zeros(len(own.positions))
+            for make in target:
+                other = make()
+                counted = np.where(other.varies, alpha[other.positions], 0.0)
+                counted = np.tile(counted, (len(own.positions), 1))
+                if unsupervised:
+                    counted[own.positions[:, None] == other.positions] = 0.0
+                sums += (explained_shares(own, other, weights) * counted).sum(axis=1)
+                total += counted.sum(axis=1)
+            return own.positions, sums / np.where(total > 0, total, 1.0)
+
+        scores = np.zeros(dataset.n_features)
+        for positions, values in run_parallel(means, features, self.n_jobs, description="ranking features"):
+            scores[positions] = values
+        return scores

@@ -1,0 +1,54 @@
+"""Classification: one nominal target."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from omnirank.data.target import decode
+from omnirank.tasks.base import Task, majority_codes, wrong_share
+from omnirank.tasks.columns import PrototypeColumns
+
+__all__ = ["Classification"]
+
+
+class Classification(Task):
+    """One class an example; the impurity is the Gini index, the prototype the class frequencies.
+
+    Error: share of misclassified examples. Distance: 1[y != y'].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.infer import target_from
+    >>> from omnirank.tasks import get_task
+    >>> task = get_task("classification")
+    >>> columns = task.columns(target_from(["no", "yes"])[0])
+    >>> task.predict(np.array([[0.2, 0.8]]), columns).tolist()
+    ['yes']
+    """
+
+    name = "classification"
+    default_measure = "f1_macro"
+
+    def predict(self, means: np.ndarray, columns: PrototypeColumns, threshold: float = 0.5) -> Any:
+        """Return the most frequent class."""
+        return decode_levels(majority_codes(means, columns, 0), columns.levels[0])
+
+    def error(self, truth: PrototypeColumns, means: np.ndarray, columns: PrototypeColumns) -> float:
+        """Return the share of misclassified examples."""
+        return wrong_share(truth, means, 0)
+
+
+def decode_levels(codes: np.ndarray, levels: tuple[Any, ...] | None) -> np.ndarray:
+    """Return the levels of codes, of the type that users gave them in.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.tasks.classification import decode_levels
+    >>> decode_levels(np.array([1, 0]), (3, 7)).tolist()
+    [7, 3]
+    """
+    return decode(codes, levels or ())

@@ -1,0 +1,223 @@
+"""Targets as columns: what a leaf averages (prototypes) and what a split separates (clustering).
+
+A numeric variable and a label are one column, a nominal variable is one 0/1 column a level. The Gini index of
+a nominal variable equals the summed variance of these columns, so every impurity is a weighted sum of
+variances:
+
+    impu(E) = sum_c lambda_c Var(E, z_c),   lambda_c = alpha_v / (A * I_v)
+
+where v is the column's variable, alpha_v its weight, I_v its impurity (variance or Gini index) on the
+training set, and A the sum of the weights of all variables that are not constant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from omnirank.data.table import Levels, is_sparse
+from omnirank.data.target import Target
+
+__all__ = ["ClusteringColumns", "PrototypeColumns", "clustering_columns", "prototype_columns"]
+
+
+@dataclass(frozen=True, eq=False)
+class PrototypeColumns:
+    """The target as numbers whose means in a leaf are its prototype.
+
+    Attributes
+    ----------
+    matrix : ndarray (n, P) with NaN = unknown, or csr_array (label sets; absent = 0, stored NaN = unknown)
+        One column a number, label or level.
+    labelled : ndarray of bool
+        Examples with any known value; in a sparse matrix the others' rows mean nothing.
+    variable : ndarray (P,)
+        Target variable of each column.
+    level : ndarray (P,)
+        Level of a nominal variable's column, -1 otherwise.
+    names, levels
+        Of the target variables.
+    weights : ndarray (T,)
+        Weight alpha of each variable.
+    """
+
+    matrix: Any
+    labelled: np.ndarray
+    variable: np.ndarray
+    level: np.ndarray
+    names: tuple[str, ...]
+    levels: tuple[Levels | None, ...]
+    weights: np.ndarray
+
+    @property
+    def n_columns(self) -> int:
+        """Number of prototype columns."""
+        return len(self.variable)
+
+    @property
+    def n_variables(self) -> int:
+        """Number of target variables."""
+        return len(self.names)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the matrix is sparse."""
+        return is_sparse(self.matrix)
+
+    @cached_property
+    def variance(self) -> np.ndarray:
+        """Biased variance of the known values of each column."""
+        return _variances(self, None)
+
+    @property
+    def impurity(self) -> np.ndarray:
+        """Impurity of each variable: variance of a number or label, Gini index of a nominal variable."""
+        return np.bincount(self.variable, weights=self.variance, minlength=self.n_variables)
+
+    def dense(self) -> np.ndarray:
+        """Return the matrix as floats, NaN = unknown."""
+        if not self.is_sparse:
+            return self.matrix
+        values = self.matrix.toarray()
+        values[~self.labelled] = np.nan
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class ClusteringColumns:
+    """Which prototype columns a split separates, and how much each counts.
+
+    Attributes
+    ----------
+    columns : ndarray (C,)
+        Positions in the prototype columns; constant variables and absent levels are left out, of a nominal
+        with two levels one column is enough.
+    weights : ndarray (C,)
+        lambda of each column; the total impurity of the training set is 1 when targets are normalised.
+    """
+
+    columns: np.ndarray
+    weights: np.ndarray
+
+
+def prototype_columns(target: Target, weights: np.ndarray | None = None) -> PrototypeColumns:
+    """Return the prototype columns of a target.
+
+    Examples
+    --------
+    >>> from omnirank.data.infer import target_from
+    >>> from omnirank.tasks.columns import prototype_columns
+    >>> target, _ = target_from(["a", "b", "c"])
+    >>> prototype_columns(target).matrix.tolist()
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    if weights is None:
+        weights = np.ones(target.n_targets)
+    if not target.is_nominal.any():
+        variable, level = np.arange(target.n_targets), np.full(target.n_targets, -1)
+        return PrototypeColumns(
+            target.values, target.labelled, variable, level, target.names, target.levels, weights
+        )
+    parts, owners, levels = [], [], []
+    for v, lev in enumerate(target.levels):
+        cells = target.values[:, v]
+        if lev is None:
+            parts.append(cells[:, None])
+            owners.append([v])
+            levels.append([-1])
+            continue
+        hot = (cells[:, None] == np.arange(len(lev))).astype(np.float64)
+        hot[np.isnan(cells)] = np.nan
+        parts.append(hot)
+        owners.append([v] * len(lev))
+        levels.append(list(range(len(lev))))
+    return PrototypeColumns(
+        np.hstack(parts),
+        target.labelled,
+        np.concatenate(owners).astype(np.intp),
+        np.concatenate(levels).astype(np.intp),
+        target.names,
+        target.levels,
+        weights,
+    )
+
+
+def clustering_columns(
+    columns: PrototypeColumns, sample_weight: np.ndarray | None = None, normalize: bool = True
+) -> ClusteringColumns:
+    """Return the clustering columns of a target and their weights lambda.
+
+    Parameters
+    ----------
+    columns : PrototypeColumns
+        The coded training target.
+    sample_weight : ndarray, optional
+        Weights of the examples in the training variances.
+    normalize : bool
+        Divide every variable by its impurity on the training set; otherwise lambda_c = alpha_v / A.
+
+    Examples
+    --------
+    A binary class is one column, and the impurity of the training set is 1:
+
+    >>> from omnirank.data.infer import target_from
+    >>> from omnirank.tasks.columns import clustering_columns, prototype_columns
+    >>> target, _ = target_from(["a", "b", "b", "b"])
+    >>> clustering = clustering_columns(prototype_columns(target))
+    >>> clustering.columns.tolist(), (clustering.weights * 3 / 16).tolist()
+    ([0], [1.0])
+    """
+    variance = columns.variance if sample_weight is None else _variances(columns, sample_weight)
+    impurity = np.bincount(columns.variable, weights=variance, minlength=columns.n_variables)
+    keep = (impurity > 0) & (columns.weights > 0)
+    total = columns.weights[keep].sum()
+    scale = np.zeros(columns.n_variables)
+    scale[keep] = columns.weights[keep] / total
+    if normalize:
+        scale[keep] /= impurity[keep]
+    positions = np.flatnonzero(keep[columns.variable] & (variance > 0))
+    owner = columns.variable[positions]
+    # The two columns of a variable with two levels mirror each other: the first of them, twice.
+    paired = (np.bincount(owner, minlength=columns.n_variables) == 2)[owner]
+    second = paired & np.append(False, owner[1:] == owner[:-1])
+    weights = scale[owner] * np.where(paired, 2.0, 1.0)
+    return ClusteringColumns(positions[~second], weights[~second])
+
+
+def _variances(columns: PrototypeColumns, sample_weight: np.ndarray | None) -> np.ndarray:
+    """Biased variance of the known values of every column."""
+    weight = columns.labelled.astype(np.float64)
+    if sample_weight is not None:
+        weight = weight * sample_weight
+    if columns.is_sparse:
+        return _sparse_variances(columns.matrix, weight)
+    used = weight > 0
+    return np.array([_variance(cells[used], weight[used]) for cells in columns.matrix.T])
+
+
+def _variance(cells: np.ndarray, weight: np.ndarray) -> float:
+    known = ~np.isnan(cells)
+    if not known.all():
+        cells, weight = cells[known], weight[known]
+    # A constant column has variance 0 exactly, though its mean may be rounded.
+    if not len(cells) or (cells == cells[0]).all():
+        return 0.0
+    mean = weight @ cells / weight.sum()
+    return float(weight @ (cells - mean) ** 2 / weight.sum())
+
+
+def _sparse_variances(matrix: Any, weight: np.ndarray) -> np.ndarray:
+    """Variances of 0/1 labels, in the stored cells only; below 1e-15 is rounding, not variance."""
+    n_columns = matrix.shape[1]
+    unknown = np.isnan(matrix.data)
+    stored_weight = np.repeat(weight, np.diff(matrix.indptr))
+    values = np.where(unknown, 0.0, matrix.data)
+    known = weight.sum() - np.bincount(matrix.indices, stored_weight * unknown, n_columns)
+    first = np.bincount(matrix.indices, stored_weight * values, n_columns)
+    second = np.bincount(matrix.indices, stored_weight * values**2, n_columns)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        variance = second / known - (first / known) ** 2
+    return np.where((known > 0) & (variance > 1e-15), variance, 0.0)

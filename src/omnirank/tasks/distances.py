@@ -1,0 +1,249 @@
+"""Distances between targets, all in [0, 1]; what Relief means by 'different'."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from omnirank.core.errors import ParameterError
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.target import Target
+
+__all__ = ["euclidean_mu", "target_distance"]
+
+_SET_DISTANCES = ("auto", "hamming", "accuracy", "f1", "subset", "euclidean-mu")
+# Pairs are compared in blocks of about this many cells, so that memory does not grow with their number.
+_BLOCK_CELLS = 4_000_000
+
+
+def target_distance(
+    target: Target,
+    first: Any,
+    second: Any,
+    kind: str = "auto",
+    weights: np.ndarray | None = None,
+    hierarchy: Hierarchy | None = None,
+) -> np.ndarray:
+    """Return the distances between pairs of examples of one target.
+
+    Numbers: mean of abs(y_j - y'_j) / (max y_j - min y_j). Classes: share of differing targets. Label sets
+    with label weights w and total weight W; the size of a set is the sum of its labels' weights:
+
+    * hamming: size of the symmetric difference / W
+    * accuracy: 1 - size of intersection / size of union
+    * f1: 1 - 2 size of intersection / (size of S + size of S')
+    * subset: 1 if the sets differ
+    * euclidean-mu: mu sqrt(size of the symmetric difference), at most 1; mu from :func:`euclidean_mu`
+
+    Two empty sets have distance 0. Values unknown in either example are left out; NaN where nothing is known
+    in both.
+
+    Parameters
+    ----------
+    target : Target
+        All training examples (their ranges normalise numbers).
+    first, second : array-like of int
+        Row numbers of the pairs.
+    kind : str
+        "auto" (absolute differences of numbers, Hamming distance else), "absolute" (numbers), "hamming"
+        (classes and label sets) or another label set distance.
+    weights : ndarray, optional
+        Weights of the labels; by default those of the hierarchy, without one 1.
+    hierarchy : Hierarchy, optional
+        Needed by "euclidean-mu".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.infer import target_from
+    >>> from omnirank.tasks.distances import target_distance
+    >>> labels, _ = target_from(np.array([[1, 1, 0, 0], [1, 0, 0, 1]]))
+    >>> [target_distance(labels, [0], [1], kind).item() for kind in ("hamming", "f1", "subset")]
+    [0.5, 0.5, 1.0]
+    """
+    rows = np.broadcast_arrays(np.atleast_1d(first), np.atleast_1d(second))
+    if not target.is_labels:
+        _check_kind(kind, ("auto", "hamming" if target.is_nominal.all() else "absolute"))
+        return _mean_distance(target, *rows)
+    _check_kind(kind, _SET_DISTANCES)
+    if weights is None:
+        weights = np.ones(target.n_targets) if hierarchy is None else hierarchy.weights()
+    if kind == "euclidean-mu" and hierarchy is None:
+        raise ParameterError("target_distance='euclidean-mu' needs a hierarchy")
+    compare = _compare_sparse if target.is_sparse else _compare_dense
+    mu = euclidean_mu(target, hierarchy, weights) if kind == "euclidean-mu" and hierarchy is not None else 1.0
+    if kind == "subset":
+        weights = np.ones(target.n_targets)
+    cells = target.values.nnz / max(1, target.n_examples) if target.is_sparse else target.n_targets
+    step = max(1, int(_BLOCK_CELLS / max(1.0, cells)))
+    distances = np.empty(len(rows[0]))
+    for start in range(0, len(distances), step):
+        block = slice(start, start + step)
+        distances[block] = _set_distance(compare(target, rows[0][block], rows[1][block], weights), kind, mu)
+    return distances
+
+
+def euclidean_mu(target: Target, hierarchy: Hierarchy, weights: np.ndarray) -> float:
+    """Return mu = 1 / (largest weighted Euclidean distance between two single labels).
+
+    A label stands for itself and its ancestors; only labels that are the most specific ones of some example
+    take part. With fewer than two of them mu = 1. In a tree this takes one pass over the labels, in a DAG
+    pairs are compared.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.hierarchy import Hierarchy
+    >>> from omnirank.data.infer import target_from
+    >>> from omnirank.tasks.distances import euclidean_mu
+    >>> hierarchy = Hierarchy.from_paths(["a", "a/b", "c"])
+    >>> target, _ = target_from([{"a/b"}, {"c"}], hierarchy=hierarchy)
+    >>> 1 / euclidean_mu(target, hierarchy, np.array([1.0, 0.5, 1.0])) ** 2
+    2.5
+    """
+    final = _final_labels(target, hierarchy)
+    if final.sum() < 2:
+        return 1.0
+    largest = (_tree_diameter if hierarchy.is_tree else _largest_pair)(hierarchy, final, weights)
+    return float(1.0 / np.sqrt(largest)) if largest > 0 else 1.0
+
+
+def _check_kind(kind: str, allowed: tuple[str, ...]) -> None:
+    if kind not in allowed:
+        raise ParameterError(
+            f"target_distance={kind!r} does not fit the target; choose {' or '.join(allowed)}"
+        )
+
+
+# -- numbers and classes ------------------------------------------------------------------------------
+
+
+def _mean_distance(target: Target, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    a, b = target.values[first], target.values[second]
+    known = ~np.isnan(a) & ~np.isnan(b)
+    distances = np.where(target.is_nominal, a != b, np.abs(a - b) / _spans(target))
+    count = known.sum(axis=1)
+    total = np.where(known, distances, 0.0).sum(axis=1)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def _spans(target: Target) -> np.ndarray:
+    """Range of each variable's known values; 1 where there is none, since all distances are 0 then."""
+    unknown = np.isnan(target.values)
+    highest = np.where(unknown, -np.inf, target.values).max(axis=0)
+    lowest = np.where(unknown, np.inf, target.values).min(axis=0)
+    return np.where(highest > lowest, highest - lowest, 1.0)
+
+
+# -- label sets ---------------------------------------------------------------------------------------
+
+
+class _Comparison(NamedTuple):
+    """Of each pair of sets: size of symmetric difference and of intersection, what is known in both."""
+
+    different: np.ndarray
+    common: np.ndarray
+    known_weight: np.ndarray
+    any_known: np.ndarray
+
+
+def _compare_dense(target: Target, first: np.ndarray, second: np.ndarray, w: np.ndarray) -> _Comparison:
+    a, b = target.values[first], target.values[second]
+    known = ~np.isnan(a) & ~np.isnan(b)
+    return _Comparison((known & (a != b)) @ w, ((a == 1) & (b == 1)) @ w, known @ w, known.any(axis=1))
+
+
+def _compare_sparse(target: Target, first: np.ndarray, second: np.ndarray, w: np.ndarray) -> _Comparison:
+    relevant, unknown = _relevant_and_unknown(target)
+    a, b = relevant[first], relevant[second]
+    different = abs(a - b)
+    either = unknown[first].maximum(unknown[second])
+    different -= different.multiply(either)
+    n_unknown = either.sum(axis=1)
+    known = target.labelled[first] & target.labelled[second] & (n_unknown < target.n_targets)
+    return _Comparison(different @ w, a.multiply(b) @ w, w.sum() - either @ w, known)
+
+
+def _relevant_and_unknown(target: Target) -> tuple[Any, Any]:
+    """Two 0/1 matrices: the relevant and the unknown labels of each example."""
+    values = target.values
+    unknown = np.isnan(values.data)
+    both = []
+    for chosen in (~unknown, unknown):
+        part = sparse.csr_array(
+            (chosen.astype(np.float64), values.indices, values.indptr), values.shape, copy=True
+        )
+        part.eliminate_zeros()
+        both.append(part)
+    return both[0], both[1]
+
+
+def _set_distance(pairs: _Comparison, kind: str, mu: float) -> np.ndarray:
+    different, common, known_weight, any_known = pairs
+    if kind == "subset":
+        distance = (different > 0).astype(np.float64)
+    elif kind == "euclidean-mu":
+        distance = np.minimum(1.0, mu * np.sqrt(different))
+    elif kind == "accuracy":
+        distance = _ratio(different, different + common)
+    elif kind == "f1":
+        distance = _ratio(different, different + 2 * common)
+    else:
+        distance = _ratio(different, known_weight)
+    return np.where(any_known, distance, np.nan)
+
+
+def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    return np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), 0.0)
+
+
+# -- the largest distance between two labels ----------------------------------------------------------
+
+
+def _final_labels(target: Target, hierarchy: Hierarchy) -> np.ndarray:
+    """Mask of the labels that are most specific in some example: relevant, and no descendant is."""
+    relevant = _relevant_and_unknown(target)[0] if target.is_sparse else sparse.csr_array(target.values == 1)
+    relevant = relevant.astype(np.float64)
+    below = relevant @ hierarchy.ancestors.astype(np.float64)  # relevant labels below each label, and itself
+    single = sparse.coo_array(below.multiply(relevant))
+    final = np.zeros(hierarchy.n_labels, bool)
+    final[single.coords[1][single.data == 1]] = True
+    return final
+
+
+def _tree_diameter(hierarchy: Hierarchy, final: np.ndarray, weights: np.ndarray) -> float:
+    """Largest weight of a path between two final labels, the label where it turns not counted."""
+    largest = 0.0
+    down = np.full(hierarchy.n_labels, -np.inf)  # heaviest way down to a final label
+    for label in [*hierarchy.topological_order[::-1].tolist(), None]:
+        # None stands for the point above all roots
+        below = hierarchy.roots if label is None else hierarchy.children[label]
+        arms = [weights[child] + down[child] for child in below if down[child] > -np.inf]
+        if label is not None and final[label]:
+            arms.append(0.0)
+        arms = sorted(arms, reverse=True)[:2]
+        if label is not None:
+            down[label] = max(arms, default=-np.inf)
+        if len(arms) == 2:
+            largest = max(largest, float(sum(arms)))
+    return largest
+
+
+def _largest_pair(hierarchy: Hierarchy, final: np.ndarray, weights: np.ndarray) -> float:
+    """Largest weight of the labels that are above (or are) exactly one of two final labels."""
+    paths = hierarchy.ancestors.astype(np.float64)[np.flatnonzero(final)]
+    sizes = paths @ weights
+    order = np.argsort(-sizes)
+    paths, sizes = paths[order], sizes[order]
+    weighted = sparse.csr_array(paths * weights)
+    largest, step = 0.0, 128
+    for start in range(0, len(sizes), step):
+        # no pair from here on can be farther apart than the two sizes together
+        if sizes[start] + sizes[0] <= largest:
+            break
+        block = slice(start, start + step)
+        common = (weighted[block] @ paths.T).toarray()
+        largest = max(largest, float((sizes[block, None] + sizes - 2 * common).max()))
+    return largest

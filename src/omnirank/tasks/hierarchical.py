@@ -1,0 +1,42 @@
+"""Hierarchical multi-label classification: label sets closed under the ancestors of a tree or DAG."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from omnirank.core.errors import ParameterError
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.target import Target
+from omnirank.tasks.columns import PrototypeColumns, prototype_columns
+from omnirank.tasks.multi_label import MultiLabel
+
+__all__ = ["HierarchicalMultiLabel"]
+
+
+class HierarchicalMultiLabel(MultiLabel):
+    """Multi-label classification with label weights w(l) = w0 mean(w(parents)), 1 for labels without parents.
+
+    A parent is at least as frequent as its children in every leaf, so one threshold for all labels gives
+    predictions that obey the hierarchy. Error: Hamming loss weighted by w(l).
+
+    Examples
+    --------
+    >>> from omnirank.data.hierarchy import Hierarchy
+    >>> from omnirank.data.infer import target_from
+    >>> from omnirank.tasks import get_task
+    >>> hierarchy = Hierarchy.from_paths(["animal", "animal/cat"])
+    >>> target, _ = target_from([{"animal/cat"}, {"animal"}], hierarchy=hierarchy)
+    >>> get_task("hierarchical-multi-label").columns(target, hierarchy).weights.tolist()
+    [1.0, 0.75]
+    """
+
+    name = "hierarchical-multi-label"
+    distances: ClassVar[tuple[str, ...]] = ("hamming", "accuracy", "f1", "subset", "euclidean-mu")
+
+    def columns(
+        self, target: Target, hierarchy: Hierarchy | None = None, w0: float = 0.75
+    ) -> PrototypeColumns:
+        """Return the labels as columns, weighted by their place in the hierarchy."""
+        if hierarchy is None:
+            raise ParameterError("hierarchical multi-label classification needs a hierarchy")
+        return prototype_columns(target, hierarchy.weights(w0))

@@ -1,0 +1,60 @@
+"""Targets of mixed kinds, numeric and nominal; so is clustering, where the features are the targets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from omnirank.data.table import categorical
+from omnirank.tasks.base import Task, majority_codes, mean_squared_error, wrong_share
+from omnirank.tasks.columns import PrototypeColumns
+
+__all__ = ["MixedTargets"]
+
+
+class MixedTargets(Task):
+    """Numbers and classes together; every variable counts relative to its training impurity.
+
+    Error: (1/T) sum_j err_j / I_j with the mean squared error and the variance of a number, the share of
+    wrong levels and the Gini index of a nominal variable; variables constant in training are left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from omnirank.data.infer import target_from
+    >>> from omnirank.tasks import get_task
+    >>> target, name = target_from(pd.DataFrame({"kind": ["a", "b"], "size": [0.5, 1.5]}))
+    >>> task = get_task(name)
+    >>> task.predict(np.array([[0.3, 0.7, 1.25]]), task.columns(target))
+      kind  size
+    0    b  1.25
+    """
+
+    name = "mixed-targets"
+    default_measure = "mixed_error"
+    distances = ("absolute",)
+
+    def predict(self, means: np.ndarray, columns: PrototypeColumns, threshold: float = 0.5) -> Any:
+        """Return a DataFrame with the mean of each number and the most frequent level of each class."""
+        found: dict[str, Any] = {}
+        for v, (name, levels) in enumerate(zip(columns.names, columns.levels, strict=True)):
+            if levels is None:
+                found[name] = means[:, columns.variable == v][:, 0]
+            else:
+                found[name] = categorical(majority_codes(means, columns, v), levels)
+        return pd.DataFrame(found, index=pd.RangeIndex(len(means)))
+
+    def error(self, truth: PrototypeColumns, means: np.ndarray, columns: PrototypeColumns) -> float:
+        """Return the mean over variables of their error relative to their training impurity."""
+        impurity = columns.impurity
+        parts = []
+        for v in np.flatnonzero(impurity > 0).tolist():
+            if columns.levels[v] is None:
+                error = mean_squared_error(truth, means, int(np.argmax(columns.variable == v)))
+            else:
+                error = wrong_share(truth, means, v)
+            parts.append(error / impurity[v])
+        return float(np.mean(parts)) if parts else 0.0

@@ -1,0 +1,61 @@
+"""Multi-label classification: a set of labels an example."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from omnirank.tasks.base import Task
+from omnirank.tasks.columns import PrototypeColumns
+
+__all__ = ["MultiLabel"]
+
+
+class MultiLabel(Task):
+    """A label set an example; labels are 0/1 variables and the prototype their frequencies.
+
+    Error: Hamming loss. Distances: Hamming, accuracy (Jaccard), F1, subset accuracy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.infer import target_from
+    >>> from omnirank.tasks import get_task
+    >>> task = get_task("multi-label")
+    >>> columns = task.columns(target_from(np.array([[1, 0], [1, 1]]))[0])
+    >>> task.predict(np.array([[0.5, 0.4]]), columns).tolist()
+    [[1, 0]]
+    """
+
+    name = "multi-label"
+    default_measure = "pooled_auprc"
+    distances: ClassVar[tuple[str, ...]] = ("hamming", "accuracy", "f1", "subset")
+
+    def predict(self, means: np.ndarray, columns: PrototypeColumns, threshold: float = 0.5) -> Any:
+        """Return 1 for every label whose frequency is at least the threshold."""
+        return (means >= threshold).astype(np.int8)
+
+    def error(self, truth: PrototypeColumns, means: np.ndarray, columns: PrototypeColumns) -> float:
+        """Return the Hamming loss, (1/L) sum_l w_l mean_x 1[l in exactly one of the sets], w = 1.
+
+        The mean is over the examples in which the label is known; a label that no example knows counts 0.
+        """
+        wrong, known = _count_wrong(truth, means >= 0.5)
+        return float(np.mean(columns.weights * wrong / np.maximum(known, 1)))
+
+
+def _count_wrong(truth: PrototypeColumns, predicted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number of examples for which each label is wrong, and known."""
+    if not truth.is_sparse:
+        known = ~np.isnan(truth.matrix)
+        return (known & ((truth.matrix >= 0.5) != predicted)).sum(axis=0), known.sum(axis=0)
+    # Start as if all sets were empty, then correct the stored cells: relevant (1) and unknown (NaN) labels.
+    matrix, n_labels = truth.matrix, truth.n_columns
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    counted = predicted[rows, matrix.indices].astype(np.float64)
+    unknown = np.isnan(matrix.data)
+    change = np.where(unknown, -counted, 1.0 - 2.0 * counted)
+    wrong = predicted[truth.labelled].sum(axis=0) + np.bincount(matrix.indices, change, n_labels)
+    known = truth.labelled.sum() - np.bincount(matrix.indices[unknown], minlength=n_labels)
+    return wrong, known

@@ -1,0 +1,65 @@
+"""Regression: one numeric target, or several (multi-target regression)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from omnirank.tasks.base import Task, mean_squared_error
+from omnirank.tasks.columns import PrototypeColumns
+
+__all__ = ["MultiTargetRegression", "Regression"]
+
+
+class MultiTargetRegression(Task):
+    """Several numbers an example; the impurity is the mean of their variances relative to the training set.
+
+    Error: relative mean squared error, (1/T) sum_j MSE_j / Var_train(y_j). Distance: mean of
+    abs(y_j - y'_j) / (max y_j - min y_j).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.infer import target_from
+    >>> from omnirank.tasks import get_task
+    >>> task = get_task("multi-target-regression")
+    >>> columns = task.columns(target_from(np.array([[0.0, 1.5], [2.0, 0.5]]))[0])
+    >>> task.error(columns, np.array([[1.0, 1.0], [1.0, 1.0]]), columns)
+    1.0
+    """
+
+    name = "multi-target-regression"
+    default_measure = "rrmse"
+    distances = ("absolute",)
+
+    def predict(self, means: np.ndarray, columns: PrototypeColumns, threshold: float = 0.5) -> Any:
+        """Return the means."""
+        return means
+
+    def error(self, truth: PrototypeColumns, means: np.ndarray, columns: PrototypeColumns) -> float:
+        """Return the relative mean squared error; targets constant in training are left out."""
+        varying = np.flatnonzero(columns.variance > 0).tolist()
+        if not varying:
+            return 0.0
+        return float(np.mean([mean_squared_error(truth, means, j) / columns.variance[j] for j in varying]))
+
+
+class Regression(MultiTargetRegression):
+    """One number an example: multi-target regression with one target.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.infer import target_from
+    >>> from omnirank.tasks import get_task
+    >>> task = get_task("regression")
+    >>> task.predict(np.array([[0.25], [1.5]]), task.columns(target_from([0.5, 2.0])[0])).tolist()
+    [0.25, 1.5]
+    """
+
+    name = "regression"
+
+    def predict(self, means: np.ndarray, columns: PrototypeColumns, threshold: float = 0.5) -> Any:
+        """Return the means as a vector."""
+        return means[:, 0]

@@ -1,0 +1,84 @@
+"""Data sets of a few examples, one for every task, on which a ranker runs at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from omnirank.core.errors import ParameterError
+from omnirank.data.dataset import Dataset
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.infer import TASKS
+
+__all__ = ["tiny_dataset"]
+
+_N_EXAMPLES = 36
+
+
+def tiny_dataset(task: str, *, nominal: bool = True, missing: bool = True) -> Dataset:
+    """Return a data set of 36 examples whose first feature is the most relevant one.
+
+    Parameters
+    ----------
+    task : str
+        A task name.
+    nominal : bool
+        Whether two of the five features are nominal.
+    missing : bool
+        Whether some cells are missing.
+
+    Examples
+    --------
+    >>> from omnirank.testing import tiny_dataset
+    >>> tiny_dataset("multi-label")
+    <Dataset 'tiny': 36 examples, 5 features, multi-label, 3 targets, 36 labelled>
+    """
+    if task not in TASKS:
+        raise ParameterError(f"task={task!r} is not a task; choose one of {', '.join(TASKS)}")
+    rng = np.random.default_rng(7)
+    signal = rng.normal(size=_N_EXAMPLES)
+    y, hierarchy = _target(task, signal, rng)
+    X = _features(signal, rng, nominal, missing)
+    return Dataset(X, y, task=task, hierarchy=hierarchy, name="tiny")
+
+
+def _features(signal: np.ndarray, rng: np.random.Generator, nominal: bool, missing: bool) -> pd.DataFrame:
+    n = len(signal)
+    X = pd.DataFrame(
+        {
+            "strong": signal + 0.05 * rng.normal(size=n),
+            "weak": signal + 2.0 * rng.normal(size=n),
+            "noise": rng.normal(size=n),
+            "group": rng.integers(0, 3, n).astype(float),
+            "flag": (signal + rng.normal(size=n) > 0).astype(float),
+        }
+    )
+    if nominal:
+        X["group"] = pd.Categorical(np.array(["low", "mid", "top"])[X["group"].astype(int)])
+        X["flag"] = X["flag"] == 1
+    if missing:
+        X.loc[[3, 11], "weak"] = np.nan
+        X.loc[5, "group"] = None if nominal else np.nan
+    return X
+
+
+def _target(task: str, signal: np.ndarray, rng: np.random.Generator) -> tuple[Any, Hierarchy | None]:
+    other = rng.normal(size=len(signal))
+    classes = np.array(["no", "yes"])[(signal > 0).astype(int)]
+    levels = np.array(["a", "b", "c"])[np.digitize(signal, [-0.5, 0.5])]
+    labels = np.column_stack([signal > 0, signal > 0.7, signal < -0.5]).astype(int)
+    if task == "hierarchical-multi-label":
+        hierarchy = Hierarchy.from_paths(["up", "up/high", "down"])
+        return pd.DataFrame(labels, columns=pd.Index(["up", "up/high", "down"])), hierarchy
+    targets = {
+        "classification": levels,
+        "multi-target-classification": np.column_stack([levels, classes]),
+        "regression": signal,
+        "multi-target-regression": np.column_stack([signal, signal**2, other]),
+        "multi-label": labels,
+        "mixed-targets": pd.DataFrame({"value": signal, "level": levels}),
+        "clustering": None,
+    }
+    return targets[task], None

@@ -1,0 +1,1 @@
+"""Clustering space, split search, growing, pruning, the tree arrays and their export."""

@@ -1,0 +1,377 @@
+"""Growing one tree."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+import omnirank.trees._kernels_labels  # noqa: F401 - registers its kind of space
+from omnirank.core._kernels_vector import uncounted
+from omnirank.core.compiled import compiled, dispatched, inlined
+from omnirank.trees._kernels_nominal import MixedCodes, MixedDraws, MixedWork
+from omnirank.trees._kernels_random import below, child_seed, mix
+from omnirank.trees._kernels_spaces import node_scratch, open_node
+from omnirank.trees._kernels_split import (
+    CUT,
+    FEATURE,
+    HIGH_ROW,
+    LOW_ROW,
+    MISSING_LEFT,
+    SLACK,
+    STATE,
+    NumericCodes,
+    NumericDraws,
+    Work,
+    search_feature,
+    search_scratch,
+)
+
+
+class GrownTree(NamedTuple):
+    """A tree over feature codes, nodes in preorder (a left child follows its parent), and its rows by leaf."""
+
+    feature: np.ndarray  # -1 = leaf
+    cut: np.ndarray  # numeric: largest code that goes left; nominal: first word of its subset
+    right: np.ndarray  # right child
+    missing_left: np.ndarray  # where missing values go
+    low_row: np.ndarray  # rows whose values the threshold separates
+    high_row: np.ndarray
+    drawn: np.ndarray  # threshold of a random test
+    gain: np.ndarray
+    weight: np.ndarray
+    depth: np.ndarray
+    first: np.ndarray  # a node's rows are rows[first:last]
+    last: np.ndarray
+    subsets: np.ndarray
+    rows: np.ndarray
+    row_weight: np.ndarray
+
+
+class Nodes(NamedTuple):
+    """Room for the nodes while the tree grows; parts as in GrownTree."""
+
+    feature: np.ndarray
+    cut: np.ndarray
+    right: np.ndarray
+    missing_left: np.ndarray
+    ends: np.ndarray  # (2, nodes): low_row, high_row
+    facts: np.ndarray  # (3, nodes): DRAWN, GAIN_OF, WEIGHT
+    ranges: np.ndarray  # (3, nodes): depth, first, last
+
+
+DRAWN, GAIN_OF, WEIGHT = 0, 1, 2
+
+
+class Stack(NamedTuple):
+    """Nodes that wait to be split: lo, hi, depth, parent, whether it is a right child; and their seeds."""
+
+    waiting: np.ndarray
+    seeds: np.ndarray
+
+
+class Spare(NamedTuple):
+    """Second copy of rows and weights for partitions; the features and the swaps of a draw."""
+
+    rows: np.ndarray
+    weight: np.ndarray
+    pool: np.ndarray
+    swaps: np.ndarray
+
+
+@compiled
+def grow(space, features, weight_of, settings, seed):
+    """Grow a tree on the rows of positive weight."""
+    rows, weight = _weighted_rows(weight_of)
+    n = len(rows)
+    work = search_scratch(features, n)
+    node = node_scratch(space, n)
+    stack = Stack(np.empty((n + 2, 5), np.int64), np.empty(n + 2, np.uint64))
+    n_features = features.codes.shape[0]
+    spare = Spare(
+        np.empty(n, np.uint32),
+        np.empty(n),
+        np.arange(n_features).astype(np.uint32),
+        np.empty(n_features, np.uint32),
+    )
+    k = 2 * n + 1
+    nodes = Nodes(
+        np.empty(k, np.int32),
+        np.zeros(k, np.uint32),
+        np.zeros(k, np.int32),
+        np.zeros(k, np.uint8),
+        np.zeros((2, k), np.int32),
+        np.zeros((3, k)),
+        np.zeros((3, k), np.int32),
+    )
+    k, subsets = _grow(space, features, rows, weight, settings, seed, work, node, stack, spare, nodes)
+    return GrownTree(
+        nodes.feature[:k].copy(),
+        nodes.cut[:k].copy(),
+        nodes.right[:k].copy(),
+        nodes.missing_left[:k].copy(),
+        nodes.ends[0, :k].copy(),
+        nodes.ends[1, :k].copy(),
+        nodes.facts[0, :k].copy(),
+        nodes.facts[1, :k].copy(),
+        nodes.facts[2, :k].copy(),
+        nodes.ranges[0, :k].copy(),
+        nodes.ranges[1, :k].copy(),
+        nodes.ranges[2, :k].copy(),
+        subsets,
+        rows,
+        weight,
+    )
+
+
+@compiled
+def _grow(space, features, rows, weight, settings, seed, work, node, stack, spare, nodes):
+    """Grow the tree into ``nodes``; returns the number of nodes and the subsets of nominal tests."""
+    space = uncounted(space)
+    features = uncounted(features)
+    rows = uncounted(rows)
+    weight = uncounted(weight)
+    work = uncounted(work)
+    node = uncounted(node)
+    nodes = uncounted(nodes)
+    pool = uncounted(spare.pool)
+    swaps = uncounted(spare.swaps)
+    waiting = uncounted(stack.waiting)
+    seeds = uncounted(stack.seeds)
+    n_features = features.codes.shape[0]
+    subsets = np.empty(64, np.uint64)
+    n_subsets = 0
+    _push(waiting, 0, 0, len(rows), 0, -1, 0)
+    seeds[0] = mix(seed)
+    top = 1
+    n_nodes = 0
+    least_gain = 0.0
+    while top > 0:
+        top -= 1
+        lo = waiting[top, 0]
+        hi = waiting[top, 1]
+        depth = waiting[top, 2]
+        node_seed = seeds[top]
+        me = n_nodes
+        n_nodes += 1
+        if waiting[top, 4]:
+            nodes.right[waiting[top, 3]] = me
+        size = hi - lo
+        total, impurity = open_node(space, node, rows, weight, lo, size)
+        nodes.feature[me] = -1
+        nodes.facts[WEIGHT, me] = total
+        nodes.ranges[0, me] = depth
+        nodes.ranges[1, me] = lo
+        nodes.ranges[2, me] = hi
+        if me == 0:
+            least_gain = settings.min_gain * impurity
+        if size < 2 or depth >= settings.max_depth or impurity <= least_gain:
+            continue
+        if total < 2.0 * settings.min_leaf - SLACK:
+            continue
+        work.best[0] = least_gain
+        work.test[FEATURE] = -1
+        state = node_seed
+        work.test[STATE] = np.int64(mix(node_seed ^ np.uint64(0x5851F42D4C957F2D)))
+        n_drawn = 0
+        while n_drawn < n_features and (n_drawn < settings.max_features or work.test[FEATURE] < 0):
+            state = mix(state)
+            j = n_drawn + below(state, n_features - n_drawn)
+            f = pool[j]
+            pool[j] = pool[n_drawn]
+            pool[n_drawn] = f
+            swaps[n_drawn] = j
+            n_drawn += 1
+            search_feature(
+                space, node, features, f, rows, weight, lo, size, total, settings, node_seed, work
+            )
+        # The pool is put back in order: a node's draw must not depend on the nodes before it.
+        for d in range(n_drawn - 1, -1, -1):
+            j = swaps[d]
+            f = pool[d]
+            pool[d] = pool[j]
+            pool[j] = f
+        if work.test[FEATURE] < 0:
+            continue
+        f = work.test[FEATURE]
+        nodes.feature[me] = f
+        nodes.facts[GAIN_OF, me] = work.best[0]
+        nodes.facts[DRAWN, me] = work.best[1]
+        nodes.ends[0, me] = work.test[LOW_ROW]
+        nodes.ends[1, me] = work.test[HIGH_ROW]
+        n_words = subset_words(features, f, rows, weight, lo, hi, work)
+        if n_words:
+            subsets = _append_subset(subsets, n_subsets, n_words, work)
+            nodes.cut[me] = n_subsets
+            n_subsets += n_words
+        else:
+            nodes.cut[me] = work.test[CUT]
+        middle, n_missing, left_weight = partition(
+            features, f, rows, weight, spare.rows, spare.weight, lo, hi, work
+        )
+        if n_missing:
+            nodes.missing_left[me] = work.test[MISSING_LEFT]
+        else:  # never missing here: prediction follows the larger child
+            nodes.missing_left[me] = 2.0 * left_weight >= total
+        _push(waiting, top, middle, hi, depth + 1, me, 1)
+        seeds[top] = child_seed(node_seed, 1)
+        top += 1
+        _push(waiting, top, lo, middle, depth + 1, me, 0)
+        seeds[top] = child_seed(node_seed, 0)
+        top += 1
+    return n_nodes, subsets[:n_subsets].copy()
+
+
+@inlined
+def _weighted_rows(weight_of):
+    n = 0
+    for i in range(len(weight_of)):
+        n += weight_of[i] > 0.0
+    rows = np.empty(n, np.uint32)
+    weight = np.empty(n)
+    n = 0
+    for i in range(len(weight_of)):
+        if weight_of[i] > 0.0:
+            rows[n] = i
+            weight[n] = weight_of[i]
+            n += 1
+    return rows, weight
+
+
+@inlined
+def _push(waiting, top, lo, hi, depth, parent, is_right):
+    waiting[top, 0] = lo
+    waiting[top, 1] = hi
+    waiting[top, 2] = depth
+    waiting[top, 3] = parent
+    waiting[top, 4] = is_right
+
+
+# -- which rows go left ---------------------------------------------------------------------------------
+
+
+@dispatched(0)
+def partition(features, f, rows, weight, other_rows, other_weight, lo, hi, work):
+    """Move the rows that go left to the front, both sides in their old order.
+
+    Returns where the right side starts, the number of missing values, and the weight of the left side.
+    """
+
+
+@dispatched(0)
+def subset_words(features, f, rows, weight, lo, hi, work):
+    """Complete the levels of a nominal test; returns the number of 64-bit words that hold them, else 0."""
+
+
+@partition.kind(NumericCodes, NumericDraws)
+def _partition_numeric(features, f, rows, weight, other_rows, other_weight, lo, hi, work):
+    cut = work.test[CUT]
+    missing_left = work.test[MISSING_LEFT] == 1
+    a = lo
+    b = 0
+    n_missing = 0
+    left_weight = 0.0
+    for i in range(lo, hi):
+        r = rows[i]
+        w = weight[i]
+        c = features.codes[f, r]
+        is_missing = c == features.missing
+        n_missing += is_missing
+        left = (c <= cut) | (is_missing & missing_left)
+        rows[a] = r
+        weight[a] = w
+        other_rows[b] = r
+        other_weight[b] = w
+        a += left
+        b += not left
+        left_weight += w * left
+    for i in range(b):
+        rows[a + i] = other_rows[i]
+        weight[a + i] = other_weight[i]
+    return a, n_missing, left_weight
+
+
+@partition.kind(MixedCodes, MixedDraws)
+def _partition_mixed(features, f, rows, weight, other_rows, other_weight, lo, hi, work):
+    cut = work.test[CUT]
+    missing_left = work.test[MISSING_LEFT] == 1
+    nominal = features.n_levels[f] > 0
+    a = lo
+    b = 0
+    n_missing = 0
+    left_weight = 0.0
+    for i in range(lo, hi):
+        r = rows[i]
+        w = weight[i]
+        c = features.codes[f, r]
+        if c == features.missing:
+            n_missing += 1
+            left = missing_left
+        elif nominal:
+            left = in_subset(work.subset, 0, c)
+        else:
+            left = c <= cut
+        rows[a] = r
+        weight[a] = w
+        other_rows[b] = r
+        other_weight[b] = w
+        a += left
+        b += not left
+        left_weight += w * left
+    for i in range(b):
+        rows[a + i] = other_rows[i]
+        weight[a + i] = other_weight[i]
+    return a, n_missing, left_weight
+
+
+@inlined
+def in_subset(subsets, start, level):
+    """Whether a level is among the bits from word ``start``."""
+    word = subsets[start + (level >> 6)]
+    return (word >> np.uint64(level & 63)) & np.uint64(1) == np.uint64(1)
+
+
+@subset_words.kind(NumericCodes, NumericDraws)
+def _no_words(features, f, rows, weight, lo, hi, work):
+    return 0
+
+
+@subset_words.kind(MixedCodes, MixedDraws)
+def _complete_subset(features, f, rows, weight, lo, hi, work):
+    n_levels = features.n_levels[f]
+    if n_levels == 0:
+        return 0
+    seen = np.zeros(n_levels, np.bool_)
+    balance = 0.0
+    for i in range(lo, hi):
+        c = features.codes[f, rows[i]]
+        if c == features.missing:
+            left = work.test[MISSING_LEFT] == 1
+        else:
+            seen[c] = True
+            left = in_subset(work.subset, 0, c)
+        balance += weight[i] if left else -weight[i]
+    if balance >= 0.0:  # levels absent from the node follow its larger child
+        for v in range(n_levels):
+            if not seen[v]:
+                work.subset[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
+    return (n_levels + 63) // 64
+
+
+@dispatched(3)
+def _append_subset(subsets, n_subsets, n_words, work):
+    """Return ``subsets`` with the words of the best test added, moved to a larger array where needed."""
+
+
+@_append_subset.kind(Work)
+def _append_nothing(subsets, n_subsets, n_words, work):
+    return subsets
+
+
+@_append_subset.kind(MixedWork)
+def _append_words(subsets, n_subsets, n_words, work):
+    while n_subsets + n_words > len(subsets):
+        subsets = np.append(subsets, np.zeros(len(subsets), np.uint64))
+    for k in range(n_words):
+        subsets[n_subsets + k] = work.subset[k]
+    return subsets

@@ -1,0 +1,343 @@
+"""The search for the best test of a node: nominal features beside numeric ones.
+
+A test is a set of levels that go left. All rows of a level stay together, so levels are ordered by their mean (one
+clustering column; then the best cut of the order is the best subset) or by the first principal component of their
+means (several columns), and cut like a numeric feature.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from omnirank.core.compiled import compiled, inlined
+from omnirank.trees._kernels_order import ORDER, OTHER
+from omnirank.trees._kernels_random import below, mix
+from omnirank.trees._kernels_spaces import level_sums, subset_gain
+from omnirank.trees._kernels_split import (
+    CUT,
+    FEATURE,
+    LOW_ROW,
+    MISSING_LEFT,
+    STATE,
+    TIE,
+    draw_threshold,
+    scan_cuts,
+    search_feature,
+    search_scratch,
+    search_thresholds,
+    try_rows,
+)
+
+ORDERED, GREEDY, ONE_AGAINST_REST = 0, 1, 2
+
+_search_thresholds = inlined(search_thresholds)
+_draw_threshold = inlined(draw_threshold)
+
+
+class MixedCodes(NamedTuple):
+    """Ranks of numeric and level codes of nominal features; the largest code means missing."""
+
+    codes: np.ndarray
+    missing: int
+    packed: np.ndarray
+    n_levels: np.ndarray  # 0 = numeric
+
+
+class MixedDraws(NamedTuple):
+    """As MixedCodes, with the values of the ranks."""
+
+    codes: np.ndarray
+    missing: int
+    packed: np.ndarray
+    values: np.ndarray
+    starts: np.ndarray
+    n_levels: np.ndarray
+
+
+class MixedWork(NamedTuple):
+    """Memory of the search as in Work, and for levels."""
+
+    ints: np.ndarray
+    code: np.ndarray
+    key: np.ndarray
+    pairs: np.ndarray
+    floats: np.ndarray
+    best: np.ndarray
+    test: np.ndarray
+    level: np.ndarray  # number of each row's level among those present, -1 = missing
+    rank: np.ndarray  # of each level in the node's order, -1 = absent
+    subset: np.ndarray  # levels that the best test sends left, as bits
+
+
+@search_scratch.kind(MixedCodes, MixedDraws)
+def _scratch(features, n):
+    most = max(1, features.n_levels.max())
+    size = max(n, 257, most) + 64
+    return MixedWork(
+        np.zeros((2, size), np.uint32),
+        np.zeros(size, features.codes.dtype),
+        np.zeros(size, features.codes.dtype),
+        np.zeros((3, size), features.packed.dtype),
+        np.zeros((3, size)),
+        np.zeros(2),
+        np.zeros(7, np.int64),
+        np.zeros(size, np.int32),
+        np.zeros(most, np.int32),
+        np.zeros((most + 63) // 64, np.uint64),
+    )
+
+
+@search_feature.kind(MixedCodes)
+def _search_mixed(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
+    if features.n_levels[f] == 0:
+        _search_thresholds(space, node, features, f, rows, weight, lo, n, total, settings, seed, work)
+    else:
+        _search_levels(space, node, features, f, rows, weight, lo, n, total, settings, seed, work)
+
+
+@search_feature.kind(MixedDraws)
+def _draw_mixed(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
+    if features.n_levels[f] == 0:
+        _draw_threshold(space, node, features, f, rows, weight, lo, n, total, settings, seed, work)
+    else:
+        _draw_levels(space, node, features, f, rows, weight, lo, n, total, settings, seed, work)
+
+
+@inlined
+def _mark_levels(features, f, rows, lo, n, work):
+    """Number the levels present in the node; returns how many there are and how many rows miss one."""
+    for v in range(features.n_levels[f]):
+        work.rank[v] = -1
+    present = 0
+    n_missing = 0
+    for i in range(n):
+        c = features.codes[f, rows[lo + i]]
+        work.code[i] = c
+        if c == features.missing:
+            n_missing += 1
+            work.level[i] = -1
+            continue
+        if work.rank[c] < 0:
+            work.rank[c] = present
+            present += 1
+        work.level[i] = work.rank[c]
+    return present, n_missing
+
+
+@compiled
+def _search_levels(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
+    present, n_missing = _mark_levels(features, f, rows, lo, n, work)
+    if present < 2:
+        return
+    if present == 2 or settings.nominal_search == ORDERED:
+        # Levels present twice need an order that does not depend on the rows' order: by code.
+        _number_by_code(features.n_levels[f], work.rank, work.level, work.code, features.missing, n)
+        if present > 2:
+            sums = level_sums(space, node, work.level, n, present)
+            _rank_levels(sums, features.n_levels[f], weight, lo, n, present, work.level, work.rank)
+        known = _order_by_level(features.missing, n, present, work)
+        if scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work):
+            work.test[LOW_ROW] = -1
+            _remember_subset(features.n_levels[f], work.test[CUT], work.rank, work.subset)
+        return
+    _search_level_sets(space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work)
+
+
+@compiled
+def _number_by_code(n_levels, rank, level, code, missing, n):
+    number = 0
+    for v in range(n_levels):
+        if rank[v] >= 0:
+            rank[v] = number
+            number += 1
+    for i in range(n):
+        if code[i] != missing:
+            level[i] = rank[code[i]]
+
+
+@compiled
+def _rank_levels(sums, n_levels, weight, lo, n, present, level, rank):
+    """Rank the present levels along the first principal component of their means."""
+    share = np.zeros(present)
+    for i in range(n):
+        if level[i] >= 0:
+            share[level[i]] += weight[lo + i]
+    known = share.sum()
+    for c in range(sums.shape[1]):  # label sets are not centred, and rows that miss a level are left out
+        mean = 0.0
+        for v in range(present):
+            mean += sums[v, c]
+        mean /= known
+        for v in range(present):
+            sums[v, c] = (sums[v, c] - share[v] * mean) / np.sqrt(share[v])
+    score = _first_component(sums) / np.sqrt(share)
+    place = np.empty(present, np.int32)
+    by_score = np.argsort(score)
+    for v in range(present):
+        place[by_score[v]] = v
+    for v in range(n_levels):
+        if rank[v] >= 0:
+            rank[v] = place[rank[v]]
+
+
+@compiled
+def _first_component(sums):
+    """Leading left singular vector (up to length) by power iteration from the largest row."""
+    n = sums.shape[0]
+    if sums.shape[1] == 1:
+        return sums[:, 0].copy()
+    gram = np.zeros((n, n))
+    for u in range(n):
+        for v in range(u + 1):
+            product = 0.0
+            for c in range(sums.shape[1]):
+                product += sums[u, c] * sums[v, c]
+            gram[u, v] = product
+            gram[v, u] = product
+    start = 0
+    for v in range(1, n):
+        if gram[v, v] > gram[start, start]:
+            start = v
+    vector = gram[:, start].copy()
+    for _ in range(200):
+        size = np.sqrt((vector * vector).sum())
+        if size == 0.0:
+            break
+        vector /= size
+        new = np.zeros(n)
+        for u in range(n):
+            for v in range(n):
+                new[u] += gram[u, v] * vector[v]
+        along = (new * vector).sum()
+        change = np.abs(new - along * vector).max()
+        vector = new
+        if change <= 1e-12 * along:
+            break
+    return vector
+
+
+@compiled
+def _order_by_level(missing, n, present, work):
+    """Order the rows by the rank of their level, missing ones last; returns how many are known."""
+    place = np.zeros(present + 1, np.int64)
+    for i in range(n):
+        if work.code[i] != missing:
+            place[work.rank[work.code[i]] + 1] += 1
+    for v in range(present):
+        place[v + 1] += place[v]
+    known = place[present]
+    end = known
+    for i in range(n):
+        c = work.code[i]
+        if c == missing:
+            work.ints[ORDER, end] = i
+            end += 1
+        else:
+            v = work.rank[c]
+            work.ints[ORDER, place[v]] = i
+            work.key[place[v]] = v
+            place[v] += 1
+    return known
+
+
+@compiled
+def _remember_subset(n_levels, last, rank, subset):
+    """Levels ranked up to ``last`` go left; those absent from the node are decided when it is split."""
+    for k in range(len(subset)):
+        subset[k] = 0
+    for v in range(n_levels):
+        if 0 <= rank[v] <= last:
+            subset[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
+
+
+@compiled
+def _draw_levels(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
+    """Extra trees: a uniform proper non-empty subset of the present levels."""
+    present, n_missing = _mark_levels(features, f, rows, lo, n, work)
+    state = np.uint64(work.test[STATE])
+    if present >= 2:
+        side = np.zeros(features.n_levels[f], np.int32)
+        right = 0
+        while right == 0 or right == present:
+            right = 0
+            for v in range(features.n_levels[f]):
+                if work.rank[v] >= 0:
+                    state = mix(state)
+                    side[v] = below(state, 2)
+                    right += side[v]
+        for v in range(features.n_levels[f]):
+            if work.rank[v] >= 0:
+                work.rank[v] = side[v]
+        _try_level_set(space, node, features, f, weight, lo, n, n_missing, total, settings, seed, work)
+    else:
+        state = mix(state)
+    work.test[STATE] = np.int64(state)
+
+
+@compiled
+def _list_rows(features, n, work):
+    """List the rows whose level has rank 0, then those that miss one; returns the number of the former."""
+    n_left = 0
+    for i in range(n):
+        c = work.code[i]
+        if c != features.missing and work.rank[c] == 0:
+            work.ints[OTHER, n_left] = i
+            n_left += 1
+    end = n_left
+    for i in range(n):
+        if work.code[i] == features.missing:
+            work.ints[OTHER, end] = i
+            end += 1
+    return n_left
+
+
+@compiled
+def _try_level_set(space, node, features, f, weight, lo, n, n_missing, total, settings, seed, work):
+    """Try the levels of rank 0 as left child."""
+    n_left = _list_rows(features, n, work)
+    position = 0
+    for v in range(features.n_levels[f]):
+        if work.rank[v] == 0:
+            position = (position * 31 + v + 1) & 0x3FFFFFFF
+    outcome = try_rows(space, node, f, position, weight, lo, n_left, n_missing, total, settings, seed, work)
+    if outcome:
+        work.test[FEATURE] = f
+        work.test[CUT] = 0
+        work.test[MISSING_LEFT] = outcome - 1
+        work.test[LOW_ROW] = -1
+        _remember_subset(features.n_levels[f], 0, work.rank, work.subset)
+
+
+@compiled
+def _search_level_sets(
+    space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work
+):
+    """One level against the rest, or greedy: keep adding the level that gains most while the gain grows."""
+    n_levels = features.n_levels[f]
+    rank = work.rank
+    outside = np.empty(n_levels, np.int32)  # -1 = absent, 0 = in the subset, 1 = outside
+    for v in range(n_levels):
+        outside[v] = 1 if rank[v] >= 0 else -1
+    rounds = 1 if settings.nominal_search == ONE_AGAINST_REST else present - 1
+    last_gain = 0.0
+    for _ in range(rounds):
+        best_level = -1
+        best_gain = last_gain * (1.0 + TIE)
+        for v in range(n_levels):
+            if outside[v] != 1:
+                continue
+            for u in range(n_levels):
+                rank[u] = outside[u]
+            rank[v] = 0
+            _try_level_set(space, node, features, f, weight, lo, n, n_missing, total, settings, seed, work)
+            n_left = _list_rows(features, n, work)
+            gain, _k = subset_gain(space, node, weight, lo, total, work.ints, n_left)
+            if gain > best_gain:
+                best_gain = gain
+                best_level = v
+        if best_level < 0:
+            return
+        outside[best_level] = 0
+        last_gain = best_gain

@@ -1,0 +1,365 @@
+"""Clustering spaces: how a node's rows are prepared, and the gains of splitting off the first rows of an order.
+
+A space is a NamedTuple of arrays; its kind is chosen once, from the shape of the data. Each kind offers the same
+five functions, and the growing of trees knows nothing else about it:
+
+    node_scratch(space, n)                                         memory for nodes of up to n rows
+    open_node(space, node, rows, weight, lo, n)                    prepare a node; returns its weight and impurity
+    prefix_gains(space, node, weight, lo, total, ints, part, n, floats)
+                                                                   gains of splitting off ints[part, :t + 1]
+    subset_gain(space, node, weight, lo, total, ints, n)           gain of splitting off the rows ints[OTHER, :n]
+    level_sums(space, node, level, n, n_levels)                    sums of the rows of each nominal level
+
+The gain of a split of a node with weight K into K_L and K_R is, for columns with known values,
+
+    h = |S_L|^2 / K_L + |S_R|^2 / K_R - |S|^2 / K
+
+With rows centred on the node's mean, S = 0 and h = |S_L|^2 K / (K_L K_R). This module: dense spaces.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from omnirank.core._kernels_vector import add_running_norms_8, add_running_norms_32
+from omnirank.core.compiled import dispatched, inlined
+from omnirank.trees._kernels_order import OTHER
+
+# Rows of the float scratch of a node: gains and weights of the rows split off.
+GAIN, SPLIT_OFF, EXTRA = 0, 1, 2
+
+
+class OneColumn(NamedTuple):
+    """One dense column, every value known."""
+
+    z: np.ndarray
+
+
+class DenseColumns(NamedTuple):
+    """Dense columns, every value known; their number is padded with zeros to a multiple of 8."""
+
+    z: np.ndarray
+
+
+class DenseBlocks(NamedTuple):
+    """Blocks of dense columns; the columns of a block are known for the same rows.
+
+    A block of several columns is padded with zeros to a multiple of 8; unknown cells are 0.
+    """
+
+    z: np.ndarray
+    starts: np.ndarray  # first column of each block, and the end
+    known: np.ndarray  # (blocks, rows), 1.0 or 0.0
+
+
+class OneNode(NamedTuple):
+    """Weighted, centred values of the node's rows."""
+
+    centred: np.ndarray
+
+
+class DenseNode(NamedTuple):
+    """Weighted, centred rows of the node."""
+
+    centred: np.ndarray
+    sums: np.ndarray
+
+
+class BlockNode(NamedTuple):
+    """Weighted, centred rows of the node, and the weights of the known rows of each block."""
+
+    centred: np.ndarray
+    sums: np.ndarray
+    weight: np.ndarray  # (blocks, rows)
+    totals: np.ndarray
+
+
+@dispatched(0)
+def node_scratch(space, n):
+    """Allocate the memory for nodes of up to n rows."""
+
+
+@dispatched(0)
+def open_node(space, node, rows, weight, lo, n):
+    """Prepare the node of the n rows from lo; returns its weight and its impurity (sum of squares)."""
+
+
+@dispatched(0)
+def prefix_gains(space, node, weight, lo, total, ints, part, n, floats):
+    """Write the gains of splitting off ints[part, :t + 1] and the weights split off, for t < n, to ``floats``."""
+
+
+@dispatched(0)
+def subset_gain(space, node, weight, lo, total, ints, n):
+    """Return the gain of splitting off the rows ints[OTHER, :n], and their weight."""
+
+
+@dispatched(0)
+def level_sums(space, node, level, n, n_levels):
+    """Return the (weighted) sum of the node's rows of each level; level -1 belongs to none."""
+
+
+# -- one column -----------------------------------------------------------------------------------------
+
+
+@node_scratch.kind(OneColumn)
+def _one_scratch(space, n):
+    return OneNode(np.zeros(n))
+
+
+@open_node.kind(OneColumn)
+def _one_open(space, node, rows, weight, lo, n):
+    z = space.z
+    centred = node.centred
+    total = 0.0
+    mean = 0.0
+    for i in range(n):
+        w = weight[lo + i]
+        total += w
+        mean += w * z[rows[lo + i]]
+    mean /= total
+    impurity = 0.0
+    for i in range(n):
+        w = weight[lo + i]
+        d = z[rows[lo + i]] - mean
+        centred[i] = w * d
+        impurity += w * d * d
+    return total, impurity
+
+
+@prefix_gains.kind(OneColumn)
+def _one_prefix(space, node, weight, lo, total, ints, part, n, floats):
+    centred = node.centred
+    s = 0.0
+    k = 0.0
+    for t in range(n):
+        i = ints[part, t]
+        s += centred[i]
+        k += weight[lo + i]
+        floats[GAIN, t] = s * s
+        floats[SPLIT_OFF, t] = k
+    _norms_to_gains(total, n, floats)
+
+
+@subset_gain.kind(OneColumn)
+def _one_subset(space, node, weight, lo, total, ints, n):
+    s = 0.0
+    k = 0.0
+    for t in range(n):
+        i = ints[OTHER, t]
+        s += node.centred[i]
+        k += weight[lo + i]
+    return s * s * total / (k * (total - k)), k
+
+
+@level_sums.kind(OneColumn)
+def _one_levels(space, node, level, n, n_levels):
+    sums = np.zeros((n_levels, 1))
+    for i in range(n):
+        if level[i] >= 0:
+            sums[level[i], 0] += node.centred[i]
+    return sums
+
+
+@inlined
+def _norms_to_gains(total, n, floats):
+    for t in range(n):
+        k = floats[SPLIT_OFF, t]
+        floats[GAIN, t] *= total / (k * (total - k))
+
+
+# -- dense columns --------------------------------------------------------------------------------------
+
+
+@node_scratch.kind(DenseColumns)
+def _dense_scratch(space, n):
+    return DenseNode(np.zeros((n, space.z.shape[1])), np.zeros(space.z.shape[1]))
+
+
+@open_node.kind(DenseColumns)
+def _dense_open(space, node, rows, weight, lo, n):
+    z = space.z
+    centred = node.centred
+    mean = node.sums
+    n_columns = np.uint64(z.shape[1])
+    total = 0.0
+    for c in range(n_columns):
+        mean[c] = 0.0
+    for i in range(n):
+        r = rows[lo + i]
+        w = weight[lo + i]
+        total += w
+        for c in range(n_columns):
+            mean[c] += w * z[r, c]
+    for c in range(n_columns):
+        mean[c] /= total
+    impurity = 0.0
+    for i in range(n):
+        r = rows[lo + i]
+        w = weight[lo + i]
+        q = 0.0
+        for c in range(n_columns):
+            d = z[r, c] - mean[c]
+            centred[i, c] = w * d
+            q += d * d
+        impurity += w * q
+    return total, impurity
+
+
+@prefix_gains.kind(DenseColumns)
+def _dense_prefix(space, node, weight, lo, total, ints, part, n, floats):
+    k = 0.0
+    for t in range(n):
+        k += weight[lo + ints[part, t]]
+        floats[SPLIT_OFF, t] = k
+        floats[GAIN, t] = 0.0
+    add_prefix_norms(node.centred, 0, space.z.shape[1], ints, part, n, floats, GAIN)
+    _norms_to_gains(total, n, floats)
+
+
+@inlined
+def add_prefix_norms(centred, first, last, ints, part, n, floats, out):
+    """Add |sum of the rows ints[part, :t + 1]|^2 over the columns first..last (a multiple of 8)."""
+    c = first
+    while last - c >= 32:
+        add_running_norms_32(centred, c, ints, part, n, floats, out)
+        c += 32
+    while c < last:
+        add_running_norms_8(centred, c, ints, part, n, floats, out)
+        c += 8
+
+
+@subset_gain.kind(DenseColumns)
+def _dense_subset(space, node, weight, lo, total, ints, n):
+    sums = node.sums
+    n_columns = np.uint64(space.z.shape[1])
+    for c in range(n_columns):
+        sums[c] = 0.0
+    k = 0.0
+    for t in range(n):
+        i = ints[OTHER, t]
+        k += weight[lo + i]
+        for c in range(n_columns):
+            sums[c] += node.centred[i, c]
+    q = 0.0
+    for c in range(n_columns):
+        q += sums[c] * sums[c]
+    return q * total / (k * (total - k)), k
+
+
+@level_sums.kind(DenseColumns, DenseBlocks)
+def _dense_levels(space, node, level, n, n_levels):
+    n_columns = space.z.shape[1]
+    sums = np.zeros((n_levels, n_columns))
+    for i in range(n):
+        if level[i] >= 0:
+            for c in range(n_columns):
+                sums[level[i], c] += node.centred[i, c]
+    return sums
+
+
+# -- blocks of dense columns ----------------------------------------------------------------------------
+
+
+@node_scratch.kind(DenseBlocks)
+def _block_scratch(space, n):
+    n_blocks = space.known.shape[0]
+    n_columns = space.z.shape[1]
+    return BlockNode(np.zeros((n, n_columns)), np.zeros(n_columns), np.zeros((n_blocks, n)), np.zeros(n_blocks))
+
+
+@open_node.kind(DenseBlocks)
+def _block_open(space, node, rows, weight, lo, n):
+    z = space.z
+    starts = space.starts
+    centred = node.centred
+    mean = node.sums
+    total = 0.0
+    for i in range(n):
+        total += weight[lo + i]
+    for c in range(z.shape[1]):
+        mean[c] = 0.0
+    for i in range(n):
+        r = rows[lo + i]
+        w = weight[lo + i]
+        for c in range(z.shape[1]):
+            mean[c] += w * z[r, c]  # unknown cells are 0
+    impurity = 0.0
+    for b in range(space.known.shape[0]):
+        k = 0.0
+        for i in range(n):
+            known = weight[lo + i] * space.known[b, rows[lo + i]]
+            node.weight[b, i] = known
+            k += known
+        node.totals[b] = k
+        if k > 0.0:
+            for c in range(starts[b], starts[b + 1]):
+                mean[c] /= k
+        for i in range(n):
+            r = rows[lo + i]
+            w = node.weight[b, i]
+            q = 0.0
+            for c in range(starts[b], starts[b + 1]):
+                d = z[r, c] - mean[c]
+                centred[i, c] = w * d
+                q += d * d
+            impurity += w * q
+    return total, impurity
+
+
+@prefix_gains.kind(DenseBlocks)
+def _block_prefix(space, node, weight, lo, total, ints, part, n, floats):
+    k = 0.0
+    for t in range(n):
+        k += weight[lo + ints[part, t]]
+        floats[SPLIT_OFF, t] = k
+        floats[GAIN, t] = 0.0
+    for b in range(space.known.shape[0]):
+        first = space.starts[b]
+        last = space.starts[b + 1]
+        if last - first == 1:
+            s = 0.0
+            for t in range(n):
+                s += node.centred[ints[part, t], first]
+                floats[EXTRA, t] = s * s
+        else:
+            for t in range(n):
+                floats[EXTRA, t] = 0.0
+            add_prefix_norms(node.centred, first, last, ints, part, n, floats, EXTRA)
+        known = node.totals[b]
+        k = 0.0
+        for t in range(n):
+            k += node.weight[b, ints[part, t]]
+            floats[GAIN, t] += known_gain(floats[EXTRA, t], k, known)
+
+
+@inlined
+def known_gain(norm, k, known):
+    """Gain of one block: 0 if all its known values (up to rounding of weights) are on one side."""
+    product = k * (known - k)
+    return norm * known / product if product > 1e-12 * known * known else 0.0
+
+
+@subset_gain.kind(DenseBlocks)
+def _block_subset(space, node, weight, lo, total, ints, n):
+    sums = node.sums
+    for c in range(space.z.shape[1]):
+        sums[c] = 0.0
+    k = 0.0
+    for t in range(n):
+        i = ints[OTHER, t]
+        k += weight[lo + i]
+        for c in range(space.z.shape[1]):
+            sums[c] += node.centred[i, c]
+    gain = 0.0
+    for b in range(space.known.shape[0]):
+        norm = 0.0
+        for c in range(space.starts[b], space.starts[b + 1]):
+            norm += sums[c] * sums[c]
+        part = 0.0
+        for t in range(n):
+            part += node.weight[b, ints[OTHER, t]]
+        gain += known_gain(norm, part, node.totals[b])
+    return gain, k

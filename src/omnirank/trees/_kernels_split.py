@@ -1,0 +1,226 @@
+"""The search for the best test of a node, one feature at a time: numeric features.
+
+Kinds of features (nominal ones are in ``_kernels_nominal``); the tests tried differ, not the rest of the growing:
+
+    NumericCodes    thresholds, all of them
+    NumericDraws    one random threshold a feature (extra trees)
+    MixedCodes      thresholds and subsets of levels
+    MixedDraws      one random threshold or subset a feature
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from omnirank.core.compiled import dispatched, inlined
+from omnirank.trees._kernels_order import ORDER, OTHER, order_rows
+from omnirank.trees._kernels_random import mix, tie_priority, unit
+from omnirank.trees._kernels_spaces import GAIN, SPLIT_OFF, prefix_gains, subset_gain
+
+# Gains closer than this (relative) are ties; rounding must not decide between them.
+TIE = 1e-9
+# Weights are sums of floats: a leaf may miss its least weight by this much.
+SLACK = 1e-9
+
+
+class NumericCodes(NamedTuple):
+    """Numeric features as ranks; the largest code means missing."""
+
+    codes: np.ndarray  # (features, rows), uint16 or uint32
+    missing: int
+    packed: np.ndarray  # empty, of the type that holds a code and a row number: uint32 or uint64
+
+
+class NumericDraws(NamedTuple):
+    """Numeric features as ranks, with the values of the ranks."""
+
+    codes: np.ndarray
+    missing: int
+    packed: np.ndarray
+    values: np.ndarray  # distinct values of all features, in order
+    starts: np.ndarray  # where a feature's values start
+
+
+class Settings(NamedTuple):
+    """What the search may do."""
+
+    max_features: int
+    min_leaf: float
+    max_depth: int
+    first_tie: bool
+    nominal_search: int
+    min_gain: float  # relative to the root's impurity
+
+
+class Work(NamedTuple):
+    """Memory of the search, and the best test found so far in the node."""
+
+    ints: np.ndarray  # (2, rows): ORDER, OTHER
+    code: np.ndarray
+    key: np.ndarray
+    pairs: np.ndarray
+    floats: np.ndarray  # (3, rows): GAIN, SPLIT_OFF, EXTRA
+    best: np.ndarray  # [gain, drawn threshold]
+    test: np.ndarray  # see below
+
+
+# Parts of Work.test: the test, its priority among ties, and the random state of the node.
+FEATURE, CUT, MISSING_LEFT, LOW_ROW, HIGH_ROW, PRIORITY, STATE = 0, 1, 2, 3, 4, 5, 6
+
+
+@dispatched(0)
+def search_scratch(features, n):
+    """Allocate the memory of the search for nodes of up to n rows."""
+
+
+@dispatched(2)
+def search_feature(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
+    """Try the tests of feature f on the n rows from lo; remember the best in ``work``."""
+
+
+@search_scratch.kind(NumericCodes, NumericDraws)
+def _scratch(features, n):
+    return Work(
+        np.zeros((2, n + 8), np.uint32),
+        np.zeros(n + 64, features.codes.dtype),
+        np.zeros(n + 64, features.codes.dtype),
+        np.zeros((3, max(n, 257) + 8), features.packed.dtype),
+        np.zeros((3, n + 8)),
+        np.zeros(2),
+        np.zeros(7, np.int64),
+    )
+
+
+@search_feature.kind(NumericCodes)
+def search_thresholds(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
+    """Try all thresholds of feature f."""
+    known = order_rows(
+        features.codes, f, features.missing, rows, lo, n, work.ints, work.code, work.key, work.pairs
+    )
+    if known:
+        scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work)
+
+
+@inlined
+def better(gain, f, position, first_tie, seed, work):
+    """Whether a candidate beats the best so far; ties are decided by priority."""
+    best = work.best[0]
+    if gain <= best * (1.0 - TIE):
+        return False
+    priority = tie_priority(seed, f, position, first_tie)
+    if gain <= best * (1.0 + TIE) and (work.test[FEATURE] < 0 or priority <= np.uint64(work.test[PRIORITY])):
+        return False
+    work.best[0] = max(gain, best)
+    work.test[PRIORITY] = np.int64(priority)
+    return True
+
+
+@inlined
+def scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work):
+    """Scan the cuts of the ordered rows: missing values go right, then (from the other end) left.
+
+    Returns whether one of them is the best so far; the last key on its left is in work.test[CUT].
+    """
+    ints, key, floats, test = work.ints, work.key, work.floats, work.test
+    least = settings.min_leaf - SLACK
+    found = False
+    prefix_gains(space, node, weight, lo, total, ints, ORDER, known - 1, floats)
+    limit = work.best[0] * (1.0 - TIE)
+    for t in range(known - 1):
+        gain = floats[GAIN, t]
+        if gain > limit:
+            k = floats[SPLIT_OFF, t]
+            if key[t] != key[t + 1] and k >= least and total - k >= least:
+                if better(gain, f, 2 * t, settings.first_tie, seed, work):
+                    found = True
+                    test[FEATURE] = f
+                    test[CUT] = key[t]
+                    test[MISSING_LEFT] = 0
+                    test[LOW_ROW] = rows[lo + ints[ORDER, t]]
+                    test[HIGH_ROW] = rows[lo + ints[ORDER, t + 1]]
+                limit = work.best[0] * (1.0 - TIE)
+    if known < n:
+        for t in range(known):
+            ints[OTHER, t] = ints[ORDER, known - 1 - t]
+        prefix_gains(space, node, weight, lo, total, ints, OTHER, known - 1, floats)
+        for t in range(known - 1):
+            cut = known - 2 - t
+            k = floats[SPLIT_OFF, t]
+            if key[cut] != key[cut + 1] and k >= least and total - k >= least:
+                if better(floats[GAIN, t], f, 2 * cut + 1, settings.first_tie, seed, work):
+                    found = True
+                    test[FEATURE] = f
+                    test[CUT] = key[cut]
+                    test[MISSING_LEFT] = 1
+                    test[LOW_ROW] = rows[lo + ints[ORDER, cut]]
+                    test[HIGH_ROW] = rows[lo + ints[ORDER, cut + 1]]
+    return found
+
+
+@inlined
+def try_rows(space, node, f, position, weight, lo, n_left, n_missing, total, settings, seed, work):
+    """Try the rows ints[OTHER, :n_left] as left child; the missing ones follow them in that list.
+
+    Returns 0 if it is not the best so far, else 1 (missing right) or 2 (missing left).
+    """
+    least = settings.min_leaf - SLACK
+    outcome = 0
+    for side in range(2 if n_missing else 1):
+        n_members = n_left + (n_missing if side else 0)
+        gain, k = subset_gain(space, node, weight, lo, total, work.ints, n_members)
+        if k >= least and total - k >= least:
+            if better(gain, f, 2 * position + side, settings.first_tie, seed, work):
+                outcome = 1 + side
+    return outcome
+
+
+@search_feature.kind(NumericDraws)
+def draw_threshold(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
+    """Try one threshold of feature f, uniform between its smallest and its largest known value in the node."""
+    missing = features.missing
+    code = work.code
+    low = missing
+    high = missing ^ missing
+    n_missing = 0
+    for i in range(n):
+        c = features.codes[f, rows[lo + i]]
+        code[i] = c
+        low = min(low, c)
+        if c == missing:
+            n_missing += 1
+        else:
+            high = max(high, c)
+    state = mix(np.uint64(work.test[STATE]))
+    work.test[STATE] = np.int64(state)
+    if low >= high:
+        return
+    start = features.starts[f]
+    smallest = features.values[start + low]
+    threshold = smallest + unit(state) * (features.values[start + high] - smallest)
+    cut = np.int64(low)  # largest code whose value is at most the threshold
+    above = np.int64(high)
+    while above - cut > 1:
+        middle = (cut + above) >> 1
+        if features.values[start + middle] <= threshold:
+            cut = middle
+        else:
+            above = middle
+    n_left = 0
+    for i in range(n):
+        work.ints[OTHER, n_left] = i
+        n_left += np.int64(code[i]) <= cut
+    if n_missing:
+        end = n_left
+        for i in range(n):
+            if code[i] == missing:
+                work.ints[OTHER, end] = i
+                end += 1
+    outcome = try_rows(space, node, f, cut, weight, lo, n_left, n_missing, total, settings, seed, work)
+    if outcome:
+        work.test[FEATURE] = f
+        work.test[CUT] = cut
+        work.test[MISSING_LEFT] = outcome - 1
+        work.test[LOW_ROW] = -1
+        work.best[1] = min(threshold, np.nextafter(features.values[start + above], smallest))

@@ -1,0 +1,298 @@
+"""The command line, as a user meets it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import omnirank as om
+from omnirank.cli import rank as rank_module
+from omnirank.cli.app import app
+from omnirank.cli.output import bar, numbers
+
+RUNNER = CliRunner()
+
+
+def run(*arguments, code=0, env=None):
+    result = RUNNER.invoke(app, [str(a) for a in arguments], env=env)
+    assert result.exit_code == code, (result.output, result.exception)
+    return result
+
+
+def rows(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.fixture
+def plants(tmp_path):
+    """A table with a number, a class, an identifier and a target that is known for most rows."""
+    rng = np.random.default_rng(0)
+    height = rng.normal(size=40)
+    kind = np.where(height > 0, "tall", "small").astype(object)
+    kind[::8] = None
+    colour = rng.choice(["red", "blue"], 40)
+    frame = pd.DataFrame({"id": range(40), "height": height, "colour": colour, "kind": kind})
+    path = tmp_path / "plants.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+# -- info -------------------------------------------------------------------------------------------------
+
+
+def test_info_says_how_the_file_is_taken(plants):
+    text = run("info", plants, "--target", "last", "--ignore", "id").stdout
+    for fact in ("plants", "classification", "40, 35 labelled", "height", "colour", "kind (2 classes)"):
+        assert fact in text
+    assert "id" not in text.split()
+
+
+def test_info_without_target_says_so(plants):
+    text = run("info", plants).stdout
+    assert "clustering" in text
+    assert "--target names one" in text
+
+
+def test_info_csv_is_sorted_figures(plants):
+    found = rows(run("info", plants, "-t", "kind", "--csv").stdout)
+    names = [row["fact"] for row in found]
+    assert names == sorted(names)
+    facts = {row["fact"]: row["value"] for row in found}
+    assert facts["examples"] == "40"
+    assert facts["labelled"] == "35"
+    assert int(facts["classes: small"]) + int(facts["classes: tall"]) == 35
+    assert str(plants) not in json.dumps(facts)
+
+
+def test_info_of_label_sets_and_hierarchies(tmp_path):
+    hierarchical = om.datasets.make_hierarchical_multi_label(n_examples=30, random_state=0)
+    data = hierarchical[0] if isinstance(hierarchical, tuple) else hierarchical
+    om.write_arff(data, tmp_path / "h.arff")
+    text = run("info", tmp_path / "h.arff").stdout
+    for fact in ("hierarchical-multi-label", "labels:", "label cardinality", "hierarchy"):
+        assert fact in text
+
+
+# -- rank -------------------------------------------------------------------------------------------------
+
+
+def test_rank_prints_the_best_first(plants):
+    text = run("rank", plants, "-t", "kind", "--ignore", "id", "--method", "univariate").stdout
+    assert "plants: classification, 40 examples, 35 labelled, 2 features" in text
+    assert text.index("height") < text.index("colour")
+    assert "━" in text
+
+
+def test_rank_csv_equals_the_library(plants):
+    found = rows(run("rank", plants, "-t", "kind", "-m", "univariate", "--csv").stdout)
+    ranking = om.UnivariateRanker().fit(om.load(plants, "kind")).ranking_
+    assert [row["feature"] for row in found] == ranking.top(3)
+    assert [float(row["score"]) for row in found] == sorted(ranking.scores, reverse=True)
+    assert len(rows(run("rank", plants, "-t", "kind", "-m", "univariate", "--csv", "-k", "2").stdout)) == 2
+
+
+@pytest.mark.parametrize("ending", ["csv", "json"])
+def test_rank_writes_the_whole_ranking(plants, tmp_path, ending):
+    out = tmp_path / f"ranking.{ending}"
+    text = run("rank", plants, "-t", "kind", "-m", "univariate", "-k", "1", "--out", out).stdout
+    assert f"whole ranking written to {out}" in text
+    assert "... and 2 more" in text
+    assert len(om.Ranking.load(out)) == 3
+
+
+def test_rank_takes_seed_and_parameters(plants):
+    def scores(*more):
+        return run("rank", plants, "-m", "random", "--csv", *more).stdout
+
+    assert scores() == scores() == scores("--seed", "0", "--jobs", "1")
+    assert scores("--seed", "1") != scores()
+    assert scores("--set", "random_state=1") == scores("--seed", "1")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("3", 3), ("0.5", 0.5), ("none", None), ("True", True), ("(0.0, 1.0)", (0.0, 1.0)), ("full", "full")],
+)
+def test_set_reads_values(text, value):
+    assert rank_module._assignments([f"some-name={text}"]) == {"some_name": value}
+
+
+def test_default_method_is_the_registry_s(plants):
+    from omnirank.core.registry import default_method
+
+    text = run("rank", plants, "-t", "kind", "--set", "n_features_to_select=1").stdout
+    assert default_method().summary in text
+
+
+def test_notes_of_the_reader_go_to_the_error_stream(plants):
+    result = run("rank", plants, "--csv", "-m", "univariate")
+    assert "note: no target was named" in result.stderr
+    assert "note" not in result.stdout
+
+
+# -- errors -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["info", "missing.csv"], "there is no file 'missing.csv'"),
+        (["rank", "PLANTS", "--target", "knd"], "did you mean 'kind'"),
+        (["rank", "PLANTS", "--method", "univariat"], "did you mean 'univariate'"),
+        (["rank", "PLANTS", "-m", "random", "--set", "n_job=1"], "did you mean 'n_jobs'"),
+        (["rank", "PLANTS", "-m", "random", "--set", "n_jobs"], "write NAME=VALUE"),
+        (["rank", "PLANTS", "-m", "random", "--out", "ranking.txt"], "ranking.txt"),
+        (["info", "PLANTS", "--header", "maybe"], "choose auto, yes or no"),
+        (["info", "PLANTS", "--task", "guess"], "guess"),
+        (["convert", "PLANTS", "out.xls"], "the ending must be"),
+        (["compare-rankings", "a.json", "b.json"], "a.json"),
+        (["demo", "--out", "no/such/folder/demo.png"], "No such file or directory"),
+        (["methods", "--task", "guess"], "no method handles task='guess'"),
+    ],
+)
+def test_errors_are_one_line_and_exit_code_two(plants, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    result = run(*[plants if a == "PLANTS" else a for a in arguments], code=2)
+    assert message in result.stderr
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.strip().count("\n") == 0
+    assert "Traceback" not in result.stderr
+
+
+def test_traceback_on_demand():
+    result = RUNNER.invoke(app, ["info", "missing.csv"], env={"OMNIRANK_TRACEBACK": "1"})
+    assert isinstance(result.exception, om.errors.DataError)
+
+
+def test_unexpected_errors_are_not_hidden(plants, monkeypatch):
+    def broken(*arguments, **more):
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr("omnirank.data.load.load", broken)
+    assert isinstance(RUNNER.invoke(app, ["info", str(plants)]).exception, ZeroDivisionError)
+
+
+def test_warnings_are_one_line(plants, monkeypatch):
+    load = om.load
+
+    def warns(*arguments, **more):
+        warnings.warn("watch\n   out", UserWarning, stacklevel=2)
+        return load(*arguments, **more)
+
+    monkeypatch.setattr("omnirank.data.load.load", warns)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        assert run("info", plants).stderr == "warning: watch out\n"
+
+
+# -- the other commands -----------------------------------------------------------------------------------
+
+
+def test_methods_lists_the_registry():
+    text = run("methods").stdout
+    for method in om.methods():
+        assert method.name in text
+    found = rows(run("methods", "--csv").stdout)
+    assert [row["method"] for row in found] == [method.name for method in om.methods()]
+    assert {row["method"]: row["semi_supervised"] for row in found}["univariate"] == "0"
+
+
+def test_methods_filters():
+    assert "univariate" not in run("methods", "--supervision", "semi-supervised").stdout
+    assert "univariate" in run("methods", "--task", "multi-label").stdout
+
+
+def test_compare_rankings(plants, tmp_path):
+    files = [tmp_path / "a.json", tmp_path / "b.csv"]
+    for out in files:
+        run("rank", plants, "-t", "kind", "-m", "univariate", "--out", out)
+    found = rows(run("compare-rankings", *files, "--csv").stdout)
+    assert {row["measure"]: row["value"] for row in found}["kendall"] == "1.0"
+    assert [row["measure"] for row in found] == sorted(row["measure"] for row in found)
+    assert "fuji_area" in run("compare-rankings", *files).stdout
+
+
+@pytest.mark.parametrize("ending", ["arff", "arff.gz", "parquet"])
+def test_convert_keeps_the_data(plants, tmp_path, ending):
+    out = tmp_path / f"copy.{ending}"
+    text = run("convert", plants, out, "-t", "kind").stdout
+    assert "40 examples, 35 labelled, 3 features written to" in text
+    before, after = om.load(plants, "kind"), om.load(out, "kind")
+    assert before.feature_names == after.feature_names
+    assert before.task == after.task
+    np.testing.assert_array_equal(before.labelled, after.labelled)
+    pd.testing.assert_frame_equal(before.X, after.X)
+
+
+def test_demo(tmp_path):
+    out = tmp_path / "pixels.png"
+    text = run("demo", "--out", out).stdout
+    assert "classification, inferred" in text
+    assert "of which 100 are labelled" in text
+    assert f"Picture written to {out}" in text
+    assert out.read_bytes().startswith(b"\x89PNG")
+    lines = [line.split() for line in text.splitlines() if set(line) <= set(" ·123456789")]
+    grid = [cells for cells in lines if len(cells) == 8]
+    assert len(grid) == 8
+    # the left border of the images is empty: a truth that needs no ranking to know
+    assert {row[0] for row in grid} == {"·"}
+    assert "9" in {cell for row in grid for cell in row}
+
+
+def test_demo_fits_80_columns_and_has_colours(tmp_path):
+    env = {"COLUMNS": "80", "FORCE_COLOR": "1", "TERM": "xterm-256color"}
+    text = run("demo", "--out", tmp_path / "demo.png", env=env).stdout
+    assert "\x1b[" in text
+    plain = run("demo", "--out", tmp_path / "demo.png", env={"COLUMNS": "80"}).stdout
+    table = [line for line in plain.splitlines() if "pixel_" in line and "━" in line]
+    assert len(table) == 10
+    assert max(map(len, table)) <= 80
+
+
+# -- the frame --------------------------------------------------------------------------------------------
+
+
+def test_version_and_help():
+    assert run("--version").stdout == f"omnirank {om.__version__}\n"
+    text = run("--help").stdout
+    for command in ("info", "rank", "methods", "demo", "convert", "compare-rankings"):
+        assert command in text
+    assert "Reading the data" in run("rank", "--help").stdout
+
+
+def test_numbers_share_their_decimals():
+    assert numbers([12.3456, 0.5]) == ["12.35", "0.50"]
+    assert numbers([0.0, 0.0]) == ["0", "0"]
+    assert numbers([3e-9, 1e-9]) == ["3e-09", "1e-09"]
+    assert bar(-1.0, 1.0) == bar(1.0, 0.0) == ""
+
+
+def test_as_a_process(plants):
+    """The installed command, piped: no colours, figures only on the output stream."""
+    options = ["-t", "kind", "-m", "univariate", "--csv"]
+    command = [sys.executable, "-m", "omnirank.cli", "rank", plants, *options]
+    env = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "FORCE_COLOR")}
+    found = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
+    assert [row["rank"] for row in rows(found.stdout)] == ["1", "2", "3"]
+    assert found.stderr == ""
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys\nfrom omnirank.cli.app import app\n"
+        "try:\n    app(['--help'])\nexcept SystemExit:\n    pass\n"
+        "print(*sys.modules, file=sys.stderr)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    heavy = {"numpy", "pandas", "sklearn", "scipy", "matplotlib", "numba"}
+    assert not heavy & set(found.stderr.split())

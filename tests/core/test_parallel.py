@@ -1,0 +1,183 @@
+import io
+import os
+import sys
+import threading
+import time
+
+import joblib
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from threadpoolctl import threadpool_info
+
+from omnirank.core import parallel
+from omnirank.core.parallel import blocks, progress_bars, run_parallel, worker_count
+from omnirank.errors import ParameterError
+
+
+def blas_threads(_=None):
+    return max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+
+
+def process_and_blas(_):
+    time.sleep(0.05)
+    return os.getpid(), blas_threads()
+
+
+def slow_for_small(i):
+    time.sleep(0.02 / (i + 1))
+    return i
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2, 5, -1])
+@pytest.mark.parametrize("progress", [None, True, False])
+def test_results_come_in_the_order_of_the_items(n_jobs, progress):
+    assert run_parallel(slow_for_small, range(8), n_jobs=n_jobs, progress=progress) == list(range(8))
+
+
+def test_no_items_give_no_results():
+    assert run_parallel(abs, [], n_jobs=2) == []
+    assert run_parallel(abs, iter([-1]), n_jobs=2) == [1]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_errors_come_through_as_they_are(n_jobs):
+    with pytest.raises(ZeroDivisionError):
+        run_parallel(lambda i: 1 // i, [1, 0, 2], n_jobs=n_jobs)
+
+
+def test_several_workers_are_threads_and_one_is_the_caller():
+    def thread(_):
+        time.sleep(0.02)
+        return threading.get_ident()
+
+    assert set(run_parallel(thread, range(3), n_jobs=1)) == {threading.get_ident()}
+    assert threading.get_ident() not in run_parallel(thread, range(6), n_jobs=2)
+
+
+def test_number_of_workers():
+    assert worker_count(None) == 1
+    assert worker_count(-1) == joblib.cpu_count()
+    assert worker_count(np.int64(3)) == 3
+    with joblib.parallel_config(backend="threading", n_jobs=3):
+        assert worker_count(None) == 3
+        assert worker_count(2) == 2
+
+
+@pytest.mark.parametrize("wrong", [0, 1.5, "2", True])
+def test_wrong_numbers_of_workers_are_refused(wrong):
+    with pytest.raises(ParameterError, match="n_jobs"):
+        run_parallel(abs, [1], n_jobs=wrong)
+
+
+def test_the_configured_backend_is_used_and_holds_blas_too():
+    with joblib.parallel_config(backend="loky", n_jobs=2, inner_max_num_threads=2):
+        found = run_parallel(process_and_blas, range(4))
+    assert os.getpid() not in {process for process, _ in found}
+    assert {threads for _, threads in found} == {1}
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_blas_has_one_thread_inside_and_its_own_number_after(n_jobs):
+    np.ones((2, 2)) @ np.ones((2, 2))
+    before = blas_threads()
+    assert set(run_parallel(blas_threads, range(3), n_jobs=n_jobs)) == {1}
+    assert blas_threads() == before
+
+
+@pytest.mark.skipif(joblib.cpu_count() < 2, reason="BLAS has one thread anyway")
+def test_callers_in_several_threads_leave_blas_as_it_was():
+    before = blas_threads()
+    gate = threading.Barrier(2)
+
+    def first(_):
+        gate.wait(timeout=10)  # both inside
+        gate.wait(timeout=10)  # the second has left
+        return blas_threads()
+
+    seen = []
+    thread = threading.Thread(target=lambda: seen.extend(run_parallel(first, [0])))
+    thread.start()
+    gate.wait(timeout=10)
+    run_parallel(abs, [1])
+    gate.wait(timeout=10)
+    thread.join()
+    assert seen == [1]
+    assert blas_threads() == before > 1
+
+
+@given(st.integers(0, 200), st.integers(1, 50))
+def test_blocks_cover_everything_once_evenly(n_items, n_blocks):
+    cut = blocks(n_items, n_blocks)
+    assert [i for block in cut for i in block] == list(range(n_items))
+    assert len(cut) == min(n_items, n_blocks)
+    sizes = {len(block) for block in cut}
+    assert not sizes or (min(sizes) >= 1 and max(sizes) - min(sizes) <= 1)
+
+
+@pytest.mark.parametrize(("n_items", "n_blocks"), [(-1, 1), (3, 0)])
+def test_impossible_blocks_are_refused(n_items, n_blocks):
+    with pytest.raises(ParameterError):
+        blocks(n_items, n_blocks)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr(parallel._ProgressBar.__init__, "__defaults__", (0.02,))
+    monkeypatch.setenv("TERM", "xterm")
+
+
+def wait(_):
+    time.sleep(0.1)
+    return 1
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_long_work_shows_a_bar_on_a_terminal(impatient, monkeypatch, n_jobs):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    assert (
+        run_parallel(wait, range(4), n_jobs=n_jobs, progress=True, description="growing [trees]") == [1] * 4
+    )
+    assert "growing [trees]" in sys.stderr.getvalue()
+    assert "/4" in sys.stderr.getvalue()
+
+
+def test_the_context_turns_bars_on(impatient, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    run_parallel(wait, range(2), description="quiet")
+    with progress_bars():
+        run_parallel(wait, range(2), description="loud")
+        run_parallel(wait, range(2), progress=False, description="hushed")
+    run_parallel(wait, range(2), description="again quiet")
+    shown = sys.stderr.getvalue()
+    assert "loud" in shown
+    assert "quiet" not in shown
+    assert "hushed" not in shown
+
+
+def test_short_work_shows_nothing(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    run_parallel(wait, range(2), progress=True)
+    assert sys.stderr.getvalue() == ""
+
+
+def test_nothing_is_shown_where_nobody_watches(impatient, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert run_parallel(wait, range(2), progress=True) == [1, 1]
+    assert sys.stderr.getvalue() == ""
+
+
+def test_a_closed_terminal_does_not_cost_the_results(impatient, monkeypatch):
+    class Broken(Terminal):
+        def write(self, text):
+            raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stderr", Broken())
+    assert run_parallel(wait, range(2), progress=True) == [1, 1]

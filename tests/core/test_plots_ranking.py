@@ -1,0 +1,103 @@
+import io
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from omnirank.core.comparison import compare
+from omnirank.core.ranking import Ranking
+from omnirank.errors import DataError, ParameterError
+from omnirank.plots import plot_fuji, plot_ranking, score_map
+
+
+def ranking(n, **others):
+    return Ranking([f"x{i}" for i in range(n)], np.arange(float(n)), "genie3", **others)
+
+
+def drawn(ax):
+    """The figure as PNG bytes, drawn without a display."""
+    file = io.BytesIO()
+    ax.figure.savefig(file, format="png")
+    return file.getvalue()
+
+
+def test_bars_are_the_best_features_from_the_top():
+    ax = ranking(30, task="regression").plot(k=3)
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["x29", "x28", "x27"]
+    assert [bar.get_width() for bar in ax.patches] == [29, 28, 27]
+    assert ax.yaxis.get_inverted()
+    assert ax.get_title(loc="left") == "genie3 for regression: top 3 of 30 features"
+    assert ax.get_xlabel() == "score"
+    assert drawn(ax).startswith(b"\x89PNG")
+
+
+def test_standard_errors_are_drawn_where_there_are_any():
+    with_errors = ranking(4, standard_errors=[0.1, 0.2, 0.3, 0.4])
+    ax = with_errors.plot()
+    segments = ax.collections[0].get_segments()
+    np.testing.assert_allclose(segments[0][:, 0], [2.6, 3.4])
+    assert "standard error" in ax.get_xlabel()
+    assert not with_errors.plot(errors=False).collections
+    assert not ranking(4).plot().collections
+
+
+def test_names_are_drawn_as_they_are():
+    odd = Ranking(["$x_1", "cost $\\nosuchsymbol$", "very " * 20, "two\nlines"], [4, 3, 2, 1], "genie3")
+    ax = odd.plot()
+    labels = ax.get_yticklabels()
+    assert [label.get_text() for label in labels[:2]] == ["$x_1", "cost $\\nosuchsymbol$"]
+    assert len(labels[2].get_text()) == 32
+    assert labels[3].get_text() == "two lines"
+    assert drawn(ax)
+
+
+def test_given_axes_are_used_and_pyplot_is_not():
+    from matplotlib.figure import Figure
+
+    ax = Figure().subplots()
+    assert plot_ranking(ranking(3), ax=ax, title="mine") is ax
+    assert ax.get_title(loc="left") == "mine"
+    assert score_map(np.arange(4.0), (2, 2), ax=ax) is ax
+    assert plot_fuji(compare(ranking(3), ranking(3)), ax=ax) is ax
+    code = (
+        "import sys, omnirank.plots\n"
+        "from omnirank.core.ranking import Ranking\n"
+        "assert 'matplotlib' not in sys.modules\n"
+        "Ranking(['a'], [1.0], 'm').plot()\n"
+        "assert 'matplotlib' in sys.modules and 'matplotlib.pyplot' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_score_map_is_row_by_row_and_clips_below_zero():
+    scores = np.array([0.0, 1.0, 2.0, -3.0, 4.0, 5.0])
+    ax = score_map(Ranking(list("abcdef"), scores, "genie3"), (2, 3))
+    np.testing.assert_array_equal(ax.images[0].get_array(), [[0, 1, 2], [0, 4, 5]])
+    assert ax.images[0].get_clim() == (0, 5)
+    assert ax.get_title(loc="left") == "genie3: scores by pixel"
+    assert len(ax.figure.axes) == 2
+    assert len(score_map(scores, (2, 3), colorbar=False).figure.axes) == 1
+    assert drawn(ax) != drawn(score_map(-scores, (2, 3)))
+    assert score_map(np.zeros(4), (2, 2)).images[0].get_clim() == (0, 1)
+
+
+def test_fuji_curves():
+    a = ranking(40)
+    b = Ranking(a.names, a.scores[::-1], "relief")
+    comparisons = [compare(a, b), compare(a, a)]
+    ax = plot_fuji(comparisons, labels=["other", "same"])
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), comparisons[0].fuji)
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert texts == [f"other, area {comparisons[0].fuji_area:.3f}", "same, area 1.000"]
+    assert drawn(ax)
+    assert drawn(plot_fuji(compare(ranking(1), ranking(1))))
+
+
+def test_impossible_figures_are_refused():
+    with pytest.raises(DataError, match="do not fill an image of 2 x 2"):
+        score_map(np.arange(5.0), (2, 2))
+    with pytest.raises(ParameterError, match="k must be"):
+        plot_ranking(ranking(2), k=0)
+    with pytest.raises(ParameterError, match="1 labels for 2"):
+        plot_fuji([compare(ranking(2), ranking(2))] * 2, labels=["one"])

@@ -1,0 +1,263 @@
+import copy
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from omnirank.core.accumulators import MeanAccumulator
+from omnirank.core.ranking import Ranking
+from omnirank.core.seeds import SeedRanges
+from omnirank.core.target_scores import TargetScores
+from omnirank.errors import DataError, DataTypeError, ParameterError
+
+scores_lists = st.lists(
+    st.sampled_from([0.0, -0.0, 1.0, -1.0]) | st.floats(-1e9, 1e9), min_size=1, max_size=15
+)
+
+
+def named(scores, **others):
+    return Ranking([f"x{i}" for i in range(len(scores))], scores, "genie3", **others)
+
+
+@given(scores_lists)
+def test_order_is_by_decreasing_score_and_ties_keep_the_order_of_the_data(scores):
+    ranking = named(scores)
+    assert ranking.order.tolist() == sorted(range(len(scores)), key=lambda i: (-scores[i], i))
+    assert [ranking.ranks[i] for i in ranking.order] == list(range(1, len(scores) + 1))
+
+
+@settings(deadline=None)  # the first call imports scipy.stats
+@given(scores_lists)
+def test_tied_ranks(scores):
+    ranking = named(scores)
+    better = [sum(other > score for other in scores) for score in scores]
+    equal = [sum(other == score for other in scores) for score in scores]
+    assert ranking.tied_ranks("min").tolist() == [b + 1 for b in better]
+    assert ranking.tied_ranks().tolist() == [b + (e + 1) / 2 for b, e in zip(better, equal, strict=True)]
+
+
+@given(scores_lists, st.integers(0, 20))
+def test_top_and_positive_are_prefixes_of_the_order(scores, k):
+    ranking = named(scores)
+    best_first = [ranking.names[i] for i in ranking.order]
+    assert ranking.top(k) == best_first[:k]
+    assert ranking.positive() == [name for name in best_first if scores[int(name[1:])] > 0]
+
+
+def test_select():
+    ranking = named([0.1, 0.5, 0.0, 0.4])
+    assert ranking.select(1).tolist() == [False, True, False, False]
+    assert ranking.select(n=9).all()
+    assert ranking.select(share=0.5).tolist() == [False, True, False, True]
+    assert ranking.select(share=0.01).sum() == 1
+    assert ranking.select(share=1.0).all()
+    assert ranking.select(threshold=0.4).tolist() == [False, True, False, True]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {},
+        {"n": 1, "share": 0.5},
+        {"n": 0},
+        {"n": 1.5},
+        {"share": 0.0},
+        {"share": 1.5},
+        {"share": float("nan")},
+    ],
+)
+def test_impossible_selections_are_refused(wrong):
+    with pytest.raises(ParameterError):
+        named([1.0, 2.0]).select(**wrong)
+
+
+@pytest.mark.parametrize("k", [-1, 2.5, "3"])
+def test_impossible_k_is_refused(k):
+    with pytest.raises(ParameterError, match="k must be"):
+        named([1.0]).top(k)
+
+
+def test_frame_is_sorted_and_has_standard_errors_where_there_are_any():
+    frame = named([1.0, 3.0, 2.0]).to_frame()
+    assert frame.columns.tolist() == ["rank", "feature", "score"]
+    frame = named([1.0, 3.0, 2.0], standard_errors=[0.1, 0.3, 0.2]).to_frame()
+    assert frame.columns.tolist() == ["rank", "feature", "score", "standard_error"]
+    assert frame["feature"].tolist() == ["x1", "x2", "x0"]
+    assert frame["standard_error"].tolist() == [0.3, 0.2, 0.1]
+    assert frame["rank"].tolist() == [1, 2, 3]
+
+
+def test_group_scores():
+    ranking = named([1.0, -2.0, 4.0])
+    groups = {"x0": "body", "x1": "body", "x2": "head", "unused": "tail"}
+    assert ranking.group_scores(groups).to_dict() == {"head": 4.0, "body": -1.0}
+    assert ranking.group_scores(groups).index.tolist() == ["head", "body"]
+    assert ranking.group_scores(groups, as_shares=True).to_dict() == {"head": 0.8, "body": 0.2}
+    assert named([0.0]).group_scores({"x0": "g"}, as_shares=True).to_dict() == {"g": 0.0}
+    with pytest.raises(DataError, match="2 features have no group, the first is 'x1'"):
+        ranking.group_scores({"x0": "body"})
+
+
+def test_per_target_scores():
+    per_target = TargetScores(("power", "cost"), [[1.0, 2.0], [4.0, 3.0]])
+    ranking = named([2.5, 2.5], per_target=per_target, task="multi-target-regression")
+    assert ranking.for_target("power").top(1) == ["x1"]
+    assert ranking.for_target("cost").top(1) == ["x0"]
+    assert ranking.for_target("cost").task == "multi-target-regression"
+    with pytest.raises(DataError, match="no target 'weight'; targets: power, cost"):
+        ranking.for_target("weight")
+    with pytest.raises(DataError, match="no per-target"):
+        named([1.0]).for_target("power")
+    with pytest.raises(DataError, match="per-target scores of 2 features for 3"):
+        named([1.0, 2.0, 3.0], per_target=per_target)
+    with pytest.raises(DataError, match="for 1 targets"):
+        TargetScores(("power",), [[1.0], [2.0]])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((["a", "a"], [1, 2], "m"), DataError, "two features are called 'a'"),
+        ((["a", 1], [1, 2], "m"), DataTypeError, "1 is int"),
+        (("ab", [1, 2], "m"), DataTypeError, "list of strings"),
+        (([], [], "m"), DataError, "no feature"),
+        ((["a"], [1, 2], "m"), DataError, r"shape \(2,\) for 1 features"),
+        ((["a", "b"], [1, np.nan], "m"), DataError, "scores must be finite: there is nan at position 1"),
+        ((["a"], [np.inf], "m"), DataError, "finite"),
+        ((["a"], ["high"], "m"), DataTypeError, "scores must be numbers"),
+        ((["a"], [1], None), DataTypeError, "method"),
+    ],
+)
+def test_impossible_rankings_are_refused(arguments, error, message):
+    with pytest.raises(error, match=message):
+        Ranking(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("others", "message"),
+    [
+        ({"standard_errors": [-1.0]}, "standard error of feature 'x0' is negative"),
+        ({"standard_errors": [1.0, 2.0]}, "standard errors of shape"),
+        ({"task": 3}, "task of a ranking must be a string"),
+        ({"fingerprint": 3}, "fingerprint"),
+        ({"parameters": [1]}, "must be a mapping"),
+        ({"parameters": {"base": object()}}, r"parameters\['base'\] is of type object"),
+        ({"parameters": {"depth": float("inf")}}, "JSON cannot hold"),
+        ({"parameters": {"a": {1: 2}}}, "keys of parameters"),
+        ({"state": "trees"}, "state must be an Accumulator"),
+        ({"state": MeanAccumulator.empty(1).update([[2.0]])}, "not those that the given state finishes to"),
+        (
+            {"state": MeanAccumulator.empty(2).update([[1.0, 1.0]])},
+            "not those that the given state finishes to",
+        ),
+    ],
+)
+def test_impossible_fields_are_refused(others, message):
+    with pytest.raises((DataError, DataTypeError), match=message):
+        named([1.0], **others)
+
+
+def full_ranking():
+    trees = MeanAccumulator.empty(2).update([[1.0, 2.0], [3.0, 2.5]])
+    targets = MeanAccumulator.empty((1, 2)).update([[[1.0, 2.0]], [[3.0, 2.5]]])
+    return Ranking.from_state(
+        ["a", "b"],
+        trees,
+        "genie3",
+        parameters={
+            "n_trees": np.int64(2),
+            "influence": (0.0, 1.0),
+            "nested": {"on": np.True_, "none": None},
+        },
+        task="regression",
+        fingerprint="f00d",
+        seeds=SeedRanges.of(42, 0, 2),
+        per_target=TargetScores.from_state(("y",), targets),
+    )
+
+
+def test_from_state_finishes_scores_and_errors():
+    ranking = full_ranking()
+    assert ranking.scores.tolist() == [2.0, 2.25]
+    assert ranking.standard_errors.tolist() == [1.0, 0.25]
+    assert named([1.0], state=MeanAccumulator.empty(1).update([[1.0]])).standard_errors is None
+
+
+def test_a_ranking_cannot_be_changed():
+    scores = np.array([1.0, 2.0])
+    ranking = named(scores, parameters={"deep": {"list": [1]}})
+    scores[0] = 99
+    assert ranking.scores.tolist() == [1.0, 2.0]
+    with pytest.raises(AttributeError):
+        ranking.scores = scores
+    for array in (ranking.scores, ranking.order, ranking.ranks, full_ranking().state.mean):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 5
+    with pytest.raises(TypeError):
+        ranking.parameters["deep"]["list"] = 3
+    with pytest.raises(TypeError):
+        ranking.parameters["new"] = 3
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda r: pickle.loads(pickle.dumps(r))])
+def test_copies_are_equal_and_cannot_be_changed(duplicate):
+    ranking = full_ranking()
+    other = duplicate(ranking)
+    assert other == ranking
+    assert hash(other) == hash(ranking)
+    for array in (other.scores, other.state.m2, other.per_target.scores, other.per_target.state.mean):
+        assert not array.flags.writeable
+    with pytest.raises(TypeError):
+        other.parameters["new"] = 3
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"names": ["a", "c"]},
+        {"scores": [2.0, 2.25 + 1e-15]},
+        {"method": "symbolic"},
+        {"parameters": {}},
+        {"task": None},
+        {"standard_errors": None},
+        {"state": None},
+        {"fingerprint": "beef"},
+        {"seeds": None},
+        {"per_target": None},
+    ],
+)
+def test_every_field_counts_for_equality(change):
+    ranking = full_ranking()
+    assert Ranking(**(ranking._fields() | change)) != ranking
+    assert Ranking(**ranking._fields()) == ranking
+    assert ranking != "ranking"
+
+
+def test_texts_are_short_and_safe():
+    ranking = named(np.arange(100.0), task="classification")
+    assert repr(ranking) == "Ranking(genie3, classification, 100 features: x99 99, x98 98, x97 97, ...)"
+    shown = ranking._repr_html_()
+    assert "x99" in shown
+    assert "x89" not in shown
+    assert "90 more" in shown
+    assert "<b>bold" not in Ranking(["<b>bold"], [1.0], "<b>bold")._repr_html_()
+    assert len(ranking) == 100
+
+
+def test_importing_the_core_stays_light():
+    # a bare package in place of omnirank's own __init__, which imports the other rooms
+    code = (
+        "import importlib.util, sys, types\n"
+        "bare = types.ModuleType('omnirank')\n"
+        "bare.__path__ = importlib.util.find_spec('omnirank').submodule_search_locations\n"
+        "sys.modules['omnirank'] = bare\n"
+        "import omnirank.core.comparison, omnirank.core.parallel, omnirank.plots\n"
+        "heavy = {'matplotlib', 'rich', 'numba', 'sklearn', 'scipy', 'pandas', 'joblib'} & set(sys.modules)\n"
+        "sys.exit(', '.join(heavy) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

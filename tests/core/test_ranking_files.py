@@ -1,0 +1,302 @@
+import json
+import random
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from omnirank.core.accumulators import MeanAccumulator, ReliefSums
+from omnirank.core.ranking import Ranking
+from omnirank.core.seeds import SeedRanges
+from omnirank.core.target_scores import TargetScores
+from omnirank.errors import FileFormatError, ParameterError
+
+any_float = st.floats(allow_nan=False, allow_infinity=False)
+small_float = st.floats(-1e100, 1e100)
+odd_names = st.text() | st.sampled_from(
+    ['"', ",", "#x", " a ", "a\rb", "a\r\nb", "\n", "", "é\u2028", "\ud800", "1"]
+)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | any_float | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@st.composite
+def rankings(draw):
+    names = draw(st.lists(odd_names, min_size=1, max_size=5, unique=True))
+    row = st.lists(small_float, min_size=len(names), max_size=len(names))
+    fields = {
+        "parameters": draw(st.dictionaries(st.text(), json_values, max_size=3)),
+        "task": draw(st.none() | st.text()),
+        "fingerprint": draw(st.none() | st.text()),
+        "seeds": draw(
+            st.none() | st.builds(SeedRanges.of, st.integers(0, 2**128 - 1), st.just(3), st.just(9))
+        ),
+    }
+    method = draw(st.text())
+    kind = draw(st.sampled_from(["plain", "trees", "relief"]))
+    if kind == "trees":
+        state = MeanAccumulator.empty(len(names)).update(draw(st.lists(row, min_size=1, max_size=3)))
+        fields["per_target"] = TargetScores.from_state(
+            ("y",), MeanAccumulator.empty((1, len(names))).update([[draw(row)]])
+        )
+        return Ranking.from_state(names, state, method, **fields)
+    if kind == "relief":
+        return Ranking.from_state(names, ReliefSums(draw(row), draw(row), 0.3, 1.0), method, **fields)
+    errors = draw(st.none() | st.lists(st.floats(0, 1e300), min_size=len(names), max_size=len(names)))
+    scores = draw(st.lists(any_float, min_size=len(names), max_size=len(names)))
+    return Ranking(names, scores, method, standard_errors=errors, **fields)
+
+
+@given(ranking=rankings())
+def test_json_brings_back_everything(tmp_path_factory, ranking):
+    path = tmp_path_factory.mktemp("json") / "ranking.json"
+    ranking.save(path)
+    loaded = Ranking.load(path)
+    assert loaded == ranking
+    assert loaded.scores.tobytes() == ranking.scores.tobytes()  # also the sign of a zero
+    path.unlink()
+
+
+@given(ranking=rankings())
+def test_csv_brings_back_names_scores_and_errors(tmp_path_factory, ranking):
+    path = tmp_path_factory.mktemp("csv") / "ranking.csv"
+    ranking.save(path)
+    loaded = Ranking.load(path)
+    assert loaded == Ranking(**(ranking._fields() | {"state": None, "seeds": None, "per_target": None}))
+    assert loaded.scores.tobytes() == ranking.scores.tobytes()
+    path.unlink()
+
+
+@pytest.fixture
+def ranking():
+    trees = MeanAccumulator.empty(3).update([[1.0, 2.0, 0.0], [3.0, 2.5, 0.5]])
+    targets = MeanAccumulator.empty((1, 3)).update([[[1.0, 2.0, 0.0]]])
+    return Ranking.from_state(
+        ["height", "width", "price, net"],
+        trees,
+        "genie3",
+        parameters={"n_trees": 2},
+        task="regression",
+        fingerprint="f00d",
+        seeds=SeedRanges.of(2**127, 0, 2),
+        per_target=TargetScores.from_state(("y",), targets),
+    )
+
+
+def test_files_say_what_they_are(ranking, tmp_path):
+    from importlib.metadata import version
+
+    ranking.save(str(tmp_path / "r.json"))
+    document = json.loads((tmp_path / "r.json").read_text())
+    assert document["format"] == "omnirank-ranking"
+    assert document["version"] == 1
+    assert document["package_version"] == version("omnirank")
+    assert document["seeds"] == [{"entropy": str(2**127), "start": 0, "stop": 2}]
+    ranking.save(tmp_path / "r.CSV")
+    lines = (tmp_path / "r.CSV").read_text().splitlines()
+    assert lines[:3] == [
+        '# format: "omnirank-ranking"',
+        "# version: 1",
+        f'# package_version: "{version("omnirank")}"',
+    ]
+    assert lines[7:] == [
+        "rank,feature,score,standard_error,position",
+        "1,width,2.25,0.25,2",
+        "2,height,2.0,1.0,1",
+        '3,"price, net",0.25,0.25,3',
+    ]
+
+
+def test_csv_is_read_by_others(ranking, tmp_path):
+    ranking.save(tmp_path / "r.csv")
+    frame = pd.read_csv(tmp_path / "r.csv", comment="#").drop(columns="position")
+    pd.testing.assert_frame_equal(frame, ranking.to_frame(), check_dtype=False)
+
+
+def test_a_loaded_ranking_can_be_merged(ranking, tmp_path):
+    ranking.save(tmp_path / "r.json")
+    other = Ranking(**(ranking._fields() | {"seeds": SeedRanges.of(1, 0, 2)}))
+    assert Ranking.load(tmp_path / "r.json").merge(other) == ranking.merge(other)
+
+
+def test_csv_of_other_tools_is_read(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_bytes(b"\xef\xbb\xbffeature,group,score\r\nwidth,body,0.5\r\n\r\nheight,body,1\r\n")
+    loaded = Ranking.load(path)
+    assert loaded == Ranking(["width", "height"], [0.5, 1.0], "external")
+
+
+def test_saving_replaces_in_one_step_and_leaves_nothing_behind(ranking, tmp_path, monkeypatch):
+    path = tmp_path / "r.json"
+    path.write_text("before")
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", fail)
+        with pytest.raises(OSError, match="disk full"):
+            ranking.save(path)
+    assert path.read_text() == "before"
+    assert [p.name for p in tmp_path.iterdir()] == ["r.json"]
+    ranking.save(path)
+    assert Ranking.load(path) == ranking
+    assert [p.name for p in tmp_path.iterdir()] == ["r.json"]
+
+
+def test_places_that_cannot_be(ranking, tmp_path):
+    with pytest.raises(ParameterError, match=r"\.json or \.csv, not 'r\.pickle'"):
+        ranking.save(tmp_path / "r.pickle")
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        ranking.save(tmp_path / "nowhere" / "r.json")
+    with pytest.raises(FileNotFoundError):
+        Ranking.load(tmp_path / "r.json")
+
+
+def edited(ranking, path, **changes):
+    ranking.save(path)
+    document = json.loads(path.read_text())
+    for key, value in changes.items():
+        if value is ...:
+            del document[key]
+        else:
+            document[key] = value
+    path.write_text(json.dumps(document))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"format": "other"}, "not a ranking"),
+        ({"format": ...}, "not a ranking"),
+        ({"version": ...}, "version of the format is None"),
+        ({"version": "1"}, "version of the format is '1'"),
+        ({"version": 2, "package_version": "9.1"}, r"omnirank 9\.1 in version 2 .* upgrade"),
+        ({"names": ...}, "'names' is missing"),
+        ({"names": "abc"}, "list of strings"),
+        ({"names": ["a", "a", "b"]}, "two features"),
+        ({"scores": [1.0]}, "shape"),
+        ({"scores": [1.0, None, 2.0]}, "finite"),
+        ({"scores": [1.0, [2.0], 3.0]}, "numbers"),
+        ({"scores": [10**400, 1.0, 2.0]}, "numbers"),
+        ({"scores": [2.0, 2.25, 0.5]}, "state"),
+        ({"standard_errors": [1.0, 1.0, -1.0]}, "negative"),
+        ({"method": None}, "method"),
+        ({"parameters": [1]}, "parameters"),
+        ({"seeds": 3}, "seeds"),
+        ({"seeds": [{"entropy": "x", "start": 0, "stop": 1}]}, "seeds"),
+        ({"seeds": [{"entropy": "1", "start": 0.5, "stop": 1}]}, "seeds"),
+        ({"seeds": [{"entropy": "1", "start": 3, "stop": 1}]}, "spawn keys|seeds"),
+        ({"seeds": [{"entropy": "1"}]}, "seeds"),
+        ({"state": {"kind": "mystery"}}, "kinds"),
+        ({"state": {"kind": ["mean"]}}, "kinds"),
+        (
+            {"state": {"kind": "mean", "count": 10**400, "mean": [2, 2.25, 0.25], "m2": [0, 0, 0]}},
+            "replicates",
+        ),
+        (
+            {
+                "state": {
+                    "kind": "relief",
+                    "p_ft": [1e308, 0, 0],
+                    "p_f": [-1e308, 0, 0],
+                    "p_t": 1,
+                    "weight": 2,
+                }
+            },
+            "state",
+        ),
+        ({"per_target": [1]}, "per_target"),
+        ({"per_target": {"names": ["y"], "scores": [[1.0]]}}, "per-target"),
+    ],
+)
+def test_damaged_json_is_a_clear_error(ranking, tmp_path, changes, message):
+    path = edited(ranking, tmp_path / "r.json", **changes)
+    with pytest.raises(FileFormatError, match=message) as caught:
+        Ranking.load(path)
+    assert caught.value.path == path
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "line 1, column 1: not valid JSON"),
+        ('{\n"a": }', "line 2, column 6: not valid JSON"),
+        ("[]", "outermost"),
+        ('{"a": NaN}', "NaN is not a number"),
+        ("[" * 100_000, "not valid JSON"),
+        ('{"a": ' + "1" * 5000 + "}", "not valid JSON"),
+    ],
+)
+def test_what_is_not_json_is_a_clear_error(tmp_path, text, message):
+    path = tmp_path / "r.json"
+    path.write_text(text)
+    with pytest.raises(FileFormatError, match=message):
+        Ranking.load(path)
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(FileFormatError, match="UTF-8"):
+        Ranking.load(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "must have one column 'feature'"),
+        ("feature,value\na,1\n", "line 1: a ranking must have one column 'score'"),
+        ("feature,score,score\na,1,2\n", "one column 'score'"),
+        ("feature,score\n", "no feature"),
+        ("feature,score\na,1\nb\n", "line 3: 1 cells under 2 columns"),
+        ("# hello\nfeature,score\na,1\nb,high\n", "line 4, column 2: 'high' is not a number"),
+        ('feature,score\n"a\nb",1\nc,x\n', "line 4, column 2"),
+        ("feature,score\na,nan\n", "finite"),
+        ("feature,score\na,1\na,2\n", "two features"),
+        ('feature,score\n"a,1\n', "line 2: not valid CSV"),
+        ("feature,score,position\na,1,1\nb,2,3\n", "position"),
+        ("# format: 3\nfeature,score\na,1\n", "not a ranking"),
+        ('# format: "omnirank-ranking"\n# version: 7\nfeature,score\na,1\n', "version 7"),
+        ('# format: "omnirank-ranking"\n# version: 1\n# method: {\nfeature,score\na,1\n', "line 3"),
+        ('# format: "omnirank-ranking"\n# version: 1\n# parameters: 5\nfeature,score\na,1\n', "mapping"),
+    ],
+)
+def test_damaged_csv_is_a_clear_error(tmp_path, text, message):
+    path = tmp_path / "r.csv"
+    path.write_text(text)
+    with pytest.raises(FileFormatError, match=message):
+        Ranking.load(path)
+
+
+@pytest.mark.parametrize("suffix", ["json", "csv"])
+def test_no_mutation_raises_anything_but_a_format_error(ranking, tmp_path, suffix):
+    path = tmp_path / f"r.{suffix}"
+    ranking.save(path)
+    original = path.read_text()
+    tokens = re.findall(r"\w+|\s+|.", original)
+    chance = random.Random(0)
+    refused = 0
+    for _ in range(1500):
+        mutated = list(tokens)
+        for _ in range(chance.randint(1, 3)):
+            i = chance.randrange(len(mutated))
+            mutated[i] = chance.choice(
+                [*tokens, "", "-", "1e999", "1e308", "null", "[", '"', "\n", "\x00", "true"]
+            )
+        path.write_text("".join(mutated))
+        try:
+            Ranking.load(path)
+        except FileFormatError:
+            refused += 1
+    assert refused > 300  # that is, the mutations do reach the checks
+
+
+def test_names_with_any_newline_survive_in_their_place(tmp_path):
+    names = ["a\r", "b\r\nc", "\nd", "e\x0b", "f\x85"]
+    original = Ranking(names, np.arange(5.0), "genie3")
+    original.save(tmp_path / "r.csv")
+    assert Ranking.load(tmp_path / "r.csv") == original

@@ -1,0 +1,152 @@
+"""The method registry."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import EntryPoint
+
+import pytest
+
+import omnirank as om
+from omnirank.core import registry
+from omnirank.core.registry import Method, default_method, get_method, make_ranker, methods, register
+from omnirank.errors import ParameterError
+
+UNIVARIATE = "omnirank.rankers.univariate:UnivariateRanker"
+
+
+def _modules_after(code):
+    """Names of the modules that a new Python has after importing omnirank and running the code."""
+    code = f"import sys, omnirank; {code}\nprint(*sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(found.stdout.split())
+
+
+@pytest.fixture
+def own_registry(monkeypatch):
+    """A copy that the test may change."""
+    methods()
+    monkeypatch.setattr(registry, "_methods", dict(registry._methods))
+    monkeypatch.setattr(registry, "_names", dict(registry._names))
+
+
+def test_methods_are_sorted_and_filtered():
+    names = [method.name for method in methods()]
+    assert names == sorted(names)
+    assert {"univariate", "random", "uniform"} <= set(names)
+    assert "univariate" not in [m.name for m in methods(supervision="semi-supervised")]
+    assert "univariate" in [m.name for m in methods(task="multi-label", supervision="supervised")]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"task": "multilabel"}, "did you mean 'multi-label'"),
+        ({"supervision": "semi"}, "is not one of supervised"),
+    ],
+)
+def test_unknown_filter_is_an_error(options, message):
+    with pytest.raises(ParameterError, match=message):
+        methods(**options)
+
+
+def test_get_method_by_name_alias_and_any_case():
+    assert get_method("Univariate") is get_method("correlation")
+    with pytest.raises(
+        ParameterError, match=r"no method 'randm' \(did you mean 'random'\?\); methods: .*uniform"
+    ):
+        get_method("randm")
+
+
+def test_make_ranker_refuses_what_the_ranker_does_not_have():
+    assert make_ranker("random", random_state=3).get_params()["random_state"] == 3
+    with pytest.raises(ParameterError, match=r"no parameter 'n_job' \(did you mean 'n_jobs'\?\)"):
+        make_ranker("random", n_job=2)
+
+
+def test_preset_parameters_are_fixed(own_registry):
+    register(
+        Method("third", UNIVARIATE, "a third", ("regression",), parameters={"n_features_to_select": 0.3})
+    )
+    assert make_ranker("third", n_jobs=2).get_params()["n_features_to_select"] == 0.3
+    assert make_ranker("third", n_features_to_select=0.3).n_features_to_select == 0.3
+    with pytest.raises(ParameterError, match=r"'third' fixes n_features_to_select=0\.3"):
+        make_ranker("third", n_features_to_select=0.5)
+
+
+def test_names_are_unique(own_registry):
+    with pytest.raises(ParameterError, match="a method called 'correlation' already"):
+        register(Method("mine", UNIVARIATE, "clash of an alias", ("regression",), aliases=("correlation",)))
+    register(Method("univariate", UNIVARIATE, "replaced", ("regression",)), replace=True)
+    assert get_method("univariate").summary == "replaced"
+    with pytest.raises(ParameterError, match="no method 'correlation'"):
+        get_method("correlation")
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"ranker": "nowhere"}, "package.module:Class"),
+        ({"supervision": ("some",)}, "not 'some'"),
+        ({"supervision": ()}, "must name"),
+    ],
+)
+def test_malformed_methods(fields, message):
+    with pytest.raises(ParameterError, match=message):
+        Method(**({"name": "m", "ranker": UNIVARIATE, "summary": "", "tasks": ("regression",)} | fields))
+
+
+def test_method_is_immutable():
+    method = get_method("univariate")
+    with pytest.raises(AttributeError):
+        method.name = "other"
+    with pytest.raises(TypeError):
+        method.parameters["task"] = "regression"
+
+
+def test_entry_points_of_third_parties(own_registry, monkeypatch):
+    monkeypatch.setattr(registry, "_methods", {})
+    monkeypatch.setattr(registry, "_names", {})
+    monkeypatch.setattr(registry, "_loaded", False)
+    points = [
+        EntryPoint("good", f"{__name__}_plugin:METHODS", "omnirank.methods"),
+        EntryPoint("bad", "no_such_module:METHODS", "omnirank.methods"),
+    ]
+    plugin = type(sys)(f"{__name__}_plugin")
+    plugin.METHODS = [Method("theirs", UNIVARIATE, "from elsewhere", ("regression",))]
+    monkeypatch.setitem(sys.modules, plugin.__name__, plugin)
+    monkeypatch.setattr(registry, "entry_points", lambda group: points)
+    with pytest.warns(RuntimeWarning, match="no_such_module:METHODS are not available"):
+        names = [method.name for method in methods()]
+    assert "theirs" in names
+    assert "univariate" in names
+
+
+def test_default_method_is_registered():
+    assert default_method() in methods()
+
+
+def test_listing_methods_imports_no_ranker():
+    loaded = _modules_after("omnirank.methods()")
+    assert [name for name in loaded if name.startswith("omnirank.rankers.")] == ["omnirank.rankers.builtin"]
+
+
+HEAVY = {"matplotlib", "networkx", "numba", "polars", "rich", "typer"}
+
+
+def test_importing_omnirank_stays_light():
+    assert not (HEAVY | {"numpy", "pandas", "pyarrow", "sklearn"}) & _modules_after("")
+
+
+def test_using_the_basic_types_stays_light():
+    # pandas itself imports pyarrow where it is installed, and scikit-learn imports rich
+    names = "omnirank.Dataset, omnirank.Hierarchy, omnirank.Ranking, omnirank.methods()"
+    assert not HEAVY & _modules_after(names)
+
+
+def test_every_public_name_exists():
+    for name in om.__all__:
+        assert getattr(om, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        om.nothing  # noqa: B018

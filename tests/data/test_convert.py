@@ -1,0 +1,399 @@
+"""table_from: the same table from arrays, pandas, polars and pyarrow; types, missing cells, errors."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from omnirank.data.convert import as_array, code_numbers, code_values, is_frame, table_from, type_cells
+from omnirank.data.estimator_input import features_like, read_features
+from omnirank.data.table import Table
+from omnirank.errors import DataError, DataTypeError
+
+NAN = np.nan
+FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+DAYS = [dt.date(1970, 1, 2), None, dt.date(1969, 12, 31)]
+DAY_SECONDS = [86400.0, NAN, -86400.0]
+
+
+def column_of(table, i=0):
+    return table.column(i).tolist(), table.levels[i]
+
+
+def same(cells, expected):
+    assert cells == pytest.approx(expected, nan_ok=True)
+
+
+# -- parity -------------------------------------------------------------------------------------------
+
+
+COLUMNS = {
+    "integers": ([3, 1, 2], [3, 1, 2], None),
+    "floats": ([0.5, NAN, -1.0], [0.5, NAN, -1.0], None),
+    "integers with a hole": ([3, None, 2], [3, NAN, 2], None),
+    "strings": (["b", "a", "c"], [1, 0, 2], ("a", "b", "c")),
+    "strings with a hole": (["b", None, "a"], [1, -1, 0], ("a", "b")),
+    "empty string": (["", "a", None], [0, 1, -1], ("", "a")),
+    "booleans": ([True, False, True], [1, 0, 1], (False, True)),
+    "booleans with a hole": ([True, None, True], [1, -1, 1], (False, True)),
+    "dates": (DAYS, DAY_SECONDS, None),
+    "nothing": ([None, None, None], [NAN, NAN, NAN], None),
+}
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+@pytest.mark.parametrize("library", FRAMES)
+def test_frames_give_the_same_column(library, kind):
+    values, cells, levels = COLUMNS[kind]
+    table = table_from(FRAMES[library]({"c": values}))
+    found, found_levels = column_of(table)
+    same(found, cells)
+    assert found_levels == levels
+    assert table.names == ("c",)
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_lists_and_object_arrays_give_the_same_column_as_frames(kind):
+    values, cells, levels = COLUMNS[kind]
+    nested = [[value, 0.5] for value in values]
+    for source in (nested, np.array(nested, dtype=object), tuple(map(tuple, nested))):
+        found, found_levels = column_of(table_from(source))
+        same(found, cells)
+        assert found_levels == levels
+
+
+@pytest.mark.parametrize(
+    "series",
+    [
+        pd.Series(pd.array([1, None, 3], dtype="Int64")),
+        pd.Series(pd.array([1, None, 3], dtype="Float64")),
+        pd.Series(pd.array([1, None, 3], dtype="int64[pyarrow]")),
+        pd.Series([1, None, 3], dtype=object),
+        pd.Series([1, pd.NA, 3], dtype=object),
+        pd.Series([1.0, None, 3.0]),
+        pd.Series([Decimal(1), None, Decimal(3)]),
+    ],
+)
+def test_pandas_numbers_of_every_storage(series):
+    found, levels = column_of(table_from(pd.DataFrame({"c": series})))
+    same(found, [1, NAN, 3])
+    assert levels is None
+
+
+@pytest.mark.parametrize("dtype", ["boolean", "bool[pyarrow]", object])
+def test_pandas_booleans_of_every_storage(dtype):
+    frame = pd.DataFrame({"c": pd.Series([True, None, False], dtype=dtype)})
+    assert column_of(table_from(frame)) == ([1, -1, 0], (False, True))
+
+
+@pytest.mark.parametrize("dtype", ["str", "string", "string[pyarrow]", object, "category"])
+def test_pandas_strings_of_every_storage(dtype):
+    frame = pd.DataFrame({"c": pd.Series(["b", None, "a"], dtype=dtype)})
+    assert column_of(table_from(frame)) == ([1, -1, 0], ("a", "b"))
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"c": pd.Series([1, 2], dtype="float32"), "d": pd.Series([1, 2], dtype="Float32")}),
+        pl.DataFrame({"c": pl.Series([1, 2], dtype=pl.Float32)}),
+        pa.table({"c": pa.array([1, 2], pa.float32())}),
+        np.array([[1], [2]], np.float32),
+        sparse.csr_array(np.array([[1], [2]], np.float32)),
+    ],
+)
+def test_storage_float32_is_kept(frame):
+    table = table_from(frame)
+    assert table.dtype == np.float32
+    assert table.column(0).tolist() == [1, 2]
+
+
+LEVELS = ["c", "b", "unused", "a"]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"c": pd.Categorical(["b", None, "a"], categories=LEVELS)}),
+        pd.DataFrame({"c": pd.Categorical(["b", None, "a"], categories=LEVELS, ordered=True)}),
+        pl.DataFrame({"c": pl.Series(["b", None, "a"], dtype=pl.Enum(LEVELS))}),
+        pa.table({"c": pa.DictionaryArray.from_arrays(pa.array([1, None, 3]), pa.array(LEVELS))}),
+    ],
+)
+def test_declared_levels_keep_their_order_used_or_not(frame):
+    assert column_of(table_from(frame)) == ([1, -1, 3], tuple(LEVELS))
+
+
+def test_polars_categorical_does_not_depend_on_other_columns():
+    before = pl.Series(["z", "c", "b"], dtype=pl.Categorical)
+    series = pl.Series(["b", None, "c", "a"], dtype=pl.Categorical)
+    assert len(before) == 3
+    assert column_of(table_from(pl.DataFrame({"c": series}))) == ([1, -1, 2, 0], ("a", "b", "c"))
+
+
+def test_arrow_dictionaries_that_differ_between_chunks():
+    chunks = [pa.array(["b", "a"]).dictionary_encode(), pa.array(["c", "a"]).dictionary_encode()]
+    table = table_from(pa.table({"c": pa.chunked_array(chunks)}))
+    assert table.to_frame()["c"].tolist() == ["b", "a", "c", "a"]
+
+
+@pytest.mark.parametrize(
+    ("categories", "levels"),
+    [([3, None, 1], (1, 3)), ([True, None, False], (False, True)), ([0.5, None, 0.25], (0.25, 0.5))],
+)
+def test_categories_that_are_no_strings(categories, levels):
+    assert column_of(table_from(pd.DataFrame({"c": pd.Categorical(categories)}))) == ([1, -1, 0], levels)
+
+
+def test_intervals_as_categories():
+    table = table_from(pd.DataFrame({"c": pd.cut([1.0, 2.0, 3.0], 2)}))
+    assert table.column(0).tolist() == [0, 0, 1]
+    assert len(table.levels[0]) == 2
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"c": pd.to_datetime(DAYS)}),
+        pd.DataFrame({"c": pd.Series(DAYS, dtype=pd.ArrowDtype(pa.date32()))}),
+        pd.DataFrame({"c": [pd.Timestamp(day) if day else None for day in DAYS]}, dtype=object),
+        pl.DataFrame({"c": pl.Series(DAYS).cast(pl.Datetime("ms"))}),
+        np.array([["1970-01-02"], ["NaT"], ["1969-12-31"]], dtype="datetime64[D]"),
+    ],
+)
+def test_dates_are_seconds_since_1970(frame):
+    found, levels = column_of(table_from(frame))
+    same(found, DAY_SECONDS)
+    assert levels is None
+
+
+def test_dates_with_a_time_zone_are_seconds_in_utc():
+    zone = "Europe/Ljubljana"
+    stamps = pd.to_datetime(DAYS).tz_localize(zone)
+    naive = pl.Series(DAYS).cast(pl.Datetime("us"))
+    for frame in (
+        pd.DataFrame({"c": stamps}),
+        pd.DataFrame({"c": stamps.to_list()}, dtype=object),
+        pl.DataFrame({"c": naive.dt.replace_time_zone(zone)}),
+    ):
+        same(column_of(table_from(frame))[0], [86400.0 - 3600, NAN, -86400.0 - 3600])
+
+
+def test_part_of_a_second_is_kept():
+    stamp = dt.datetime(1970, 1, 1, 0, 0, 1, 250_000)
+    assert table_from(pl.DataFrame({"c": [stamp]})).column(0).tolist() == [1.25]
+    assert table_from(pd.DataFrame({"c": [stamp]})).column(0).tolist() == [1.25]
+
+
+@given(st.lists(st.one_of(st.none(), st.text(max_size=3)), min_size=1, max_size=8))
+def test_strings_come_back_from_every_library(values):
+    for make in FRAMES.values():
+        column = pa.array(values, pa.string()) if make is pa.table else values
+        schema = {"schema": {"c": pl.String}} if make is pl.DataFrame else {}
+        table = table_from(make({"c": column}, **schema))
+        if table.levels[0] is None:  # pandas cannot know that a column of None holds strings
+            assert not any(value is not None for value in values)
+            continue
+        levels = (*table.levels[0], None)
+        assert [levels[code] for code in table.column(0)] == values
+        assert list(table.levels[0]) == sorted(set(values) - {None})
+
+
+# -- arrays -------------------------------------------------------------------------------------------
+
+
+def test_float_array_is_not_copied():
+    values = np.zeros((100_000, 100))
+    for order in (values, np.asfortranarray(values)):
+        assert np.shares_memory(table_from(order).numeric, order)
+
+
+def test_numbers_beside_strings_in_a_list_stay_numbers():
+    table = table_from([["a", NAN, 1], ["b", 1.5, None], [None, 2, 3]])
+    assert table.levels == (("a", "b"), None, None)
+    same(table.column(1).tolist(), [NAN, 1.5, 2])
+    same(table.column(2).tolist(), [1, NAN, 3])
+
+
+def test_boolean_array_is_nominal():
+    table = table_from(np.array([[True, False], [False, False]]))
+    assert table.levels == ((False, True), (False, True))
+    assert table.codes.tolist() == [[1, 0], [0, 0]]
+    assert table.codes.dtype == np.int32
+
+
+def test_string_array_is_nominal():
+    assert table_from(np.array([["b", "x"], ["a", "x"]])).levels == (("a", "b"), ("x",))
+
+
+def test_masked_cells_are_missing():
+    mask = [[True, False], [False, False]]
+    floats = table_from(np.ma.masked_array([[1.5, 2], [3, 4]], mask))
+    same(floats.column(0).tolist(), [NAN, 3])
+    integers = table_from(np.ma.masked_array([[1, 2], [3, 4]], mask))
+    same(integers.column(0).tolist(), [NAN, 3])
+
+
+def test_as_array_keeps_types():
+    assert as_array([True, NAN, "a", 1]).tolist()[::2] == [True, "a"]
+    assert as_array(np.float32([1])).dtype == np.float32
+
+
+def test_names_replace_those_found():
+    assert table_from(pd.DataFrame({"a": [1]}), ["z"]).names == ("z",)
+    assert table_from(np.zeros((1, 2)), [1, 2]).names == ("1", "2")
+    assert table_from(table_from(np.zeros((1, 1))), ["z"]).names == ("z",)
+
+
+def test_column_names_that_are_no_strings():
+    assert table_from(pd.DataFrame([[1, 2]])).names == ("0", "1")
+    assert table_from(pd.DataFrame([[1, 2]], columns=[("a", 1), 2.5])).names == ("('a', 1)", "2.5")
+
+
+def test_is_frame():
+    assert all(is_frame(make({"a": [1]})) for make in FRAMES.values())
+    assert not any(map(is_frame, ([[1]], np.zeros((1, 1)), pd.Series([1]), sparse.eye_array(2), None, "a")))
+
+
+# -- nominal by request -------------------------------------------------------------------------------
+
+
+def test_numbers_as_nominal():
+    table = table_from(np.array([[3.0, 0.5], [NAN, 0.5], [1.0, 2.0]]), nominal=[0])
+    assert column_of(table) == ([1, -1, 0], (1, 3))
+    assert table.levels[1] is None
+    assert table_from(pd.DataFrame({"a": [3, 1]}), nominal=["a"]).levels == ((1, 3),)
+    assert table_from(pd.DataFrame({"a": ["x"]}), nominal=[0]).levels == (("x",),)
+
+
+def test_sparse_numbers_as_nominal_have_zero_first():
+    values = np.array([[0, -2.0], [7, 0], [NAN, 0.0]])
+    table = table_from(sparse.csr_array(values), nominal=[0, 1])
+    assert column_of(table) == ([0, 1, -1], (0, 7))
+    assert column_of(table, 1) == ([1, 0, 0], (0, -2))
+
+
+def test_nominal_must_be_a_column():
+    with pytest.raises(DataError, match="nominal=2 is not a column"):
+        table_from(np.zeros((1, 2)), nominal=[2])
+    with pytest.raises(DataError, match="no column 'z'"):
+        table_from(np.zeros((1, 2)), nominal=["z"])
+
+
+def test_codes_of_values():
+    codes, levels = code_values(["b", NAN, "a", pd.NA, None])
+    assert (codes.tolist(), levels) == ([1, -1, 0, -1, -1], ("a", "b"))
+    assert codes.dtype == np.int32
+    with pytest.raises(DataTypeError, match="target 'y': values of different types"):
+        code_values(np.array([1, "a"], dtype=object), "target 'y'")
+
+
+def test_codes_of_numbers_read_as_integers_only_where_they_are():
+    assert code_numbers(np.array([2.0, -1.0]))[1] == (-1, 2)
+    assert code_numbers(np.array([2.0, 0.5]))[1] == (0.5, 2.0)
+    assert code_numbers(np.array([1e300, 0.0]))[1] == (0.0, 1e300)
+    assert all(type(level) is int for level in code_numbers(np.array([2.0, NAN]))[1])
+    assert code_numbers(np.array([NAN]))[1] == ()
+
+
+# -- errors -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "make", [np.array, sparse.csr_array, pd.DataFrame, lambda v: pl.DataFrame(v, orient="row")]
+)
+@pytest.mark.parametrize("bad", [np.inf, -np.inf])
+def test_infinite_cell_is_named(make, bad):
+    values = np.array([[1.0, 2.0], [NAN, 0.0], [3.0, bad]])
+    table = make(values)
+    name = {"DataFrame": "column_1" if isinstance(table, pl.DataFrame) else "1"}.get(
+        type(table).__name__, "x2"
+    )
+    with pytest.raises(DataError, match=rf"column '{name}' holds an infinite value \(inf\) in row 2"):
+        table_from(table)
+
+
+def test_float32_cells_whose_sum_overflows_are_finite():
+    assert table_from(np.full((3, 1), 3e38, np.float32)).n_rows == 3
+
+
+@pytest.mark.parametrize(
+    ("X", "error", "message"),
+    [
+        (np.zeros(3), DataError, "Expected 2D array for the features, got 1D"),
+        (np.zeros((1, 1, 1)), DataError, "got 3D"),
+        ("text", DataError, "got 0D"),
+        (pd.Series([1.0]), DataError, "got 1D"),
+        ([[1, 2], [3]], DataError, "rows have different lengths"),
+        ([[1, 2], np.array([3])], DataError, "rows have different lengths"),
+        (np.zeros((1, 1), complex), DataError, "Complex data not supported"),
+        (sparse.csr_array(np.ones((1, 1), complex)), DataError, "Complex data not supported"),
+        (pl.LazyFrame({"a": [1]}), DataTypeError, r"LazyFrame is lazy: collect\(\) it first"),
+        (np.zeros((0, 2)), DataError, r"0 sample\(s\) \(shape=\(0, 2\)\) while a minimum of 1 is required"),
+        (np.zeros((2, 0)), DataError, r"0 feature\(s\) \(shape=\(2, 0\)\) while a minimum of 1 is required"),
+        (pd.DataFrame({"a": []}), DataError, "0 sample"),
+        (pd.DataFrame(index=[0, 1]), DataError, r"0 feature\(s\) \(shape=\(2, 0\)\)"),
+        (sparse.csr_array((0, 3)), DataError, "0 sample"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), DataError, "two columns are called 'a'"),
+        (
+            pa.Table.from_arrays([pa.array([1])] * 2, names=["b", "b"]),
+            DataError,
+            "two columns are called 'b'",
+        ),
+        (pd.DataFrame([[1, 2]], columns=[0, "0"]), DataError, "two columns are called '0'"),
+        (
+            pd.DataFrame({"a": [None, 1, "x"]}),
+            DataTypeError,
+            "column 'a' holds a string beside a number in row 2",
+        ),
+        (
+            np.array([[{"k": 1}]], object),
+            DataTypeError,
+            "column 'x1' holds a dict in row 0: argument must be a string",
+        ),
+        (pd.DataFrame({"a": [dt.timedelta(1)]}), DataTypeError, "column 'a' holds a Timedelta in row 0"),
+        (pl.DataFrame({"a": [[1, 2], [3, 4]]}), DataTypeError, "column 'a' holds a list in row 0"),
+        (pd.DataFrame({"a": [True, 2.5]}, dtype=object), DataTypeError, "a number beside a boolean in row 1"),
+        (np.array([[b"a"]]), DataTypeError, "column 'x1' holds a bytes"),
+    ],
+)
+def test_errors(X, error, message):
+    with pytest.raises(error, match=message):
+        table_from(X)
+
+
+def test_wrong_number_of_names():
+    for X in (np.zeros((1, 2)), pd.DataFrame([[1, 2]]), sparse.csr_array((1, 2)), [["a", 1]]):
+        with pytest.raises(DataError, match="1 column names for 2 columns"):
+            table_from(X, ["a"])
+
+
+def test_cells_typed_by_what_they_hold():
+    assert type_cells([np.float32(1.5), 2, Decimal(3)], "c")[0].tolist() == [1.5, 2, 3]
+    assert type_cells([np.str_("a"), "b"], "c")[1] == ("a", "b")
+    assert type_cells([np.bool_(True)], "c")[1] == (False, True)
+
+
+# -- new data -----------------------------------------------------------------------------------------
+
+
+def test_category_unseen_in_training_is_missing_with_one_warning():
+    estimator = BaseEstimator()
+    training = read_features(estimator, pd.DataFrame({"a": ["x", "y"], "b": ["u", "v"]}), reset=True)
+    new = pd.DataFrame({"a": ["y", "new"], "b": ["other", "u"]})
+    with pytest.warns(UserWarning, match="not in the training data") as caught:
+        table = features_like(estimator, new, training)
+    assert len(caught) == 1
+    assert table.codes.tolist() == [[1, -1], [-1, 0]]
+    assert table.levels == training.levels
+    assert isinstance(table, Table)

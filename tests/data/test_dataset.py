@@ -1,0 +1,502 @@
+"""Dataset: construction, views, hiding labels, splitting, choosing features, facts, fingerprints."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from omnirank.data.dataset import Dataset
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.table import Table
+from omnirank.data.target import Target
+from omnirank.errors import DataError, ParameterError
+
+NAN = np.nan
+TREE = Hierarchy.from_paths(["a", "a/b", "c"])
+TARGETS = {
+    "classification": ["u", "v", None, "u", "u", "v"],
+    "multi-target-classification": [
+        ["u", "x"],
+        ["v", None],
+        [None, None],
+        ["u", "y"],
+        ["u", "x"],
+        ["v", "x"],
+    ],
+    "regression": [0.5, 1.5, NAN, 2.5, 3.5, 4.5],
+    "multi-target-regression": [[0.5, 1], [2, NAN], [NAN, NAN], [1, 2], [3, 4], [5, 6]],
+    "multi-label": [{"a"}, {"b"}, None, {"a", "b"}, set(), {"a"}],
+    "hierarchical-multi-label": [{"a"}, {"a/b"}, None, {"c"}, set(), {"a/b", "c"}],
+    "mixed-targets": pd.DataFrame({"k": ["u", "v", None, "u", "u", "v"], "s": [0.5, NAN, NAN, 1, 2, 3]}),
+    "clustering": None,
+}
+
+
+def mixed_frame():
+    return pd.DataFrame(
+        {
+            "size": [1.5, NAN, 3.0, 4.0, 5.0, 6.0],
+            "colour": ["red", "blue", None, "red", "red", "blue"],
+            "wet": [True, False, True, True, True, False],
+            "age": [3, 4, 5, 6, 7, 8],
+        }
+    )
+
+
+def dataset_of(task, X=None):
+    hierarchy = TREE if task == "hierarchical-multi-label" else None
+    return Dataset(mixed_frame() if X is None else X, TARGETS[task], hierarchy=hierarchy, name="small")
+
+
+def assert_same(data, other):
+    assert data.features.equals(other.features)
+    assert data.task == other.task
+    assert (data.target is None) == (other.target is None)
+    assert data.target is None or data.target.equals(other.target)
+    assert data.fingerprint == other.fingerprint
+
+
+# -- construction -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", TARGETS)
+def test_parts_of_every_task(task):
+    data = dataset_of(task)
+    known = [False] * 6 if task == "clustering" else [True, True, False, True, True, True]
+    assert data.task == task
+    assert data.labelled.tolist() == known
+    assert (data.n_examples, len(data), data.n_features) == (6, 6, 4)
+    assert data.feature_names == ("size", "colour", "wet", "age")
+    assert data.n_targets == len(data.target_names)
+    assert (data.y is None) == (task == "clustering")
+
+
+def test_x_is_a_frame_when_mixed_an_array_when_numeric_and_sparse_when_sparse():
+    frame = dataset_of("clustering").X
+    assert frame["colour"].cat.categories.tolist() == ["blue", "red"]
+    assert frame["age"].tolist() == [3, 4, 5, 6, 7, 8]
+    values = np.eye(3, dtype=np.float32)
+    assert Dataset(values).X.dtype == np.float32
+    assert sparse.issparse(Dataset(sparse.csr_array(values)).X)
+
+
+def test_a_large_float_array_is_not_copied():
+    values = np.zeros((100_000, 100))
+    data = Dataset(values, np.zeros(100_000))
+    assert np.shares_memory(data.X, values)
+    assert np.shares_memory(data.take(slice(0, 10)).hide_labels([0])._all_features.numeric, values)
+
+
+def test_pandas_polars_and_arrow_give_equal_data_sets():
+    frame = mixed_frame()
+    pandas = Dataset(frame, TARGETS["classification"])
+    for other in (pl.from_pandas(frame), pl.from_pandas(frame).to_arrow(), frame.convert_dtypes()):
+        assert_same(Dataset(other, TARGETS["classification"]), pandas)
+
+
+def test_names_nominal_and_groups():
+    data = Dataset(
+        [[1, 2.5], [3, 4.5]], feature_names=["a", "b"], nominal=["a"], feature_groups={"a": "first"}, name="n"
+    )
+    assert data.features.levels == ((1, 3), None)
+    assert data.feature_groups == {"a": "first"}
+    assert Dataset([[1.0]], [2.5], target_names=["t"]).target_names == ("t",)
+    table = Table.from_numeric(np.array([[1.0, 2.0]]))
+    renamed = Dataset(table, feature_names=["p", "q"], nominal=[1])
+    assert renamed.feature_names == ("p", "q")
+    assert renamed.features.is_nominal.tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([[1.0], [2.0]], [1]), {}, "X has 2 rows, y has 1"),
+        (([[1.0]], [{"a"}, {"b"}]), {}, "X has 1 rows, y has 2"),
+        (([[1.0]],), {"feature_groups": {"z": "g"}}, "feature_groups names 'z', which is no feature"),
+        (([[1.0]],), {"hierarchy": TREE}, "a hierarchy was given, but no y"),
+        (([[1.0]],), {"task": "regression"}, "task='regression' was given, but no y"),
+        (([[np.inf]],), {}, r"column 'x1' holds an infinite value \(inf\) in row 0"),
+        (([[1.0]], [np.inf]), {}, "Input y contains infinity"),
+        (([[1.0]],), {"feature_names": ["a", "b"]}, "2 column names for 1 columns"),
+        ((np.zeros((0, 2)),), {}, "0 sample"),
+        (([[1.0]], []), {}, "X has 1 rows, y has 0"),
+        (([[1.0]], Target.numeric(np.zeros((1, 1)), ["t"])), {}, "does not go with a ready-made Target"),
+        (
+            ([[1.0]], Target.labels(np.zeros((1, 1)), ["t"])),
+            {"task": "hierarchical-multi-label", "hierarchy": TREE},
+            "not the labels of the hierarchy",
+        ),
+    ],
+)
+def test_construction_errors(arguments, options, message):
+    with pytest.raises(ValueError, match=message):
+        Dataset(*arguments, **options)
+
+
+def test_ready_made_target():
+    target = Target.numeric(np.array([[1.0], [2.0]]), ["t"])
+    data = Dataset(np.eye(2), target, task="regression")
+    assert data.target is target
+    assert data.y.tolist() == [1, 2]
+
+
+# -- views --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", TARGETS)
+@pytest.mark.parametrize(
+    "rows", [slice(4, None, -2), [4, 2, 0], [-2, 2, 0], np.array([4, 2, 0], np.int32), pd.Series([4, 2, 0])]
+)
+def test_take(task, rows):
+    data, frame = dataset_of(task), mixed_frame()
+    view = data.take(rows)
+    assert view.features.equals(data.features.take(np.array([4, 2, 0])))
+    pd.testing.assert_frame_equal(
+        view.X.astype({"colour": object, "wet": bool}).reset_index(drop=True),
+        frame.iloc[[4, 2, 0]].astype({"age": float, "colour": object}).reset_index(drop=True),
+        check_dtype=False,
+    )
+    assert view.labelled.tolist() == data.labelled[[4, 2, 0]].tolist()
+    if task != "clustering":
+        assert view.target.equals(data.target.take(np.array([4, 2, 0])))
+
+
+def test_take_with_masks_and_without_rows():
+    data = dataset_of("regression")
+    assert data.take([True, False, False, False, False, True]).y.tolist() == [0.5, 4.5]
+    empty = data.take([])
+    assert (len(empty), empty.X.shape, empty.y.shape) == (0, (0, 4), (0,))
+    assert empty.describe()["examples"] == 0
+    assert len(data.take(np.zeros(6, bool)).labelled) == 0
+
+
+@pytest.mark.parametrize("sparse_x", [False, True])
+def test_take_copies_no_cell_until_used(sparse_x):
+    values = np.eye(6)
+    data = dataset_of("classification", sparse.csr_array(values) if sparse_x else values)
+    view = data.take([0, 1, 2]).take([2, 0]).take(slice(None))
+    assert view._all_features is data._all_features
+    assert view._all_target is data._all_target
+    assert "features" not in vars(view)
+    assert "target" not in vars(view)
+    assert (view.n_examples, view.n_features, view.n_targets) == (2, 6, 1)
+    assert "features" not in vars(view)
+    assert view.y.tolist() == [None, "u"]
+    assert view.features.column(2).tolist() == [1, 0]
+
+
+@given(st.data())
+@settings(max_examples=50)
+def test_views_of_views_are_rows_of_rows(data):
+    base = dataset_of("multi-target-regression")
+    view, rows = base, np.arange(6)
+    for _ in range(data.draw(st.integers(1, 4))):
+        chosen = data.draw(st.lists(st.integers(-len(rows), len(rows) - 1), max_size=7)) if len(rows) else []
+        view, rows = view.take(chosen), rows[np.array(chosen, int)]
+    assert_same(view, base.take(rows))
+    np.testing.assert_array_equal(view.y, base.y[rows])
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([0, 6], "no row 6: there are 6 rows, counted from 0"),
+        ([-7], "no row -7"),
+        ([True], "mask has 1 entries, but there are 6 rows"),
+        ([0.0], "not by float64"),
+        (2, "a slice, a mask or a list of rows"),
+    ],
+)
+def test_rows_that_do_not_exist(rows, message):
+    for method in (dataset_of("regression").take, dataset_of("regression").hide_labels):
+        with pytest.raises(DataError, match=message):
+            method(rows)
+
+
+def test_rows_of_a_view_are_counted_in_the_view():
+    with pytest.raises(DataError, match="no row 3: there are 2 rows"):
+        dataset_of("regression").take([4, 5]).take([3])
+
+
+# -- hidden labels ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", [task for task in TARGETS if task != "clustering"])
+def test_hide_labels(task):
+    data = dataset_of(task)
+    before = data.fingerprint
+    hidden = data.hide_labels([0, -1])
+    assert hidden.labelled.tolist() == [False, True, False, True, True, False]
+    assert np.isnan(hidden.target.dense()[[0, 5]]).all()
+    np.testing.assert_array_equal(hidden.target.dense()[1:5], data.target.dense()[1:5])
+    assert hidden.target_names == data.target_names
+    assert hidden.target.levels == data.target.levels
+    assert hidden.task == task
+    assert data.labelled.tolist() == [True, True, False, True, True, True]
+    assert Dataset(data.features, data.target, task=task, hierarchy=data.hierarchy).fingerprint == before
+    assert hidden.hide_labels(slice(None)).labelled.sum() == 0
+
+
+def test_hide_labels_in_a_view_that_repeats_a_row():
+    data = dataset_of("classification")
+    view = data.take([0, 0, 1]).hide_labels([0])
+    assert view.labelled.tolist() == [False, True, True]
+    assert view.take([2, 1]).y.tolist() == ["v", "u"]
+    assert view.features.column(3).tolist() == [3, 3, 4]
+    assert data.labelled[0]
+
+
+def test_hide_labels_without_target():
+    with pytest.raises(DataError, match="no labels to hide"):
+        dataset_of("clustering").hide_labels([0])
+
+
+# -- splitting ----------------------------------------------------------------------------------------
+
+
+@given(st.integers(2, 60), st.floats(0.05, 0.95), st.integers(0, 1000))
+@settings(max_examples=60)
+def test_split_keeps_shares_within_one(n, share, seed):
+    classes = np.random.default_rng(seed).integers(0, 4, n)
+    y = np.where(classes == 3, NAN, classes.astype(float))
+    data = Dataset(np.arange(n, dtype=float)[:, None], y, task="classification")
+    first = int(np.floor(share * n + 1e-9))
+    if not 0 < first < n:
+        with pytest.raises(ParameterError, match="both parts need at least one example"):
+            data.split(share, random_state=seed)
+        return
+    train, test = data.split(share, random_state=seed)
+    assert len(train) == first
+    rows = np.concatenate([train.X[:, 0], test.X[:, 0]])
+    assert sorted(rows.tolist()) == list(range(n))
+    assert np.all(np.diff(train.X[:, 0]) > 0)
+    for label in range(4):
+        in_train = (classes[train.X[:, 0].astype(int)] == label).sum()
+        assert abs(in_train - (classes == label).sum() * first / n) < 1 + 1e-9
+
+
+def test_split_is_drawn_by_the_seed():
+    data = Dataset(np.arange(40.0)[:, None])
+    parts = [data.split(0.5, random_state=seed)[0].X[:, 0].tolist() for seed in (0, 0, 1)]
+    assert parts[0] == parts[1] != parts[2]
+    draws = [data.split(0.5, random_state=np.random.default_rng(3))[0].X[:, 0].tolist() for _ in range(2)]
+    assert draws[0] == draws[1]
+
+
+def test_split_rounds_down_what_is_not_whole_but_for_rounding_errors():
+    data = Dataset(np.zeros((100, 1)))
+    assert 0.29 * 100 < 29
+    assert [len(data.split(share, random_state=0)[0]) for share in (0.29, 0.295, 2 / 3)] == [29, 29, 66]
+
+
+def test_split_reaches_every_example():
+    data = Dataset(np.arange(5.0)[:, None], ["a", "a", "b", "b", "b"])
+    seen = {row for seed in range(50) for row in data.split(0.2, random_state=seed)[0].X[:, 0].tolist()}
+    assert seen == {0.0, 1.0, 2.0, 3.0, 4.0}
+
+
+def test_split_without_strata_may_lose_a_class():
+    data = Dataset(np.zeros((20, 1)), ["a"] * 10 + ["b"] * 10)
+    counts = [(data.split(0.5, random_state=s, stratify=False)[0].y == "a").sum() for s in range(30)]
+    assert len(set(counts)) > 1
+    assert {(data.split(0.5, random_state=s)[0].y == "a").sum() for s in range(30)} == {5}
+
+
+@pytest.mark.parametrize("task", TARGETS)
+def test_split_of_every_task(task):
+    train, test = dataset_of(task).split(0.5, random_state=0)
+    assert (len(train), len(test), train.task) == (3, 3, task)
+
+
+# -- features -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        ["age", "colour"],
+        [3, 1],
+        [-1, 1],
+        np.array([3, 1]),
+        np.array(["age", "colour"]),
+        ["age", 1],
+        ("age", "colour"),
+    ],
+)
+def test_select_features(features):
+    data = dataset_of("classification").take([1, 3])
+    chosen = data.select_features(features)
+    assert chosen.feature_names == ("age", "colour")
+    assert chosen.X["age"].tolist() == [4, 6]
+    assert chosen.X["colour"].tolist() == ["blue", "red"]
+    assert chosen.y.tolist() == ["v", "u"]
+    assert data.n_features == 4
+
+
+def test_select_features_by_mask_and_groups():
+    data = Dataset(np.eye(3), feature_groups={"x1": "g", "x3": "h"})
+    chosen = data.select_features(np.array([False, True, True]))
+    assert chosen.feature_names == ("x2", "x3")
+    assert chosen.feature_groups == {"x3": "h"}
+    assert data.feature_groups == {"x1": "g", "x3": "h"}
+    assert Dataset(sparse.eye_array(3)).select_features([2, 0]).X.toarray().tolist() == [
+        [0, 1],
+        [0, 0],
+        [1, 0],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        ([4], "no feature 4: there are 4 features"),
+        (["depth"], "no column 'depth'"),
+        ([True, False], "mask has 2 entries, but there are 4 features"),
+        ([0, 0], "two columns are called 'size'"),
+        ("size", "give a list of names or positions"),
+        ([0.5], "not by float64"),
+    ],
+)
+def test_select_features_errors(features, message):
+    with pytest.raises(DataError, match=message):
+        dataset_of("classification").select_features(features)
+
+
+# -- facts --------------------------------------------------------------------------------------------
+
+
+COMMON = {
+    "name": "small",
+    "examples": 6,
+    "features": 4,
+    "numeric features": 2,
+    "nominal features": 2,
+    "missing cells": 2,
+}
+SPECIAL = {
+    "classification": {"targets": 1, "partly labelled": 0, "classes": {"u": 3, "v": 2}},
+    "multi-target-classification": {"targets": 2, "partly labelled": 1},
+    "regression": {"targets": 1, "partly labelled": 0},
+    "multi-target-regression": {"targets": 2, "partly labelled": 1},
+    "multi-label": {"targets": 2, "partly labelled": 0, "label cardinality": 1.0},
+    "hierarchical-multi-label": {
+        "targets": 3,
+        "label cardinality": 7 / 5,
+        "hierarchy": "tree",
+        "hierarchy depth": 2,
+    },
+    "mixed-targets": {"targets": 2, "partly labelled": 1},
+    "clustering": {"targets": 0, "labelled": 0},
+}
+
+
+@pytest.mark.parametrize("task", TARGETS)
+def test_describe(task):
+    facts = dataset_of(task).describe()
+    assert list(facts)[:3] == ["name", "task", "examples"]
+    expected = {"labelled": 5, **COMMON, "task": task, "sparse": False, **SPECIAL[task]}
+    assert {key: facts[key] for key in expected} == expected
+    assert facts["missing share"] == 2 / 24
+    assert "density" not in facts
+
+
+def test_describe_sparse():
+    facts = Dataset(sparse.csr_array(np.array([[0, 1.0], [NAN, 0]]))).describe()
+    assert (facts["sparse"], facts["density"], facts["missing cells"]) == (True, 0.5, 1)
+
+
+@pytest.mark.parametrize("make", [np.array, sparse.csr_array])
+def test_describe_counts_partly_labelled_sets(make):
+    values = make([[1, NAN, 1], [NAN, NAN, NAN], [0.0, 1, 0]])
+    facts = Dataset(np.eye(3), values).describe()
+    assert (facts["labelled"], facts["partly labelled"], facts["label cardinality"]) == (2, 1, 1.5)
+
+
+def test_describe_of_a_view_and_classes_that_are_gone():
+    assert dataset_of("classification").take([0, 2]).describe()["classes"] == {"u": 1, "v": 0}
+
+
+def test_repr():
+    assert repr(dataset_of("classification")) == (
+        "<Dataset 'small': 6 examples, 4 features, classification, 1 targets, 5 labelled>"
+    )
+
+
+# -- fingerprints -------------------------------------------------------------------------------------
+
+
+def test_fingerprint_of_equal_data_is_equal():
+    values = np.random.default_rng(0).normal(size=(7, 3))
+    values[2, 1] = NAN
+    values[0, 0] = 0.0
+    y = np.array([0, 1, 0, 1, 0, 1, NAN])
+    expected = Dataset(values, y).fingerprint
+    negative = values.copy()
+    negative[0, 0] = -0.0
+    negative[2, 1] = -np.float64(NAN)
+    wide = np.zeros((14, 6))
+    wide[::2, ::2] = values
+    same = [
+        np.asfortranarray(values),
+        negative,
+        wide[::2, ::2],
+        values.tolist(),
+        pd.DataFrame(values, columns=["x1", "x2", "x3"]),
+    ]
+    for X in same:
+        assert Dataset(X, y, name="another").fingerprint == expected
+    assert Dataset(values[::-1], y[::-1]).take(slice(None, None, -1)).fingerprint == expected
+    assert pickle.loads(pickle.dumps(Dataset(values, y))).fingerprint == expected
+    assert copy.deepcopy(Dataset(values, y)).fingerprint == expected
+
+
+def test_fingerprint_of_sparse_data_does_not_depend_on_its_storage():
+    values = np.array([[0, 1.5], [NAN, 0], [2, 0]])
+    stored = sparse.coo_array(([1.5, NAN, 2.0, 0.0], ([0, 1, 2, 0], [1, 0, 0, 0])), shape=(3, 2))
+    wide = sparse.csc_array(values)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    prints = {Dataset(X, [{"a"}, {"b"}, None]).fingerprint for X in (sparse.csr_array(values), stored, wide)}
+    assert len(prints) == 1
+
+
+def test_fingerprint_sees_every_difference():
+    X, y = np.array([[1.0, 2.0], [3.0, 4.0]]), ["a", "b"]
+    changed = X.copy()
+    changed[1, 1] += 1e-12
+    variants = [
+        Dataset(X, y),
+        Dataset(changed, y),
+        Dataset(X.astype(np.float32), y),
+        Dataset(X[:, ::-1], y),
+        Dataset(X.T, y),
+        Dataset(X[::-1], y),
+        Dataset(X, y, feature_names=["p", "q"]),
+        Dataset(X, y, target_names=["t"]),
+        Dataset(X, y, nominal=[0]),
+        Dataset(X, ["a", "c"]),
+        Dataset(X, ["a", None]),
+        Dataset(X, ["b", "a"]),
+        Dataset(X),
+        Dataset(X, [0, 1]),
+        Dataset(X, [0, 1], task="regression"),
+        Dataset(X, np.array([[0, 1, 0], [0, 0, 1]]), target_names=TREE.labels),
+        Dataset(X, np.array([[0, 0, 1], [0, 0, 1]]), hierarchy=TREE),
+        Dataset(X, np.array([[0, 0, 1], [0, 0, 1]]), hierarchy=Hierarchy.flat(TREE.labels)),
+    ]
+    assert len({data.fingerprint for data in variants}) == len(variants)
+
+
+def test_fingerprint_of_more_rows_than_are_hashed_at_once():
+    values = np.zeros((40_000, 1))
+    first = Dataset(values).fingerprint
+    values = values.copy()
+    values[-1] = 1
+    assert Dataset(values).fingerprint != first

@@ -1,0 +1,675 @@
+"""Generators: counts and roles, what the features tell, hidden values, label sets, domains of parameters."""
+
+from __future__ import annotations
+
+import inspect
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+from sklearn.feature_selection import chi2, f_regression, mutual_info_classif
+from sklearn.metrics import adjusted_rand_score
+from sklearn.mixture import GaussianMixture
+from sklearn.tree import DecisionTreeClassifier
+
+from omnirank import datasets
+from omnirank.data.generators_targets import cut
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.infer import TASKS
+from omnirank.errors import ParameterError
+
+ROLES = ("relevant", "redundant", "interacting", "irrelevant")
+SUPERVISED = {
+    "regression": datasets.make_regression,
+    "multi-target-regression": datasets.make_multi_target_regression,
+    "classification": datasets.make_classification,
+    "multi-target-classification": datasets.make_multi_target_classification,
+    "mixed-targets": datasets.make_mixed_targets,
+    "multi-label": datasets.make_multi_label,
+    "hierarchical-multi-label": datasets.make_hierarchical_multi_label,
+}
+SEVERAL_TARGETS = [task for task in SUPERVISED if task not in ("regression", "classification")]
+ALL = SUPERVISED | {"clustering": datasets.make_clusters}
+CLASSIC = [datasets.make_friedman, datasets.make_xor]
+
+
+def counts_of(relevance):
+    return {role: int(getattr(relevance, role).sum()) for role in ROLES}
+
+
+def values_of(data):
+    """All feature cells as floats, codes of nominal ones, NaN = missing."""
+    columns = [data.features.column(i) for i in range(data.n_features)]
+    return np.column_stack([np.where(c < 0, np.nan, c) if c.dtype.kind == "i" else c for c in columns])
+
+
+# -- shapes, roles, seeds -----------------------------------------------------------------------------
+
+
+def test_there_is_a_generator_for_every_task():
+    assert set(ALL) == set(TASKS)
+
+
+@pytest.mark.parametrize("task", sorted(ALL))
+def test_shapes_names_and_roles(task):
+    data, relevance = ALL[task](
+        120, n_relevant=4, n_redundant=3, n_irrelevant=6, n_interacting=5, random_state=1
+    )
+    assert (data.task, data.n_examples, data.n_features) == (task, 120, 18)
+    assert data.feature_names == tuple(f"x{i}" for i in range(1, 19))
+    assert counts_of(relevance) == {"relevant": 4, "redundant": 3, "interacting": 5, "irrelevant": 6}
+    assert np.array_equal(sum(getattr(relevance, role).astype(int) for role in ROLES), np.ones(18))
+    assert np.array_equal(
+        relevance.informative, relevance.relevant | relevance.redundant | relevance.interacting
+    )
+    assert data.labelled.all() == (task != "clustering")
+
+
+def test_roles_cannot_be_changed():
+    _, relevance = datasets.make_regression(random_state=0)
+    with pytest.raises(ValueError, match="read-only"):
+        relevance.relevant[0] = True
+
+
+@pytest.mark.parametrize("generator", [*ALL.values(), *CLASSIC])
+def test_same_seed_same_data(generator):
+    def make(seed):
+        data, relevance = generator(60, random_state=seed)
+        return data.fingerprint, relevance.informative.tolist()
+
+    assert make(7) == make(7)
+    assert make(7) != make(8)
+    assert make(np.random.default_rng(3)) == make(np.random.default_rng(3))
+    assert make(np.random.RandomState(3)) == make(np.random.RandomState(3))
+    assert make(None) != make(None)
+
+
+@pytest.mark.parametrize("generator", [*ALL.values(), *CLASSIC])
+def test_order_of_features_is_random_unless_asked_otherwise(generator):
+    plain, sorted_roles = generator(50, shuffle=False, random_state=0)
+    shuffled, roles = generator(50, shuffle=True, random_state=0)
+    assert sorted_roles.informative[: sorted_roles.informative.sum()].all()
+    assert not np.array_equal(roles.informative, sorted_roles.informative)
+    assert {tuple(column) for column in plain.X.T} == {tuple(column) for column in shuffled.X.T}
+
+
+def test_features_in_their_order_when_not_shuffled():
+    _, relevance = datasets.make_regression(
+        n_relevant=2, n_interacting=2, n_redundant=1, n_irrelevant=1, shuffle=False
+    )
+    order = [role for i in range(6) for role in ROLES if getattr(relevance, role)[i]]
+    assert order == ["relevant", "relevant", "interacting", "interacting", "redundant", "irrelevant"]
+
+
+@given(data=st.data(), task=st.sampled_from(sorted(ALL)), seed=st.integers(0, 2**64))
+@settings(deadline=None, max_examples=150)
+def test_any_parameters_in_their_domain_give_what_they_say(data, task, seed):
+    n = data.draw(st.integers(10, 40))
+    options = {
+        "n_relevant": data.draw(st.integers(1, 5)),
+        "n_redundant": data.draw(st.integers(0, 4)),
+        "n_irrelevant": data.draw(st.integers(0, 5)),
+        "n_interacting": data.draw(st.sampled_from([0, 2, 3, 4, 5, 6, 7])),
+        "share_nominal": data.draw(st.floats(0, 1)),
+        "missing_features": data.draw(st.floats(0, 0.999)),
+        "noise": data.draw(st.floats(0, 3)),
+    }
+    if task != "clustering":
+        options["labelled"] = data.draw(st.integers(0, n) | st.floats(0, 1))
+        options["sparse"] = data.draw(st.booleans())
+        if options["sparse"]:
+            # Few rare words make fewer different scores than there are classes, unless there is noise.
+            options |= {"n_interacting": 0, "noise": 0.5}
+    if task in SEVERAL_TARGETS:
+        options["missing_targets"] = data.draw(st.floats(0, 0.6))
+    made, relevance = ALL[task](n, random_state=seed, **options)
+    n_features = made.n_features
+    assert counts_of(relevance) == {role: options[f"n_{role}"] for role in ROLES}
+    assert made.features.is_nominal.sum() == round(options["share_nominal"] * n_features)
+    assert made.features.n_missing == round(options["missing_features"] * n * n_features)
+    if task == "clustering":
+        assert made.target is None
+        return
+    assert made.features.is_sparse == options["sparse"]
+    labelled = options["labelled"]
+    n_labelled = labelled if isinstance(labelled, int) else round(labelled * n)
+    assert made.labelled.sum() == n_labelled
+    hidden = (n - n_labelled) * made.n_targets
+    hidden += round(options.get("missing_targets", 0) * n_labelled * made.n_targets)
+    if task == "hierarchical-multi-label":
+        assert (n - n_labelled) * made.n_targets <= made.target.n_unknown <= hidden
+    else:
+        assert made.target.n_unknown == hidden
+
+
+# -- what the features tell -----------------------------------------------------------------------------
+
+
+def importances(data, n_trees=100):
+    """Impurity importances of a scikit-learn forest; several targets at once."""
+    y = data.target.dense()
+    kind = ExtraTreesClassifier if data.target.is_nominal.all() else ExtraTreesRegressor
+    forest = kind(n_trees, max_features=None, min_samples_leaf=3, random_state=0)
+    return forest.fit(values_of(data), y[:, 0] if y.shape[1] == 1 else y).feature_importances_
+
+
+@pytest.mark.parametrize("task", sorted(SUPERVISED))
+@pytest.mark.parametrize("share_nominal", [0.0, 1.0])
+def test_relevant_features_tell_more_than_irrelevant_ones(task, share_nominal):
+    data, relevance = SUPERVISED[task](
+        600, n_relevant=3, n_redundant=0, n_irrelevant=10, share_nominal=share_nominal, random_state=3
+    )
+    scores = importances(data)
+    assert scores[relevance.relevant].min() > 1.5 * scores[relevance.irrelevant].max()
+
+
+@pytest.mark.parametrize("task", sorted(SUPERVISED))
+def test_relevant_words_tell_more_than_irrelevant_ones(task):
+    data, relevance = SUPERVISED[task](
+        500, n_relevant=3, n_irrelevant=10, sparse=True, word_share=0.2, random_state=5
+    )
+    scores = importances(data)
+    assert scores[relevance.relevant].min() > 2 * scores[relevance.irrelevant].max()
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_redundant_features_follow_a_relevant_one(sparse):
+    data, relevance = datasets.make_regression(
+        2000, n_relevant=3, n_redundant=5, sparse=sparse, word_share=0.3, random_state=0
+    )
+    correlation = np.abs(np.corrcoef(data.features.matrix.toarray().T if sparse else data.X.T))
+    to_relevant = correlation[:, relevance.relevant]
+    assert (to_relevant[relevance.redundant].max(axis=1) > 0.9).all()
+    assert (to_relevant[relevance.redundant].max(axis=1) < 0.9999).all()
+    assert (to_relevant[relevance.irrelevant] < 0.15).all()
+    copied = np.bincount(to_relevant[relevance.redundant].argmax(axis=1), minlength=3)
+    assert sorted(copied.tolist()) == [1, 2, 2], "relevant features are copied in turn"
+
+
+@pytest.mark.parametrize(("n_interacting", "groups"), [(2, [2]), (3, [3]), (6, [2, 2, 2]), (7, [2, 2, 3])])
+def test_target_is_made_of_the_signs_of_products_of_interacting_features(n_interacting, groups):
+    data, _ = datasets.make_regression(
+        300, n_relevant=2, n_interacting=n_interacting, noise=0.0, shuffle=False, random_state=0
+    )
+    signals = [data.X[:, 0], data.X[:, 1]]
+    start = 2
+    for size in groups:
+        signals.append(np.sign(data.X[:, start : start + size]).prod(axis=1))
+        start += size
+    weights, residuals, *_ = np.linalg.lstsq(np.column_stack(signals), data.y, rcond=None)
+    assert residuals[0] < 1e-16
+    assert np.isclose(np.linalg.norm(weights), 1)
+    assert np.abs(weights).max() < 3 * np.abs(weights).min() + 1e-9
+
+
+@pytest.mark.parametrize("n_interacting", [2, 3])
+def test_interacting_features_are_invisible_alone_and_visible_together(n_interacting):
+    data, relevance = datasets.make_classification(
+        3000, n_relevant=0, n_interacting=n_interacting, n_irrelevant=3, noise=0.0, random_state=1
+    )
+    codes = data.target.values[:, 0]
+    alone = [abs(np.corrcoef(np.sign(column), codes)[0, 1]) for column in data.X.T]
+    assert max(alone) < 0.06
+    assert mutual_info_classif(data.X, codes, random_state=0).max() < 0.03
+    chosen = np.sign(data.X[:, relevance.interacting])
+    assert DecisionTreeClassifier(max_depth=n_interacting).fit(chosen, codes).score(chosen, codes) == 1.0
+    fewer = chosen[:, 1:]
+    assert DecisionTreeClassifier().fit(fewer, codes).score(fewer, codes) < 0.55
+
+
+def test_a_forest_finds_the_interacting_features():
+    data, relevance = datasets.make_classification(
+        1500, n_relevant=0, n_interacting=2, n_irrelevant=4, noise=0.0, share_nominal=0.5, random_state=2
+    )
+    scores = importances(data)
+    assert scores[relevance.interacting].min() > 2 * scores[relevance.irrelevant].max()
+
+
+def test_noise_is_relative_to_the_signal():
+    quiet, _ = datasets.make_regression(4000, noise=0.0, random_state=0)
+    loud, _ = datasets.make_regression(4000, noise=2.0, random_state=0)
+    assert np.isclose(quiet.y.var(), 1, rtol=0.1)
+    assert np.isclose(loud.y.var(), 5, rtol=0.1)
+    assert np.isclose((loud.y - quiet.y).std(), 2, rtol=0.05)
+    assert np.array_equal(quiet.X, loud.X)
+
+
+def test_levels_of_a_binned_feature_say_nothing_by_their_order():
+    numeric, _ = datasets.make_regression(1000, n_irrelevant=40, random_state=0)
+    nominal, _ = datasets.make_regression(1000, n_irrelevant=40, share_nominal=1.0, random_state=0)
+    sizes = {len(levels) for levels in nominal.features.levels}
+    assert sizes == {2, 4, 6}
+    ordered = 0
+    for i, levels in enumerate(nominal.features.levels):
+        codes, values = nominal.features.column(i), numeric.X[:, i]
+        means = [values[codes == k].mean() for k in range(len(levels))]
+        bounds = sorted((values[codes == k].min(), values[codes == k].max()) for k in range(len(levels)))
+        assert all(before[1] <= after[0] for before, after in pairwise(bounds))
+        assert np.bincount(codes, minlength=len(levels)).min() > 0.6 * 1000 / len(levels)
+        ordered += list(means) == sorted(means)
+    assert 0 < ordered < nominal.n_features / 2
+
+
+# -- targets ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+def test_classes_are_of_equal_size_and_named(n_classes):
+    data, _ = datasets.make_classification(70 * n_classes, n_classes=n_classes, random_state=0)
+    names = [f"c{k}" for k in range(1, n_classes + 1)]
+    assert data.describe()["classes"] == dict.fromkeys(names, 70)
+
+
+def test_class_numbers_do_not_follow_the_score():
+    made = [
+        datasets.make_classification(200, n_relevant=1, n_classes=4, noise=0.0, shuffle=False, random_state=i)
+        for i in range(20)
+    ]
+    orders = set()
+    for data, _ in made:
+        codes = data.target.values[:, 0]
+        orders.add(tuple(np.argsort([data.X[codes == k, 0].mean() for k in range(4)])))
+    assert len(orders) > 5
+
+
+def test_number_of_classes_of_each_target():
+    data, _ = datasets.make_multi_target_classification(n_targets=3, n_classes=(2, 3, 5), random_state=0)
+    assert [len(levels) for levels in data.target.levels] == [2, 3, 5]
+    assert [np.unique(data.target.values[:, i]).size for i in range(3)] == [2, 3, 5]
+    data, _ = datasets.make_multi_target_classification(n_targets=4, n_classes=2, random_state=0)
+    assert data.task == "multi-target-classification"
+    assert data.y.shape == (200, 4)
+
+
+def test_mixed_targets_are_numbers_and_classes():
+    data, _ = datasets.make_mixed_targets(n_numeric=3, n_nominal=1, n_classes=4, random_state=0)
+    assert data.target.is_nominal.tolist() == [False, False, False, True]
+    assert np.unique(data.target.values[:, 0]).size == 200
+    assert set(np.unique(data.target.values[:, 3])) == {0, 1, 2, 3}
+
+
+def test_targets_differ():
+    data, _ = datasets.make_multi_target_regression(1000, n_targets=4, random_state=0)
+    correlation = np.corrcoef(data.y.T) - np.eye(4)
+    assert np.abs(correlation).max() < 0.99
+
+
+@pytest.mark.parametrize("density", [0.05, 0.3, 0.8])
+def test_label_density(density):
+    data, _ = datasets.make_multi_label(200, n_labels=6, label_density=density, random_state=0)
+    assert np.allclose(data.y.mean(axis=0), density)
+    assert data.target_names == tuple(f"label{i}" for i in range(1, 7))
+
+
+@pytest.mark.parametrize("kind", ["tree", "dag"])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+def test_label_sets_are_closed_under_the_hierarchy(kind, sparse, missing):
+    data, _ = datasets.make_hierarchical_multi_label(
+        n_labels=25, hierarchy=kind, sparse=sparse, missing_targets=missing, labelled=150, random_state=0
+    )
+    assert data.hierarchy.is_tree == (kind == "tree")
+    assert data.target_names == data.hierarchy.labels
+    values = data.target.dense()[data.labelled]
+    for child, above in enumerate(data.hierarchy.parents):
+        for parent in above:
+            both = ~np.isnan(values[:, child]) & ~np.isnan(values[:, parent])
+            assert (values[both, child] <= values[both, parent]).all()
+            assert not np.isnan(values[values[:, child] == 1, parent]).any(), (
+                "a known 1 settles its ancestors"
+            )
+            assert not np.isnan(values[values[:, parent] == 0, child]).any(), (
+                "a known 0 settles its descendants"
+            )
+    assert (np.nansum(values, axis=0) > 0).mean() > 0.8
+    assert np.isnan(values).any() == (missing > 0)
+
+
+@pytest.mark.parametrize("kind", ["tree", "dag"])
+def test_density_holds_among_the_examples_with_all_parents(kind):
+    data, _ = datasets.make_hierarchical_multi_label(
+        1000, n_labels=12, hierarchy=kind, label_density=0.4, random_state=0
+    )
+    for child, above in enumerate(data.hierarchy.parents):
+        allowed = data.y[:, list(above)].all(axis=1)
+        assert abs(data.y[allowed, child].mean() - 0.4) < 0.5 / allowed.sum() + 1e-9
+
+
+def test_generated_hierarchies():
+    tree, _ = datasets.make_hierarchical_multi_label(n_labels=39, random_state=0)
+    assert tree.hierarchy.roots.tolist() == [0, 1, 2]
+    assert sorted(tree.hierarchy.depth.tolist()) == [0] * 3 + [1] * 9 + [2] * 27
+    dag, _ = datasets.make_hierarchical_multi_label(n_labels=39, hierarchy="dag", random_state=0)
+    assert np.array_equal(dag.hierarchy.depth, tree.hierarchy.depth)
+    assert sum(len(above) == 2 for above in dag.hierarchy.parents) == 18
+    small, _ = datasets.make_hierarchical_multi_label(n_labels=4, hierarchy="dag", random_state=0)
+    assert len(small.hierarchy.parents[3]) == 2
+    assert len(datasets.make_hierarchical_multi_label(n_labels=1)[0].hierarchy) == 1
+
+
+def test_a_hierarchy_of_ones_own():
+    own = Hierarchy.from_paths(["b/c", "a", "b"])
+    data, _ = datasets.make_hierarchical_multi_label(hierarchy=own, random_state=0)
+    assert data.hierarchy is own
+    assert (data.y[:, 0] <= data.y[:, 2]).all()
+    assert data.y.sum(axis=0).tolist() == [50, 100, 100]
+
+
+@given(
+    st.lists(
+        st.sampled_from([0.0, 0.5, 0.25, 1e-3, 2.0, 3.0]) | st.floats(-5, 5).map(lambda v: round(v, 6)),
+        min_size=1,
+        max_size=30,
+    ),
+    st.lists(st.floats(0.01, 0.99), min_size=1, max_size=5).map(sorted),
+)
+def test_cut_makes_intervals_of_which_none_is_empty(scores, shares):
+    scores = np.array(scores)
+    codes = cut(scores, shares)
+    if np.unique(scores).size <= len(shares):
+        assert codes is None
+        return
+    assert set(codes) == set(range(len(shares) + 1))
+    order = np.argsort(scores)
+    assert (np.diff(codes[order]) >= 0).all()
+    for value in np.unique(scores):
+        assert np.unique(codes[scores == value]).size == 1
+
+
+def test_cut_takes_the_nearest_possible_cuts():
+    assert cut(np.arange(10.0), [0.3, 0.9]).tolist() == [0] * 3 + [1] * 6 + [2]
+    assert cut(np.array([1.0, 1.0, 1.0, -1.0]), [0.5]).tolist() == [1, 1, 1, 0]
+    assert cut(np.array([0.1 + 0.2, 0.3, 1.0]), [0.3]).tolist() == [0, 0, 1]
+
+
+def test_parity_alone_makes_exact_classes():
+    data, _ = datasets.make_classification(
+        301, n_relevant=0, n_interacting=2, n_irrelevant=0, noise=0.0, shuffle=False, random_state=4
+    )
+    parity = np.sign(data.X).prod(axis=1)
+    assert abs(np.corrcoef(parity, data.target.values[:, 0])[0, 1]) == pytest.approx(1)
+
+
+# -- clusters -----------------------------------------------------------------------------------------
+
+
+def clusters_found(X, n_clusters):
+    return GaussianMixture(n_clusters, n_init=5, random_state=0).fit_predict(X)
+
+
+def test_clusters_live_in_the_relevant_features():
+    data, relevance = datasets.make_clusters(300, n_clusters=4, n_relevant=6, noise=0.2, random_state=1)
+    first, second = data.X[:, relevance.relevant][:, :3], data.X[:, relevance.relevant][:, 3:]
+    assert adjusted_rand_score(clusters_found(first, 4), clusters_found(second, 4)) > 0.95
+    sizes = np.bincount(clusters_found(first, 4))
+    assert sizes.tolist() == [75] * 4
+    other = data.X[:, relevance.irrelevant]
+    assert adjusted_rand_score(clusters_found(first, 4), clusters_found(other, 4)) < 0.1
+
+
+def test_interacting_features_of_clusters_depend_on_the_cluster_only_together():
+    data, relevance = datasets.make_clusters(
+        2000, n_clusters=2, n_relevant=1, n_interacting=2, noise=0.05, random_state=0
+    )
+    cluster = data.X[:, relevance.relevant][:, 0] > 0
+    signs = np.sign(data.X[:, relevance.interacting])
+    assert abs(np.corrcoef(signs[:, 0], cluster)[0, 1]) < 0.07
+    assert abs(np.corrcoef(signs[:, 1], cluster)[0, 1]) < 0.07
+    assert abs(np.corrcoef(signs.prod(axis=1), cluster)[0, 1]) == pytest.approx(1)
+
+
+# -- hidden labels, words -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", sorted(SUPERVISED))
+def test_fewer_labels_are_a_subset_and_features_stay(task):
+    few, _ = SUPERVISED[task](100, labelled=10, random_state=0)
+    more, _ = SUPERVISED[task](100, labelled=0.5, random_state=0)
+    everything, _ = SUPERVISED[task](100, random_state=0)
+    assert (few.labelled.sum(), more.labelled.sum(), everything.labelled.sum()) == (10, 50, 100)
+    assert (few.labelled <= more.labelled).all()
+    assert np.array_equal(few.X, everything.X)
+    rows = more.labelled
+    assert np.array_equal(more.target.dense()[rows], everything.target.dense()[rows])
+    assert 0.1 < few.labelled[:50].mean() / few.labelled.mean() < 1.9, "labelled examples are spread"
+
+
+def test_labelled_counts_integers_and_shares_floats():
+    assert datasets.make_regression(50, labelled=1)[0].labelled.sum() == 1
+    assert datasets.make_regression(50, labelled=1.0)[0].labelled.sum() == 50
+    assert datasets.make_regression(50, labelled=0)[0].labelled.sum() == 0
+    assert datasets.make_regression(50, labelled=np.int64(3))[0].labelled.sum() == 3
+
+
+@pytest.mark.parametrize("task", SEVERAL_TARGETS)
+def test_labelled_examples_keep_a_target_value(task):
+    data, _ = SUPERVISED[task](100, labelled=80, missing_targets=0.66, random_state=0)
+    assert data.labelled.sum() == 80
+    assert data.target.is_partial
+
+
+def test_missing_cells_leave_the_others_as_they_are():
+    whole, _ = datasets.make_classification(100, share_nominal=0.4, random_state=0)
+    holes, _ = datasets.make_classification(100, share_nominal=0.4, missing_features=0.3, random_state=0)
+    a, b = values_of(whole), values_of(holes)
+    known = ~np.isnan(b)
+    assert known.mean() == pytest.approx(0.7)
+    assert np.array_equal(a[known], b[known])
+    assert known.mean(axis=0).min() > 0.4, "missing cells are spread over the features"
+
+
+@pytest.mark.parametrize("share", [0.01, 0.2, 0.7])
+def test_words_are_in_the_asked_share_of_the_examples(share):
+    data, relevance = datasets.make_multi_label(
+        2000, n_relevant=20, n_irrelevant=300, sparse=True, word_share=share, random_state=0
+    )
+    matrix = data.features.matrix
+    assert set(np.unique(matrix.data)) == {1.0}
+    frequency = matrix.sum(axis=0) / 2000
+    tolerance = 5 * np.sqrt(share * (1 - share) / 2000)
+    assert np.abs(frequency - share).max() < tolerance
+    assert abs(frequency[relevance.irrelevant].mean() - share) < tolerance / 10
+    assert data.target.is_sparse
+
+
+def test_sparse_data_hold_nominal_words_missing_cells_and_hidden_labels():
+    data, _ = datasets.make_multi_label(
+        100,
+        sparse=True,
+        share_nominal=0.5,
+        missing_features=0.1,
+        labelled=60,
+        missing_targets=0.2,
+        random_state=0,
+    )
+    assert [levels for levels in data.features.levels if levels] == [("absent", "present")] * 10
+    assert data.features.n_missing == 200
+    assert data.target.is_sparse
+    assert data.labelled.sum() == 60
+    assert data.target.n_unknown == 40 * 5 + 60
+
+
+def test_wide_text_is_made_without_a_dense_matrix():
+    data, _ = datasets.make_multi_label(
+        500, n_irrelevant=200_000, sparse=True, word_share=0.001, random_state=0
+    )
+    assert data.features.matrix.nnz == pytest.approx(100_000, rel=0.05)
+
+
+# -- known from the literature ------------------------------------------------------------------------
+
+
+def test_friedman_is_his_function():
+    data, relevance = datasets.make_friedman(300, n_features=12, noise=0.0, shuffle=False, random_state=0)
+    x1, x2, x3, x4, x5 = data.X[:, :5].T
+    expected = 10 * np.sin(np.pi * x1 * x2) + 20 * (x3 - 0.5) ** 2 + 10 * x4 + 5 * x5
+    assert np.allclose(data.y, expected)
+    assert counts_of(relevance) == {"relevant": 5, "redundant": 0, "interacting": 0, "irrelevant": 7}
+    assert data.X.min() >= 0
+    assert data.X.max() <= 1
+    noisy, _ = datasets.make_friedman(4000, noise=2.0, shuffle=False, random_state=0)
+    quiet, _ = datasets.make_friedman(4000, noise=0.0, shuffle=False, random_state=0)
+    assert np.isclose((noisy.y - quiet.y).std(), 2, rtol=0.05)
+
+
+def test_a_forest_finds_the_five_features_of_friedman():
+    data, relevance = datasets.make_friedman(800, random_state=0)
+    scores = importances(data)
+    assert set(np.argsort(scores)[-5:]) == set(np.flatnonzero(relevance.relevant))
+
+
+@pytest.mark.parametrize("n_interacting", [2, 3, 4])
+def test_xor_shows_in_no_smaller_set_of_features(n_interacting):
+    data, relevance = datasets.make_xor(320, n_interacting=n_interacting, random_state=0)
+    bits = data.X[:, relevance.interacting]
+    assert set(np.unique(data.X)) == {0.0, 1.0}
+    assert np.array_equal(bits.sum(axis=1) % 2, data.y)
+    assert np.allclose(chi2(bits, data.y)[0], 0)
+    for left_out in range(n_interacting):
+        rest = np.delete(bits, left_out, axis=1)
+        for pattern in np.unique(rest, axis=0):
+            assert data.y[(rest == pattern).all(axis=1)].mean() == 0.5
+
+
+def test_xor_noise_is_the_share_of_wrong_classes():
+    data, relevance = datasets.make_xor(200, noise=0.15, random_state=0)
+    parity = data.X[:, relevance.interacting].sum(axis=1) % 2
+    assert (parity != data.y).sum() == 30
+    assert data.target.levels == ((0, 1),)
+
+
+# -- domains ------------------------------------------------------------------------------------------
+
+WRONG = [
+    ("n_examples", [0, -1, 2.5, True, None]),
+    ("n_relevant", [-1, 1.0, "3"]),
+    ("n_redundant", [-2, False]),
+    ("n_irrelevant", [-1, 0.5]),
+    ("n_interacting", [1, -2, 2.0]),
+    ("share_nominal", [-0.1, 1.1, np.nan, "half", True]),
+    ("missing_features", [-0.1, 1.0, np.nan]),
+    ("noise", [-1.0, np.inf, np.nan, None]),
+    ("shuffle", [1, None]),
+    ("random_state", [-1, "seed", 1.5]),
+]
+WRONG_WITH_TARGET = [
+    ("labelled", [-1, 201, 1.5, -0.1, True, None]),
+    ("sparse", [1, "yes"]),
+    ("word_share", [0.0, 1.0, -1]),
+]
+
+
+def cases(table):
+    return [pytest.param(name, value, id=f"{name}={value}") for name, values in table for value in values]
+
+
+@pytest.mark.parametrize("task", ["regression", "multi-label", "clustering"])
+@pytest.mark.parametrize(("name", "value"), cases(WRONG))
+def test_wrong_values_name_the_parameter(task, name, value):
+    with pytest.raises(ParameterError, match=name):
+        ALL[task](**{name: value})
+
+
+@pytest.mark.parametrize("task", sorted(SUPERVISED))
+@pytest.mark.parametrize(("name", "value"), cases(WRONG_WITH_TARGET))
+def test_wrong_values_of_target_options_name_the_parameter(task, name, value):
+    with pytest.raises(ParameterError, match=name):
+        SUPERVISED[task](**{name: value})
+
+
+@pytest.mark.parametrize("task", SEVERAL_TARGETS)
+@pytest.mark.parametrize("value", [-0.1, 1.0, 0.99, "x"])
+def test_too_many_missing_targets(task, value):
+    with pytest.raises(ParameterError, match="missing_targets"):
+        SUPERVISED[task](missing_targets=value)
+
+
+@pytest.mark.parametrize(
+    ("generator", "options", "name"),
+    [
+        (datasets.make_multi_target_regression, {"n_targets": 0}, "n_targets"),
+        (datasets.make_classification, {"n_classes": 1}, "n_classes"),
+        (datasets.make_classification, {"n_classes": 3, "n_examples": 2}, "n_classes"),
+        (
+            datasets.make_classification,
+            {"n_classes": 3, "n_relevant": 0, "n_interacting": 2, "noise": 0.0},
+            "n_classes",
+        ),
+        (datasets.make_multi_target_classification, {"n_targets": 2.0}, "n_targets"),
+        (datasets.make_multi_target_classification, {"n_classes": (2, 3)}, "n_classes"),
+        (datasets.make_multi_target_classification, {"n_classes": (2, 3, 1)}, "n_classes"),
+        (datasets.make_multi_target_classification, {"n_classes": 2.5}, "n_classes"),
+        (datasets.make_multi_target_classification, {"n_classes": None}, "n_classes"),
+        (datasets.make_mixed_targets, {"n_numeric": 0}, "n_numeric"),
+        (datasets.make_mixed_targets, {"n_nominal": 0}, "n_nominal"),
+        (datasets.make_mixed_targets, {"n_classes": 1}, "n_classes"),
+        (datasets.make_multi_label, {"n_labels": 0}, "n_labels"),
+        (datasets.make_multi_label, {"label_density": 0.0}, "label_density"),
+        (datasets.make_multi_label, {"label_density": 1.0}, "label_density"),
+        (datasets.make_multi_label, {"n_interacting": 2, "sparse": True}, "n_interacting"),
+        (datasets.make_hierarchical_multi_label, {"n_labels": -1}, "n_labels"),
+        (datasets.make_hierarchical_multi_label, {"n_labels": 3, "hierarchy": "dag"}, "n_labels"),
+        (datasets.make_hierarchical_multi_label, {"hierarchy": "graph"}, "hierarchy"),
+        (datasets.make_hierarchical_multi_label, {"label_density": 2}, "label_density"),
+        (datasets.make_clusters, {"n_clusters": 1}, "n_clusters"),
+        (datasets.make_regression, {"n_relevant": 0}, "n_relevant"),
+        (datasets.make_regression, {"n_relevant": 0, "n_interacting": 2, "n_redundant": 1}, "n_redundant"),
+        (datasets.make_friedman, {"n_features": 4}, "n_features"),
+        (datasets.make_friedman, {"noise": -1}, "noise"),
+        (datasets.make_friedman, {"n_examples": 0}, "n_examples"),
+        (datasets.make_xor, {"n_interacting": 1}, "n_interacting"),
+        (datasets.make_xor, {"n_interacting": 21}, "n_interacting"),
+        (datasets.make_xor, {"n_irrelevant": -1}, "n_irrelevant"),
+        (datasets.make_xor, {"noise": 1.5}, "noise"),
+    ],
+)
+def test_wrong_values_of_own_parameters_name_the_parameter(generator, options, name):
+    with pytest.raises(ParameterError, match=rf"^{name}="):
+        generator(**options)
+
+
+def test_unknown_parameters_and_those_of_other_tasks_are_refused():
+    with pytest.raises(TypeError, match="n_informative"):
+        datasets.make_regression(n_informative=3)
+    with pytest.raises(TypeError, match="missing_targets"):
+        datasets.make_regression(missing_targets=0.1)
+
+
+@pytest.mark.parametrize("name", ["labelled", "sparse", "word_share"])
+def test_clusters_take_no_parameters_of_a_target(name):
+    with pytest.raises(TypeError, match=name):
+        datasets.make_clusters(**{name: 1})
+
+
+# -- what users see -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", sorted(ALL))
+def test_signature_and_docstring_show_all_parameters(task):
+    signature = inspect.signature(ALL[task])
+    assert signature.parameters["n_relevant"].default == 5
+    assert ("labelled" in signature.parameters) == (task != "clustering")
+    described = inspect.getdoc(ALL[task]).split("Returns\n")[0]
+    for name in signature.parameters:
+        assert name in described
+    assert "{shared}" not in described
+
+
+def test_defaults_in_the_signature_are_those_in_use():
+    defaults = {
+        name: parameter.default
+        for name, parameter in inspect.signature(datasets.make_multi_label).parameters.items()
+        if name != "random_state"
+    }
+    shown, _ = datasets.make_multi_label(random_state=0, **defaults)
+    used, _ = datasets.make_multi_label(random_state=0)
+    assert shown.fingerprint == used.fingerprint
+
+
+def test_one_feature_is_seen_by_a_plain_test():
+    """The truth is not only in the masks: a textbook test sees it in a hundred examples."""
+    data, relevance = datasets.make_regression(100, n_relevant=1, n_irrelevant=9, random_state=0)
+    assert np.argmax(f_regression(data.X, data.y)[0]) == np.flatnonzero(relevance.relevant)[0]

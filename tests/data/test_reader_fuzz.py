@@ -1,0 +1,318 @@
+"""Damaged files: every reader answers with data or an error of omnirank's own, and soon.
+
+The number of damaged inputs is small here; OMNIRANK_FUZZ_CASES=200000 runs as many, OMNIRANK_FUZZ_SEED
+another draw.
+"""
+
+import gzip
+import io
+import os
+import random
+import signal
+import threading
+from contextlib import contextmanager
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.io import savemat
+
+from omnirank.core.errors import FileFormatError, OmnirankError
+from omnirank.data.arff import read_arff
+from omnirank.data.load import load
+
+CASES = int(os.environ.get("OMNIRANK_FUZZ_CASES", "3000"))
+SEED = int(os.environ.get("OMNIRANK_FUZZ_SEED", "0"))
+SECONDS = 10
+
+DENSE = b"""% comment
+@RELATION 'small: -C -1'
+@attribute 'the size' numeric
+@attribute colour {red, 'dark blue', "it\\'s"}
+@Attribute n integer
+@attribute class {0,1}
+
+@data
+1.5,red,3,0
+-2e-3,'dark blue',?,1
+% between
+?,"it\\'s",7,?
+0.25, red , 12,1
+"""
+SPARSE = b"""@relation s
+@attribute a numeric
+@attribute b {no,yes}
+@attribute c real
+@attribute label1 {0,1}
+@attribute label2 {0,1}
+@data
+{0 1.5,1 yes, 3 1}
+{}
+{2 -4, 4 1}
+{0 ?,1 ?,4 ?}
+"""
+TREE = b"""@relation h
+@attribute x numeric
+@attribute y {u,v}
+@attribute class hierarchical a,a/b,a/b/c,d,d/e
+@data
+1,u,a/b@d
+2,v,a/b/c
+?,?,?
+3,u,root
+"""
+DAG = b"""@relation g
+@attribute x numeric
+@attribute class hierarchical root/a,root/b,a/c,b/c
+@data
+1,c
+2,a@b
+"""
+MIXED = b"""@relation m
+@attribute id string
+@attribute day date "yyyy-MM-dd"
+@attribute x numeric
+@attribute k key
+@data
+'first, one',1999-12-31,1,a,{0.5}
+second,2000-01-01,?,b
+"""
+CSV = b'''size,colour,flag,y
+1.5,red,True,0
+2,"dark, blue",False,1
+?,NA,True,1
+-3e2,"say ""hi""",,0
+'''
+TSV = b"1\t2\t0.5\n3\t?\t1\n5\t6\t2.5\n"
+XML = b"""<?xml version="1.0" encoding="utf-8"?>
+<labels xmlns="http://mulan.sourceforge.net/labels">
+<label name="label1"><label name="label2"></label></label>
+</labels>
+"""
+SETTINGS = b"""[General]
+RandomSeed = 1
+[Data]
+File = beside.arff
+[Attributes]
+Descriptive = 1-2
+Target = 3 % the last
+Disable = None
+[Hierarchical]
+Type = Tree
+HSeparator = /
+WParam = 0.75
+"""
+
+TOKENS = [
+    b"?", b",", b",,", b"'", b'"', b"\\", b"{", b"}", b"{}", b"%", b"@", b"@data", b"@attribute",
+    b"@relation", b"nan", b"NaN", b"inf", b"-inf", b"Infinity", b"1e999", b"1e-999", b"1_000", b"0x1F",
+    b"1.", b".5", b"+", b"-", b"--1", b"1e", b"\t", b" ", b"\n", b"\n\n", b"\r", b"\r\n", b"\x00", b"\x0b",
+    b"\x1a", b"\xff", b"\xc3\xa9", b"\xef\xbb\xbf", b"\xe2\x80\xa8", b"\xd9\xa1", b"99999999999999999999",
+    b"-1", b"0", b"1", b"2 2", b"root", b"a/b", b"/", b"@@", b"a@", b"numeric", b"string", b"date",
+    b"date 'qqq'", b"relational", b"hierarchical", b"key", b"{0,1}", b"{a,a}", b"{,}", b"\\u0041",
+    b"\\ud800", b"True", b"-C 2", b"-C -9", b"-C 0", b"<label>", b"</labels>", b"&amp;", b"<!DOCTYPE x>",
+    b"[Data]", b"=", b"File", b"None", b"1-", b"last", b"last:2", b"#", b";", b"|", b" " * 200, b"9" * 400,
+    b"(" * 50, b"{0 1" * 20,
+]  # fmt: skip
+
+CHOICES = [None, None, None, "last", "1", "last:2", "class", "1-2", "*", "re:^l", "nothing", 3, ["a", "c"]]
+
+
+@cache
+def mat_seeds() -> tuple[bytes, ...]:
+    files = []
+    for compressed in (False, True):
+        for x in (np.arange(12.0).reshape(4, 3), sparse.csc_matrix(np.eye(4))):
+            buffer = io.BytesIO()
+            savemat(buffer, {"X": x, "Y": np.array([[1], [2], [1], [2]])}, do_compression=compressed)
+            files.append(buffer.getvalue())
+    return tuple(files)
+
+
+@cache
+def parquet_seed() -> bytes:
+    buffer = io.BytesIO()
+    frame = pd.DataFrame(
+        {"a": [1.5, None], "b": ["x", "y"], "c": pd.Categorical(["u", "v"]), "d": [True, False]}
+    )
+    frame.to_parquet(buffer)
+    return buffer.getvalue()
+
+
+def seeds(kind: str) -> tuple[bytes, ...]:
+    if kind == "mat":
+        return mat_seeds()
+    if kind == "parquet":
+        return (parquet_seed(),)
+    return {
+        "arff": (DENSE, SPARSE, TREE, DAG, MIXED),
+        "csv": (CSV,),
+        "tsv": (TSV,),
+        "xml": (XML,),
+        "s": (SETTINGS,),
+        "arff.gz": (gzip.compress(DENSE, mtime=0), gzip.compress(SPARSE, mtime=0)),
+    }[kind]
+
+
+KINDS = {"arff": 12, "csv": 4, "tsv": 2, "xml": 2, "s": 2, "arff.gz": 1, "mat": 1, "parquet": 1}
+
+
+def damaged(rng: random.Random, text: bytes, is_text: bool) -> bytes:
+    for _ in range(rng.choice([1, 1, 2, 3, 6])):
+        if not text:
+            return text
+        if is_text and rng.random() < 0.75:
+            text = rng.choice([change_line, change_token, insert_token])(rng, text)
+        else:
+            text = rng.choice([flip_byte, cut_out, repeat_part, truncate])(rng, text)
+    if is_text and rng.random() < 0.05:
+        text = text.replace(b"\n", rng.choice([b"\r\n", b"\r", b" \n", b"\t\n"]))
+    return text
+
+
+def flip_byte(rng: random.Random, text: bytes) -> bytes:
+    at = rng.randrange(len(text))
+    return text[:at] + bytes([rng.randrange(256)]) + text[at + 1 :]
+
+
+def cut_out(rng: random.Random, text: bytes) -> bytes:
+    at = rng.randrange(len(text))
+    return text[:at] + text[at + rng.choice([1, 1, 2, 5, 20]) :]
+
+
+def repeat_part(rng: random.Random, text: bytes) -> bytes:
+    at = rng.randrange(len(text))
+    part = text[at : at + rng.choice([1, 3, 10, 40])]
+    return text[:at] + part * rng.choice([2, 3, 20]) + text[at:]
+
+
+def truncate(rng: random.Random, text: bytes) -> bytes:
+    return text[: rng.randrange(len(text))]
+
+
+def change_line(rng: random.Random, text: bytes) -> bytes:
+    lines = text.split(b"\n")
+    a, b = rng.randrange(len(lines)), rng.randrange(len(lines))
+    what = rng.randrange(4)
+    if what == 0:
+        del lines[a]
+    elif what == 1:
+        lines.insert(b, lines[a])
+    elif what == 2:
+        lines[a], lines[b] = lines[b], lines[a]
+    else:
+        lines[a] += lines[b]
+    return b"\n".join(lines)
+
+
+def change_token(rng: random.Random, text: bytes) -> bytes:
+    starts = [i for i, c in enumerate(text) if c in b" ,\n\t{}@/='\""]
+    if not starts:
+        return text
+    start = rng.choice(starts) + 1
+    later = [i for i in starts if i >= start]
+    end = later[0] if later else len(text)
+    return text[:start] + rng.choice(TOKENS) + text[end:]
+
+
+def insert_token(rng: random.Random, text: bytes) -> bytes:
+    at = rng.randrange(len(text) + 1)
+    return text[:at] + rng.choice(TOKENS) + text[at:]
+
+
+@contextmanager
+def time_limit(seconds: int):
+    """Interrupt the reader where the platform can; a hang must not hang the tests."""
+    if not hasattr(signal, "SIGALRM") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_):
+        raise TimeoutError(f"more than {seconds} seconds")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def read_damaged(rng: random.Random, kind: str, folder) -> str:
+    """Read one damaged file in every way it can be read; the answer says how it went."""
+    content = damaged(rng, rng.choice(seeds(kind)), kind not in ("mat", "parquet", "arff.gz"))
+    path = folder / f"damaged.{kind}"
+    path.write_bytes(content)
+    options = {"target": rng.choice(CHOICES), "strings": rng.choice(["error", "drop"])}
+    if kind == "xml":
+        options = {"labels": path}
+        path = folder / "labelled.arff"
+    elif kind == "s":
+        options = {}
+    elif rng.random() < 0.3:
+        options["nominal"] = rng.choice(CHOICES)
+    elif kind in ("csv", "tsv"):
+        options["header"] = rng.choice(["auto", True, False])
+    try:
+        load(path, **options)
+        answer = "read"
+    except OmnirankError:
+        answer = "refused"
+    if kind == "arff":
+        compare_readings(path, rng.choice([1, 17, 64, 1 << 20]))
+    return answer
+
+
+def compare_readings(path, block_bytes: int) -> None:
+    """The reading of whole blocks and the reading row by row must agree, in the data or in the error."""
+    results = []
+    for exact in (False, True):
+        try:
+            results.append(read_arff(path, exact=exact, block_bytes=block_bytes if not exact else 1 << 20))
+        except FileFormatError as problem:
+            results.append(str(problem))
+    fast, slow = results
+    if isinstance(fast, str) or isinstance(slow, str):
+        assert fast == slow
+        return
+    assert fast.names == slow.names
+    assert fast.table.equals(slow.table)
+    assert (fast.labels is None) or fast.labels.rows == slow.labels.rows
+    assert (fast.weights is None) == (slow.weights is None)
+    assert fast.weights is None or np.array_equal(fast.weights, slow.weights)
+    assert {n: t.tolist() for n, t in fast.texts.items()} == {n: t.tolist() for n, t in slow.texts.items()}
+
+
+def test_damaged_files_are_read_or_refused(tmp_path):
+    (tmp_path / "beside.arff").write_bytes(TREE)
+    (tmp_path / "labelled.arff").write_bytes(SPARSE)
+    rng = random.Random(SEED)
+    names, shares = list(KINDS), list(KINDS.values())
+    answers: dict[str, int] = {"read": 0, "refused": 0}
+    for case in range(CASES):
+        kind = rng.choices(names, shares)[0]
+        state = rng.getstate()
+        try:
+            with time_limit(SECONDS):
+                answers[read_damaged(rng, kind, tmp_path)] += 1
+        except Exception as problem:
+            rng.setstate(state)
+            content = (tmp_path / f"damaged.{kind}").read_bytes()
+            pytest.fail(f"case {case} ({kind}): {type(problem).__name__}: {problem}\n{content!r}")
+    # Both must happen often, or the damage is too weak or too strong to show anything.
+    assert min(answers.values()) > CASES / 20
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_undamaged_files_are_read(kind, tmp_path):
+    (tmp_path / "beside.arff").write_bytes(TREE)
+    (tmp_path / "labelled.arff").write_bytes(SPARSE)
+    for content in seeds(kind):
+        path = tmp_path / f"sound.{kind}"
+        path.write_bytes(content)
+        options = {"labels": path} if kind == "xml" else {"strings": "drop"} if content is MIXED else {}
+        data = load(tmp_path / "labelled.arff" if kind == "xml" else path, **options)
+        assert data.n_examples >= 2

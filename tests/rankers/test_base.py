@@ -1,0 +1,336 @@
+"""What all rankers share, shown with the simplest of them."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+from sklearn import config_context
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+
+import omnirank as om
+from omnirank.data.estimator_input import features_like, read_features
+from omnirank.errors import DataError, DataTypeError, ParameterError
+from omnirank.rankers import BaseRanker
+from omnirank.testing import tiny_dataset
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(30, 4))
+Y = X[:, 2] + 0.1 * RNG.normal(size=30)
+NAMES = ["a", "b", "c", "d"]
+FRAMES = {
+    "pandas": pd.DataFrame(X, columns=NAMES),
+    "polars": pl.DataFrame(X, schema=NAMES),
+    "pyarrow": pa.table({name: X[:, i] for i, name in enumerate(NAMES)}),
+}
+
+
+def ranker(**parameters):
+    return om.UnivariateRanker(**parameters)
+
+
+# -- what comes in ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_frames_keep_names_and_kind(kind):
+    fitted = ranker(n_features_to_select=2).fit(FRAMES[kind], Y)
+    assert fitted.feature_names_in_.tolist() == NAMES
+    assert fitted.ranking_.top(1) == ["c"]
+    np.testing.assert_array_equal(fitted.feature_importances_, ranker().fit(X, Y).feature_importances_)
+    kept = fitted.transform(FRAMES[kind])
+    assert type(kept) is type(FRAMES[kind])
+    columns = kept.column_names if kind == "pyarrow" else list(kept.columns)
+    assert (
+        columns
+        == fitted.get_feature_names_out().tolist()
+        == [n for n in NAMES if n in fitted.ranking_.top(2)]
+    )
+
+
+def test_mixed_frame_of_strings_categories_dates_and_missing_cells():
+    frame = pd.DataFrame(
+        {
+            "size": [1.0, np.nan, 3.0, 4.0],
+            "town": ["Bled", "Kranj", None, "Bled"],
+            "kind": pd.Categorical(["x", "y", "x", "y"]),
+            "flag": [True, False, True, False],
+            "day": pd.date_range("2024-01-01", periods=4),
+        },
+        index=[10, 11, 12, 13],
+    )
+    fitted = ranker(n_features_to_select=4).fit(frame, ["p", "q", "p", "q"])
+    assert fitted.task_ == "classification"
+    assert fitted.feature_importances_[2] == pytest.approx(1.0)
+    kept = fitted.transform(frame)
+    pd.testing.assert_frame_equal(kept, frame[list(kept.columns)])
+
+
+def test_lists_with_strings_and_object_arrays():
+    rows = [["u", 1.5], ["v", 2.5], ["u", 0.5]]
+    for given in (rows, np.array(rows, dtype=object)):
+        fitted = ranker().fit(given, [1, 2, 1])
+        assert fitted.feature_importances_[0] == pytest.approx(1.0)
+    with pytest.raises(DataTypeError, match="argument must be a string or a number"):
+        ranker().fit(np.array([[{"a": 1}], [2]], dtype=object), [0, 1])
+
+
+def test_dataset_alone():
+    data = om.Dataset(X, Y, feature_names=NAMES, feature_groups={"a": "g"})
+    fitted = ranker(n_features_to_select=1).fit(data)
+    assert fitted.feature_names_in_.tolist() == NAMES
+    kept = fitted.transform(data)
+    assert isinstance(kept, om.Dataset)
+    assert kept.feature_names == ("c",)
+    np.testing.assert_array_equal(kept.y, Y)
+    with pytest.raises(ParameterError, match="y must not be given"):
+        ranker().fit(data, Y)
+    with pytest.raises(ParameterError, match="hierarchy must not be given"):
+        ranker(hierarchy=om.Hierarchy.flat(["l"])).fit(data)
+    with pytest.raises(ParameterError, match="made for 'regression'"):
+        ranker(task="classification").fit(data)
+    assert ranker(task="regression").fit(data).task_ == "regression"
+
+
+def test_clustering_leaves_the_target_of_a_dataset_out():
+    fitted = ranker(task="clustering").fit(om.Dataset(X, Y))
+    assert fitted.task_ == "clustering"
+    np.testing.assert_array_equal(fitted.feature_importances_, ranker().fit(X).feature_importances_)
+
+
+def test_names_made_up_by_a_dataset_are_no_names():
+    fitted = ranker(n_features_to_select=1).fit(om.Dataset(X, Y))
+    assert not hasattr(fitted, "feature_names_in_")
+    assert fitted.transform(X).shape == (30, 1)
+    # the ranking and the selector must not count differently
+    assert fitted.get_feature_names_out().tolist() == fitted.ranking_.top(1) == ["x3"]
+    assert fitted.get_feature_names_out(NAMES).tolist() == ["c"]
+
+
+def test_other_names_or_another_number_of_features_are_refused():
+    data = om.Dataset(X, Y, feature_names=NAMES)
+    fitted = ranker().fit(data)
+    with pytest.raises(ValueError, match="feature names should match"):
+        fitted.transform(om.Dataset(X, feature_names=["a", "b", "c", "other"]))
+    with pytest.raises(ValueError, match="feature names should match"):
+        fitted.transform(FRAMES["pandas"].rename(columns={"d": "other"}))
+    with pytest.raises(ValueError, match="X has 3 features, but UnivariateRanker is expecting 4"):
+        ranker().fit(X, Y).transform(om.Dataset(X[:, :3]))
+
+
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
+def test_sparse_stays_sparse(make):
+    cells = np.where(np.abs(X) > 0.7, X, 0.0)
+    cells[0, 0] = np.nan
+    fitted = ranker(n_features_to_select=2).fit(make(cells), Y)
+    kept = fitted.transform(make(cells))
+    assert sparse.issparse(kept)
+    np.testing.assert_array_equal(kept.toarray(), cells[:, fitted.get_support()])
+    np.testing.assert_allclose(fitted.feature_importances_, ranker().fit(cells, Y).feature_importances_)
+
+
+# -- the target -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "unknown", [np.full(30, np.nan), [None] * 30, pd.Series([pd.NA] * 30), np.full((30, 2), np.nan)]
+)
+def test_target_without_known_value_is_unsupervised(unknown):
+    fitted = ranker().fit(X, unknown)
+    assert fitted.task_ == "clustering"
+    np.testing.assert_array_equal(fitted.feature_importances_, ranker().fit(X).feature_importances_)
+
+
+def test_infinite_target_is_an_error():
+    with pytest.raises(DataError, match="infinity"):
+        ranker().fit(X, np.where(np.arange(30) == 4, np.inf, Y))
+
+
+def test_the_task_is_logged_not_warned(caplog):
+    with caplog.at_level(logging.INFO, logger="omnirank"):
+        ranker().fit(X, np.where(np.arange(30) < 10, Y, np.nan))
+    assert "task: regression (inferred); 10 of 30 examples labelled" in caplog.messages
+    assert "20 unlabelled examples are not used" in caplog.messages
+
+
+class OnlyClasses(om.UnivariateRanker):
+    supported_tasks = ("classification",)
+    supported_supervision = ("supervised",)
+
+
+class OnlyUnsupervised(om.UnivariateRanker):
+    supported_supervision = ("unsupervised",)
+
+
+def test_unsupported_data_are_refused():
+    with pytest.raises(DataError, match="OnlyClasses does not handle regression; it handles classification"):
+        OnlyClasses().fit(X, Y)
+    with pytest.raises(DataError, match="OnlyClasses needs a target"):
+        OnlyClasses().fit(X)
+    with pytest.raises(
+        DataError, match="OnlyUnsupervised is not supervised: give no target, or task='clustering'"
+    ):
+        OnlyUnsupervised().fit(X, Y)
+    assert OnlyUnsupervised(task="clustering").fit(X, Y).task_ == "clustering"
+
+
+# -- weights ----------------------------------------------------------------------------------------------
+
+
+def test_weight_zero_is_no_example_and_weight_two_is_two():
+    weights = np.arange(30) % 3
+    repeated = np.repeat(np.arange(30), weights)
+    weighted = ranker().fit(X, Y, sample_weight=weights)
+    np.testing.assert_allclose(
+        weighted.feature_importances_, ranker().fit(X[repeated], Y[repeated]).feature_importances_
+    )
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.zeros(30), "non-zero"),
+        (np.ones(29), r"shape \(29,\)"),
+        (-np.ones(30), r"sample_weight\[0\] is -1"),
+        (np.full(30, np.nan), r"sample_weight\[0\] is nan"),
+        (["much"] * 30, "one number an example"),
+    ],
+)
+def test_wrong_weights(weights, message):
+    with pytest.raises(DataError, match=message):
+        ranker().fit(X, Y, sample_weight=weights)
+
+
+# -- choosing features ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wanted", "count"),
+    [(None, 2), (1, 1), (np.int64(3), 3), (1.0, 4), (0.5, 2), (0.01, 1), (np.float32(0.75), 3)],
+)
+def test_count_share_or_half(wanted, count):
+    fitted = ranker(n_features_to_select=wanted).fit(X, Y)
+    assert fitted.get_support().sum() == count
+    assert set(fitted.get_support(indices=True)) == set(fitted.ranking_.order[:count])
+
+
+@pytest.mark.parametrize("wanted", [0, 5, -1, 0.0, 1.5, True, "all", np.nan])
+def test_wrong_counts_are_refused_at_fit(wanted):
+    with pytest.raises(ParameterError, match="count from 1 to 4"):
+        ranker(n_features_to_select=wanted).fit(X, Y)
+
+
+def test_the_choice_can_change_after_fit():
+    fitted = ranker().fit(X, Y).set_params(n_features_to_select=1)
+    assert fitted.transform(X).shape == (30, 1)
+
+
+def test_inverse_transform_puts_zeros_back():
+    fitted = ranker(n_features_to_select=2).fit(X, Y)
+    back = fitted.inverse_transform(fitted.transform(X))
+    np.testing.assert_array_equal(back, np.where(fitted.get_support(), X, 0.0))
+
+
+def test_unfitted():
+    for call in (
+        ranker().get_support,
+        ranker().get_feature_names_out,
+        lambda: ranker().transform(om.Dataset(X)),
+    ):
+        with pytest.raises(NotFittedError):
+            call()
+
+
+@pytest.mark.parametrize("wanted", ["pandas", "polars"])
+@pytest.mark.parametrize("given", ["array", *FRAMES])
+def test_set_output(wanted, given):
+    fitted = ranker(n_features_to_select=2).fit(FRAMES["pandas"], Y).set_output(transform=wanted)
+    if given == "array":
+        fitted = ranker(n_features_to_select=2).fit(X, Y).set_output(transform=wanted)
+    kept = fitted.transform(X if given == "array" else FRAMES[given])
+    assert isinstance(kept, {"pandas": pd.DataFrame, "polars": pl.DataFrame}[wanted])
+    assert list(kept.columns) == fitted.get_feature_names_out().tolist()
+    np.testing.assert_array_equal(np.asarray(kept.to_numpy()), X[:, fitted.get_support()])
+
+
+def test_a_dataset_stays_a_dataset_whatever_the_output_setting():
+    data = om.Dataset(X, Y)
+    with config_context(transform_output="pandas"):
+        assert isinstance(ranker().fit(data).transform(data), om.Dataset)
+        assert isinstance(ranker().fit_transform(data), om.Dataset)
+    assert isinstance(ranker().set_output(transform="polars").fit(data).transform(data), om.Dataset)
+
+
+def test_in_a_pipeline():
+    labels = (Y > 0).astype(int)
+    model = make_pipeline(ranker(n_features_to_select=1), DecisionTreeClassifier(max_depth=2))
+    assert model.fit(X, labels).score(X, labels) > 0.8
+
+
+def test_transform_of_one_example():
+    assert ranker(n_features_to_select=1).fit(X, Y).transform(X[:1]).shape == (1, 1)
+
+
+# -- the result -------------------------------------------------------------------------------------------
+
+
+def test_the_ranking_knows_how_it_was_made():
+    data = tiny_dataset("classification")
+    ranking = (
+        ranker(n_features_to_select=2, random_state=np.random.default_rng(0), n_jobs=2).fit(data).ranking_
+    )
+    assert ranking.method == "univariate"
+    assert ranking.task == "classification"
+    assert ranking.fingerprint == data.fingerprint
+    # what a file cannot hold, and what has no influence, is left out
+    assert dict(ranking.parameters) == {"task": "auto", "n_features_to_select": 2}
+
+
+class Several(BaseRanker):
+    def __init__(
+        self, task="auto", hierarchy=None, n_features_to_select=None, random_state=None, n_jobs=None
+    ):
+        self.task = task
+        self.hierarchy = hierarchy
+        self.n_features_to_select = n_features_to_select
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _rank(self, dataset):
+        return {
+            "first": self._ranking(dataset, np.arange(dataset.n_features), "first"),
+            "second": self._ranking(dataset, -np.arange(dataset.n_features), "second"),
+        }
+
+
+def test_several_rankings_at_once():
+    fitted = Several().fit(X)
+    assert list(fitted.rankings_) == ["first", "second"]
+    assert fitted.ranking_ is fitted.rankings_["first"]
+    assert fitted.feature_importances_.tolist() == [0, 1, 2, 3]
+
+
+# -- helper for predictors --------------------------------------------------------------------------------
+
+
+def test_features_like_recodes_and_warns_about_new_levels():
+    training = read_features(om.UniformRanker(), pd.DataFrame({"k": ["a", "b"], "n": [1.0, 2.0]}), reset=True)
+    estimator = om.UniformRanker().fit(pd.DataFrame({"k": ["a", "b"], "n": [1.0, 2.0]}))
+    new = pd.DataFrame({"k": ["b", "z", None], "n": [0.0, np.nan, 5.0]})
+    with pytest.warns(UserWarning, match=r"not in the training data .*'k': 'z'"):
+        table = features_like(estimator, new, training)
+    assert table.codes.ravel().tolist() == [1, -1, -1]
+    np.testing.assert_array_equal(table.numeric.ravel(), [0.0, np.nan, 5.0])
+    unknown = features_like(estimator, pd.DataFrame({"k": [None], "n": [3.0]}), training)
+    assert unknown.codes.tolist() == [[-1]]
+    with pytest.raises(DataError, match="'k' was nominal in training and is numeric now"):
+        features_like(estimator, pd.DataFrame({"k": [1.0], "n": [3.0]}), training)
+    with pytest.raises(DataError, match="'n' was numeric in training and is nominal now"):
+        features_like(estimator, pd.DataFrame({"k": ["a"], "n": ["b"]}), training)

@@ -1,0 +1,76 @@
+"""Every registered ranker against scikit-learn's checks and against ours, without an expected failure."""
+
+from __future__ import annotations
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import omnirank as om
+from omnirank.testing import check_ranker, ranker_checks
+
+# What makes a method fast enough for some 50 fits.
+FAST = {"n_trees": 5}
+
+
+def small_ranker(method):
+    parameters = method.make().get_params(deep=False)
+    return method.make(**{name: value for name, value in FAST.items() if name in parameters})
+
+
+def one_a_class():
+    """The first method of each ranker class: scikit-learn's checks are about the class."""
+    found = {}
+    for method in om.methods():
+        found.setdefault(method.ranker, small_ranker(method))
+    return list(found.values())
+
+
+@parametrize_with_checks(one_a_class())
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+CASES = [
+    pytest.param(check, id=f"{method.name}-{name}")
+    for method in om.methods()
+    for name, check in ranker_checks(small_ranker(method))
+]
+
+
+@pytest.mark.parametrize("check", CASES)
+def test_omnirank_checks(check):
+    check()
+
+
+@pytest.mark.parametrize("method", om.methods(), ids=lambda method: method.name)
+def test_registry_and_class_say_the_same(method):
+    ranker = method.load()
+    assert set(method.tasks) <= set(ranker.supported_tasks)
+    assert set(method.supervision) <= set(ranker.supported_supervision)
+
+
+class Broken(om.UnivariateRanker):
+    """Forgets the seed."""
+
+    calls = 0
+
+    def _rank(self, dataset, sample_weight=None):
+        Broken.calls += 1
+        found = super()._rank(dataset, sample_weight)
+        return self._ranking(dataset, found.scores + Broken.calls, "broken")
+
+
+def test_checks_can_fail():
+    with pytest.raises(AssertionError, match="Broken fails takes or refuses data without known target"):
+        check_ranker(Broken())
+
+
+class NoUnsupervised(om.UnivariateRanker):
+    supported_supervision = ("supervised",)
+    supported_tasks = ("classification", "regression")
+
+
+def test_checks_pass_for_a_supervised_ranker():
+    check_ranker(NoUnsupervised())
+    with pytest.raises(ValueError, match="needs a target"):
+        NoUnsupervised().fit([[1.0], [2.0]])

@@ -1,0 +1,170 @@
+"""UnivariateRanker against its slow reference, and the truths it must know."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+import omnirank as om
+from reference import rankers_univariate as reference
+
+NUMBERS = st.one_of(st.none(), st.integers(-3, 3).map(float), st.floats(-5, 5, width=16))
+CLASSES = st.one_of(st.none(), st.sampled_from(["a", "b", "c"]))
+PAIRS = st.one_of(st.none(), st.sampled_from(["no", "yes"]))
+
+
+@st.composite
+def columns(draw, n_rows, kinds, least=1, most=4):
+    """Columns of Python values, None = missing."""
+    chosen = draw(st.lists(st.sampled_from(kinds), min_size=least, max_size=most))
+    return [draw(st.lists(kind, min_size=n_rows, max_size=n_rows)) for kind in chosen]
+
+
+def frame(values, stem):
+    """Columns of None and numbers or strings as a typed data frame."""
+    made = {}
+    for i, column in enumerate(values):
+        if any(isinstance(v, str) for v in column):
+            made[f"{stem}{i}"] = pd.Series(pd.Categorical(column, categories=["a", "b", "c", "no", "yes"]))
+            made[f"{stem}{i}"] = made[f"{stem}{i}"].cat.remove_unused_categories()
+        else:
+            made[f"{stem}{i}"] = pd.Series([np.nan if v is None else v for v in column], dtype=float)
+    return pd.DataFrame(made)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_mixed_targets_agree_with_the_reference(data):
+    n = data.draw(st.integers(2, 9))
+    features = data.draw(columns(n, [NUMBERS, CLASSES, PAIRS]))
+    targets = data.draw(columns(n, [NUMBERS, CLASSES, PAIRS], least=2))
+    weights = data.draw(st.lists(st.sampled_from([0.5, 1.0, 2.0]), min_size=n, max_size=n))
+    y = frame(targets, "y")
+    ranker = om.UnivariateRanker(task="mixed-targets").fit(frame(features, "x"), y, sample_weight=weights)
+    if y.notna().to_numpy().any():
+        expected = reference.scores(features, targets, weights, [1.0] * len(targets))
+    else:
+        assert ranker.task_ == "clustering"
+        expected = reference.unsupervised_scores(features, weights)
+    np.testing.assert_allclose(ranker.feature_importances_, expected, atol=1e-9)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_unsupervised_agrees_with_the_reference(data):
+    n = data.draw(st.integers(2, 9))
+    features = data.draw(columns(n, [NUMBERS, CLASSES, PAIRS], most=6))
+    ranker = om.UnivariateRanker().fit(frame(features, "x"))
+    expected = reference.unsupervised_scores(features, [1.0] * n)
+    np.testing.assert_allclose(ranker.feature_importances_, expected, atol=1e-9)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_sparse_features_and_labels_equal_dense_ones(data):
+    n, d, n_labels = (data.draw(st.integers(low, 12)) for low in (2, 1, 2))
+    rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < rng.random(d))
+    X[rng.random((n, d)) < 0.1] = np.nan
+    y = (rng.random((n, n_labels)) < 0.4).astype(float)
+    y[rng.random((n, n_labels)) < data.draw(st.sampled_from([0.0, 0.3]))] = np.nan
+    y[0] = 1.0
+    weights = rng.integers(1, 4, n).astype(float)
+    dense = om.UnivariateRanker(task="multi-label").fit(X, y, sample_weight=weights)
+    thin = om.UnivariateRanker(task="multi-label").fit(
+        sparse.csr_array(X), sparse.csr_array(y), sample_weight=weights
+    )
+    np.testing.assert_allclose(thin.feature_importances_, dense.feature_importances_, atol=1e-9)
+    without = om.UnivariateRanker().fit(X).feature_importances_
+    np.testing.assert_allclose(
+        om.UnivariateRanker().fit(sparse.csc_matrix(X)).feature_importances_, without, atol=1e-9
+    )
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([1e6, -1e9, 1e300]), st.booleans())
+def test_offset_and_scale_change_nothing(seed, offset, scaled):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-50, 50, (20, 4)).astype(float)
+    y = rng.integers(0, 30, 20).astype(float) + 0.5
+    plain = om.UnivariateRanker().fit(X, y).feature_importances_
+    moved = X * 1e-4 * offset if scaled or abs(offset) > 1e100 else X + offset
+    np.testing.assert_allclose(
+        om.UnivariateRanker().fit(moved, y).feature_importances_, plain, rtol=1e-6, atol=1e-12
+    )
+
+
+def test_hierarchy_weights_count():
+    hierarchy = om.Hierarchy.from_paths(["a", "a/b"])
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [1.0, 0.0]])
+    labels = [set(), {"a"}, {"a/b"}, {"a"}]
+    ranker = om.UnivariateRanker(hierarchy=hierarchy).fit(X, labels)
+    assert ranker.task_ == "hierarchical-multi-label"
+    # each feature equals one label; their squared correlation is 1/9 and the weights are 1 and 0.75
+    np.testing.assert_allclose(ranker.feature_importances_, [(1 + 0.75 / 9) / 1.75, (1 / 9 + 0.75) / 1.75])
+
+
+def test_zero_one_labels_as_numbers_and_as_classes_agree():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(40, 5)), rng.integers(0, 2, 40)
+    as_classes = om.UnivariateRanker(task="classification").fit(X, y).feature_importances_
+    as_numbers = om.UnivariateRanker(task="regression").fit(X, y).feature_importances_
+    np.testing.assert_allclose(as_classes, as_numbers)
+
+
+def test_binary_feature_as_number_and_as_nominal_agree():
+    rng = np.random.default_rng(4)
+    x, y = rng.integers(0, 2, (40, 1)), rng.normal(size=40)
+    number = om.UnivariateRanker().fit(x.astype(float), y).feature_importances_
+    nominal = om.UnivariateRanker().fit(pd.DataFrame({"x": x[:, 0] == 1}), y).feature_importances_
+    np.testing.assert_allclose(nominal, number)
+
+
+def test_a_feature_known_twice_does_not_win():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=50)
+    X = np.column_stack([y + rng.normal(size=50), np.where(np.arange(50) < 2, y, np.nan)])
+    good, rare = om.UnivariateRanker().fit(X, y).feature_importances_
+    assert rare == pytest.approx(2 / 50)
+    assert good > 0.3
+
+
+def test_unlabelled_examples_are_not_used():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(30, 4)), rng.normal(size=30)
+    hidden = np.where(np.arange(30) % 3 == 0, np.nan, y)
+    part = om.UnivariateRanker().fit(X[~np.isnan(hidden)], y[~np.isnan(hidden)])
+    whole = om.UnivariateRanker().fit(X, hidden)
+    np.testing.assert_array_equal(whole.feature_importances_, part.feature_importances_)
+
+
+def test_more_features_than_one_block_and_any_number_of_workers():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(15, 700))
+    y = X[:, 650] + 0.01 * rng.normal(size=15)
+    one = om.UnivariateRanker(n_jobs=1).fit(X, y)
+    two = om.UnivariateRanker(n_jobs=2).fit(X, y)
+    assert one.ranking_.top(1) == ["x651"]
+    np.testing.assert_array_equal(one.feature_importances_, two.feature_importances_)
+    expected = [np.corrcoef(X[:, j], y)[0, 1] ** 2 for j in range(700)]
+    np.testing.assert_allclose(one.feature_importances_, expected)
+
+
+def test_sparse_nominal_features():
+    X = pd.DataFrame({"x": pd.Categorical(["p", "q", "r", "p", "p", "q"]), "z": [0, 1, 0, 0, 1, 0]})
+    y = [0.5, 1.0, 2.0, 0.25, 0.5, 1.5]
+    codes = np.column_stack([[0, 1, 2, 0, 0, 1], X["z"]])
+    thin = om.Dataset(sparse.csr_array(codes), y, nominal=[0])
+    dense = om.UnivariateRanker().fit(X, y).feature_importances_
+    np.testing.assert_allclose(om.UnivariateRanker().fit(thin).feature_importances_, dense)
+
+
+def test_constant_features_and_targets_score_zero():
+    X = np.column_stack([np.full(5, 0.1), np.arange(5)])
+    assert om.UnivariateRanker().fit(X, [1.5, 2.5, 2.5, 3.5, 9.0]).feature_importances_[0] == 0
+    assert not om.UnivariateRanker().fit(X, ["same"] * 5).feature_importances_.any()
+    assert not om.UnivariateRanker().fit(X).feature_importances_.any()

@@ -1,0 +1,268 @@
+"""Target distances against the formulas; mu against exhaustive search and the recursion on trees."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.infer import target_from
+from omnirank.data.target import Target
+from omnirank.errors import ParameterError
+from omnirank.tasks import distances, get_task, target_distance
+from omnirank.tasks.distances import euclidean_mu
+from reference import tasks_distances as reference
+
+NAN = np.nan
+SET_KINDS = ("hamming", "accuracy", "f1", "subset")
+
+
+def pairs_of(n):
+    first, second = np.divmod(np.arange(n * n), n)
+    return first, second
+
+
+def lists_of(target):
+    return [[None if math.isnan(v) else v for v in row] for row in target.dense().tolist()]
+
+
+@st.composite
+def label_sets(draw, n_labels=4):
+    row = st.lists(st.sampled_from([0.0, 1.0, NAN]), min_size=n_labels, max_size=n_labels)
+    values = np.array(draw(st.lists(row, min_size=1, max_size=6)))
+    weights = np.array(
+        draw(st.lists(st.sampled_from([1.0, 0.75, 0.3]), min_size=n_labels, max_size=n_labels))
+    )
+    return values, weights
+
+
+@st.composite
+def hierarchies_and_sets(draw, tree):
+    n_labels = draw(st.integers(1, 9))
+    place = draw(st.permutations(range(n_labels)))
+    parents = [()] * n_labels
+    for i in range(1, n_labels):
+        above = draw(st.sets(st.integers(0, i - 1), max_size=1 if tree else 3))
+        parents[place[i]] = tuple(place[p] for p in above)
+    hierarchy = Hierarchy(tuple(f"n{i}" for i in range(n_labels)), tuple(parents))
+    chosen = st.sets(st.sampled_from(hierarchy.labels), max_size=3)
+    sets = draw(st.lists(st.one_of(st.none(), chosen), min_size=1, max_size=6))
+    if not any(sets):
+        sets = [*sets, {hierarchy.labels[0]}]
+    return hierarchy, sets, hierarchy.weights(draw(st.sampled_from([1.0, 0.75, 0.4])))
+
+
+# -- label sets ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", SET_KINDS)
+@given(label_sets())
+def test_label_set_distances(kind, sets):
+    values, weights = sets
+    first, second = pairs_of(len(values))
+    dense = Target.labels(values, list("abcd"))
+    rows = lists_of(dense)
+    expected = [
+        reference.set_distance(rows[i], rows[j], weights, kind) for i, j in zip(first, second, strict=True)
+    ]
+    for target in (dense, Target.labels(sparse.csr_array(values), list("abcd"))):
+        found = target_distance(target, first, second, kind, weights)
+        assert found == pytest.approx(expected, nan_ok=True, abs=1e-12)
+        assert np.all(np.isnan(found) | ((found >= 0) & (found <= 1)))
+        same = found[first == second]
+        assert np.all(np.isnan(same) | (same == 0))
+
+
+def test_auto_is_hamming_with_equal_weights():
+    target = target_from(np.array([[1, 1, 0, 0], [1, 0, 0, 1]]))[0]
+    assert target_distance(target, [0], [1]).tolist() == [0.5]
+    assert target_distance(target, 0, [0, 1]).tolist() == [0, 0.5]
+
+
+def test_empty_sets_are_equal_and_unlabelled_ones_unknown():
+    target = target_from([set(), set(), {"a"}, None])[0]
+    for kind in SET_KINDS:
+        assert target_distance(target, [0, 0, 0], [1, 2, 3], kind).tolist() == pytest.approx(
+            [0, 1, NAN], nan_ok=True
+        )
+
+
+def test_weights_come_from_the_hierarchy_unless_given():
+    hierarchy = Hierarchy.from_paths(["a", "a/b", "c"])
+    target = target_from([{"a"}, {"a/b"}], hierarchy=hierarchy)[0]
+    assert target_distance(target, [0], [1], hierarchy=hierarchy) == pytest.approx([0.75 / 2.75])
+    assert target_distance(target, [0], [1]) == pytest.approx([1 / 3])
+    assert target_distance(
+        target, [0], [1], weights=np.array([1, 3.0, 1]), hierarchy=hierarchy
+    ) == pytest.approx([0.6])
+
+
+def test_blocks_of_pairs_give_the_same(monkeypatch):
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 2, (20, 5)).astype(float)
+    first, second = pairs_of(20)
+    for matrix in (values, sparse.csr_array(values)):
+        target = Target.labels(matrix, list("abcde"))
+        whole = target_distance(target, first, second, "f1")
+        monkeypatch.setattr(distances, "_BLOCK_CELLS", 7)
+        assert target_distance(target, first, second, "f1").tolist() == whole.tolist()
+        monkeypatch.undo()
+
+
+# -- numbers and classes ------------------------------------------------------------------------------
+
+
+@given(st.data())
+def test_numbers_and_classes(data):
+    n = data.draw(st.integers(1, 6))
+    number = st.lists(st.one_of(st.none(), st.floats(-5, 5)), min_size=n, max_size=n)
+    kind = st.lists(st.one_of(st.none(), st.sampled_from("uvw")), min_size=n, max_size=n)
+    columns = {"s": data.draw(number), "k": data.draw(kind), "t": data.draw(number)}
+    frame = pd.DataFrame(columns).astype({"s": float, "k": pd.CategoricalDtype(list("uvw")), "t": float})
+    target = target_from(frame, task="mixed-targets")[0]
+    rows = list(zip(*columns.values(), strict=True))
+    first, second = pairs_of(n)
+    expected = [
+        reference.value_distance(rows[i], rows[j], list(columns.values()), [False, True, False])
+        for i, j in zip(first, second, strict=True)
+    ]
+    assert target_distance(target, first, second) == pytest.approx(expected, nan_ok=True, abs=1e-9)
+
+
+def test_ranges_are_those_of_the_training_set():
+    target = target_from([0.0, 2.5, 10.0])[0]
+    assert target_distance(target, [0, 1], [1, 2]).tolist() == [0.25, 0.75]
+    assert target_distance(target_from(np.array([1e6, 1e6 + 0.5, 1e6 + 1]))[0], [0], [1]).tolist() == [0.5]
+
+
+def test_constant_target_has_distance_zero():
+    assert target_distance(target_from([1.5, 1.5])[0], [0], [1]).tolist() == [0]
+
+
+def test_classes_differ_or_not():
+    target = target_from(["a", "b", None, "a"])[0]
+    assert target_distance(target, [0, 0, 0], [1, 3, 2]).tolist() == pytest.approx([1, 0, NAN], nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("y", "kind"),
+    [([0.5, 1.5], "f1"), ([0.5, 1.5], "hamming"), (["a", "b"], "absolute"), (np.eye(2), "absolute")],
+)
+def test_distance_that_does_not_fit(y, kind):
+    with pytest.raises(
+        ParameterError, match=f"target_distance='{kind}' does not fit the target; choose auto or"
+    ):
+        target_distance(target_from(y)[0], [0], [1], kind)
+
+
+def test_every_distance_that_a_task_names_works():
+    hierarchy = Hierarchy.flat(["a", "b"])
+    for y, options in (
+        (["a", "b"], {}),
+        ([["a", "x"], ["b", "y"]], {}),
+        ([0.5, 1.5], {}),
+        ([[0.5, 1], [1, 2]], {}),
+        (np.eye(2), {}),
+        (np.eye(2), {"hierarchy": hierarchy}),
+        (pd.DataFrame({"k": ["a", "b"], "s": [0.5, 1.5]}), {}),
+    ):
+        target, name = target_from(y, **options)
+        for kind in get_task(name).distances:
+            assert target_distance(target, [0], [1], kind, **options).tolist() == [1.0]
+
+
+# -- hierarchies --------------------------------------------------------------------------------------
+
+
+def indices_of(hierarchy, sets):
+    """Label sets as sets of positions, closed under ancestors."""
+    found = []
+    for labels in sets:
+        if labels is not None:
+            found.append(
+                set().union(*(reference.closure(hierarchy.parents, hierarchy.index(x)) for x in labels))
+            )
+    return found
+
+
+@given(hierarchies_and_sets(tree=True))
+def test_mu_on_trees_is_that_of_exhaustive_search_and_of_the_recursion(case):
+    hierarchy, sets, weights = case
+    target = target_from(sets, hierarchy=hierarchy)[0]
+    closed = indices_of(hierarchy, sets)
+    mu = euclidean_mu(target, hierarchy, weights)
+    assert mu == pytest.approx(reference.exhaustive_mu(hierarchy.parents, closed, weights))
+    assert mu == pytest.approx(reference.recursive_mu(hierarchy.parents, closed, weights))
+    dense = Target.labels(target.dense(), target.names)
+    assert euclidean_mu(dense, hierarchy, weights) == pytest.approx(mu)
+
+
+@given(hierarchies_and_sets(tree=False))
+def test_mu_on_dags_is_that_of_exhaustive_search(case):
+    hierarchy, sets, weights = case
+    target = target_from(sets, hierarchy=hierarchy)[0]
+    expected = reference.exhaustive_mu(hierarchy.parents, indices_of(hierarchy, sets), weights)
+    assert euclidean_mu(target, hierarchy, weights) == pytest.approx(expected)
+
+
+def test_mu_of_many_labels_of_a_dag_is_found_in_blocks():
+    rng = np.random.default_rng(0)
+    n_labels = 400
+    parents = [tuple({int(p) for p in rng.integers(0, i, 2)}) if i else () for i in range(n_labels)]
+    hierarchy = Hierarchy(tuple(f"n{i}" for i in range(n_labels)), tuple(parents))
+    sets = [{f"n{i}"} for i in range(n_labels)]
+    target = target_from(sets, hierarchy=hierarchy)[0]
+    weights = hierarchy.weights()
+    closed = hierarchy.ancestors.toarray()
+    largest = max(((closed ^ row) @ weights).max() for row in closed)
+    assert euclidean_mu(target, hierarchy, weights) == pytest.approx(1 / math.sqrt(largest))
+
+
+def test_unknown_labels_take_no_part_in_mu():
+    hierarchy = Hierarchy.from_paths(["a", "a/b", "c"])
+    for make in (np.array, sparse.csr_array):
+        target = Target.labels(make([[1.0, NAN, 0.0], [0.0, 0.0, 1.0]]), hierarchy.labels)
+        assert euclidean_mu(target, hierarchy, np.ones(3)) == pytest.approx(1 / math.sqrt(2))
+
+
+@given(hierarchies_and_sets(tree=False))
+def test_euclidean_distance(case):
+    hierarchy, sets, weights = case
+    target = target_from(sets, hierarchy=hierarchy)[0]
+    rows = lists_of(target)
+    mu = reference.exhaustive_mu(hierarchy.parents, indices_of(hierarchy, sets), weights)
+    first, second = pairs_of(len(sets))
+    expected = [
+        reference.set_distance(rows[i], rows[j], weights, "euclidean-mu", mu)
+        for i, j in zip(first, second, strict=True)
+    ]
+    found = target_distance(target, first, second, "euclidean-mu", weights, hierarchy)
+    assert found == pytest.approx(expected, nan_ok=True, abs=1e-12)
+
+
+def test_euclidean_distance_needs_a_hierarchy():
+    with pytest.raises(ParameterError, match="needs a hierarchy"):
+        target_distance(target_from(np.eye(2))[0], [0], [1], "euclidean-mu")
+
+
+def test_thousands_of_labels():
+    rng = np.random.default_rng(0)
+    n_labels = 4125
+    hierarchy = Hierarchy.from_array(
+        [-1, *(int(rng.integers(max(0, i // 3 - 5), i // 2 + 1)) for i in range(n_labels - 1))]
+    )
+    sets = [{hierarchy.labels[i] for i in rng.integers(0, n_labels, 5)} for _ in range(1600)]
+    target = target_from(sets, hierarchy=hierarchy)[0]
+    first, second = rng.integers(0, 1600, (2, 1600 * 15))
+    for kind in (*SET_KINDS, "euclidean-mu"):
+        start = time.perf_counter()
+        found = target_distance(target, first, second, kind, hierarchy=hierarchy)
+        assert time.perf_counter() - start < 1.0
+        assert np.all((found >= 0) & (found <= 1))

@@ -1,0 +1,360 @@
+"""The benchmark frame itself, on work of microseconds; the benchmarks are not part of the tests."""
+
+from __future__ import annotations
+
+import copy
+import json
+import platform
+import textwrap
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+from benchmarks import (
+    Bar,
+    Benchmark,
+    Contestant,
+    arithmetic_peak,
+    benchmark,
+    compare,
+    figure,
+    machine_facts,
+    memory_bandwidth,
+    peak_memory,
+)
+from benchmarks import __main__ as command
+from benchmarks._declare import discover, select
+from benchmarks._measure import Comparison, Timing
+from benchmarks._report import PAGE, as_markdown, describe, missed
+from benchmarks._results import as_record, changes, previous_record, read_records, write_record
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def comparison(ours=(1.0, 1.1, 0.9), theirs=(4.0, 4.4, 4.5), bar=None) -> Comparison:
+    timings = (Timing("ours", ours, 2**20, {"accuracy": 0.9}), Timing("theirs", theirs))
+    return Comparison("case", timings, {"absent": "absent_package is not installed"}, bar)
+
+
+def record_of(*results) -> dict:
+    return as_record(Benchmark("sample", "bench_sample", "A sample.", lambda quick: results), results)
+
+
+# -- measuring ------------------------------------------------------------------------------------
+
+
+def test_contestants_alternate_after_one_untimed_run():
+    calls = []
+    contestants = [
+        Contestant("a", lambda: "data of a", calls.append),
+        Contestant("b", lambda: "data of b", calls.append),
+    ]
+    result = compare("x", contestants, repetitions=3, memory=False)
+    assert calls == ["data of a", "data of b"] * 4
+    assert [len(timing.seconds) for timing in result.timings] == [3, 3]
+
+
+def test_warm_up_replaces_the_untimed_run():
+    calls = []
+    contestant = Contestant("a", lambda: "run", calls.append, warm_up=lambda: calls.append("warm"))
+    compare("x", [contestant], repetitions=3, memory=False)
+    assert calls == ["warm", "run", "run", "run"]
+
+
+def test_time_is_that_of_run_alone():
+    slow_setup = Contestant("a", partial(time.sleep, 0.3), lambda data: None)
+    slow_run = Contestant("b", lambda: 0.02, time.sleep)
+    result = compare("x", [slow_setup, slow_run], repetitions=3, memory=False)
+    assert result.timings[0].median < 0.02 <= result.timings[1].median < 0.3
+
+
+def test_ratio_is_of_medians_and_spread_of_pairs():
+    entry = comparison().as_dict()["ratios"]["theirs"]
+    assert entry["value"] == pytest.approx(4.4)
+    assert entry["spread"] == pytest.approx((4.5 / 0.9 - 4.0 / 1.0) / 2)
+
+
+def test_quality_stands_beside_the_time():
+    contestant = Contestant("a", lambda: 3, lambda data: data + 1, quality=lambda output: {"size": output})
+    result = compare("x", [contestant], repetitions=3, memory=False)
+    assert result.as_dict()["contestants"][0]["quality"] == {"size": 4.0}
+
+
+@pytest.mark.parametrize("module", ["no_such_module", "no_such_package.part"])
+def test_absent_contestant_is_skipped_with_a_message(module, capsys):
+    present = Contestant("ours", lambda: 1, abs)
+    absent = Contestant("theirs", lambda: 1, abs, requires=("json", module))
+    result = compare("x", [present, absent], repetitions=3, memory=False, bar=Bar(at_least=2))
+    assert result.skipped == {"theirs": f"{module} is not installed"}
+    assert "theirs skipped" in capsys.readouterr().out
+    assert result.met() is None
+
+
+def test_comparison_refuses_what_makes_no_sense():
+    one = Contestant("ours", lambda: 1, abs)
+    with pytest.raises(ValueError, match="at least 3"):
+        compare("x", [one], repetitions=2)
+    with pytest.raises(ValueError, match="same name"):
+        compare("x", [one, one])
+    with pytest.raises(ValueError, match="not a contestant"):
+        compare("x", [one], bar=Bar(at_least=1, against="nobody"))
+    with pytest.raises(ValueError, match="must be there"):
+        compare("x", [Contestant("ours", lambda: 1, abs, requires=("no_such_module",))])
+
+
+def test_bars():
+    assert Bar(at_least=4).met(4.0)
+    assert not Bar(at_least=4).met(3.99)
+    assert not Bar(at_least=1, at_most=2).met(float("nan"))
+    assert comparison(bar=Bar(at_least=4)).met() is True
+    assert comparison(bar=Bar(at_least=5, against="theirs")).met() is False
+    assert figure("growth", 2.5, bar=Bar(at_most=2)).met() is False
+    with pytest.raises(ValueError, match="at_least or at_most"):
+        Bar()
+
+
+def test_peak_memory_is_that_of_the_work_alone():
+    held_here = bytearray(150_000_000)  # a child must not inherit this process's peak
+    peak = peak_memory(partial(bytearray, 60_000_000), bytes)
+    if peak is None:
+        pytest.skip("no measure of peak memory on this platform")
+    assert 50e6 < peak < 90e6
+    assert len(held_here)
+
+
+def test_peak_memory_says_what_it_needs():
+    with pytest.raises(ValueError, match="functions of a module"):
+        peak_memory(lambda: 1, abs)
+    with pytest.raises(RuntimeError, match="invalid literal"):
+        peak_memory(partial(str, "x"), int)
+
+
+# -- the machine ----------------------------------------------------------------------------------
+
+
+def test_machine_facts_name_no_place_and_no_host():
+    facts = machine_facts()
+    assert facts["python"] == platform.python_version()
+    assert {"cpu", "cores", "numpy", "numba", "scikit-learn"} <= facts.keys()
+    text = json.dumps(facts)
+    for private in (str(ROOT), str(Path.home()), platform.node()):
+        assert len(private) < 3 or private not in text
+
+
+def test_peaks_are_plausible():
+    assert 1e8 < memory_bandwidth(1, mebibytes=4) < 1e13
+    assert 1e7 < arithmetic_peak("float32", 1, rounds=20) < 1e13
+
+
+# -- finding --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package of two benchmark modules, one of each kind."""
+    folder = tmp_path / "sample_benchmarks"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "other.py").write_text("raise AssertionError('only bench_* is imported')")
+    (folder / "bench_decorated.py").write_text(
+        textwrap.dedent(
+            '''
+            from benchmarks import benchmark, figure
+
+            @benchmark
+            def first_case(quick):
+                """The first."""
+                return figure("n", 1 if quick else 1000)
+
+            @benchmark("second")
+            def anything(quick):
+                return [figure("a", 1), [figure("b", 2)]]
+            '''
+        )
+    )
+    (folder / "bench_plain.py").write_text(
+        textwrap.dedent(
+            '''
+            """Plain figures."""
+            from benchmarks import Bar, figure
+            from sample_benchmarks.bench_decorated import first_case
+
+            def run():
+                case = {"size": 3, "remark": "text"}
+                return {"seconds": 1.5, "case": case, "x": figure("y", 1, bar=Bar(at_most=2))}
+            '''
+        )
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    return folder.name
+
+
+def test_discovery_finds_both_kinds_once(package):
+    found = {item.name: item for item in discover(package)}
+    assert list(found) == ["first-case", "plain", "second"]
+    assert found["first-case"].description == "The first."
+    assert [item.has_quick for item in found.values()] == [True, False, True]
+    assert [result.value for result in found["first-case"].run(quick=True)] == [1.0]
+    assert [result.name for result in found["second"].run()] == ["a", "b"]
+    assert [(result.name, result.value) for result in found["plain"].run()] == [
+        ("seconds", 1.5),
+        ("case / size", 3.0),
+        ("y", 1.0),
+    ]
+
+
+def test_selection_by_benchmark_and_by_module(package):
+    everything = discover(package)
+    assert select(everything, []) == everything
+    assert [item.name for item in select(everything, ["decorated"])] == ["first-case", "second"]
+    assert [item.name for item in select(everything, ["bench_plain", "plain"])] == ["plain"]
+    with pytest.raises(KeyError):
+        select(everything, ["third"])
+
+
+def test_results_of_a_benchmark_have_different_names():
+    @benchmark
+    def twice(quick):
+        return [figure("a", 1), figure("a", 2)]
+
+    with pytest.raises(ValueError, match="same name"):
+        twice.run()
+
+
+# -- keeping and comparing ------------------------------------------------------------------------
+
+
+def test_record_round_trip(tmp_path):
+    record = record_of(comparison(bar=Bar(at_least=4)), figure("growth", 1.5, "x", spread=0.1))
+    path = write_record(record, tmp_path)
+    assert path == tmp_path / "sample.json"
+    (tmp_path / "notes.json").write_text("{}")
+    assert read_records(tmp_path) == [record]
+    assert previous_record("sample", tmp_path) == record
+    assert previous_record("another", tmp_path) is None
+
+
+def test_newer_records_are_refused(tmp_path):
+    write_record(record_of() | {"version": 99}, tmp_path)
+    with pytest.raises(ValueError, match="newer"):
+        read_records(tmp_path)
+
+
+def test_changes_beyond_the_noise_are_named():
+    before = record_of(comparison(), figure("size", 100, bar=Bar(at_most=200)), figure("count", 10))
+    assert changes(before, before) == []
+    slower = comparison(ours=(2.0, 2.1, 2.2))
+    after = record_of(slower, figure("size", 50, bar=Bar(at_most=200)), figure("count", 12), figure("new", 1))
+    found = {change.what: change.better for change in changes(before, after)}
+    assert found == {
+        "case / ours / seconds": False,
+        "case / ratio to theirs": False,
+        "size": True,
+        "count": None,
+    }
+
+
+def test_changes_within_the_spread_are_noise():
+    before = record_of(comparison(ours=(0.5, 1.0, 1.5)))
+    after = record_of(comparison(ours=(0.7, 1.3, 1.6)))
+    assert "case / ours / seconds" not in [change.what for change in changes(before, after)]
+
+
+def test_only_ratios_are_compared_across_machines():
+    before = record_of(comparison(), figure("size", 100))
+    after = copy.deepcopy(record_of(comparison(ours=(2.0, 2.1, 2.2)), figure("size", 1)))
+    after["machine"]["cpu"] = "another processor"
+    assert [change.what for change in changes(before, after)] == ["case / ratio to theirs"]
+
+
+def test_markdown_says_it_all():
+    record = record_of(comparison(bar=Bar(at_least=5)), figure("growth|factor", 1.5, "x", bar=Bar(at_most=2)))
+    page = as_markdown([record])
+    assert "| ours | 1 ± 0.1 s |  | 1 MiB | accuracy 0.9 |" in page
+    assert "| theirs | 4.4 ± 0.25 s | 4.4 ± 0.5 |" in page
+    assert "absent: skipped, absent_package is not installed." in page
+    assert "Bar: at least 5: missed." in page
+    assert r"| growth\|factor | 1.5 x | at most 2: met |" in page
+    assert f"numpy {machine_facts()['numpy']}" in page
+    assert missed(record) == ["case"]
+    assert any("at least 5: missed" in line for line in describe(record))
+
+
+def test_committed_page_shows_the_committed_results():
+    assert PAGE.read_text(encoding="utf-8") == as_markdown(read_records()), "run: python -m benchmarks --page"
+
+
+def test_page_alone_runs_nothing(stage, tmp_path):
+    stage(None)
+    assert command.main(["--page"]) == 0
+    assert (tmp_path / "page").read_text() == as_markdown([])
+
+
+# -- the command ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stage(tmp_path, monkeypatch):
+    """The command with one benchmark of its own and a folder of its own."""
+
+    def install(function):
+        item = Benchmark("sample", "bench_sample", "A sample.", function)
+        monkeypatch.setattr(command, "discover", lambda: [item])
+
+    monkeypatch.setattr(command, "write_record", partial(write_record, folder=tmp_path))
+    monkeypatch.setattr(command, "read_records", partial(read_records, folder=tmp_path))
+    monkeypatch.setattr(command, "previous_record", partial(previous_record, folder=tmp_path))
+    monkeypatch.setattr(
+        command, "write_page", lambda records: (tmp_path / "page").write_text(as_markdown(records))
+    )
+    return install
+
+
+def test_command_keeps_compares_and_reports(stage, tmp_path, capsys):
+    stage(lambda quick: figure("size", 100, bar=Bar(at_most=200)))
+    assert command.main([]) == 0
+    assert "no committed result" in capsys.readouterr().out
+    stage(lambda quick: figure("size", 300, bar=Bar(at_most=200)))
+    assert command.main(["sample"]) == 1
+    output = capsys.readouterr().out
+    assert "WORSE: size: 100 -> 300" in output
+    assert "MISSED: size" in output
+    assert "300" in (tmp_path / "page").read_text()
+
+
+def test_quick_keeps_and_judges_nothing(stage, tmp_path):
+    stage(lambda quick: figure("size", 300 if quick else 100, bar=Bar(at_most=200)))
+    assert command.main(["--quick"]) == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_quick_leaves_out_what_has_no_quick_case(monkeypatch, capsys):
+    item = Benchmark("sample", "bench_sample", "A sample.", lambda quick: 1 / 0, has_quick=False)
+    monkeypatch.setattr(command, "discover", lambda: [item])
+    assert command.main(["--quick"]) == 0
+    assert "no quick case" in capsys.readouterr().out
+
+
+def test_list_runs_nothing(stage, capsys):
+    stage(None)
+    assert command.main(["--list"]) == 0
+    assert capsys.readouterr().out.split() == ["sample", "A", "sample."]
+
+
+def test_unknown_name_is_an_error(stage, capsys):
+    stage(None)
+    assert command.main(["nothing"]) == 2
+    assert "there are: sample" in capsys.readouterr().err
+
+
+def test_a_failure_is_reported_and_not_kept(stage, tmp_path, capsys):
+    def broken(quick):
+        raise ZeroDivisionError("inside")
+
+    stage(broken)
+    assert command.main([]) == 1
+    captured = capsys.readouterr()
+    assert "FAILED" in captured.out
+    assert "ZeroDivisionError: inside" in captured.err
+    assert not (tmp_path / "sample.json").exists()
