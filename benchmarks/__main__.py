@@ -56,6 +56,9 @@ def _run_one(item: Benchmark, quick: bool) -> bool:
         print(f"{item.name}: FAILED")
         return False
     record = as_record(item, results)
+    if quick:  # bars are set for the full case
+        for entry in (*record["comparisons"], *record["figures"]):
+            entry["bar"] = None
     for line in describe(record):
         print(line)
     print(f"  ({time.perf_counter() - start:.0f} s)")

@@ -1,24 +1,18 @@
-"""Reading ARFF beside liac-arff: seconds and peak memory on files of about 50 MB, dense and sparse.
-
-Peak memory is what tracemalloc sees above the start of the read, as a multiple of the size of the text.
-Times are the median of alternating runs; the memory run is one of its own, because tracing slows Python code
-down.
-"""
+"""Reading ARFF beside liac-arff: time, and peak memory over the size of the file."""
 
 from __future__ import annotations
 
-import json
-import statistics
 import tempfile
-import time
-import tracemalloc
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-REPETITIONS = 3
+from benchmarks import Bar, Contestant, compare, figure
+
+MEGABYTES = 50.0
+QUICK_MEGABYTES = 1.0
 
 
 def dense_file(path: Path, megabytes: float) -> None:
@@ -39,6 +33,18 @@ def dense_file(path: Path, megabytes: float) -> None:
                 file.write(",".join("?" if h else c for c, h in zip(cells, hole, strict=True)) + "\n")
 
 
+def short_cells_file(path: Path, megabytes: float) -> None:
+    """100 numeric columns of counts below 1000: few bytes a cell, so most memory for the size of the file."""
+    rng = np.random.default_rng(0)
+    with path.open("w") as file:
+        file.write("@relation counts\n")
+        file.writelines(f"@attribute x{i} integer\n" for i in range(100))
+        file.write("@data\n")
+        while file.tell() < megabytes * 1e6:
+            rows = rng.integers(1000, size=(1000, 100)).tolist()
+            file.writelines(",".join(map(str, row)) + "\n" for row in rows)
+
+
 def sparse_file(path: Path, megabytes: float, numeric: bool) -> None:
     """2000 columns, 60 of them in each row: {0,1} words, or numeric weights."""
     rng = np.random.default_rng(0)
@@ -53,69 +59,61 @@ def sparse_file(path: Path, megabytes: float, numeric: bool) -> None:
                 file.write("{" + ",".join(f"{c} {v}" for c, v in zip(columns, values, strict=True)) + "}\n")
 
 
-def _with_liac(path: Path, sparse: bool) -> Any:
+def with_liac(path: Path, sparse: bool) -> Any:
     import arff
 
     with path.open() as file:
         return arff.load(file, encode_nominal=True, return_type=arff.LOD if sparse else arff.DENSE)
 
 
-def _with_omnirank(path: Path, sparse: bool) -> Any:
+def with_omnirank(path: Path) -> Any:
     from omnirank.data.arff import read_arff
 
     return read_arff(path)
 
 
-def _seconds(read: Callable[[Path, bool], Any], path: Path, sparse: bool) -> float:
-    start = time.perf_counter()
-    read(path, sparse)
-    return time.perf_counter() - start
-
-
-def _peak(read: Callable[[Path, bool], Any], path: Path, sparse: bool) -> int:
-    tracemalloc.start()
-    try:
-        kept = read(path, sparse)
-        peak = tracemalloc.get_traced_memory()[1]
-        del kept
-    finally:
-        tracemalloc.stop()
-    return peak
-
-
-def _compare(path: Path, sparse: bool) -> dict[str, float]:
-    size = path.stat().st_size
-    ours, theirs = [], []
-    for _ in range(REPETITIONS):
-        ours.append(_seconds(_with_omnirank, path, sparse))
-        theirs.append(_seconds(_with_liac, path, sparse))
-    ratios = [b / a for a, b in zip(ours, theirs, strict=True)]
-    return {
-        "megabytes": round(size / 1e6, 1),
-        "omnirank_seconds": round(statistics.median(ours), 3),
-        "liac_arff_seconds": round(statistics.median(theirs), 3),
-        "speed_ratio": round(statistics.median(ratios), 2),
-        "speed_ratio_min": round(min(ratios), 2),
-        "speed_ratio_max": round(max(ratios), 2),
-        "peak_memory_over_file_size": round(_peak(_with_omnirank, path, sparse) / size, 2),
-    }
-
-
-def run(megabytes: float = 50.0) -> dict[str, Any]:
-    """Compare the two readers on three generated files."""
-    results: dict[str, Any] = {}
+def warm_up() -> None:
+    """Imports are not part of the comparison."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "data.arff")
-        dense_file(path, 0.1)
-        _with_omnirank(path, False), _with_liac(path, False)  # imports are not part of the comparison
-        dense_file(path, megabytes)
-        results["dense"] = _compare(path, sparse=False)
-        sparse_file(path, megabytes, numeric=False)
-        results["sparse_nominal"] = _compare(path, sparse=True)
-        sparse_file(path, megabytes, numeric=True)
-        results["sparse_numeric"] = _compare(path, sparse=True)
+        path = Path(folder, "small.arff")
+        dense_file(path, 0.01)
+        with_omnirank(path)
+
+
+def given(path: Path) -> Path:
+    return path
+
+
+FILES = {
+    "dense": (dense_file, False),
+    "dense, short cells": (short_cells_file, False),
+    "sparse, nominal": (partial(sparse_file, numeric=False), True),
+    "sparse, numeric": (partial(sparse_file, numeric=True), True),
+}
+
+
+def run(quick: bool = False) -> list:
+    """Read four generated files with both."""
+    results: list = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (write, sparse) in FILES.items():
+            path = Path(folder, f"{name}.arff")
+            write(path, QUICK_MEGABYTES if quick else MEGABYTES)
+            contestants = [
+                Contestant("omnirank", partial(given, path), with_omnirank, warm_up=warm_up),
+                Contestant(
+                    "liac-arff", partial(given, path), partial(with_liac, sparse=sparse), requires=("arff",)
+                ),
+            ]
+            bar = Bar(at_least=3)
+            comparison = compare(f"{name} ARFF", contestants, repetitions=3, bar=None if quick else bar)
+            results.append(comparison)
+            peak = comparison.timings[0].peak_memory_bytes
+            if peak is not None:
+                share = peak / path.stat().st_size
+                bar = Bar(at_most=4)
+                results.append(
+                    figure(f"{name} ARFF: peak memory / file size", share, bar=None if quick else bar)
+                )
+            path.unlink()
     return results
-
-
-if __name__ == "__main__":
-    print(json.dumps(run(), indent=2))

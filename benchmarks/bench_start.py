@@ -6,7 +6,8 @@ import subprocess
 import sys
 from functools import partial
 
-from benchmarks import Bar, Contestant, arithmetic_peak, benchmark, compare, figure, memory_bandwidth
+from benchmarks import Bar, Contestant, Figure, arithmetic_peak, benchmark, compare, figure, memory_bandwidth
+from benchmarks._measure import Timing, half_range
 
 
 def in_new_process(statement: str) -> None:
@@ -14,18 +15,32 @@ def in_new_process(statement: str) -> None:
     subprocess.run([sys.executable, "-c", statement], check=True)
 
 
-def importing(name: str, module: str) -> Contestant:
-    """Return the contestant that imports a module."""
-    return Contestant(name, partial(str, f"import {module}"), in_new_process)
+def executing(name: str, statement: str) -> Contestant:
+    """Return the contestant that executes a statement in a fresh interpreter."""
+    return Contestant(name, partial(str, statement), in_new_process)
 
 
 @benchmark("import")
 def import_time(quick: bool) -> list:
     """Importing omnirank after scikit-learn, beside scikit-learn alone."""
-    contestants = [importing("with omnirank", "sklearn.base, omnirank"), importing("without", "sklearn.base")]
+    imports = "import sklearn.base, omnirank"
+    contestants = [
+        executing("scikit-learn alone", "import sklearn.base"),
+        executing("and omnirank", imports),
+        executing("and all its names", f"{imports}; [getattr(omnirank, name) for name in omnirank.__all__]"),
+    ]
     result = compare("import", contestants, repetitions=3 if quick else 9, memory=False)
-    ours, theirs = (timing.median for timing in result.timings)
-    return [result, figure("omnirank beyond scikit-learn", ours - theirs, "s", bar=Bar(at_most=0.3))]
+    alone, light, full = result.timings
+    return [
+        result,
+        _difference("omnirank beyond scikit-learn", light, alone, Bar(at_most=0.3)),
+        _difference("all public names beyond scikit-learn", full, alone, None),
+    ]
+
+
+def _difference(name: str, timing: Timing, base: Timing, bar: Bar | None) -> Figure:
+    pairs = [a - b for a, b in zip(timing.seconds, base.seconds, strict=True)]
+    return figure(name, timing.median - base.median, "s", bar=bar, spread=half_range(pairs))
 
 
 @benchmark

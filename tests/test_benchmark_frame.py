@@ -323,10 +323,13 @@ def test_command_keeps_compares_and_reports(stage, tmp_path, capsys):
     assert "300" in (tmp_path / "page").read_text()
 
 
-def test_quick_keeps_and_judges_nothing(stage, tmp_path):
+def test_quick_keeps_and_judges_nothing(stage, tmp_path, capsys):
     stage(lambda quick: figure("size", 300 if quick else 100, bar=Bar(at_most=200)))
     assert command.main(["--quick"]) == 0
     assert list(tmp_path.iterdir()) == []
+    output = capsys.readouterr().out
+    assert "300" in output
+    assert "missed" not in output.lower()
 
 
 def test_quick_leaves_out_what_has_no_quick_case(monkeypatch, capsys):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from omnirank.data.load import load
     from omnirank.data.parquet import write_parquet
     from omnirank.rankers.baselines import RandomRanker, UniformRanker
+    from omnirank.rankers.ensemble import EnsembleRanker
     from omnirank.rankers.univariate import UnivariateRanker
 
     __version__: str
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 # Every public name is imported on first use: the command line answers at once, nobody pays for unused parts.
 _WHERE = {
     "Dataset": "omnirank.data.dataset",
+    "EnsembleRanker": "omnirank.rankers.ensemble",
     "Hierarchy": "omnirank.data.hierarchy",
     "RandomRanker": "omnirank.rankers.baselines",
     "Ranking": "omnirank.core.ranking",
@@ -48,6 +50,7 @@ _MODULES = ("datasets", "errors")
 
 __all__ = [
     "Dataset",
+    "EnsembleRanker",
     "Hierarchy",
     "RandomRanker",
     "Ranking",

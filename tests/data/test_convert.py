@@ -281,6 +281,8 @@ def test_sparse_numbers_as_nominal_have_zero_first():
     table = table_from(sparse.csr_array(values), nominal=[0, 1])
     assert column_of(table) == ([0, 1, -1], (0, 7))
     assert column_of(table, 1) == ([1, 0, 0], (0, -2))
+    again = table_from(table_from(sparse.csr_array(values), nominal=[0]), nominal=[0, 1])
+    assert again.equals(table)
 
 
 def test_nominal_must_be_a_column():
@@ -336,6 +338,7 @@ def test_float32_cells_whose_sum_overflows_are_finite():
         (pd.Series([1.0]), DataError, "got 1D"),
         ([[1, 2], [3]], DataError, "rows have different lengths"),
         ([[1, 2], np.array([3])], DataError, "rows have different lengths"),
+        ([np.zeros((2, 3)), np.zeros((2, 4))], DataError, "rows have different lengths"),
         (np.zeros((1, 1), complex), DataError, "Complex data not supported"),
         (sparse.csr_array(np.ones((1, 1), complex)), DataError, "Complex data not supported"),
         (pl.LazyFrame({"a": [1]}), DataTypeError, r"LazyFrame is lazy: collect\(\) it first"),

@@ -425,6 +425,7 @@ def test_describe_of_a_view_and_classes_that_are_gone():
 
 
 def test_repr():
+    assert dataset_of("classification").notes == ()
     assert repr(dataset_of("classification")) == (
         "<Dataset 'small': 6 examples, 4 features, classification, 1 targets, 5 labelled>"
     )

@@ -326,12 +326,12 @@ def test_labels_in_every_writing_are_the_same_target():
 
 
 def test_sparse_nominal_labels_whose_domain_starts_with_one():
-    codes = sparse.csc_array(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, NAN]]))
-    table = Table.from_sparse(codes, ["u", "v", "w"], [("1", "0"), ("0", "1"), ("1", "0")])
+    codes = sparse.csc_array(np.array([[0.0, 1.0, 0.0], [NAN, 0.0, 0.0]]))
+    table = Table.from_sparse(codes, ["u", "v", "w"], [("1", "0"), ("0", "1"), ("0", "1")])
     target, task = target_from(table, declared=True)
     assert task == "multi-label"
     assert target.is_sparse
-    np.testing.assert_array_equal(target.dense(), [[1, 1, 1], [0, 0, NAN]])
+    np.testing.assert_array_equal(target.dense(), [[1, 1, 0], [NAN, 0, 0]])
 
 
 def test_labels_of_sets_are_sorted_and_rows_keep_their_order():

@@ -79,6 +79,14 @@ def test_labels_do_not_change_the_matrix_given():
     assert matrix.indices.tolist() == [1, 0, 0]
     assert matrix.nnz == 3
     assert target.dense().tolist() == [[0, 1], [1, 0]]
+    assert_sound(target)
+
+
+def test_labels_stored_out_of_order_are_put_in_order():
+    matrix = sparse.csr_array((np.ones(3), np.array([2, 0, 1]), np.array([0, 2, 3])), shape=(2, 3))
+    target = Target.labels(matrix, ["a", "b", "c"])
+    assert_sound(target)
+    assert target.dense().tolist() == [[1, 0, 1], [0, 1, 0]]
 
 
 @pytest.mark.parametrize("make", [np.array, sparse.csr_array])
@@ -191,6 +199,8 @@ def test_columns_side_by_side():
     integers, floats = np.array([1, 2]), np.array([0.5, NAN])
     assert side_by_side([integers, integers]).dtype == np.int64
     assert side_by_side([integers, floats]).dtype == np.float64
+    flags = side_by_side([np.array([True, False]), integers]).tolist()
+    assert [type(cell) for cell in flags[0]] == [bool, int]
     mixed = side_by_side([np.array([True, False]), integers, np.array(["a", "b"], object)])
     assert mixed.tolist() == [[True, 1, "a"], [False, 2, "b"]]
     assert [type(cell) for cell in mixed[0]] == [bool, int, str]

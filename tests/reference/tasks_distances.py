@@ -21,7 +21,7 @@ def value_distance(first, second, columns, nominal):
 
 
 def set_distance(first, second, weights, kind, mu=1.0):
-    """Distance of two label sets given as lists of 0, 1 and None; labels unknown in one of them are left out."""
+    """Distance of two label sets, lists of 0, 1 and None; labels unknown in one of them are left out."""
     labels = [
         i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a is not None and b is not None
     ]

@@ -33,8 +33,8 @@ def gini(values):
 def impurity(part, train, nominal, weights=None, normalize=True):
     """Impurity of a part of the training set: both are lists of columns.
 
-    (1/A) sum_j alpha_j impu(E, y_j) / impu(D_train, y_j) over the variables that are not constant on D_train, A
-    the sum of their weights alpha; without normalisation the division by impu(D_train, y_j) is left out.
+    (1/A) sum_j alpha_j impu(E, y_j) / impu(D_train, y_j) over the variables that are not constant on D_train,
+    A the sum of their weights alpha; without normalisation the division by impu(D_train, y_j) is left out.
     """
     weights = [1.0] * len(train) if weights is None else weights
     total = weight = 0.0

@@ -48,7 +48,7 @@ def date_reader(pattern: str) -> Callable[[str], float]:
                 moment = moment.replace(tzinfo=UTC)
             return moment.timestamp()
         except (ValueError, OverflowError):
-            raise ValueError(f"{text!r} is not a date in the format {pattern!r}") from None
+            raise ValueError(f"{text[:60]!r} is not a date in the format {pattern[:60]!r}") from None
 
     return seconds
 

@@ -17,7 +17,7 @@ __all__ = ["DenseColumns", "read_dense"]
 _COMMA, _LINE_END = ord(","), ord("\n")
 # A quoted cell without any sign that means something inside or outside the quotes, and not ?.
 _PLAIN_QUOTES = re.compile(
-    rb"(?<=[,\n])(['\"])([^'\",\\%{}\n\t ?](?:[^'\",\\%{}\n\t?]*[^'\",\\%{}\n\t ?])?)\1(?=[,\n])"
+    rb"(?<=[,\n])( *)(['\"])([^'\",\\%{}\n\t ?](?:[^'\",\\%{}\n\t?]*[^'\",\\%{}\n\t ?])?)\2(?= *[,\n])"
 )
 _TABS = re.compile(rb"[ \t]*,[ \t]*|[ ]*\t[ \t]*")
 _LONG_BLANK = b" " * 64  # the pattern for tabs would take quadratic time on it
@@ -193,7 +193,7 @@ def _plain(block: bytes) -> bytes | None:
     if b"\t" in rows:
         rows = _TABS.sub(b",", rows)
     if b"'" in rows or b'"' in rows:
-        rows = _PLAIN_QUOTES.sub(rb"\2", b"\n" + rows)[1:]
+        rows = _PLAIN_QUOTES.sub(rb"\3", b"\n" + rows)[1:]
         if b"'" in rows or b'"' in rows:
             return None
     return rows

@@ -25,10 +25,13 @@ class SparseColumns:
     ----------
     cells : Cells
         The declared columns.
+    path : Path or None
+        The file, for error messages.
     """
 
-    def __init__(self, cells: Cells) -> None:
+    def __init__(self, cells: Cells, path: Path | None = None) -> None:
         self.cells = cells
+        self.path = path
         in_table = np.sort(np.concatenate([cells.numbers, cells.nominals]))
         self.slot = np.full(cells.n_columns, -1, np.int32)
         self.slot[in_table] = np.arange(len(in_table))
@@ -67,6 +70,16 @@ class SparseColumns:
                 self.labels.append(entries[self.cells.labels])
         self.add(np.array(columns, np.int32), np.array(values, np.float64), np.array(counts, np.int32))
 
+    def _check_first_values(self, counts: np.ndarray) -> None:
+        """An absent cell means the first declared value: there must be one."""
+        for i in self.cells.nominals:
+            if not self.cells.attributes[i].levels and counts[self.slot[i]] < self.n_rows:
+                raise FileFormatError(
+                    f"the attribute {self.cells.attributes[i].name!r} has no values, but absent cells of a "
+                    "sparse row mean the first value",
+                    path=self.path,
+                )
+
     def finished(self) -> Any:
         """Return all entries as one CSC matrix; the gathered parts are given up."""
         counts = np.concatenate([np.zeros(1, np.int32), *self.counts])
@@ -83,8 +96,9 @@ class SparseColumns:
         del values, columns
         matrix = rows.tocsc()
         del rows
+        self._check_first_values(np.diff(matrix.indptr))
         matrix.eliminate_zeros()
-        parts = (matrix.data.astype(np.float64), matrix.indices, matrix.indptr)
+        parts = (matrix.data.astype(np.float64, copy=False), matrix.indices, matrix.indptr)
         return sparse.csc_array(parts, shape=matrix.shape)
 
 
@@ -102,14 +116,7 @@ def read_sparse(
     blocks: Iterable[tuple[int, bytes]], cells: Cells, path: Path | None = None, *, exact: bool = False
 ) -> SparseColumns:
     """Read blocks of sparse rows; ``exact`` reads every row by itself (the same result, slower)."""
-    for i in cells.nominals:
-        if not cells.attributes[i].levels:
-            raise FileFormatError(
-                f"the attribute {cells.attributes[i].name!r} has no values, but absent cells of a sparse "
-                "row mean the first value",
-                path=path,
-            )
-    columns = SparseColumns(cells)
+    columns = SparseColumns(cells, path)
     reader = RowReader(cells, path)
     plain = not (exact or cells.dates or cells.texts or cells.labels is not None)
     fast = _BlockReader(cells) if plain else None
@@ -152,11 +159,10 @@ class _BlockReader:
         entries = _entries(data)
         if entries is None:
             return False
-        starts, ends = entries
+        starts, ends, row = entries
         index = parse_indices(data, starts[0::2], ends[0::2])
         if index is None or (index >= self.n_columns).any():
             return False
-        row = np.cumsum(data == _LINE_END, dtype=np.int32)[starts[0::2]]
         if not ((np.diff(index) > 0) | (np.diff(row) > 0)).all():
             return False
         values = self._values(data, index, starts[1::2], ends[1::2])
@@ -194,8 +200,11 @@ def _one_brace_pair_a_line(data: np.ndarray, line_ends: np.ndarray) -> bool:
     )
 
 
-def _entries(data: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """Spans of the words, index and value in turn; None unless commas part pairs of words everywhere."""
+def _entries(data: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Spans of the words, index and value in turn, and the row of each pair.
+
+    None unless commas part pairs of words everywhere.
+    """
     word = (data != _BLANK) & (data != _COMMA) & (data != _OPEN) & (data != _CLOSE) & (data != _LINE_END)
     starts = np.flatnonzero(word[1:] & ~word[:-1]) + 1  # the first byte is a brace
     ends = np.flatnonzero(~word[1:] & word[:-1]) + 1
@@ -211,4 +220,6 @@ def _entries(data: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     empty[segment] = False
     # Only {} may be empty: its segment lies between two line ends.
     whole_line = at_line_end & np.concatenate([[True], at_line_end[:-1]])
-    return None if (empty & ~whole_line).any() else (starts, ends)
+    if (empty & ~whole_line).any():
+        return None
+    return starts, ends, (np.cumsum(at_line_end) - at_line_end)[segment]

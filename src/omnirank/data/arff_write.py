@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from omnirank.data.atomic_file import replacing
 from omnirank.data.dataset import Dataset
 from omnirank.data.duplicate_names import numbered
 from omnirank.data.hierarchical_write import declared_entries, label_cells
+from omnirank.data.mulan import relation_with_labels
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 
@@ -23,7 +23,6 @@ __all__ = ["write_arff"]
 
 _ROWS = 1000
 _LABEL_LEVELS = ("0", "1")
-_MEKA = re.compile(r":?\s*-[Cc]\s+-?[0-9]+")
 _LARGEST_PLAIN = 1e15
 
 
@@ -66,17 +65,17 @@ def write_arff(data: Dataset | Table, path: str | Path, *, relation: str | None 
     """
     table = data if isinstance(data, Table) else data.features
     cells: Sequence[str] | None = None
-    declaration = ""
+    declaration, n_last = "", 0
     name = relation if relation is not None else "data" if isinstance(data, Table) else data.name
     if isinstance(data, Dataset) and data.target is not None:
         if data.hierarchy is not None:
             entries = declared_entries(data.hierarchy)
             attribute = quote(numbered("class", table.names))
             declaration = f"@attribute {attribute} hierarchical {','.join(map(quote, entries))}\n"
-            cells = [c if c == "?" else quote(c) for c in label_cells(data.target, data.hierarchy)]
+            cells = ["?" if c is None else quote(c) for c in label_cells(data.target, data.hierarchy)]
         else:
             table = _joined(table, _target_table(data.target, table.is_sparse))
-            name = f"{_MEKA.sub('', name)}: -C -{data.n_targets}"
+            n_last = data.n_targets
     if table.n_rows == 0 or table.n_columns == 0:
         raise DataError(
             f"a table of {table.n_rows} rows and {table.n_columns} columns cannot be written as ARFF"
@@ -84,7 +83,7 @@ def write_arff(data: Dataset | Table, path: str | Path, *, relation: str | None 
     lines = _sparse_lines(table, cells) if table.is_sparse else _dense_lines(table, cells)
     try:
         with replacing(path) as file:
-            file.write(f"@relation {quote(name)}\n\n".encode())
+            file.write(f"@relation {quote(relation_with_labels(name, n_last))}\n\n".encode())
             for attribute, levels in zip(table.names, table.levels, strict=True):
                 kind = "numeric" if levels is None else "{" + ",".join(_level_texts(attribute, levels)) + "}"
                 file.write(f"@attribute {quote(attribute)} {kind}\n".encode())

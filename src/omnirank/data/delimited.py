@@ -317,11 +317,13 @@ def _names(
     if not header:
         return default_names(len(cells)), False, ()
     unnamed = [i for i, cell in enumerate(cells) if not cell]
-    notes = tuple(f"column {i + 1} has no name: it is called x{i + 1} here" for i in unnamed)
+    notes = (f"columns without a name, called x1, x2, ... by position: {len(unnamed)}",) if unnamed else ()
     names = tuple(cell or f"x{i + 1}" for i, cell in enumerate(cells))
     if duplicates == "number":
-        names = number_names(names)
+        return number_names(names), True, notes
+    seen: set[str] = set()
     for i, name in enumerate(names):
-        if name in names[:i]:
+        if name in seen:
             file.fail(f"two columns are called {name!r}; {DUPLICATES_HINT}", 1, i)
+        seen.add(name)
     return names, True, notes

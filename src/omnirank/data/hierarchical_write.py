@@ -84,10 +84,10 @@ def _ordered_pairs(hierarchy: Hierarchy) -> list[tuple[str, str]]:
     return list(pairs)
 
 
-def label_cells(target: Target, hierarchy: Hierarchy) -> list[str]:
+def label_cells(target: Target, hierarchy: Hierarchy) -> list[str | None]:
     """Return the cell of each example: its most specific labels joined by ``@``.
 
-    An example without labels is written ``root``, an unlabelled one ``?``.
+    An example without labels is written ``root``; None stands for an unlabelled one.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def label_cells(target: Target, hierarchy: Hierarchy) -> list[str]:
     specific = sparse.csr_array(specific)
     specific.eliminate_zeros()
     specific.sort_indices()
-    cells = []
+    cells: list[str | None] = []
     for row, labelled in enumerate(target.labelled.tolist()):
         indices = specific.indices[specific.indptr[row] : specific.indptr[row + 1]]
         names = [hierarchy.labels[i] for i in indices.tolist()]
@@ -124,7 +124,7 @@ def label_cells(target: Target, hierarchy: Hierarchy) -> list[str]:
             raise DataError(
                 f"example {row} has no label, which is written {_ROOT!r}: but that is a label here"
             )
-        cells.append((_JOINT.join(names) or _ROOT) if labelled else "?")
+        cells.append((_JOINT.join(names) or _ROOT) if labelled else None)
     return cells
 
 

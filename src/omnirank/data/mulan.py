@@ -12,9 +12,10 @@ from omnirank.core.errors import FileFormatError
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.text_source import opened
 
-__all__ = ["MulanLabels", "labels_of_relation", "read_mulan_labels"]
+__all__ = ["MulanLabels", "labels_of_relation", "read_mulan_labels", "relation_with_labels"]
 
 _MEKA = re.compile(r":\s*(?:-\S+\s+)*?-[Cc]\s+(-?[0-9]{1,9})(?![0-9])", re.ASCII)
+_FILTERS = "weka.filters"  # what Weka adds to the name when it changes the attributes
 _MOST_DEPTH = 200
 
 
@@ -99,7 +100,7 @@ def labels_of_relation(relation: str, names: Sequence[str]) -> tuple[tuple[str, 
         return (), ()
     count = int(match[1])
     said = f"the relation name says -C {count}"
-    if "weka.filters" in relation:
+    if _FILTERS in relation:
         # Filters move and remove attributes and leave the name as it was.
         return (), (f"{said}, but filters were applied after: the labels are not taken from it",)
     if abs(count) > len(names):
@@ -107,3 +108,18 @@ def labels_of_relation(relation: str, names: Sequence[str]) -> tuple[tuple[str, 
     which = "first" if count > 0 else "last"
     found = names[:count] if count > 0 else names[count:]
     return tuple(found), (f"{said}: the {which} {abs(count)} attributes are the target",)
+
+
+def relation_with_labels(name: str, n_last: int) -> str:
+    """Return a relation name that marks the last attributes as labels, whatever it said before.
+
+    Examples
+    --------
+    >>> from omnirank.data.mulan import relation_with_labels
+    >>> relation_with_labels("birds: -C 19", 2), relation_with_labels("birds: -C 19", 0)
+    ('birds: -C -2', 'birds')
+    """
+    name = name.replace(_FILTERS, "filters")
+    while match := _MEKA.search(name):
+        name = name[: match.start()] + name[match.end() :]
+    return f"{name}: -C -{n_last}" if n_last else name

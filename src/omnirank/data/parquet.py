@@ -16,6 +16,7 @@ from omnirank.data.convert import table_from
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Table
+from omnirank.data.target import Target
 from omnirank.data.text_source import opened
 
 __all__ = ["read_parquet", "write_parquet"]
@@ -66,6 +67,7 @@ def read_parquet(path: str | Path) -> Content:
     try:
         # Damaged files meet pyarrow with many kinds of errors, those of the operating system among them.
         arrow = parquet.read_table(io.BytesIO(content))
+        arrow.validate(full=True)
         metadata = dict(arrow.schema.metadata or {})
         frame = arrow.to_pandas()
     except Exception as problem:
@@ -74,10 +76,18 @@ def read_parquet(path: str | Path) -> Content:
     if not frame.shape[0] or not frame.shape[1]:
         raise FileFormatError(f"the file has {frame.shape[0]} rows and {frame.shape[1]} columns", path=path)
     try:
+        given = _metadata(metadata.get(_KEY))
+        for name, levels in given.get("levels", {}).items():
+            frame[name] = pd.Categorical(frame[name], categories=levels)
         table = table_from(frame)
-        facts = _facts(metadata.get(_KEY), table)
-    except OmnirankError as problem:
-        raise FileFormatError(str(problem), path=path) from None
+        facts = _facts(given, table)
+    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        what = (
+            str(problem)
+            if isinstance(problem, OmnirankError)
+            else f"the omnirank metadata are malformed: {problem}"
+        )
+        raise FileFormatError(what, path=path) from None
     plain_index = isinstance(frame.index, pd.RangeIndex)
     return Content(
         path=path,
@@ -94,27 +104,29 @@ def read_parquet(path: str | Path) -> Content:
     )
 
 
-def _facts(raw: bytes | None, table: Table) -> dict[str, Any]:
-    facts: dict[str, Any] = {"target": (), "task": "auto", "hierarchy": None}
+def _metadata(raw: bytes | None) -> dict[str, Any]:
+    """What `write_parquet` noted beside the columns; nothing for a file of other origin."""
     if raw is None:
-        return facts
+        return {}
     try:
         given = json.loads(raw)
-        if given["format"] != _FORMAT:
-            return facts
-        if given["version"] > _VERSION:
-            raise DataError(
-                f"written in version {given['version']} of the format: a newer omnirank is needed"
-            )
+    except RecursionError:
+        raise DataError("the omnirank metadata are malformed") from None
+    if given["format"] != _FORMAT:
+        return {}
+    if given["version"] > _VERSION:
+        raise DataError(f"written in version {given['version']} of the format: a newer omnirank is needed")
+    return dict(given)
+
+
+def _facts(given: dict[str, Any], table: Table) -> dict[str, Any]:
+    facts: dict[str, Any] = {"target": (), "task": "auto", "hierarchy": None}
+    if given:
         facts["target"] = tuple(table.names[table.index(name)] for name in given["target"])
         facts["task"] = str(given["task"])
-        if given["hierarchy"] is not None:
-            parents = tuple(tuple(int(p) for p in above) for above in given["hierarchy"])
-            facts["hierarchy"] = Hierarchy(facts["target"], parents)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
-        if isinstance(problem, OmnirankError):
-            raise
-        raise DataError(f"the omnirank metadata are malformed ({problem})") from None
+    if given.get("hierarchy") is not None:
+        parents = tuple(tuple(int(p) for p in above) for above in given["hierarchy"])
+        facts["hierarchy"] = Hierarchy(facts["target"], parents)
     return facts
 
 
@@ -145,6 +157,7 @@ def write_parquet(data: Dataset | Table, path: str | Path) -> None:
     pyarrow, parquet = _pyarrow()
     table = data if isinstance(data, Table) else data.features
     frame = table.to_frame()
+    levels = _unusual_levels(table)
     facts: dict[str, Any] = {
         "format": _FORMAT,
         "version": _VERSION,
@@ -160,8 +173,10 @@ def write_parquet(data: Dataset | Table, path: str | Path) -> None:
             )
         frame = pd.concat([frame, data.target.to_frame()], axis=1)
         facts |= {"target": list(data.target_names), "task": data.task}
+        levels |= _unusual_levels(data.target)
         if data.hierarchy is not None:
             facts["hierarchy"] = [list(above) for above in data.hierarchy.parents]
+    facts["levels"] = levels
     try:
         arrow = pyarrow.Table.from_pandas(frame, preserve_index=False)
         text = json.dumps(facts).encode("utf-8")
@@ -172,3 +187,12 @@ def write_parquet(data: Dataset | Table, path: str | Path) -> None:
         raise DataError(f"the data cannot be written as Parquet: {str(problem)[:200]}") from None
     with replacing(path) as file:
         file.write(buffer.getbuffer())
+
+
+def _unusual_levels(columns: Table | Target) -> dict[str, list[Any]]:
+    """Levels that Parquet does not give back as they are: it keeps dictionaries of strings only."""
+    return {
+        name: list(levels)
+        for name, levels in zip(columns.names, columns.levels, strict=True)
+        if levels is not None and not (levels and all(isinstance(level, str) for level in levels))
+    }

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from omnirank.rankers.base import BaseRanker
     from omnirank.rankers.baselines import RandomRanker, UniformRanker
+    from omnirank.rankers.ensemble import EnsembleRanker
     from omnirank.rankers.univariate import UnivariateRanker
 
 # Imported on first use: the registry reads this room's table without importing any ranker.
 _WHERE = {
     "BaseRanker": "omnirank.rankers.base",
+    "EnsembleRanker": "omnirank.rankers.ensemble",
     "RandomRanker": "omnirank.rankers.baselines",
     "UniformRanker": "omnirank.rankers.baselines",
     "UnivariateRanker": "omnirank.rankers.univariate",
 }
 
-__all__ = ["BaseRanker", "RandomRanker", "UniformRanker", "UnivariateRanker"]
+__all__ = ["BaseRanker", "EnsembleRanker", "RandomRanker", "UniformRanker", "UnivariateRanker"]
 
 
 def __getattr__(name: str) -> Any:

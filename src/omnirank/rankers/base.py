@@ -221,7 +221,10 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         name = type(self).__name__
         if dataset.task == "clustering":
             if "unsupervised" not in self.supported_supervision:
-                raise DataError(f"{name} needs a target: no example has a known target value")
+                raise DataError(
+                    f"{name} needs a target: it requires y to be passed, but the target y is None or has no "
+                    "known value"
+                )
         elif "supervised" not in self.supported_supervision and not (
             "semi-supervised" in self.supported_supervision and not dataset.labelled.all()
         ):

@@ -196,7 +196,8 @@ def _set_distance(pairs: _Comparison, kind: str, mu: float) -> np.ndarray:
 
 
 def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    return np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), 0.0)
+    """Share of a whole, 0 where that is 0; sums of fractions may round to a little more than 1."""
+    return np.where(whole > 0, np.minimum(1.0, part / np.where(whole > 0, whole, 1.0)), 0.0)
 
 
 # -- the largest distance between two labels ----------------------------------------------------------

@@ -182,9 +182,7 @@ def _grow(space, features, rows, weight, settings, seed, work, node, stack, spar
             pool[n_drawn] = f
             swaps[n_drawn] = j
             n_drawn += 1
-            search_feature(
-                space, node, features, f, rows, weight, lo, size, total, settings, node_seed, work
-            )
+            search_feature(space, node, features, f, rows, weight, lo, size, total, settings, node_seed, work)
         # The pool is put back in order: a node's draw must not depend on the nodes before it.
         for d in range(n_drawn - 1, -1, -1):
             j = swaps[d]

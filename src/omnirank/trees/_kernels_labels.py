@@ -186,10 +186,20 @@ def _subset(space, node, weight, lo, total, ints, n):
 
 
 @level_sums.kind(LabelSets)
-def _levels(space, node, level, n, n_levels):
-    sums = np.zeros((n_levels, max(1, np.int64(node.totals[1]))))
+def _levels(space, node, weight, lo, level, n, n_levels):
+    # Labels of a single row have no local number; those of a level act like one column of its own.
+    n_local = np.int64(node.totals[1])
+    sums = np.zeros((n_levels, n_local + n_levels))
     for i in range(n):
-        if level[i] >= 0:
+        v = level[i]
+        if v >= 0:
+            single = node.products[OWN, i]
             for e in range(node.starts[i], node.starts[i + 1]):
-                sums[level[i], node.labels[e]] += node.values[e]
+                a = node.values[e]
+                sums[v, node.labels[e]] += a
+                single -= a * a
+            if single > 1e-12 * node.products[OWN, i]:
+                sums[v, n_local + v] += single
+    for v in range(n_levels):
+        sums[v, n_local + v] = np.sqrt(sums[v, n_local + v])
     return sums

@@ -17,7 +17,6 @@ from omnirank.trees._kernels_random import below, mix
 from omnirank.trees._kernels_spaces import level_sums, subset_gain
 from omnirank.trees._kernels_split import (
     CUT,
-    FEATURE,
     LOW_ROW,
     MISSING_LEFT,
     STATE,
@@ -135,14 +134,16 @@ def _search_levels(space, node, features, f, rows, weight, lo, n, total, setting
         # Levels present twice need an order that does not depend on the rows' order: by code.
         _number_by_code(features.n_levels[f], work.rank, work.level, work.code, features.missing, n)
         if present > 2:
-            sums = level_sums(space, node, work.level, n, present)
+            sums = level_sums(space, node, weight, lo, work.level, n, present)
             _rank_levels(sums, features.n_levels[f], weight, lo, n, present, work.level, work.rank)
         known = _order_by_level(features.missing, n, present, work)
         if scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work):
             work.test[LOW_ROW] = -1
             _remember_subset(features.n_levels[f], work.test[CUT], work.rank, work.subset)
         return
-    _search_level_sets(space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work)
+    _search_level_sets(
+        space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work
+    )
 
 
 @compiled
@@ -174,7 +175,7 @@ def _rank_levels(sums, n_levels, weight, lo, n, present, level, rank):
             sums[v, c] = (sums[v, c] - share[v] * mean) / np.sqrt(share[v])
     score = _first_component(sums) / np.sqrt(share)
     place = np.empty(present, np.int32)
-    by_score = np.argsort(score)
+    by_score = _order_with_ties(score)
     for v in range(present):
         place[by_score[v]] = v
     for v in range(n_levels):
@@ -183,11 +184,35 @@ def _rank_levels(sums, n_levels, weight, lo, n, present, level, rank):
 
 
 @compiled
+def _order_with_ties(score):
+    """Order levels by score; scores that differ by rounding only are equal, then the order of codes counts."""
+    by_score = np.argsort(score, kind="mergesort")
+    least = TIE * (score[by_score[-1]] - score[by_score[0]])
+    group = np.zeros(len(score))
+    for i in range(1, len(score)):
+        before, here = by_score[i - 1], by_score[i]
+        group[here] = group[before] + (score[here] - score[before] > least)
+    return np.argsort(group, kind="mergesort")
+
+
+@compiled
 def _first_component(sums):
-    """Leading left singular vector (up to length) by power iteration from the largest row."""
+    """Leading left singular vector (up to length) by power iteration from the largest row.
+
+    The start fixes the sign, so it must not depend on rounding or on the sign of a column.
+    """
     n = sums.shape[0]
+    start = 0
+    largest = 0.0
+    for v in range(n):
+        size = 0.0
+        for c in range(sums.shape[1]):
+            size += sums[v, c] * sums[v, c]
+        if size > largest * (1.0 + TIE):
+            largest = size
+            start = v
     if sums.shape[1] == 1:
-        return sums[:, 0].copy()
+        return sums[:, 0] * (1.0 if sums[start, 0] >= 0.0 else -1.0)
     gram = np.zeros((n, n))
     for u in range(n):
         for v in range(u + 1):
@@ -196,10 +221,6 @@ def _first_component(sums):
                 product += sums[u, c] * sums[v, c]
             gram[u, v] = product
             gram[v, u] = product
-    start = 0
-    for v in range(1, n):
-        if gram[v, v] > gram[start, start]:
-            start = v
     vector = gram[:, start].copy()
     for _ in range(200):
         size = np.sqrt((vector * vector).sum())
@@ -303,7 +324,6 @@ def _try_level_set(space, node, features, f, weight, lo, n, n_missing, total, se
             position = (position * 31 + v + 1) & 0x3FFFFFFF
     outcome = try_rows(space, node, f, position, weight, lo, n_left, n_missing, total, settings, seed, work)
     if outcome:
-        work.test[FEATURE] = f
         work.test[CUT] = 0
         work.test[MISSING_LEFT] = outcome - 1
         work.test[LOW_ROW] = -1
@@ -324,7 +344,7 @@ def _search_level_sets(
     last_gain = 0.0
     for _ in range(rounds):
         best_level = -1
-        best_gain = last_gain * (1.0 + TIE)
+        best_gain = last_gain
         for v in range(n_levels):
             if outside[v] != 1:
                 continue
@@ -334,7 +354,7 @@ def _search_level_sets(
             _try_level_set(space, node, features, f, weight, lo, n, n_missing, total, settings, seed, work)
             n_left = _list_rows(features, n, work)
             gain, _k = subset_gain(space, node, weight, lo, total, work.ints, n_left)
-            if gain > best_gain:
+            if gain > best_gain * (1.0 + TIE):
                 best_gain = gain
                 best_level = v
         if best_level < 0:

@@ -8,7 +8,7 @@ five functions, and the growing of trees knows nothing else about it:
     prefix_gains(space, node, weight, lo, total, ints, part, n, floats)
                                                                    gains of splitting off ints[part, :t + 1]
     subset_gain(space, node, weight, lo, total, ints, n)           gain of splitting off the rows ints[OTHER, :n]
-    level_sums(space, node, level, n, n_levels)                    sums of the rows of each nominal level
+    level_sums(space, node, weight, lo, level, n, n_levels)        sums of the rows of each nominal level
 
 The gain of a split of a node with weight K into K_L and K_R is, for columns with known values,
 
@@ -97,8 +97,8 @@ def subset_gain(space, node, weight, lo, total, ints, n):
 
 
 @dispatched(0)
-def level_sums(space, node, level, n, n_levels):
-    """Return the (weighted) sum of the node's rows of each level; level -1 belongs to none."""
+def level_sums(space, node, weight, lo, level, n, n_levels):
+    """Return the weight of each level times the mean of its rows; level -1 belongs to none."""
 
 
 # -- one column -----------------------------------------------------------------------------------------
@@ -126,7 +126,17 @@ def _one_open(space, node, rows, weight, lo, n):
         d = z[rows[lo + i]] - mean
         centred[i] = w * d
         impurity += w * d * d
-    return total, impurity
+    return total, above_rounding(impurity, n, total, mean * mean)
+
+
+@inlined
+def above_rounding(impurity, n, total, norm):
+    """Impurity of n rows, 0 if rounding of their mean (of squared length ``norm``) explains it.
+
+    Otherwise a tree whose root is constant would be grown on rounding errors.
+    """
+    error = (n + 2) * 2.3e-16
+    return impurity if impurity > error * error * total * norm else 0.0
 
 
 @prefix_gains.kind(OneColumn)
@@ -155,7 +165,7 @@ def _one_subset(space, node, weight, lo, total, ints, n):
 
 
 @level_sums.kind(OneColumn)
-def _one_levels(space, node, level, n, n_levels):
+def _one_levels(space, node, weight, lo, level, n, n_levels):
     sums = np.zeros((n_levels, 1))
     for i in range(n):
         if level[i] >= 0:
@@ -205,7 +215,10 @@ def _dense_open(space, node, rows, weight, lo, n):
             centred[i, c] = w * d
             q += d * d
         impurity += w * q
-    return total, impurity
+    norm = 0.0
+    for c in range(n_columns):
+        norm += mean[c] * mean[c]
+    return total, above_rounding(impurity, n, total, norm)
 
 
 @prefix_gains.kind(DenseColumns)
@@ -249,8 +262,8 @@ def _dense_subset(space, node, weight, lo, total, ints, n):
     return q * total / (k * (total - k)), k
 
 
-@level_sums.kind(DenseColumns, DenseBlocks)
-def _dense_levels(space, node, level, n, n_levels):
+@level_sums.kind(DenseColumns)
+def _dense_levels(space, node, weight, lo, level, n, n_levels):
     n_columns = space.z.shape[1]
     sums = np.zeros((n_levels, n_columns))
     for i in range(n):
@@ -267,7 +280,9 @@ def _dense_levels(space, node, level, n, n_levels):
 def _block_scratch(space, n):
     n_blocks = space.known.shape[0]
     n_columns = space.z.shape[1]
-    return BlockNode(np.zeros((n, n_columns)), np.zeros(n_columns), np.zeros((n_blocks, n)), np.zeros(n_blocks))
+    return BlockNode(
+        np.zeros((n, n_columns)), np.zeros(n_columns), np.zeros((n_blocks, n)), np.zeros(n_blocks)
+    )
 
 
 @open_node.kind(DenseBlocks)
@@ -294,9 +309,12 @@ def _block_open(space, node, rows, weight, lo, n):
             node.weight[b, i] = known
             k += known
         node.totals[b] = k
+        norm = 0.0
         if k > 0.0:
             for c in range(starts[b], starts[b + 1]):
                 mean[c] /= k
+                norm += mean[c] * mean[c]
+        block_impurity = 0.0
         for i in range(n):
             r = rows[lo + i]
             w = node.weight[b, i]
@@ -305,7 +323,8 @@ def _block_open(space, node, rows, weight, lo, n):
                 d = z[r, c] - mean[c]
                 centred[i, c] = w * d
                 q += d * d
-            impurity += w * q
+            block_impurity += w * q
+        impurity += above_rounding(block_impurity, n, k, norm)
     return total, impurity
 
 
@@ -363,3 +382,25 @@ def _block_subset(space, node, weight, lo, total, ints, n):
             part += node.weight[b, ints[OTHER, t]]
         gain += known_gain(norm, part, node.totals[b])
     return gain, k
+
+
+@level_sums.kind(DenseBlocks)
+def _block_levels(space, node, weight, lo, level, n, n_levels):
+    n_columns = space.z.shape[1]
+    sums = np.zeros((n_levels, n_columns))
+    share = np.zeros(n_levels)
+    known = np.zeros((space.known.shape[0], n_levels))
+    for i in range(n):
+        v = level[i]
+        if v >= 0:
+            share[v] += weight[lo + i]
+            for b in range(space.known.shape[0]):
+                known[b, v] += node.weight[b, i]
+            for c in range(n_columns):
+                sums[v, c] += node.centred[i, c]
+    for b in range(space.known.shape[0]):  # the mean of a level is that of its known values
+        for v in range(n_levels):
+            if known[b, v] > 0.0:
+                for c in range(space.starts[b], space.starts[b + 1]):
+                    sums[v, c] *= share[v] / known[b, v]
+    return sums

@@ -113,6 +113,7 @@ def better(gain, f, position, first_tie, seed, work):
     if gain <= best * (1.0 + TIE) and (work.test[FEATURE] < 0 or priority <= np.uint64(work.test[PRIORITY])):
         return False
     work.best[0] = max(gain, best)
+    work.test[FEATURE] = f
     work.test[PRIORITY] = np.int64(priority)
     return True
 
@@ -135,7 +136,6 @@ def scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed,
             if key[t] != key[t + 1] and k >= least and total - k >= least:
                 if better(gain, f, 2 * t, settings.first_tie, seed, work):
                     found = True
-                    test[FEATURE] = f
                     test[CUT] = key[t]
                     test[MISSING_LEFT] = 0
                     test[LOW_ROW] = rows[lo + ints[ORDER, t]]
@@ -151,7 +151,6 @@ def scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed,
             if key[cut] != key[cut + 1] and k >= least and total - k >= least:
                 if better(floats[GAIN, t], f, 2 * cut + 1, settings.first_tie, seed, work):
                     found = True
-                    test[FEATURE] = f
                     test[CUT] = key[cut]
                     test[MISSING_LEFT] = 1
                     test[LOW_ROW] = rows[lo + ints[ORDER, cut]]
@@ -219,7 +218,6 @@ def draw_threshold(space, node, features, f, rows, weight, lo, n, total, setting
                 end += 1
     outcome = try_rows(space, node, f, cut, weight, lo, n_left, n_missing, total, settings, seed, work)
     if outcome:
-        work.test[FEATURE] = f
         work.test[CUT] = cut
         work.test[MISSING_LEFT] = outcome - 1
         work.test[LOW_ROW] = -1

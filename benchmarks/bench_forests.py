@@ -1,0 +1,239 @@
+"""Growing forests and ranking features, beside scikit-learn's forests on the same cores."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import omnirank as om
+from benchmarks import Bar, Contestant, Figure, arithmetic_peak, benchmark, compare, figure
+from omnirank.core.seeds import root_entropy
+from omnirank.ensembles.plan import GrowingRules, make_plan
+
+SHARED = Path(__file__).parents[2] / "shared" / "data"
+N_RELEVANT = 10
+WORKERS = 2
+
+
+def linear_data(n: int, n_features: int, n_targets: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return normal features and noisy linear targets; the first ten features matter."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, n_features))
+    coefficients = np.zeros((n_features, n_targets))
+    coefficients[:N_RELEVANT] = rng.normal(size=(N_RELEVANT, n_targets))
+    y = X @ coefficients + 0.5 * rng.normal(size=(n, n_targets))
+    return X, y[:, 0] if n_targets == 1 else y
+
+
+def rank(
+    data: Any, ensemble: str = "random-forest", n_trees: int = 100, score: str = "genie3", **parameters: Any
+) -> Any:
+    """Fit an EnsembleRanker with two workers."""
+    data = data if isinstance(data, tuple) else (data,)
+    ranker = om.EnsembleRanker(
+        score, ensemble, n_trees, max_features="sqrt", random_state=0, n_jobs=WORKERS, **parameters
+    )
+    return ranker.fit(*data)
+
+
+def sklearn_forest(data: tuple[Any, Any], ensemble: str = "random-forest", n_trees: int = 100) -> Any:
+    """Fit scikit-learn's forest with the same settings."""
+    from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+
+    X, y = data
+    kind = RandomForestRegressor if ensemble == "random-forest" else ExtraTreesRegressor
+    forest = kind(
+        n_trees,
+        max_features=int(np.ceil(np.sqrt(X.shape[1]))),
+        min_samples_leaf=2,
+        bootstrap=True,
+        random_state=0,
+        n_jobs=WORKERS,
+    )
+    return forest.fit(X, y)
+
+
+def share_found(fitted: Any) -> dict[str, float]:
+    """Return the share of the relevant features among the best ten."""
+    best = np.argsort(-fitted.feature_importances_)[:N_RELEVANT]
+    return {"relevant features in the top ten": float(np.mean(best < N_RELEVANT))}
+
+
+def against_sklearn(name: str, setup: Callable[[], Any], bar: Bar, quick: bool, n_trees: int = 100) -> list:
+    """Compare our forest, our extra trees and scikit-learn's two on the same data."""
+    few = {"n_trees": 2} if quick else {"n_trees": n_trees}
+    contestants = [
+        Contestant("omnirank", setup, partial(rank, **few), share_found, warm_up=rank_once),
+        Contestant("scikit-learn", setup, partial(sklearn_forest, **few), share_found),
+        Contestant(
+            "omnirank extra trees",
+            setup,
+            partial(rank, ensemble="extra-trees", **few),
+            share_found,
+            warm_up=partial(rank_once, ensemble="extra-trees"),
+        ),
+        Contestant(
+            "scikit-learn extra trees", setup, partial(sklearn_forest, ensemble="extra-trees", **few), share_found
+        ),
+    ]
+    return [compare(name, contestants, repetitions=1 if quick else 3, bar=bar, memory=not quick)]
+
+
+def rank_once(data: Any, ensemble: str = "random-forest") -> None:
+    """Compile what the timed run needs."""
+    rank(data, ensemble, n_trees=1)
+
+
+def shape(n: int, n_features: int, n_targets: int, quick: bool) -> Callable[[], Any]:
+    """Return the setup of data of that shape, tiny in a quick run."""
+    return partial(linear_data, 200 if quick else n, n_features, n_targets)
+
+
+@benchmark("forest-mtr")
+def multi_target(quick: bool) -> list:
+    """MTR, 5000 x 100, 16 targets, 100 trees."""
+    return against_sklearn("forest-mtr", shape(5000, 100, 16, quick), Bar(at_least=4, against="scikit-learn"), quick)
+
+
+@benchmark("forest-regression-5000")
+def regression_small(quick: bool) -> list:
+    """Regression, 5000 x 100, 100 trees."""
+    bar = Bar(at_least=4, against="scikit-learn")
+    return against_sklearn("forest-regression-5000", shape(5000, 100, 1, quick), bar, quick)
+
+
+@benchmark("forest-regression-20000")
+def regression_middle(quick: bool) -> list:
+    """Regression, 20000 x 50, 100 trees."""
+    bar = Bar(at_least=4, against="scikit-learn")
+    return against_sklearn("forest-regression-20000", shape(20_000, 50, 1, quick), bar, quick)
+
+
+@benchmark("forest-regression-500000")
+def regression_large(quick: bool) -> list:
+    """Regression, 500,000 x 50, 20 trees: ranks no longer fit 16 bits."""
+    bar = Bar(at_least=3, against="scikit-learn")
+    return against_sklearn("forest-regression-500000", shape(500_000, 50, 1, quick), bar, quick, n_trees=20)
+
+
+def load_bibtex() -> Any:
+    """Return the bibtex data set."""
+    folder = SHARED / "mlc" / "bibtex"
+    return om.load(folder / "bibtex.arff.gz", labels=folder / "bibtex.xml")
+
+
+def sklearn_on_dense(dataset: Any, n_trees: int = 100) -> Any:
+    """Fit scikit-learn's forest on the densified data."""
+    return sklearn_forest((dataset.X.toarray(), dataset.target.dense()), n_trees=n_trees)
+
+
+@benchmark("forest-bibtex")
+def bibtex(quick: bool) -> list:
+    """MLC, bibtex (7395 x 1836 sparse, 159 labels), 100 trees; scikit-learn gets the densified data."""
+    if not SHARED.is_dir():
+        return []
+    few = {"n_trees": 1 if quick else 100}
+    contestants = [
+        Contestant("omnirank", load_bibtex, partial(rank, **few), warm_up=rank_once),
+        Contestant("scikit-learn on dense data", load_bibtex, partial(sklearn_on_dense, **few)),
+        Contestant(
+            "omnirank extra trees",
+            load_bibtex,
+            partial(rank, ensemble="extra-trees", **few),
+            warm_up=partial(rank_once, ensemble="extra-trees"),
+        ),
+    ]
+    bar = Bar(at_least=10, against="scikit-learn on dense data")
+    return [compare("forest-bibtex", contestants, repetitions=1 if quick else 3, bar=bar, memory=not quick)]
+
+
+def load_gene_ontology() -> Any:
+    """Return the training part of cellcycle_GO."""
+    return om.load(SHARED / "hmlc" / "cellcycle_GO" / "cellcycle_GO.train.arff.gz")
+
+
+@benchmark("forest-gene-ontology")
+def gene_ontology(quick: bool) -> list:
+    """HMLC, cellcycle_GO (train part, 4125 classes), 100 trees: under 2 s and 1 GB."""
+    if not SHARED.is_dir():
+        return []
+    few = {"n_trees": 1 if quick else 100}
+    contestants = [
+        Contestant("omnirank", load_gene_ontology, partial(rank, **few), warm_up=rank_once),
+        Contestant(
+            "omnirank extra trees",
+            load_gene_ontology,
+            partial(rank, ensemble="extra-trees", **few),
+            warm_up=partial(rank_once, ensemble="extra-trees"),
+        ),
+    ]
+    result = compare("forest-gene-ontology", contestants, repetitions=1 if quick else 5, memory=not quick)
+    return [result, figure("cellcycle_GO, wall time", result.timings[0].median, "s", bar=Bar(at_most=2.0))]
+
+
+def median_seconds(work: Callable[[], Any], repetitions: int = 5) -> float:
+    """Return the median wall time of some work, after one call that does not count."""
+    work()
+    seconds = []
+    for _ in range(repetitions):
+        start = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - start)
+    return statistics.median(seconds)
+
+
+@benchmark("forest-permutation")
+def permutation(quick: bool) -> list:
+    """The permutation score on top of growing, 100 features: at most as long as growing."""
+    data = linear_data(200 if quick else 5000, 100, 1)
+    n_trees = 2 if quick else 100
+    growing = median_seconds(partial(rank, data, n_trees=n_trees))
+    both = median_seconds(partial(rank, data, n_trees=n_trees, score="permutation"))
+    return [figure("permutation score / growing", (both - growing) / growing, "x", bar=Bar(at_most=1.0))]
+
+
+@benchmark("forest-growth")
+def growth(quick: bool) -> list[Figure]:
+    """What doubling the examples, the features or the dense targets costs."""
+    size, n_trees = (200, 2) if quick else (5000, 50)
+
+    def seconds(n: int, n_features: int, n_targets: int) -> float:
+        return median_seconds(partial(rank, linear_data(n, n_features, n_targets), n_trees=n_trees))
+
+    base = seconds(size, 100, 16)
+    return [
+        figure("twice the examples", seconds(2 * size, 100, 16) / base, "x", bar=Bar(at_most=2.3)),
+        figure("twice the features", seconds(size, 200, 16) / base, "x", bar=Bar(at_most=1.5)),
+        figure(
+            "twice the targets, 64 to 128", seconds(size, 100, 128) / seconds(size, 100, 64), "x", bar=Bar(at_most=2.05)
+        ),
+    ]
+
+
+@benchmark("forest-peak-share")
+def peak_share(quick: bool) -> list[Figure]:
+    """Share of the arithmetic peak that the split search reaches at 116 dense columns, on one core.
+
+    Each row of a node costs, for every feature drawn, one addition, one multiplication and one addition a column
+    (the running sum and its square).
+    """
+    X, y = linear_data(200 if quick else 5000, 100, 116)
+    plan = make_plan(om.Dataset(X, y), GrowingRules(), root_entropy(0))
+    trees = [plan.grow(i) for i in range(3)]
+    start = time.perf_counter()
+    for i in range(len(trees)):
+        plan.grow(i)
+    seconds = time.perf_counter() - start
+    rows = sum(int((t.last - t.first)[t.feature >= 0].astype(np.int64).sum()) for t in trees)
+    flops = rows * plan.settings.max_features * 3 * 120  # 116 columns, padded to 120
+    peak = arithmetic_peak("float64", 1, rounds=200 if quick else 20_000)
+    return [
+        figure("split search at 116 columns", flops / seconds / 1e9, "Gflop/s"),
+        figure("share of the float64 peak of one core", 100 * flops / seconds / peak, "%"),
+    ]

@@ -1,0 +1,1 @@
+"""Bagging, random forests and extra trees of predictive clustering trees; bootstraps, scores, predictors."""

@@ -1,0 +1,196 @@
+"""Classifiers and regressors: what predictors of either kind add to scikit-learn's mixins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.data.dataset import Dataset
+from omnirank.data.infer import target_from
+from omnirank.data.target import Target, decode
+from omnirank.ensembles.predictor import PCTPredictor
+from omnirank.tasks.columns import PrototypeColumns
+from omnirank.trees.prediction import average_means
+
+__all__ = ["PCTClassifierBase", "PCTRegressorBase"]
+
+_LABEL_TASKS = ("multi-label", "hierarchical-multi-label")
+
+
+class PCTClassifierBase(ClassifierMixin, PCTPredictor):
+    """Classes and label sets: probabilities, thresholds and class weights."""
+
+    supported_tasks = ("classification", "multi-target-classification", *_LABEL_TASKS)
+
+    class_weight: Any
+
+    def predict(self, X: Any, threshold: float | None = None) -> Any:
+        """Predict classes or label sets.
+
+        Parameters
+        ----------
+        X : Dataset, array-like, scipy.sparse container or data frame
+            Examples with the features of the training data.
+        threshold : float, optional
+            Label sets: a label is predicted if its frequency is at least this, by default 1/2. Predictions obey the
+            hierarchy for every threshold.
+
+        Returns
+        -------
+        ndarray
+            Classes, (n,) or (n, targets), or a 0/1 matrix (n, labels).
+        """
+        table = self._table(X)
+        cut = self._threshold(threshold)
+        if self.task_ not in _LABEL_TASKS:
+            return self._decide(self._means(table))
+
+        def finish(means: np.ndarray) -> np.ndarray:
+            return self._decide(means, cut)
+
+        return average_means(self._trees(), table, self._columns.n_columns, finish, self._n_jobs())
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the frequencies of classes or labels, averaged over the trees.
+
+        Parameters
+        ----------
+        X : Dataset, array-like, scipy.sparse container or data frame
+            Examples with the features of the training data.
+
+        Returns
+        -------
+        ndarray or list of ndarray
+            (n, classes), in the order of ``classes_``; (n, labels) for label sets; a list of (n, classes), one a
+            target, for several nominal targets.
+        """
+        return self._shares(self._means(self._table(X)))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of examples predicted right: the class, all classes, or the whole label set.
+
+        Parameters
+        ----------
+        X : Dataset, array-like, scipy.sparse container or data frame
+            Examples; a Dataset brings its target.
+        y : array-like
+            Their classes or label sets, written as in ``fit``.
+        sample_weight : array-like, optional
+            Weights of the examples.
+        """
+        predicted = self.predict(X)
+        target = X.target if isinstance(X, Dataset) else target_from(y, self.task_, self.hierarchy_)[0]
+        if target is None or target.n_examples != len(predicted):
+            n = 0 if target is None else target.n_examples
+            raise DataError(f"X has {len(predicted)} rows, y has {n}")
+        truth = target.dense() if target.is_labels else target.to_array()
+        right = np.asarray(truth == predicted)
+        return float(np.average(right if right.ndim == 1 else right.all(axis=1), weights=sample_weight))
+
+    def _threshold(self, threshold: float | None) -> float:
+        if threshold is None:
+            return 0.5
+        if self.task_ not in _LABEL_TASKS:
+            raise ParameterError(f"threshold is for label sets, but the task is {self.task_}")
+        return float(threshold)
+
+    def _shares(self, means: np.ndarray) -> Any:
+        if self.task_ != "multi-target-classification":
+            return means
+        return [means[:, self._columns.variable == v] for v in range(self.n_outputs_)]
+
+    def _note(self, dataset: Dataset, columns: PrototypeColumns) -> None:
+        super()._note(dataset, columns)
+        classes: Any
+        if self.task_ in _LABEL_TASKS:
+            classes = [np.array([0, 1])] * self.n_outputs_
+        else:
+            classes = [decode(np.arange(len(lev or ())), lev or ()) for lev in columns.levels]
+            classes = classes[0] if self.task_ == "classification" else classes
+        self.classes_ = classes
+
+    def _with_class_weight(self, dataset: Dataset, weight: np.ndarray | None) -> np.ndarray | None:
+        target = dataset.target
+        if self.class_weight is None or target is None:
+            return weight
+        if target.is_labels:
+            raise ParameterError("class_weight is for classes; for label sets give sample_weight")
+        given = self.class_weight
+        if isinstance(given, str | Mapping):
+            given = [given] * target.n_targets
+        if not isinstance(given, Sequence) or len(given) != target.n_targets:
+            raise ParameterError(
+                f"class_weight: give 'balanced', a dictionary, or a list of {target.n_targets}, one a target"
+            )
+        product = np.ones(dataset.n_examples) if weight is None else weight
+        for v, one in enumerate(given):
+            product = product * _class_weights(target, v, one)
+        return product
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+def _class_weights(target: Target, variable: int, given: Any) -> np.ndarray:
+    """Weight of each example by its class of one target; 1 where that is unknown."""
+    cells, levels = target.values[:, variable], target.levels[variable] or ()
+    codes = np.where(np.isnan(cells), len(levels), cells).astype(np.intp)
+    by_code = np.ones(len(levels) + 1)
+    name = target.names[variable]
+    if isinstance(given, str):
+        if given != "balanced":
+            raise ParameterError(f"class_weight={given!r}: choose 'balanced', a dictionary or None")
+        counts = np.bincount(codes, minlength=len(by_code))[:-1]
+        present = counts > 0
+        by_code[:-1][present] = counts.sum() / (present.sum() * counts[present])
+        return by_code[codes]
+    unknown = [level for level in given if level not in levels]
+    if unknown:
+        raise ParameterError(f"class_weight names {unknown[0]!r}, which is no class of target {name!r}")
+    for code, level in enumerate(levels):
+        by_code[code] = given.get(level, 1.0)
+        if not 0 <= by_code[code] < np.inf:
+            raise ParameterError(f"class_weight of {level!r} is {by_code[code]}: weights are finite and not negative")
+    return by_code[codes]
+
+
+class PCTRegressorBase(RegressorMixin, PCTPredictor):
+    """One number, several, or numbers and classes together."""
+
+    supported_tasks = ("regression", "multi-target-regression", "mixed-targets")
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R squared, the mean over the targets.
+
+        Parameters
+        ----------
+        X : Dataset, array-like, scipy.sparse container or data frame
+            Examples; a Dataset brings its target.
+        y : array-like
+            Their targets.
+        sample_weight : array-like, optional
+            Weights of the examples.
+        """
+        if self.task_ == "mixed-targets":
+            raise DataError("there is no R squared of mixed targets: compare the columns of predict(X) one by one")
+        truth = X.y if isinstance(X, Dataset) else y
+        return float(super().score(X, truth, sample_weight))
+
+    def _asked_task(self, X: Any, y: Any) -> str:
+        task = super()._asked_task(X, y)
+        if task != "auto" or isinstance(X, Dataset):
+            return task
+        # Whole numbers would be classes: to a regressor they are numbers.
+        found = target_from(y)[1]
+        numbers = {
+            "classification": "regression",
+            "multi-label": "multi-target-regression",
+            "multi-target-classification": "multi-target-regression",
+        }
+        return numbers.get(found, found)

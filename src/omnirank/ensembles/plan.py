@@ -1,0 +1,255 @@
+"""From data and parameters to what trees are grown on, once a fit."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.seeds import kernel_seed, stream
+from omnirank.data.dataset import Dataset
+from omnirank.data.table import Table
+from omnirank.tasks import Task, clustering_columns, get_task
+from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
+from omnirank.trees.codes import CodedFeatures, code_features
+from omnirank.trees.space import clustering_space
+
+__all__ = ["ENSEMBLES", "GrowingRules", "Plan", "make_plan"]
+
+ENSEMBLES = ("random-forest", "extra-trees", "bagging")
+NOMINAL_TESTS = ("ordered", "greedy", "one-against-rest")
+TIE_BREAKS = ("random", "first")
+
+# Gains below this share of the root's impurity are rounding.
+_LEAST_GAIN = 1e-10
+_NO_LIMIT = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class GrowingRules:
+    """How trees are grown; parameters as in the estimators."""
+
+    ensemble: str = "random-forest"
+    max_features: Any = None
+    bootstrap: bool | None = None
+    min_samples_leaf: float = 2
+    max_depth: int | None = None
+    nominal_tests: str = "ordered"
+    tie_break: str = "random"
+    normalize_targets: bool = True
+    hierarchy_weight: float = 0.75
+
+    def check(self) -> None:
+        """Raise a ParameterError for a value outside its domain."""
+        for name, allowed in (("ensemble", ENSEMBLES), ("nominal_tests", NOMINAL_TESTS), ("tie_break", TIE_BREAKS)):
+            if getattr(self, name) not in allowed:
+                raise ParameterError(f"{name}={getattr(self, name)!r}: choose one of {', '.join(allowed)}")
+        if not self.min_samples_leaf > 0:
+            raise ParameterError(f"min_samples_leaf must be positive, not {self.min_samples_leaf!r}")
+        if self.max_depth is not None and self.max_depth < 0:
+            raise ParameterError(f"max_depth must be None or at least 0, not {self.max_depth!r}")
+
+    @property
+    def bootstraps(self) -> bool:
+        """Whether each tree sees a bootstrap replicate."""
+        return self.bootstrap is not False
+
+    @property
+    def random_tests(self) -> bool:
+        """Whether one random test a feature is tried."""
+        return self.ensemble == "extra-trees"
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Everything that the trees of one fit share; picklable, so that workers may be processes."""
+
+    dataset: Dataset
+    rules: GrowingRules
+    task: Task
+    columns: PrototypeColumns
+    clustering: ClusteringColumns
+    coded: CodedFeatures
+    space: Any
+    settings: Any
+    weight: np.ndarray
+    entropy: int
+
+    @property
+    def n_examples(self) -> int:
+        """Number of training examples."""
+        return len(self.weight)
+
+    def counts(self, i: int) -> np.ndarray:
+        """Return how often tree i sees each example: bootstrap counts, or once each."""
+        if not self.rules.bootstraps:
+            return np.ones(self.n_examples)
+        draws = stream(self.entropy, i).integers(0, self.n_examples, self.n_examples)
+        return np.bincount(draws, minlength=self.n_examples).astype(np.float64)
+
+    def grow(self, i: int, counts: np.ndarray | None = None) -> Any:
+        """Grow tree i."""
+        counts = self.counts(i) if counts is None else counts
+        return self.coded.grow(self.space, counts * self.weight, self.settings, kernel_seed(self.entropy, i))
+
+
+def make_plan(
+    dataset: Dataset,
+    rules: GrowingRules,
+    entropy: int,
+    sample_weight: np.ndarray | None = None,
+    n_jobs: int | None = None,
+) -> Plan:
+    """Prepare a data set whose examples are all labelled (at least partly) for growing trees."""
+    from omnirank.trees._kernels_split import Settings
+
+    rules.check()
+    if dataset.target is None:
+        raise DataError("there is no target to grow trees for")
+    weight = np.ones(dataset.n_examples) if sample_weight is None else sample_weight
+    if weight.sum() < 2 * rules.min_samples_leaf:
+        hint = "lower it" if sample_weight is None else "use weights of mean 1"
+        raise DataError(
+            f"the examples weigh {weight.sum():g} together, less than two leaves of "
+            f"min_samples_leaf={rules.min_samples_leaf:g}: {hint}"
+        )
+    task = get_task(dataset.task)
+    columns = task.columns(dataset.target, dataset.hierarchy, rules.hierarchy_weight)
+    clustering = clustering_columns(columns, sample_weight, rules.normalize_targets)
+    if not len(clustering.columns):
+        raise DataError(_what_is_constant(columns))
+    _warn_about(dataset, rules)
+    space = clustering_space(columns, clustering, sample_weight)
+    coded = code_features(dataset.features, rules.random_tests, space, n_jobs)
+    settings = Settings(
+        features_per_node(rules, dataset),
+        float(rules.min_samples_leaf),
+        _NO_LIMIT if rules.max_depth is None else int(rules.max_depth),
+        rules.tie_break == "first",
+        NOMINAL_TESTS.index(rules.nominal_tests),
+        _LEAST_GAIN,
+    )
+    return Plan(
+        dataset,
+        rules,
+        task,
+        columns,
+        clustering,
+        coded,
+        space,
+        settings,
+        weight,
+        entropy,
+    )
+
+
+def features_per_node(rules: GrowingRules, dataset: Dataset) -> int:
+    """Return how many features are drawn in a node.
+
+    None: ceil(sqrt D) in a random forest, D in bagging and extra trees, but ceil(sqrt D) in extra trees when most
+    features are binary (each has a single test then, and trees that see all of them are alike).
+    """
+    n = dataset.n_features
+    given = rules.max_features
+    if given is None:
+        if rules.ensemble == "random-forest" or (rules.ensemble == "extra-trees" and _mostly_binary(dataset)):
+            given = "sqrt"
+        else:
+            given = "all"
+    if isinstance(given, str):
+        named = {"sqrt": np.ceil(np.sqrt(n)), "log2": np.ceil(np.log2(n)), "all": n}
+        if given not in named:
+            raise ParameterError(f"max_features={given!r}: choose 'sqrt', 'log2', 'all', a count or a share")
+        return max(1, int(named[given]))
+    if isinstance(given, float) and 0 < given <= 1:
+        return max(1, round(given * n))
+    if isinstance(given, int | np.integer) and not isinstance(given, bool) and 1 <= given <= n:
+        return int(given)
+    raise ParameterError(
+        f"max_features={given!r}: choose 'sqrt', 'log2', 'all', a count from 1 to {n} or a share in (0, 1]"
+    )
+
+
+def _mostly_binary(dataset: Dataset) -> bool:
+    table = dataset.features
+    binary = 0
+    for f, levels in enumerate(table.levels):
+        if levels is not None:
+            binary += len(levels) <= 2
+            continue
+        if table.is_sparse:
+            stored = table.matrix.data[table.matrix.indptr[f] : table.matrix.indptr[f + 1]]
+            binary += len(stored) == 0 or bool((stored == stored[0]).all())
+        else:
+            cells = table.numeric[:, table.slots[f]]
+            binary += _two_values(cells)
+    return binary > table.n_columns / 2
+
+
+def _two_values(cells: np.ndarray) -> bool:
+    known = cells[~np.isnan(cells)]
+    return len(known) == 0 or bool(((known == known.min()) | (known == known.max())).all())
+
+
+def _what_is_constant(columns: PrototypeColumns) -> str:
+    name = repr(columns.names[0])
+    if columns.n_variables > 1:
+        return f"all {columns.n_variables} targets ({name}, ...) are constant: there is nothing to learn"
+    if columns.levels[0] is not None:
+        known = columns.matrix[columns.labelled]
+        level = columns.levels[0][int(np.argmax(known[0]))]
+        return f"target {name} has one class only ({level!r}): there is nothing to learn"
+    return f"target {name} is constant: there is nothing to learn"
+
+
+def _without_known_value(table: Table) -> list[str]:
+    """Names of the features of which every cell is missing."""
+    if table.is_sparse:
+        full = np.flatnonzero(np.diff(table.matrix.indptr) == table.n_rows)
+        starts = table.matrix.indptr
+        found = [f for f in full if np.isnan(table.matrix.data[starts[f] : starts[f + 1]]).all()]
+        return [table.names[f] for f in found]
+    # Looking at the first row spares most columns a second look.
+    found = []
+    for f in range(table.n_columns):
+        cells = table.column(f)
+        if _missing(cells[:1]).all() and _missing(cells).all():
+            found.append(f)
+    return [table.names[f] for f in found]
+
+
+def _missing(cells: np.ndarray) -> np.ndarray:
+    return np.isnan(cells) if cells.dtype.kind == "f" else cells < 0
+
+
+def _warn_about(dataset: Dataset, rules: GrowingRules) -> None:
+    table = dataset.features
+    empty = _without_known_value(table)
+    if empty:
+        more = f" and {len(empty) - 1} more" if len(empty) > 1 else ""
+        warnings.warn(
+            f"feature {empty[0]!r}{more} has no known value: no tree can test it", UserWarning, stacklevel=2
+        )
+    for f, levels in enumerate(table.levels):
+        if levels is not None and len(levels) > max(2, table.n_rows / 2) and not table.is_sparse:
+            warnings.warn(
+                f"feature {table.names[f]!r} has {len(levels)} levels for {table.n_rows} examples: "
+                "is it an identifier? Leave it out of the ranking",
+                UserWarning,
+                stacklevel=2,
+            )
+    if (
+        rules.ensemble == "extra-trees"
+        and not rules.bootstraps
+        and features_per_node(rules, dataset) == dataset.n_features
+        and _mostly_binary(dataset)
+    ):
+        warnings.warn(
+            "extra trees without bootstrap that see all features, most of them binary, are nearly the same "
+            "tree: set bootstrap=True or max_features='sqrt'",
+            UserWarning,
+            stacklevel=2,
+        )

@@ -1,0 +1,248 @@
+"""What single trees and forests share as predictors: reading the data, predicting, scikit-learn's attributes."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.log import logger
+from omnirank.data.dataset import Dataset
+from omnirank.data.estimator_input import check_sample_weight, features_like, read_input
+from omnirank.data.table import Table
+from omnirank.ensembles.plan import GrowingRules, Plan, make_plan
+from omnirank.tasks import get_task
+from omnirank.tasks.columns import PrototypeColumns
+from omnirank.trees.prediction import average_means
+from omnirank.trees.prototypes import node_means
+from omnirank.trees.pruning import node_errors, prune_m5
+from omnirank.trees.tree import Tree, routing_matrix, tree_from_grown
+
+__all__ = ["PCTPredictor", "Training", "grow_tree"]
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What a fit works on.
+
+    Attributes
+    ----------
+    whole : Dataset
+        All examples given.
+    used : ndarray of bool
+        Those that trees may see: labelled, and of positive weight.
+    dataset : Dataset
+        The used examples.
+    weight : ndarray or None
+        Their weights.
+    columns : PrototypeColumns
+        Their coded target.
+    """
+
+    whole: Dataset
+    used: np.ndarray
+    dataset: Dataset
+    weight: np.ndarray | None
+    columns: PrototypeColumns
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether no target varies, so that there is nothing to split on."""
+        return not (self.columns.impurity > 0).any()
+
+
+class PCTPredictor(BaseEstimator):
+    """Base of the predictors; subclasses grow trees in ``fit`` and name them in ``_trees``."""
+
+    supported_tasks: ClassVar[tuple[str, ...]]
+
+    task: str
+    max_features: Any
+    min_samples_leaf: float
+    max_depth: int | None
+    nominal_tests: str
+    tie_break: str
+    normalize_targets: bool
+
+    # -- reading --------------------------------------------------------------------------------------
+
+    def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
+        """Read and check the data, and note what predictions need to know of it."""
+        name = type(self).__name__
+        if y is None and not isinstance(X, Dataset):
+            raise DataError(f"{name} requires y to be passed, but the target y is None")
+        hierarchy = getattr(self, "hierarchy", None)
+        whole = read_input(self, X, y, task=self._asked_task(X, y), hierarchy=hierarchy)
+        if whole.target is None:
+            raise DataError(f"{name} needs a target: no example has a known target value")
+        if whole.task not in self.supported_tasks:
+            raise DataError(self._refusal(whole))
+        weight = None if sample_weight is None else check_sample_weight(sample_weight, whole.n_examples)
+        weight = self._with_class_weight(whole, weight)
+        used = whole.labelled if weight is None else whole.labelled & (weight > 0)
+        dataset = whole
+        if not used.all():
+            logger.info("%d examples without known target or weight are not used", int((~used).sum()))
+            if not used.any():
+                raise DataError("no example has both a known target value and a positive weight")
+            dataset = whole.take(used)
+            weight = None if weight is None else weight[used]
+        _warn_about_features(dataset.features)
+        task = get_task(dataset.task)
+        columns = task.columns(dataset.target, dataset.hierarchy, getattr(self, "hierarchy_weight", 0.75))
+        self._note(dataset, columns)
+        return Training(whole, used, dataset, weight, columns)
+
+    def _asked_task(self, X: Any, y: Any) -> str:
+        if self.task not in ("auto", *self.supported_tasks):
+            raise ParameterError(
+                f"task={self.task!r}: {type(self).__name__} takes 'auto' or one of "
+                f"{', '.join(self.supported_tasks)}"
+            )
+        return self.task
+
+    def _refusal(self, dataset: Dataset) -> str:
+        return (
+            f"Unknown label type: {type(self).__name__} does not handle {dataset.task} (target "
+            f"{dataset.target_names[0]!r}); it handles {', '.join(self.supported_tasks)}"
+        )
+
+    def _with_class_weight(self, dataset: Dataset, weight: np.ndarray | None) -> np.ndarray | None:
+        return weight
+
+    def _note(self, dataset: Dataset, columns: PrototypeColumns) -> None:
+        self.task_ = dataset.task
+        self.hierarchy_ = dataset.hierarchy
+        self.n_outputs_ = columns.n_variables
+        self.target_names_ = columns.names
+        # What predictions need to know of the features and of the target, without their cells.
+        self._features = dataset.features.take(slice(0, 0))
+        self._columns = replace(columns, matrix=columns.matrix[:0], labelled=columns.labelled[:0])
+
+    def _rules(self, ensemble: str, bootstrap: bool | None) -> GrowingRules:
+        return GrowingRules(
+            ensemble,
+            self.max_features,
+            bootstrap,
+            self.min_samples_leaf,
+            self.max_depth,
+            self.nominal_tests,
+            self.tie_break,
+            self.normalize_targets,
+            getattr(self, "hierarchy_weight", 0.75),
+        )
+
+    def _plan(self, training: Training, rules: GrowingRules, entropy: int, n_jobs: int | None = None) -> Plan | None:
+        """Return the plan of the trees; None, with a warning, where the target is constant."""
+        rules.check()
+        if not training.is_constant:
+            return make_plan(training.dataset, rules, entropy, training.weight, n_jobs)
+        names = training.columns.names
+        shown = repr(names[0]) if len(names) == 1 else f"{names[0]!r} and the {len(names) - 1} others"
+        warnings.warn(
+            f"target {shown}: one class or value only; every prediction will be the same",
+            UserWarning,
+            stacklevel=4,
+        )
+        return None
+
+    # -- predicting -----------------------------------------------------------------------------------
+
+    def _trees(self) -> list[Tree]:
+        raise NotImplementedError
+
+    def _n_jobs(self) -> int | None:
+        return getattr(self, "n_jobs", None)
+
+    def _table(self, X: Any) -> Table:
+        check_is_fitted(self)
+        return features_like(self, X, self._features)
+
+    def _means(self, table: Table) -> np.ndarray:
+        """Prototypes averaged over the trees."""
+        return average_means(self._trees(), table, self._columns.n_columns, n_jobs=self._n_jobs())
+
+    def predict(self, X: Any) -> Any:
+        """Predict the target.
+
+        Parameters
+        ----------
+        X : Dataset, array-like, scipy.sparse container or data frame
+            Examples with the features of the training data.
+
+        Returns
+        -------
+        ndarray or DataFrame
+            One value an example; one row an example where there are several targets; a DataFrame for mixed targets.
+        """
+        return self._decide(self._means(self._table(X)))
+
+    def _decide(self, means: np.ndarray, threshold: float = 0.5) -> Any:
+        return get_task(self.task_).predict(means, self._columns, threshold)
+
+    def _routed(self, X: Any) -> np.ndarray:
+        return routing_matrix(self._table(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def grow_tree(plan: Plan | None, columns: PrototypeColumns, table: Table, penalty: float | None, i: int) -> Tree:
+    """Grow tree i of a plan, prune it where a penalty is given, and keep its leaves' prototypes.
+
+    Without a plan the target is constant and the tree is one leaf.
+    """
+    grown = _one_leaf(len(columns.labelled)) if plan is None else plan.grow(i)
+    if plan is not None and penalty is not None:
+        grown = prune_m5(grown, node_errors(grown, columns, plan.clustering, plan.weight), penalty)
+    values, value_row = node_means(grown, columns)
+    return tree_from_grown(grown, table, values, value_row)
+
+
+def _one_leaf(n_rows: int) -> Any:
+    from omnirank.trees._kernels_grow import GrownTree
+
+    whole, zero = np.zeros(1, np.int32), np.zeros(1)
+    return GrownTree(
+        feature=np.full(1, -1, np.int32),
+        cut=np.zeros(1, np.uint32),
+        right=whole,
+        missing_left=np.zeros(1, np.uint8),
+        low_row=whole,
+        high_row=whole,
+        drawn=zero,
+        gain=zero,
+        weight=np.full(1, float(n_rows)),
+        depth=whole,
+        first=whole,
+        last=np.full(1, n_rows, np.int32),
+        subsets=np.zeros(0, np.uint64),
+        rows=np.arange(n_rows, dtype=np.uint32),
+        row_weight=np.ones(n_rows),
+    )
+
+
+def _warn_about_features(table: Table) -> None:
+    unknown = [name for f, name in enumerate(table.names) if not _any_known(table, f)] if table.n_missing else []
+    if unknown:
+        more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
+        warnings.warn(
+            f"feature {unknown[0]!r}{more}: no known value, so it is never used", UserWarning, stacklevel=4
+        )
+
+
+def _any_known(table: Table, feature: int) -> bool:
+    cells = table.column(feature)
+    return bool((cells >= 0).any() if table.is_nominal[feature] else (~np.isnan(cells)).any())

@@ -1,0 +1,117 @@
+"""Scores of the trees of an ensemble, one tree after the other, and their sums."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from omnirank.core.accumulators import MeanAccumulator
+from omnirank.ensembles import scores
+from omnirank.ensembles.losses import ErrorMeasure, error_measure
+from omnirank.ensembles.plan import Plan
+
+__all__ = ["SCORES", "ScoreSums", "TreeScorer", "TreeScores"]
+
+SCORES = ("genie3", "symbolic", "permutation")
+
+
+class TreeScores(NamedTuple):
+    """Scores of one tree: rows of one score a feature, and tables of one row a target."""
+
+    rows: dict[str, np.ndarray]
+    tables: dict[str, np.ndarray]
+    undefined: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class TreeScorer:
+    """Grows trees of a plan and returns their scores; the trees themselves are not kept.
+
+    Picklable, so that workers may be processes.
+    """
+
+    plan: Plan
+    symbolic_weight: float | None = None
+    measure: ErrorMeasure | None = None
+    per_target: bool = False
+
+    @classmethod
+    def make(
+        cls,
+        plan: Plan,
+        symbolic_weight: float | None = None,
+        permutation_error: str | None = None,
+        per_target: bool = False,
+    ) -> TreeScorer:
+        """Return the scorer of a plan; without ``permutation_error`` there is no permutation score."""
+        measure = None if permutation_error is None else error_measure(plan, permutation_error, per_target)
+        return cls(plan, symbolic_weight, measure, per_target)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the scores."""
+        return SCORES if self.measure is not None else SCORES[:2]
+
+    def __call__(self, i: int) -> TreeScores:
+        """Grow tree i and return its scores."""
+        plan, n_features = self.plan, self.plan.dataset.n_features
+        counts = plan.counts(i)
+        grown = plan.grow(i, counts)
+        rows = {
+            "genie3": scores.genie3(grown, n_features),
+            "symbolic": scores.symbolic(grown, n_features, self.symbolic_weight),
+        }
+        tables = {}
+        if self.per_target:
+            tables["genie3"] = scores.genie3_per_target(plan, grown)
+        if self.measure is None:
+            return TreeScores(rows, tables)
+        rows["permutation"], by_target, undefined = scores.permutation(plan, self.measure, grown, counts, i)
+        if self.per_target and by_target is not None:
+            tables["permutation"] = by_target
+        return TreeScores(rows, tables, undefined)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreSums:
+    """Sums of the scores of the trees so far, in the order of the trees; immutable.
+
+    Attributes
+    ----------
+    rows, tables : dict of str to MeanAccumulator
+        By name of the score: one score a feature; one row of them a target.
+    n_undefined : int
+        Trees whose permutation score is undefined; they count as 0.
+    """
+
+    rows: dict[str, MeanAccumulator]
+    tables: dict[str, MeanAccumulator]
+    n_undefined: int = 0
+
+    @classmethod
+    def empty(cls, scorer: TreeScorer) -> ScoreSums:
+        """Return the sums over no tree."""
+        n_targets, n_features = scorer.plan.columns.n_variables, scorer.plan.dataset.n_features
+        split = [name for name in scorer.names if name != "symbolic"] if scorer.per_target else []
+        return cls(
+            {name: MeanAccumulator.empty(n_features) for name in scorer.names},
+            {name: MeanAccumulator.empty((n_targets, n_features)) for name in split},
+        )
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return self.rows["genie3"].count
+
+    def update(self, trees: Sequence[TreeScores]) -> ScoreSums:
+        """Return the sums that have also seen these trees."""
+        if not trees:
+            return self
+        return ScoreSums(
+            {name: sums.update([tree.rows[name] for tree in trees]) for name, sums in self.rows.items()},
+            {name: sums.update([tree.tables[name] for tree in trees]) for name, sums in self.tables.items()},
+            self.n_undefined + sum(tree.undefined for tree in trees),
+        )

@@ -1,0 +1,366 @@
+"""Rankings from ensembles of predictive clustering trees."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from omnirank.core.accumulators import MeanAccumulator
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.frozen import frozen_json
+from omnirank.core.log import logger
+from omnirank.core.parallel import run_parallel
+from omnirank.core.ranking import Ranking
+from omnirank.core.seeds import SeedRanges, root_entropy
+from omnirank.core.target_scores import TargetScores
+from omnirank.data.dataset import Dataset
+from omnirank.ensembles.losses import check_error
+from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.ensembles.score_sums import SCORES, ScoreSums, TreeScorer
+from omnirank.rankers._score_name import ScoreName
+from omnirank.rankers.base import BaseRanker
+
+__all__ = ["EnsembleRanker"]
+
+# n_trees="auto": trees are added in steps until the ranking has converged, or the limit is reached.
+_STEP = 10
+_FEWEST = 20
+_MOST = 1000
+_RELIABLE = 0.99
+
+# Scores by target of as many trees are held at once as fit in this memory.
+_MOST_BYTES = 2**28
+
+# Parameters that say which and how many trees there are, or what is kept, and nothing about a tree.
+_NOT_OF_A_TREE = frozenset({"checkpoints", "first_tree", "n_features_to_select", "n_trees", "warm_start"})
+
+
+class EnsembleRanker(BaseRanker):
+    """Rank features by the trees of an ensemble, for any target.
+
+    One ensemble of predictive clustering trees gives the scores
+
+    * ``genie3``: sum of the impurity reductions h* of a feature's tests,
+    * ``symbolic``: sum of the shares of examples that reach a feature's tests (or of ``symbolic_weight`` to the
+      power of their depth),
+    * ``permutation``: relative growth of a tree's out-of-bag error when the feature's values are permuted,
+
+    each averaged over the trees. The impurity is the mean over targets of their variance (or Gini index) relative
+    to the training set; labels of a hierarchy are weighted by their place in it.
+
+    Parameters
+    ----------
+    score : {"genie3", "symbolic", "permutation"}
+        Which score ``ranking_`` and ``feature_importances_`` hold. Genie3 and Symbolic always come together in
+        ``rankings_``; the permutation score costs extra and is computed only where it is asked for.
+    ensemble : {"random-forest", "extra-trees", "bagging"}
+        Random forest and bagging try all tests of the features drawn in a node, extra trees one random test each.
+    n_trees : int or "auto"
+        Number of trees. "auto" adds 10 trees at a time until the ranking has converged: from 20 trees on, while
+        1 - mean(squared standard errors) / variance(scores) is below 0.99, at most 1000.
+    max_features : None, int, float or {"sqrt", "log2", "all"}
+        Features drawn in a node: a count, a share or a name. None: ceil(sqrt D) in random forests, all D in bagging
+        and extra trees (ceil(sqrt D) in extra trees when most features are binary).
+    bootstrap : bool or None
+        Whether each tree sees a bootstrap replicate; None is True. The permutation score needs it.
+    min_samples_leaf : float
+        Least weight of a leaf, counted with bootstrap multiplicity and sample weights.
+    max_depth : int or None
+        Greatest depth of a leaf; None: no limit.
+    supervision : "auto" or 1.0
+        Level of supervision w; 1 uses the labelled examples only.
+    symbolic_weight : float or None
+        None: nodes weigh their share of examples; w in (0, 1]: w to the power of their depth.
+    normalize_targets : bool
+        Divide the variance of every target by its variance on the training set.
+    permutation_error : {"auto", "accuracy", "rrmse", "auprc"}
+        Error of the permutation score. "auto": error rate of classes, relative mean squared error of numbers,
+        (weighted) Hamming loss of label sets. "accuracy" (classes) and "auprc" (label sets: area under the pooled
+        precision-recall curve of the tree) are larger for better predictions: the score is their relative fall.
+        "rrmse" (numbers) is the mean over targets of the relative root mean squared error.
+    per_target : bool
+        Whether Genie3 and permutation scores are also kept by target, in ``ranking_.per_target``. Genie3 of the
+        targets sums to Genie3; the permutation score of a target is that of its own error. The symbolic score
+        cannot be split.
+    nominal_tests : {"ordered", "greedy", "one-against-rest"}
+        How subsets of a nominal feature's levels are searched.
+    tie_break : {"random", "first"}
+        Which of several equally good tests is taken: by the seed, or the first.
+    hierarchy_weight : float
+        w0 of the label weights w(l) = w0 * mean(w(parents)).
+    checkpoints : sequence of int or None
+        Numbers of trees at which the rankings are kept in ``checkpoints_``: one fit gives them for all sizes.
+    first_tree : int
+        Number of the first tree. Tree i has its own random stream, so that rankings of trees 0 to 49 and 50 to 99,
+        grown on two machines with the same seed, merge into that of 100 trees.
+    warm_start : bool
+        Whether ``fit`` keeps the trees of the fit before, on the same data with the same parameters, and adds
+        those that are lacking to ``n_trees``.
+    task, hierarchy, n_features_to_select, random_state, n_jobs
+        As in every ranker. The same seed gives the same bits for any number of workers, and the first trees of a
+        larger ensemble are those of a smaller one.
+
+    Attributes
+    ----------
+    n_trees_ : int
+        Number of trees grown.
+    n_undefined_ : int
+        Trees that make no out-of-bag error until a feature is permuted (or have no out-of-bag examples); they
+        contribute 0 to the permutation score.
+    checkpoints_ : dict of int to dict of str to Ranking
+        ``rankings_`` of the first trees, for each of ``checkpoints`` that was reached.
+
+    References
+    ----------
+    Petkovic, Kocev, Dzeroski: Feature ranking for multi-target regression. Machine Learning 109, 2020.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> data, truth = om.datasets.make_friedman(300, random_state=0, shuffle=False)
+    >>> ranker = om.EnsembleRanker(n_trees=50, random_state=0).fit(data)
+    >>> sorted(ranker.ranking_.top(5))
+    ['x1', 'x2', 'x3', 'x4', 'x5']
+    """
+
+    supported_supervision = ("supervised",)
+
+    def __init__(
+        self,
+        score: str = "genie3",
+        ensemble: str = "random-forest",
+        n_trees: int | str = 100,
+        max_features: Any = None,
+        bootstrap: bool | None = None,
+        min_samples_leaf: float = 2,
+        max_depth: int | None = None,
+        supervision: Any = "auto",
+        symbolic_weight: float | None = None,
+        normalize_targets: bool = True,
+        permutation_error: str = "auto",
+        per_target: bool = False,
+        nominal_tests: str = "ordered",
+        tie_break: str = "random",
+        hierarchy_weight: float = 0.75,
+        checkpoints: Sequence[int] | None = None,
+        first_tree: int = 0,
+        warm_start: bool = False,
+        task: str = "auto",
+        hierarchy: Any = None,
+        n_features_to_select: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.score = score
+        self.ensemble = ensemble
+        self.n_trees = n_trees
+        self.max_features = max_features
+        self.bootstrap = bootstrap
+        self.min_samples_leaf = min_samples_leaf
+        self.max_depth = max_depth
+        self.supervision = supervision
+        self.symbolic_weight = symbolic_weight
+        self.normalize_targets = normalize_targets
+        self.permutation_error = permutation_error
+        self.per_target = per_target
+        self.nominal_tests = nominal_tests
+        self.tie_break = tie_break
+        self.hierarchy_weight = hierarchy_weight
+        self.checkpoints = checkpoints
+        self.first_tree = first_tree
+        self.warm_start = warm_start
+        self.task = task
+        self.hierarchy = hierarchy
+        self.n_features_to_select = n_features_to_select
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @property
+    def score(self) -> Any:
+        """The parameter ``score``; scikit-learn may call it, see `ScoreName`."""
+        name = vars(self)["score"]
+        return ScoreName(name, self) if isinstance(name, str) else name
+
+    @score.setter
+    def score(self, name: str) -> None:
+        vars(self)["score"] = name
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name.
+
+        Parameters
+        ----------
+        deep : bool
+            As in scikit-learn.
+        """
+        return super().get_params(deep) | {"score": vars(self)["score"]}
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> EnsembleRanker:
+        """Grow the ensemble and rank the features.
+
+        Parameters
+        ----------
+        X, y
+            As in :meth:`BaseRanker.fit`.
+        sample_weight : array-like of shape (n_examples,), optional
+            Weights of the examples; they multiply bootstrap counts, and weigh errors.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> dict[str, Ranking]:
+        self._check(dataset.task)
+        fingerprint = _fingerprint(dataset, sample_weight)
+        entropy = self._entropy(fingerprint)
+        plan = make_plan(dataset, self._rules(), entropy, sample_weight, self.n_jobs)
+        error = self.permutation_error if self.score == "permutation" else None
+        scorer = TreeScorer.make(plan, self.symbolic_weight, error, self.per_target)
+        sums, kept = ScoreSums.empty(scorer), {}
+        if self._continues:
+            sums, kept = self._sums, {q: found for q, found in self.checkpoints_.items() if q in self._sizes}
+        for stop in self._stops(sums.n_trees):
+            for sums in self._grown(scorer, sums, stop):
+                if sums.n_trees in self._sizes:
+                    kept[sums.n_trees] = self._rankings(dataset, sums, entropy, fingerprint)
+            if self.n_trees == "auto" and _converged(sums.rows[self.score]):
+                break
+        self.checkpoints_ = kept
+        self.n_trees_ = sums.n_trees
+        self.n_undefined_ = sums.n_undefined
+        self._sums = sums
+        if sums.n_undefined:
+            logger.info("%d of %d trees have no out-of-bag error and contribute 0", sums.n_undefined, sums.n_trees)
+        return self._rankings(dataset, sums, entropy, fingerprint)
+
+    def _grown(self, scorer: TreeScorer, sums: ScoreSums, stop: int) -> Iterator[ScoreSums]:
+        """Grow trees up to ``stop`` of them; yields the sums at the checkpoints on the way and at the end."""
+        table = 8 * sum(rows.mean.size for rows in sums.tables.values())
+        block = max(8, _MOST_BYTES // max(table, 1))
+        while sums.n_trees < stop:
+            start = sums.n_trees
+            end = min(stop, start + block)
+            numbers = range(self.first_tree + start, self.first_tree + end)
+            trees = run_parallel(scorer, numbers, self.n_jobs, description="growing trees")
+            for size in sorted({q for q in self._sizes if start < q < end} | {end}):
+                sums = sums.update(trees[sums.n_trees - start : size - start])
+                yield sums
+
+    # -- what was asked for -----------------------------------------------------------------------------
+
+    def _check(self, task: str) -> None:
+        if self.score not in SCORES:
+            raise ParameterError(f"score={vars(self)['score']!r}: choose one of {', '.join(SCORES)}")
+        if self.n_trees != "auto" and not (_is_count(self.n_trees) and int(self.n_trees) >= 1):
+            raise ParameterError(f"n_trees={self.n_trees!r}: choose a positive count or 'auto'")
+        if not (_is_count(self.first_tree) and self.first_tree >= 0):
+            raise ParameterError(f"first_tree={self.first_tree!r}: choose a count from 0")
+        if self.symbolic_weight is not None and not 0 < self.symbolic_weight <= 1:
+            raise ParameterError(f"symbolic_weight must be None or lie in (0, 1], not {self.symbolic_weight!r}")
+        check_error(self.permutation_error, task if self.score == "permutation" else None)
+        if self.score == "permutation" and self.bootstrap is False:
+            raise ParameterError("score='permutation' needs out-of-bag examples: set bootstrap to None or True")
+        if self.supervision not in ("auto", 1, 1.0):
+            raise ParameterError(f"supervision={self.supervision!r}: choose 'auto' or 1")
+        for size in self.checkpoints or ():
+            if not _is_count(size) or size < 1 or (self.n_trees != "auto" and size > int(self.n_trees)):
+                raise ParameterError(f"checkpoints holds {size!r}: give numbers of trees from 1 to n_trees")
+
+    def _rules(self) -> GrowingRules:
+        return GrowingRules(
+            self.ensemble,
+            self.max_features,
+            self.bootstrap,
+            self.min_samples_leaf,
+            self.max_depth,
+            self.nominal_tests,
+            self.tie_break,
+            self.normalize_targets,
+            self.hierarchy_weight,
+        )
+
+    @property
+    def _sizes(self) -> frozenset[int]:
+        return frozenset(int(size) for size in self.checkpoints or ())
+
+    def _stops(self, n_trees: int) -> Sequence[int]:
+        if self.n_trees == "auto":
+            return range(max(_FEWEST, n_trees), _MOST + 1, _STEP) or (n_trees,)
+        return (int(self.n_trees),)
+
+    # -- continuing the fit before ----------------------------------------------------------------------
+
+    @property
+    def _continues(self) -> bool:
+        return bool(self.warm_start) and hasattr(self, "_sums")
+
+    def _entropy(self, fingerprint: str) -> int:
+        """Root of the random streams: that of the fit before where this one continues it."""
+        if not self._continues:
+            return root_entropy(self.random_state)
+        before = self.ranking_
+        if before.fingerprint != fingerprint:
+            raise DataError("warm_start=True, but the data are not those of the fit before")
+        [(entropy, first, _)] = before.seeds.ranges if before.seeds is not None else ((0, 0, 0),)
+        now = frozen_json(self._tree_parameters() | {"first_tree": self.first_tree}, "parameters")
+        then = {**before.parameters, "first_tree": first}
+        changed = [name for name in now if now[name] != then.get(name)]
+        if changed:
+            raise ParameterError(f"warm_start=True, but {', '.join(changed)} changed since the fit before")
+        if self.n_trees != "auto" and int(self.n_trees) < self.n_trees_:
+            raise ParameterError(
+                f"warm_start=True: n_trees={self.n_trees} is less than the {self.n_trees_} trees there are"
+            )
+        return entropy
+
+    def _tree_parameters(self) -> dict[str, Any]:
+        recorded = self._recorded_parameters()
+        return {name: value for name, value in recorded.items() if name not in _NOT_OF_A_TREE}
+
+    # -- the result -------------------------------------------------------------------------------------
+
+    def _rankings(
+        self, dataset: Dataset, sums: ScoreSums, entropy: int, fingerprint: str
+    ) -> dict[str, Ranking]:
+        first = int(self.first_tree)
+        found = {}
+        for name in (str(self.score), *(name for name in sums.rows if name != self.score)):
+            per_target = None
+            if name in sums.tables:
+                per_target = TargetScores.from_state(dataset.target_names, sums.tables[name])
+            found[name] = Ranking.from_state(
+                dataset.feature_names,
+                sums.rows[name],
+                name,
+                parameters=self._tree_parameters() | {"score": name, "n_trees": sums.n_trees},
+                task=dataset.task,
+                fingerprint=fingerprint,
+                seeds=SeedRanges.of(entropy, first, first + sums.n_trees),
+                per_target=per_target,
+            )
+        return found
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _fingerprint(dataset: Dataset, sample_weight: np.ndarray | None) -> str:
+    """Fingerprint of the data, weights of the examples included."""
+    if sample_weight is None:
+        return dataset.fingerprint
+    digest = hashlib.blake2b(dataset.fingerprint.encode(), digest_size=16)
+    digest.update(np.ascontiguousarray(sample_weight).tobytes())
+    return digest.hexdigest()
+
+
+def _converged(sums: MeanAccumulator) -> bool:
+    scores, errors = sums.finish()
+    spread = np.var(scores)
+    return errors is None or spread == 0 or 1 - np.mean(errors**2) / spread >= _RELIABLE

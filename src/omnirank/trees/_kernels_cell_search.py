@@ -1,0 +1,258 @@
+"""The search for the best test of a node among the non-zero cells of sparse features."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from omnirank.core.compiled import dispatched, inlined
+from omnirank.trees._kernels_cells import BinaryCells, DrawnCells, ValuedCells, clear, step
+from omnirank.trees._kernels_random import mix, tie_priority, unit
+from omnirank.trees._kernels_split import SLACK, TIE
+
+# Nodes of up to this many rows look features up row by row (in bits), larger ones filter the feature's rows.
+FEW_ROWS = 60
+
+# Parts of a test: feature, number of rows split off, from the top (1) or the bottom (0), codes around the cut.
+FEATURE, N_OFF, FROM_TOP, BELOW, ABOVE, PRIORITY, STATE = 0, 1, 2, 3, 4, 5, 6
+
+
+class SparseWork(NamedTuple):
+    """Memory of a tree: where rows are, the sums of waiting nodes, the columns of the current subtree."""
+
+    rows: np.ndarray
+    place: np.ndarray  # of a row in ``rows``
+    tag: np.ndarray  # of the node that holds a row, 0 = none
+    sums: np.ndarray  # (waiting nodes, columns + 1): sum of the rows, and of their squares
+    running: np.ndarray
+    starts: np.ndarray
+    cells: np.ndarray
+    codes: np.ndarray
+    found: np.ndarray  # rows of a feature in the node
+    keys: np.ndarray  # (code, position) of those rows
+    pool: np.ndarray
+    swaps: np.ndarray
+    waiting: np.ndarray
+    jobs: np.ndarray
+
+
+@dispatched(0)
+def find(features, f, work, lo, hi, tag):
+    """List the node's rows with a non-zero cell of feature f in work.found (codes in work.keys); their number."""
+
+
+@find.kind(BinaryCells)
+def _find_binary(features, f, work, lo, hi, tag):
+    n = np.uint64(0)
+    if hi - lo <= FEW_ROWS and features.bits.shape[0] > 0:
+        word = np.uint64(f) >> np.uint64(6)
+        bit = np.uint64(f) & np.uint64(63)
+        for i in range(lo, hi):
+            r = work.rows[i]
+            work.found[n] = r
+            n += (features.bits[r, word] >> bit) & np.uint64(1)
+        return np.int64(n)
+    for e in range(work.starts[f], work.starts[f + np.uint32(1)]):
+        r = work.cells[e]
+        work.found[n] = r
+        n += np.uint64(work.tag[r] == tag)
+    return np.int64(n)
+
+
+@find.kind(ValuedCells, DrawnCells)
+def _find_valued(features, f, work, lo, hi, tag):
+    n = np.uint64(0)
+    for e in range(work.starts[f], work.starts[f + np.uint32(1)]):
+        r = work.cells[e]
+        work.found[n] = r
+        work.keys[n] = work.codes[e]
+        n += np.uint64(work.tag[r] == tag)
+    return np.int64(n)
+
+
+@inlined
+def _gain(q, p, k, norm, total):
+    return q / k + (norm - 2.0 * p + q) / (total - k) - norm / total
+
+
+@inlined
+def _try(gain, k, f, n_left, total, settings, seed, best, test):
+    """Whether splitting off k of the total weight is the best so far."""
+    least = settings.min_leaf - SLACK
+    if gain <= best[0] * (1.0 - TIE) or k < least or total - k < least:
+        return False
+    priority = tie_priority(seed, f, 2 * (n_left - 1), settings.first_tie)
+    if gain <= best[0] * (1.0 + TIE) and (test[FEATURE] < 0 or priority <= np.uint64(test[PRIORITY])):
+        return False
+    best[0] = max(gain, best[0])
+    test[PRIORITY] = np.int64(priority)
+    return True
+
+
+@dispatched(1)
+def search_cells(space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test):
+    """Try the tests of feature f, whose n non-zero rows in the node are in work.found."""
+
+
+@dispatched(0)
+def threshold_of(features, best, test):
+    """The threshold of the best test, in the units of the feature."""
+
+
+@search_cells.kind(BinaryCells)
+def _search_binary(
+    space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test
+):
+    """Split off the rows that are not 0."""
+    if n == 0 or n == size:
+        return
+    q = 0.0
+    p = 0.0
+    k = 0.0
+    node_sums = work.sums[top]
+    for i in range(n):
+        r = work.found[i]
+        w = weight_of[r]
+        dq, dp = step(space, r, w, node_sums, work.running)
+        q += dq
+        p += dp
+        k += w
+    clear(space, work.found, n, work.running)
+    from_top = 1 if features.zero[f] == 0 else 0
+    n_left = size - n if from_top else n
+    if _try(_gain(q, p, k, norm, total), k, f, n_left, total, settings, seed, best, test):
+        test[FEATURE] = f
+        test[N_OFF] = n
+        test[FROM_TOP] = from_top
+        test[BELOW] = 0
+        test[ABOVE] = 1
+
+
+@search_cells.kind(ValuedCells)
+def _search_valued(
+    space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test
+):
+    """Try all cuts: above 0 from the largest code down, below 0 from the smallest up."""
+    if n == 0:
+        return
+    for i in range(n):
+        work.keys[i] = (work.keys[i] << np.uint64(32)) | np.uint64(work.found[i])
+    keys = np.sort(work.keys[:n])
+    zero = np.uint64(features.zero[f])
+    n_below = 0
+    while n_below < n and (keys[n_below] >> np.uint64(32)) < zero:
+        n_below += 1
+    for side in range(2):
+        from_top = 1 - side
+        count = n - n_below if from_top else n_below
+        q = 0.0
+        p = 0.0
+        k = 0.0
+        for t in range(count):
+            at = n - 1 - t if from_top else t
+            key = keys[at]
+            r = np.uint32(key & np.uint64(0xFFFFFFFF))
+            w = weight_of[r]
+            dq, dp = step(space, r, w, work.sums[top], work.running)
+            q += dq
+            p += dp
+            k += w
+            if t + 1 == size:
+                break
+            code = np.int64(key >> np.uint64(32))
+            # The next row's code: that of 0 after the last non-zero row on this side, if there is a zero.
+            if t + 1 < count:
+                beyond = np.int64(keys[at - 1 if from_top else at + 1] >> np.uint64(32))
+            elif n < size:
+                beyond = np.int64(zero)
+            else:
+                beyond = np.int64(keys[at - 1 if from_top else at + 1] >> np.uint64(32))
+            if code == beyond:
+                continue
+            n_left = size - t - 1 if from_top else t + 1
+            if _try(_gain(q, p, k, norm, total), k, f, n_left, total, settings, seed, best, test):
+                test[FEATURE] = f
+                test[N_OFF] = t + 1
+                test[FROM_TOP] = from_top
+                test[BELOW] = min(code, beyond)
+                test[ABOVE] = max(code, beyond)
+        clear(space, work.found, n, work.running)
+
+
+@search_cells.kind(DrawnCells)
+def _draw(space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test):
+    """Extra trees: one threshold, uniform between the smallest and the largest value in the node."""
+    state = mix(np.uint64(test[STATE]))
+    test[STATE] = np.int64(state)
+    if n == 0:
+        return
+    zero = np.int64(features.zero[f])
+    low = zero
+    high = zero
+    if n == size:
+        low = np.int64(features.n_codes[f])
+        high = np.int64(-1)
+    for i in range(n):
+        code = np.int64(work.keys[i])
+        low = min(low, code)
+        high = max(high, code)
+    if low >= high:
+        return
+    start = features.value_starts[f]
+    smallest = features.values[start + low]
+    threshold = smallest + unit(state) * (features.values[start + high] - smallest)
+    cut = low
+    above = high
+    while above - cut > 1:
+        middle = (cut + above) >> 1
+        if features.values[start + middle] <= threshold:
+            cut = middle
+        else:
+            above = middle
+    from_top = 1 if zero <= cut else 0
+    q = 0.0
+    p = 0.0
+    k = 0.0
+    n_off = 0
+    for i in range(n):
+        r = work.found[i]
+        code = np.int64(work.keys[i])
+        if (code > cut) == (from_top == 1):
+            w = weight_of[r]
+            dq, dp = step(space, r, w, work.sums[top], work.running)
+            q += dq
+            p += dp
+            k += w
+            n_off += 1
+    clear(space, work.found, n, work.running)
+    least = settings.min_leaf - SLACK
+    gain = _gain(q, p, k, norm, total)
+    if gain <= best[0] * (1.0 - TIE) or k < least or total - k < least:
+        return
+    priority = tie_priority(seed, f, 2 * cut, settings.first_tie)
+    if gain <= best[0] * (1.0 + TIE) and (test[FEATURE] < 0 or priority <= np.uint64(test[PRIORITY])):
+        return
+    best[0] = max(gain, best[0])
+    test[PRIORITY] = np.int64(priority)
+    test[FEATURE] = f
+    test[N_OFF] = n_off
+    test[FROM_TOP] = from_top
+    test[BELOW] = cut
+    test[ABOVE] = above
+    best[1] = min(threshold, np.nextafter(features.values[start + above], smallest))
+
+
+@threshold_of.kind(DrawnCells)
+def _drawn(features, best, test):
+    return best[1]
+
+
+@threshold_of.kind(BinaryCells, ValuedCells)
+def _midpoint(features, best, test):
+    """Midpoint of the values around the cut, in their precision; never the larger one."""
+    start = features.value_starts[test[FEATURE]]
+    low = features.values[start + test[BELOW]]
+    high = features.values[start + test[ABOVE]]
+    middle = low + (high - low) * features.half[0]
+    return middle if low <= middle < high else low

@@ -1,0 +1,200 @@
+"""Features as small integers: each is ranked once a data set, and trees are grown on the ranks.
+
+Which kernel grows the trees - on all cells, or on the non-zero cells of sparse features - is chosen here, from the
+data; nothing else knows which one ran.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from omnirank.core.parallel import run_parallel
+from omnirank.data.table import Table
+from omnirank.trees.sparse_codes import sparse_codes, suits_sparse_kernel
+
+__all__ = ["CodedFeatures", "DenseFeatures", "SparseFeatures", "code_features"]
+
+
+@dataclass(frozen=True, eq=False)
+class CodedFeatures(ABC):
+    """Features of a training set, ready for growing trees.
+
+    Attributes
+    ----------
+    table : Table
+        The features as given.
+    cells : NamedTuple
+        The coded features as the growing kernel takes them.
+    """
+
+    table: Table
+    cells: Any
+
+    @abstractmethod
+    def grow(self, space: Any, weight: np.ndarray, settings: Any, seed: Any) -> Any:
+        """Grow a tree in a clustering space, on the rows of positive weight."""
+
+    @property
+    @abstractmethod
+    def routing(self) -> Any:
+        """The codes as the routing kernels take them."""
+
+
+@dataclass(frozen=True, eq=False)
+class SparseFeatures(CodedFeatures):
+    """Non-zero cells only."""
+
+    def grow(self, space: Any, weight: np.ndarray, settings: Any, seed: Any) -> Any:
+        """Grow a tree."""
+        from omnirank.trees._kernels_sparse import grow_sparse
+
+        return grow_sparse(space, self.cells, weight, settings, seed)
+
+    @property
+    def routing(self) -> Any:
+        """Cells by row."""
+        from omnirank.trees._kernels_route import CellCodes
+
+        c = self.cells
+        missing = c.row_codes.dtype.type(np.iinfo(c.row_codes.dtype).max)
+        return CellCodes(
+            c.row_starts, c.features, c.row_codes, c.zero.astype(c.row_codes.dtype), missing, c.n_levels
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class DenseFeatures(CodedFeatures):
+    """Codes of all cells: ranks of numbers, codes of levels; the largest code means missing.
+
+    Attributes
+    ----------
+    codes : ndarray (n_features, n_rows)
+        uint16 up to 65,534 rows and levels, uint32 above.
+    n_levels : ndarray (n_features,)
+        Number of levels, 0 for a numeric feature.
+    """
+
+    codes: np.ndarray
+    n_levels: np.ndarray
+
+    def grow(self, space: Any, weight: np.ndarray, settings: Any, seed: Any) -> Any:
+        """Grow a tree."""
+        from omnirank.trees._kernels_grow import grow
+
+        return grow(space, self.cells, weight, settings, seed)
+
+    @property
+    def routing(self) -> Any:
+        """Codes by feature."""
+        from omnirank.trees._kernels_route import Codes
+
+        return Codes(self.codes, self.cells.missing, self.n_levels)
+
+
+def _kernel_cells(table: Table, codes: np.ndarray, n_levels: np.ndarray, random_tests: bool) -> Any:
+    """Codes as the growing kernel takes them: for all tests, or for one random test a feature."""
+    from omnirank.trees._kernels_nominal import MixedCodes, MixedDraws
+    from omnirank.trees._kernels_split import NumericCodes, NumericDraws
+
+    missing = codes.dtype.type(np.iinfo(codes.dtype).max)
+    packed = np.zeros(0, np.uint32 if codes.itemsize == 2 else np.uint64)
+    nominal = bool(n_levels.any())
+    if not random_tests:
+        if nominal:
+            return MixedCodes(codes, missing, packed, n_levels)
+        return NumericCodes(codes, missing, packed)
+    values, starts = _distinct_values(table, codes, n_levels, missing)
+    if nominal:
+        return MixedDraws(codes, missing, packed, values, starts, n_levels)
+    return NumericDraws(codes, missing, packed, values, starts)
+
+
+def _distinct_values(
+    table: Table, codes: np.ndarray, n_levels: np.ndarray, missing: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Values of the codes of all numeric features, one after the other, and where each starts."""
+    parts, starts, end = [], np.zeros(len(codes) + 1, np.int64), 0
+    for f, ranks in enumerate(codes):
+        if n_levels[f] == 0:
+            known = ranks != missing
+            values = np.zeros(int(ranks[known].max()) + 1 if known.any() else 0)
+            values[ranks[known]] = table.column(f)[known]
+            parts.append(values)
+            end += len(values)
+        starts[f + 1] = end
+    return (np.concatenate(parts) if parts else np.zeros(0)), starts
+
+
+def code_features(
+    table: Table, random_tests: bool = False, space: Any = None, n_jobs: int | None = None
+) -> CodedFeatures:
+    """Rank-code the features of a table.
+
+        Parameters
+        ----------
+        table : Table
+            The features.
+        random_tests : bool
+            Whether trees try one random test a feature (extra trees).
+        space : NamedTuple, optional
+            The clustering space; sparse features stay sparse in spaces whose values are all known.
+        n_jobs : int or None
+            Number of workers.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from omnirank.data.table import Table
+    from omnirank.trees.sparse_codes import sparse_codes, suits_sparse_kernel
+        >>> from omnirank.trees.codes import code_features
+        >>> code_features(Table.from_numeric(np.array([[2.5], [-1.0], [np.nan], [2.5]]))).codes
+        array([[    1,     0, 65535,     1]], dtype=uint16)
+    """
+    if space is not None and type(space).__name__ != "DenseBlocks" and suits_sparse_kernel(table):
+        return SparseFeatures(table, sparse_codes(table, random_tests))
+    n_levels = np.array([len(lev) if lev is not None else 0 for lev in table.levels], np.int32)
+    wide = max(table.n_rows, int(n_levels.max(initial=0))) >= np.iinfo(np.uint16).max
+    dtype = np.uint32 if wide else np.uint16
+    codes = np.empty((table.n_columns, table.n_rows), dtype)
+    missing = dtype(np.iinfo(dtype).max)
+
+    def code(f: int) -> None:
+        if n_levels[f]:
+            cells = table.column(f)
+            codes[f] = cells
+            codes[f, cells < 0] = missing
+        elif table.is_sparse:
+            _rank_sparse(table.matrix, f, codes[f], missing)
+        else:
+            _rank(table.column(f), codes[f], missing)
+
+    run_parallel(code, range(table.n_columns), n_jobs)
+    return DenseFeatures(table, _kernel_cells(table, codes, n_levels, random_tests), codes, n_levels)
+
+
+def _rank(cells: np.ndarray, codes: np.ndarray, missing: Any) -> None:
+    """Dense ranks of the known cells; NaN sorts last."""
+    order = np.argsort(cells)
+    ordered = cells[order]
+    step = np.zeros(len(cells), codes.dtype)
+    step[1:] = ordered[1:] != ordered[:-1]  # NaN differs from NaN: overwritten below
+    codes[order] = np.cumsum(step, dtype=codes.dtype)
+    n_missing = int(np.isnan(ordered).sum())
+    if n_missing:
+        codes[order[len(order) - n_missing :]] = missing
+
+
+def _rank_sparse(matrix: Any, column: int, codes: np.ndarray, missing: Any) -> None:
+    """Ranks of a sparse column: only its stored cells are sorted, 0 takes its place among them."""
+    part = slice(matrix.indptr[column], matrix.indptr[column + 1])
+    rows, stored = matrix.indices[part], matrix.data[part]
+    known = stored[~np.isnan(stored)]
+    distinct = np.unique(known)
+    if len(stored) < len(codes) and not (distinct == 0).any():
+        distinct = np.insert(distinct, np.searchsorted(distinct, 0.0), 0.0)
+    codes[:] = np.searchsorted(distinct, 0.0)
+    codes[rows] = np.where(np.isnan(stored), missing, np.searchsorted(distinct, stored)).astype(codes.dtype)

@@ -1,0 +1,114 @@
+"""Means of the leaves that examples reach, averaged over trees, block by block of examples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from omnirank.core.parallel import run_parallel
+from omnirank.data.table import Table
+from omnirank.trees.tree import Tree, routing_matrix
+
+__all__ = ["average_means", "row_blocks", "sum_means"]
+
+# Rows of a block: as many as keep it in the cache, whatever the number of workers, so that results do not depend
+# on it.
+_BLOCK_CELLS = 2**19
+_BLOCK_ROWS = (256, 4096)
+
+
+def row_blocks(n_rows: int, n_columns: int) -> list[slice]:
+    """Return the blocks of rows in which a table is routed."""
+    least, most = _BLOCK_ROWS
+    step = min(most, max(least, _BLOCK_CELLS // max(1, n_columns)))
+    return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+
+
+def average_means(
+    trees: Sequence[Tree],
+    table: Table,
+    n_columns: int,
+    finish: Callable[[np.ndarray], np.ndarray] = np.asarray,
+    n_jobs: int | None = None,
+) -> np.ndarray:
+    """Return ``finish(prototypes averaged over the trees)`` for the rows of a table.
+
+    Parameters
+    ----------
+    trees : sequence of Tree
+        With prototypes.
+    table : Table
+        Features with the levels of the training table.
+    n_columns : int
+        Number of columns of the prototypes.
+    finish : callable
+        Called with a block of averages; what it returns is kept. So the averages of thousands of labels are
+        never held at once where only decisions are wanted.
+    n_jobs : int or None
+        Number of workers, over blocks of rows; the same bits for any number.
+    """
+
+    def work(rows: slice) -> np.ndarray:
+        sums = np.zeros((rows.stop - rows.start, n_columns))
+        block = _block(table, rows)
+        everything = np.arange(len(sums), dtype=np.int32)
+        for tree in trees:
+            _add(tree, block, everything, sums)
+        sums /= len(trees)
+        return finish(sums)
+
+    return np.concatenate(run_parallel(work, row_blocks(table.n_rows, table.n_columns), n_jobs))
+
+
+def sum_means(
+    trees: Sequence[Tree], table: Table, n_columns: int, excluded: np.ndarray, n_jobs: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return summed prototypes and their number for each row, over the trees that do not exclude it.
+
+    Parameters
+    ----------
+    trees, table, n_columns, n_jobs
+        As in :func:`average_means`.
+    excluded : ndarray of bool (trees, rows)
+        Rows that a tree has seen.
+    """
+
+    def work(rows: slice) -> np.ndarray:
+        sums = np.zeros((rows.stop - rows.start, n_columns))
+        block = _block(table, rows)
+        for tree, seen in zip(trees, excluded[:, rows], strict=True):
+            _add(tree, block, np.flatnonzero(~seen).astype(np.int32), sums)
+        return sums
+
+    sums = run_parallel(work, row_blocks(table.n_rows, table.n_columns), n_jobs)
+    return np.concatenate(sums), (~excluded).sum(axis=0)
+
+
+def _block(table: Table, rows: slice) -> np.ndarray:
+    """The cells of some rows by feature, as the kernel wants them."""
+    return np.ascontiguousarray(routing_matrix(table, rows).T)
+
+
+def _add(tree: Tree, block: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
+    from omnirank.trees._kernels_predict import DenseMeans, SparseMeans, ValueTests, add_means
+
+    means: Any
+    if tree.values is None or tree.value_row is None:
+        raise ValueError("this tree was grown without prototypes")
+    if sparse.issparse(tree.values):
+        means = SparseMeans(tree.value_row, tree.values.indptr, tree.values.indices, tree.values.data)
+    else:
+        means = DenseMeans(tree.value_row, tree.values)
+    tests = ValueTests(
+        tree.feature,
+        tree.threshold,
+        tree.right,
+        tree.missing_left,
+        tree.subset_start,
+        tree.subsets,
+        tree.n_levels,
+    )
+    add_means(tests, means, block, rows, out)

@@ -1,0 +1,99 @@
+"""Sparse features as kernels take them: ranks of the non-zero cells only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from omnirank.data.table import Table
+
+__all__ = ["sparse_codes", "suits_sparse_kernel"]
+
+# Rows x features as bits take at most this much memory; beyond it rows are looked up by feature only.
+_MOST_BIT_BYTES = 2**28
+
+
+def suits_sparse_kernel(table: Table) -> bool:
+    """Whether a table's non-zero cells alone say all: sparse, nothing missing, no more than two levels."""
+    if not table.is_sparse or table.n_missing:
+        return False
+    return all(levels is None or len(levels) <= 2 for levels in table.levels)
+
+
+def sparse_codes(table: Table, random_tests: bool = False) -> Any:
+    """Return the cells of a sparse table as kernels take them: by feature and by row, as ranks.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from omnirank.data.table import Table
+    >>> from omnirank.trees.sparse_codes import sparse_codes
+    >>> table = Table.from_sparse(sparse.csc_array([[0.0, 2.5], [1.0, -1.0]]))
+    >>> codes = sparse_codes(table)
+    >>> codes.codes.tolist(), codes.zero.tolist()
+    ([1, 2, 0], [0, 1])
+    """
+    from omnirank.trees._kernels_cells import BinaryCells, DrawnCells, ValuedCells
+
+    matrix = sparse.csc_array(table.matrix)
+    if (matrix.data == 0).any():
+        matrix = matrix.copy()
+        matrix.eliminate_zeros()
+    n_rows, n_features = matrix.shape
+    values, ranks, zero = _ranked(matrix)
+    n_codes = np.diff(values[1]).astype(np.uint32)
+    wide = n_codes.max(initial=0) > np.iinfo(np.uint16).max
+    ranks = ranks.astype(np.uint32 if wide else np.uint16)
+    numbered = sparse.csc_array((np.arange(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
+    by_row = sparse.csr_array(numbered)
+    kind = DrawnCells if random_tests else ValuedCells if n_codes.max(initial=0) > 2 else BinaryCells
+    return kind(
+        matrix.indptr.astype(np.uint32),
+        matrix.indices.astype(np.uint32),
+        ranks,
+        by_row.indptr.astype(np.uint32),
+        by_row.indices.astype(np.uint32),
+        ranks[by_row.data],
+        zero.astype(np.uint32),
+        n_codes,
+        _bits(by_row, n_rows, n_features),
+        values[0],
+        values[1],
+        np.array([0.5], matrix.dtype),
+        np.array([0 if lev is None else len(lev) for lev in table.levels], np.int32),
+    )
+
+
+def _ranked(matrix: Any) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray, np.ndarray]:
+    """Distinct values of each feature (0 among them) and where they start, ranks of the cells, ranks of 0."""
+    n_features = matrix.shape[1]
+    if matrix.nnz == 0 or (matrix.data == 1).all():
+        starts = 2 * np.arange(n_features + 1, dtype=np.int64)
+        return (
+            (np.tile(np.array([0, 1], matrix.dtype), n_features), starts),
+            np.ones(matrix.nnz, np.int64),
+            np.zeros(n_features, np.int64),
+        )
+    ranks, zero = np.empty(matrix.nnz, np.int64), np.zeros(n_features, np.int64)
+    parts, starts = [], np.zeros(n_features + 1, np.int64)
+    for f in range(n_features):
+        cells = slice(matrix.indptr[f], matrix.indptr[f + 1])
+        distinct = np.unique(np.append(matrix.data[cells], matrix.dtype.type(0)))
+        ranks[cells] = np.searchsorted(distinct, matrix.data[cells])
+        zero[f] = np.searchsorted(distinct, 0)
+        parts.append(distinct)
+        starts[f + 1] = starts[f] + len(distinct)
+    return (np.concatenate(parts), starts), ranks, zero
+
+
+def _bits(by_row: Any, n_rows: int, n_features: int) -> np.ndarray:
+    words = (n_features + 63) // 64
+    if n_rows * words * 8 > _MOST_BIT_BYTES:
+        return np.zeros((0, 0), np.uint64)
+    bits = np.zeros((n_rows, words), np.uint64)
+    row = np.repeat(np.arange(n_rows), np.diff(by_row.indptr))
+    feature = by_row.indices.astype(np.int64)
+    np.bitwise_or.at(bits, (row, feature >> 6), np.uint64(1) << (feature & 63).astype(np.uint64))
+    return bits

@@ -1,0 +1,162 @@
+"""CSV and TSV: types from the cells, names from the header, faults with their line."""
+
+import gzip
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from omnirank.core.errors import FileFormatError, ParameterError
+from omnirank.data.delimited import read_delimited
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read_text(text, name="file.csv", **options):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return read_delimited(path, **options)
+
+    return read_text
+
+
+def test_types(read):
+    content = read('n,f,t,b,q\n1,1.5,red,True,"a, b"\n-2,NA,,False,"say ""hi"""\n?,1e3,blue,?,nan\n')
+    assert content.names == ("n", "f", "t", "b", "q")
+    assert content.kinds == ("numeric", "numeric", "nominal", "nominal", "nominal")
+    assert not content.declared
+    table = content.table
+    np.testing.assert_array_equal(table.column(0), [1, -2, np.nan])
+    np.testing.assert_array_equal(table.column(1), [1.5, np.nan, 1000])
+    assert table.levels[2:] == (("blue", "red"), ("False", "True"), ("a, b", 'say "hi"'))
+    np.testing.assert_array_equal(table.column(2), [1, -1, 0])
+    np.testing.assert_array_equal(table.column(3), [1, 0, -1])
+    np.testing.assert_array_equal(table.column(4), [0, 1, -1])
+
+
+def test_integer_columns_are_known(read):
+    assert read("a,b,c\n1,1.0,x\n2,2.5,y\n").integers == {"a"}
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "n_rows"),
+    [
+        ("a,b\n1,2\n", ("a", "b"), 1),
+        ("1,2\n3,4\n", ("x1", "x2"), 2),
+        ("1,?\n3,4\n", ("x1", "x2"), 2),
+        ("-1.5e3,.5\n", ("x1", "x2"), 1),
+        ("\n\na,b\n1,2\n", ("a", "b"), 1),
+        ('"a b", c\n1,2\n', ("a b", "c"), 1),
+    ],
+)
+def test_header_auto(read, text, names, n_rows):
+    content = read(text)
+    assert (content.names, content.n_rows) == (names, n_rows)
+
+
+def test_header_of_numbers_and_text_asks(read):
+    text = "name,2010\na,1\nb,2\n"
+    with pytest.raises(FileFormatError, match=r"line 1, column 2: .*'2010'.* say header=True"):
+        read(text)
+    assert read(text, header=True).names == ("name", "2010")
+    data = read("5.1,setosa\n4.9,virginica\n", header=False)
+    assert (data.n_rows, data.names) == (2, ("x1", "x2"))
+
+
+def test_unnamed_columns_are_noted(read):
+    content = read(",a\n1,2\n")
+    assert content.names == ("x1", "a")
+    assert content.notes == ("columns without a name, called x1, x2, ... by position: 1",)
+
+
+def test_duplicates(read):
+    with pytest.raises(FileFormatError, match="line 1, column 3: two columns are called 'a'"):
+        read("a,b,a\n1,2,3\n")
+    assert read("a,b,a\n1,2,3\n", duplicates="number").names == ("a", "b", "a_2")
+
+
+def test_nominal_choice_keeps_the_text(read):
+    content = read("-1,2\n1,10\n0,3\n", nominal="1-2")
+    assert content.table.levels == (("-1", "0", "1"), ("2", "3", "10"))
+    np.testing.assert_array_equal(content.table.codes, [[0, 0], [2, 2], [1, 1]])
+    content = read("a\n01\n1\nx\n", nominal="a")
+    assert content.table.levels == (("01", "1", "x"),)
+
+
+def test_more_missing_tokens(read):
+    np.testing.assert_array_equal(read("a\n1\nnull\n", missing=["null"]).table.column(0), [1, np.nan])
+
+
+def test_separators_encodings_and_line_ends(read):
+    assert read("a;b\n1;2,5\n", separator=";", nominal="b").table.levels[1] == ("2,5",)
+    assert read("a\tb\r\n1\t2\r\n", separator="\t").names == ("a", "b")
+    assert read("größe\nü\n".encode("latin-1")).table.levels == (("ü",),)
+    assert read(b"\xef\xbb\xbfa,b\r1,2\r3,4\r").names == ("a", "b")
+    assert read(gzip.compress(b"a,b\n1,2\n"), name="f.csv.gz").n_rows == 1
+    assert read('a,b\n1,"two\nlines"\n').table.levels[1] == ("two\nlines",)
+
+
+def test_large_integers_and_exact_numbers(read):
+    texts = ["123456789012345678901234567890", "0.1", "-2.5e-310"]
+    content = read("a\n" + "\n".join(texts) + "\n")
+    np.testing.assert_array_equal(content.table.column(0), [float(text) for text in texts])
+    huge = read("a\n123456789012345678901234567890\n?\n")
+    np.testing.assert_array_equal(huge.table.column(0), [123456789012345678901234567890.0, np.nan])
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "problem"),
+    [
+        ("", 1, None, "the file is empty"),
+        ("\n  \n", 1, None, "the file is empty"),
+        ("a,b\n", 1, None, "no row of data"),
+        ("a,b\n1,2\n1,2,3\n", 3, None, "3 cells, but there are 2 columns"),
+        ("a,b\n1,2\n\n1\n", 4, None, "1 cells, but there are 2 columns"),
+        ('a,b\n"x",2\n"y"\n', 3, None, "1 cells, but there are 2 columns"),
+        ('a,b\n"x,2\n', 2, None, "malformed"),
+        ('a,b\n"x"y,2\n', 2, None, "malformed"),
+        ("a,b\n1,2\n3,inf\n", 3, 2, "column 'b': 'inf' is infinite"),
+        ("a,b\n1,2\n3,1e400\n", 3, 2, "'1e400' is infinite"),
+        ("a,b\n1,2\n3,many\n", 3, 2, "column 'b': 'many' is text in a column of numbers; nominal='b'"),
+        ("a\n1\n\n2\n", 3, None, "blank line in a file of one column"),
+        ("a;b\n1;2\n", 1, None, "did you mean ';'"),
+        (b"a,b\n1,\0\n", 2, None, "NUL byte"),
+    ],
+)
+def test_faults_are_named_with_their_place(read, text, line, column, problem):
+    with pytest.raises(FileFormatError) as caught:
+        read(text)
+    assert problem in caught.value.problem
+    assert (caught.value.line, caught.value.column) == (line, column)
+
+
+def test_options_are_checked(read):
+    for options in ({"separator": ",,"}, {"separator": "a"}, {"header": "maybe"}, {"duplicates": "x"}):
+        with pytest.raises(ParameterError):
+            read("a,b\n1,2\n", **options)
+    with pytest.raises(ParameterError, match="nominal='c'"):
+        read("a,b\n1,2\n", nominal="c")
+
+
+CELLS = st.one_of(st.none(), st.integers(-(10**6), 10**6), st.floats(allow_nan=False, allow_infinity=False))
+WORDS = st.none() | st.text("abcdef ,\"'", min_size=1, max_size=5).map(str.strip).filter(bool)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(CELLS, WORDS), min_size=1, max_size=10))
+def test_written_cells_are_read_back(tmp_path_factory, rows):
+    path = tmp_path_factory.getbasetemp() / "generated.csv"
+    lines = ["number,word"]
+    for number, word in rows:
+        quoted = "" if word is None else '"' + word.replace('"', '""') + '"'
+        lines.append(f"{'?' if number is None else repr(number)},{quoted}")
+    path.write_text("\n".join(lines) + "\n")
+    table = read_delimited(path).table
+    np.testing.assert_array_equal(table.column(0), [np.nan if n is None else float(n) for n, _ in rows])
+    levels = table.levels[1]
+    if levels is None:
+        assert all(word is None for _, word in rows)
+    else:
+        read = [None if code < 0 else levels[code] for code in table.column(1)]
+        assert read == [word for _, word in rows]

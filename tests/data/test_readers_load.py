@@ -1,0 +1,187 @@
+"""`load`: formats, roles of columns, default targets and notes."""
+
+import numpy as np
+import pytest
+
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.data.load import file_format, load
+
+ARFF = """@relation r
+@attribute id string
+@attribute size numeric
+@attribute colour {red,blue}
+@attribute count numeric
+@attribute l1 {0,1}
+@attribute l2 {0,1}
+@data
+a,1.5,red,3,0,1
+b,?,blue,1,1,0
+c,2.5,red,2,?,1
+"""
+
+
+@pytest.fixture
+def arff(tmp_path):
+    path = tmp_path / "small.set.arff"
+    path.write_text(ARFF)
+    return path
+
+
+def test_formats_by_ending(tmp_path):
+    assert file_format(tmp_path / "a.ARFF.GZ") == "arff"
+    assert file_format(tmp_path / "a.tab.gz") == "delimited"
+    with pytest.raises(ParameterError, match=r"'\.txt' is none of \.arff"):
+        file_format(tmp_path / "a.txt")
+    path = tmp_path / "a.txt"
+    path.write_text("a;b\n1;2\n")
+    assert load(str(path), "b", separator=";").n_features == 1
+
+
+def test_roles(arff):
+    data = load(arff, target="colour", key="id", ignore="l*")
+    assert data.feature_names == ("size", "count")
+    assert data.target_names == ("colour",)
+    assert data.task == "classification"
+    assert data.y.tolist() == ["red", "blue", "red"]
+    assert data.name == "small.set"
+    assert load(arff, "colour", features=["count", "size"]).feature_names == ("count", "size")
+
+
+def test_tasks_go_by_declared_types(arff):
+    assert load(arff, "count", strings="drop").task == "regression"
+    assert load(arff, "count", strings="drop", task="classification").task == "classification"
+    labels = load(arff, "last:2", strings="drop")
+    assert labels.task == "multi-label"
+    np.testing.assert_array_equal(labels.target.dense(), [[0, 1], [1, 0], [np.nan, 1]])
+    assert load(arff, "colour,count", strings="drop").task == "mixed-targets"
+
+
+def test_integers_of_a_delimited_file_are_classes(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("x,y,z,w\n0.5,1,3,0.5\n0.7,2,4,1.5\n")
+    assert load(path, "y").task == "classification"
+    assert load(path, "y,z").task == "multi-target-classification"
+    assert load(path, "y,w").task == "multi-target-regression"
+    assert load(path, "w").task == "regression"
+
+
+def test_string_attributes(arff):
+    with pytest.raises(DataError, match=r"'id' is a string attribute.*strings='drop'.*nominal='id'"):
+        load(arff, "count")
+    dropped = load(arff, "count", strings="drop")
+    assert dropped.feature_names == ("size", "colour", "l1", "l2")
+    assert "the string attribute 'id' is not used" in dropped.notes
+    nominal = load(arff, "count", nominal=["id", "size"])
+    assert nominal.feature_names == ("id", "size", "colour", "l1", "l2")
+    assert nominal.features.levels[:2] == (("a", "b", "c"), (1.5, 2.5))
+    assert load(arff, "id", features="size", nominal="id").y.tolist() == ["a", "b", "c"]
+    with pytest.raises(DataError, match="the target 'id' is a string attribute"):
+        load(arff, "id", features="size")
+
+
+def test_without_target_the_task_is_clustering_and_says_so(arff):
+    data = load(arff, key="id")
+    assert data.task == "clustering"
+    assert data.target is None
+    assert data.n_features == 5
+    assert any("no target was named" in note for note in data.notes)
+    with pytest.raises(ParameterError, match="needs a target"):
+        load(arff, key="id", task="classification")
+
+
+def test_clustering_sets_the_target_aside(arff):
+    data = load(arff, "colour", key="id", task="clustering")
+    assert data.target is None
+    assert "colour" not in data.feature_names
+
+
+def test_target_by_a_meka_relation_name(arff):
+    arff.write_text(ARFF.replace("@relation r", "@relation 'r: -C -2'"))
+    data = load(arff, key="id")
+    assert data.target_names == ("l1", "l2")
+    assert any("-C -2" in note for note in data.notes)
+    assert load(arff, "colour", key="id").target_names == ("colour",)
+
+
+def test_target_by_a_label_file(arff, tmp_path):
+    xml = tmp_path / "l.xml"
+    xml.write_text('<labels><label name="l2"><label name="l1"/></label></labels>')
+    data = load(arff, labels=xml, strings="drop")
+    assert data.task == "hierarchical-multi-label"
+    assert data.target_names == ("l2", "l1")
+    assert data.hierarchy.to_edges() == [("l2", "l1")]
+    np.testing.assert_array_equal(data.target.dense(), [[1, 0], [1, 1], [1, np.nan]])
+    xml.write_text('<labels><label name="l1.1"/></labels>')
+    with pytest.raises(DataError, match=r"lists the label 'l1\.1'.*did you mean 'l1'"):
+        load(arff, labels=xml)
+    with pytest.raises(ParameterError, match="target and labels are both given"):
+        load(arff, "l1", labels=xml)
+
+
+def test_hierarchical_attribute_is_found(tmp_path):
+    path = tmp_path / "h.arff"
+    text = (
+        "@relation r\n@attribute x real\n@attribute z {u,v}\n@attribute class hierarchical a,a/b,c\n@data\n"
+    )
+    path.write_text(text + "1,u,a/b\n2,v,?\n3,u,root\n")
+    data = load(path)
+    assert data.task == "hierarchical-multi-label"
+    assert data.labelled.tolist() == [True, False, True]
+    np.testing.assert_array_equal(data.target.dense(), [[1, 1, 0], [np.nan] * 3, [0, 0, 0]])
+    other = load(path, target="z")
+    assert other.task == "classification"
+    assert "the hierarchical attribute 'class' is not used" in other.notes
+    assert load(path, task="clustering").n_features == 2
+    with pytest.raises(ParameterError, match="is a label hierarchy"):
+        load(path, task="regression")
+    with pytest.raises(DataError, match="must be the only target"):
+        load(path, target="z,class")
+    with pytest.raises(DataError, match="cannot be a feature"):
+        load(path, target="z", features="x,class")
+
+
+def test_unlabelled_hierarchical_data(tmp_path):
+    path = tmp_path / "h.arff"
+    path.write_text("@relation r\n@attribute x real\n@attribute class hierarchical a,a/b\n@data\n1,?\n2,?\n")
+    data = load(path)
+    assert data.task == "hierarchical-multi-label"
+    assert not data.labelled.any()
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"target": "colour", "features": "colour,size"}, "'colour' is in both target and features"),
+        ({"target": "colour", "ignore": "2-3"}, "'colour' is in both target and ignore"),
+        ({"key": "id", "ignore": "id"}, "'id' is in both key and ignore"),
+        ({"target": "color"}, "did you mean 'colour'"),
+        ({"ignore": "1-last"}, "no column is left as a feature"),
+        ({"target": "size", "strings": "maybe"}, "strings='maybe'"),
+        ({"target": "size", "key": "id", "task": "guess"}, "guess"),
+        ({"header": True}, "for delimited text"),
+        ({"separator": ","}, "for delimited text"),
+        ({"nominal": "nothing"}, "nominal='nothing'"),
+    ],
+)
+def test_mistakes(arff, options, problem):
+    with pytest.raises(ValueError, match=problem):
+        load(arff, **options)
+
+
+def test_weights_are_noted(tmp_path):
+    path = tmp_path / "w.arff"
+    path.write_text("@relation r\n@attribute x real\n@data\n1,{2}\n2\n")
+    assert any("weights" in note for note in load(path).notes)
+
+
+def test_sparse_data_stay_sparse(tmp_path):
+    path = tmp_path / "s.arff"
+    labels = "@attribute l1 {0,1}\n@attribute l2 {0,1}\n"
+    text = f"@relation r\n@attribute a real\n@attribute b {{0,1}}\n{labels}@data\n"
+    path.write_text(text + "{0 2,2 1}\n{1 1}\n{3 ?}\n")
+    data = load(path, target="l*")
+    assert data.features.is_sparse
+    assert data.features.levels == (None, ("0", "1"))
+    np.testing.assert_array_equal(data.target.dense(), [[1, 0], [0, 0], [0, np.nan]])
+    nominal = load(path, target="l*", nominal="a")
+    assert nominal.features.levels[0] == (0, 2)

@@ -1,0 +1,313 @@
+"""MATLAB, Parquet, Mulan's label files and the settings of CLUS."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.io import savemat
+
+from omnirank.core.errors import FileFormatError, MissingDependencyError
+from omnirank.data import parquet as parquet_module
+from omnirank.data.clus_settings import read_clus_settings
+from omnirank.data.load import load
+from omnirank.data.mat5 import OtherVariable, read_variables
+from omnirank.data.matlab import read_matlab
+from omnirank.data.mulan import read_mulan_labels
+from omnirank.data.parquet import read_parquet, write_parquet
+from omnirank.data.table import Table
+
+
+def mat(path, variables, **options):
+    savemat(path, variables, **options)
+    return path
+
+
+# -- MATLAB -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
+def test_matrices_as_scipy_writes_them(dtype, compressed):
+    values = np.arange(12).reshape(3, 4).astype(dtype)
+    buffer = io.BytesIO()
+    savemat(buffer, {"a": values, "b": values.T, "scalar": 3.5}, do_compression=compressed)
+    found = read_variables(buffer.getvalue())
+    np.testing.assert_array_equal(found["a"], values)
+    np.testing.assert_array_equal(found["b"], values.T)
+    assert found["scalar"].tolist() == [[3.5]]
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_sparse_matrices_as_scipy_writes_them(compressed):
+    values = sparse.random(20, 7, density=0.2, random_state=0, format="csc")
+    buffer = io.BytesIO()
+    savemat(buffer, {"X": values}, do_compression=compressed)
+    np.testing.assert_array_equal(read_variables(buffer.getvalue())["X"].toarray(), values.toarray())
+
+
+def test_other_variables_are_named():
+    buffer = io.BytesIO()
+    savemat(buffer, {"s": {"f": 1}, "t": "text", "z": np.array([1j]), "c": np.array([1, "a"], dtype=object)})
+    found = read_variables(buffer.getvalue())
+    kinds = {name: value.kind for name, value in found.items() if isinstance(value, OtherVariable)}
+    assert kinds == {"s": "struct", "t": "char", "z": "complex", "c": "cell"}
+
+
+def test_big_endian_file():
+    def tag(kind, data):
+        return kind.to_bytes(4, "big") + len(data).to_bytes(4, "big") + data + b"\0" * (-len(data) % 8)
+
+    flags = tag(6, (6).to_bytes(4, "big") + bytes(4))
+    body = (
+        flags
+        + tag(5, np.array([1, 2], ">i4").tobytes())
+        + tag(1, b"X")
+        + tag(9, np.array([1.5, -2], ">f8").tobytes())
+    )
+    content = b"MATLAB 5.0".ljust(124) + b"\x01\x00MI" + tag(14, body)
+    assert read_variables(content)["X"].tolist() == [[1.5, -2.0]]
+
+
+def test_matlab_classes_and_names_in_any_case(tmp_path):
+    path = mat(
+        tmp_path / "a.mat", {"x": np.array([[1.5, np.nan], [2, 3]]), "y": np.array([[2, 1]]), "extra": 1}
+    )
+    content = read_matlab(path)
+    assert content.names == ("x1", "x2", "Y")
+    assert content.table.levels == (None, None, ("1", "2"))
+    assert content.table.column(2).tolist() == [1, 0]
+    assert content.target == ("Y",)
+    assert "extra" in content.notes[0]
+    assert load(path).task == "classification"
+    assert load(path).features.n_missing == 1
+
+
+def test_matlab_other_targets(tmp_path):
+    X = np.eye(3)
+    numbers = load(mat(tmp_path / "a.mat", {"X": X, "Y": np.array([[0.5], [1], [np.nan]])}))
+    assert numbers.task == "regression"
+    assert numbers.labelled.tolist() == [True, True, False]
+    labels = load(
+        mat(tmp_path / "b.mat", {"X": sparse.csc_matrix(X), "Y": np.array([[0, 1], [1, 1], [0, 0]])})
+    )
+    assert labels.task == "multi-label"
+    assert labels.features.is_sparse
+    assert labels.target.dense().tolist() == [[0, 1], [1, 1], [0, 0]]
+    assert load(mat(tmp_path / "c.mat", {"X": X})).task == "clustering"
+
+
+@pytest.mark.parametrize(
+    ("variables", "problem"),
+    [
+        ({"A": np.eye(2)}, "no variable X"),
+        ({"X": np.eye(2), "x": np.eye(2)}, "both X and x"),
+        ({"X": "text"}, "not a matrix of numbers"),
+        ({"X": np.array([[np.inf]])}, "X, row 1, column 1: an infinite value"),
+        ({"X": np.eye(2), "Y": np.eye(3)}, "Y has the shape"),
+        ({"X": np.zeros((0, 2))}, "expected examples x features"),
+        ({"X": np.zeros((2, 2, 2))}, "expected examples x features"),
+    ],
+)
+def test_matlab_faults(tmp_path, variables, problem):
+    with pytest.raises(FileFormatError, match=problem):
+        read_matlab(mat(tmp_path / "a.mat", variables))
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"hello", "does not start with the header"),
+        (b"MATLAB 7.3 MAT-file" + bytes(200), "-v7"),
+        (b"\x89HDF\r\n\x1a\n" + bytes(200), "-v7"),
+    ],
+)
+def test_not_a_matlab_file(tmp_path, content, problem):
+    path = tmp_path / "a.mat"
+    path.write_bytes(content)
+    with pytest.raises(FileFormatError, match=problem):
+        read_matlab(path)
+
+
+def test_a_cut_matlab_file_is_refused(tmp_path):
+    path = mat(tmp_path / "a.mat", {"X": np.eye(5)})
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(FileFormatError, match="ends within an element"):
+        read_matlab(path)
+
+
+# -- Parquet ----------------------------------------------------------------------------------------
+
+
+def test_parquet_types(tmp_path):
+    frame = pd.DataFrame(
+        {
+            "i": pd.array([1, None, 3], dtype="Int64"),
+            "f": np.array([1.5, np.nan, 2], np.float32),
+            "s": ["b", None, "a"],
+            "c": pd.Categorical(["u", "v", None], categories=["v", "u", "w"]),
+            "b": [True, False, True],
+            "t": pd.to_datetime(["1970-01-02", None, "1970-01-01"]),
+        }
+    )
+    frame.to_parquet(tmp_path / "a.parquet")
+    content = read_parquet(tmp_path / "a.parquet")
+    assert content.kinds == ("numeric", "numeric", "nominal", "nominal", "nominal", "numeric")
+    assert content.table.levels[3] == ("v", "u", "w")
+    np.testing.assert_array_equal(content.table.column(0), [1, np.nan, 3])
+    np.testing.assert_array_equal(content.table.column(5), [86400, np.nan, 0])
+    assert content.integers == {"i"}
+
+
+def test_parquet_faults(tmp_path):
+    path = tmp_path / "a.parquet"
+    path.write_bytes(b"PAR1 not really")
+    with pytest.raises(FileFormatError, match="not a Parquet file"):
+        read_parquet(path)
+    pd.DataFrame({"a": [1.0, np.inf]}).to_parquet(path)
+    with pytest.raises(FileFormatError, match=r"'a'.*inf"):
+        read_parquet(path)
+    pd.DataFrame({"a": [[1, 2]]}).to_parquet(path)
+    with pytest.raises(FileFormatError, match="'a'"):
+        read_parquet(path)
+    pd.DataFrame({"a": []}).to_parquet(path)
+    with pytest.raises(FileFormatError, match="0 rows"):
+        read_parquet(path)
+
+
+def test_parquet_of_a_newer_version(tmp_path, monkeypatch):
+    monkeypatch.setattr(parquet_module, "_VERSION", 2)
+    write_parquet(Table.from_numeric(np.eye(2)), tmp_path / "a.parquet")
+    monkeypatch.undo()
+    with pytest.raises(FileFormatError, match="newer omnirank"):
+        read_parquet(tmp_path / "a.parquet")
+
+
+def test_parquet_without_pyarrow(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(MissingDependencyError, match=r"omnirank\[parquet\]"):
+        read_parquet(tmp_path / "a.parquet")
+
+
+# -- Mulan ------------------------------------------------------------------------------------------
+
+
+def xml(tmp_path, text):
+    path = tmp_path / "labels.xml"
+    path.write_text(text)
+    return path
+
+
+def test_label_names_and_nesting(tmp_path):
+    space = 'xmlns="http://mulan.sourceforge.net/labels"'
+    text = f'<labels {space}><label name="a &amp; b"/><label name="c"/></labels>'
+    labels = read_mulan_labels(xml(tmp_path, text))
+    assert labels.names == ("a & b", "c")
+    assert labels.hierarchy is None
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("<labels><label name='a'></labels>", "line 1, column .*not well-formed"),
+        ("<labels></labels>", "there is no <label"),
+        ("<labels><label/></labels>", "has no name"),
+        ("<labels><lable name='a'/></labels>", "unexpected element <lable>"),
+        ("<labels><label name='a'/><label name='a'/></labels>", "listed twice"),
+        ("<!DOCTYPE x [<!ENTITY a 'b'>]><labels/>", "document type"),
+        ("", "not well-formed"),
+        (
+            "<labels>" + "".join(f"<label name='{i}'>" for i in range(300)) + "</label>" * 300 + "</labels>",
+            "deeper",
+        ),
+    ],
+)
+def test_label_file_faults(tmp_path, text, problem):
+    with pytest.raises(FileFormatError, match=problem):
+        read_mulan_labels(xml(tmp_path, text))
+
+
+# -- CLUS settings ----------------------------------------------------------------------------------
+
+ARFF = """@relation r
+@attribute k string
+@attribute 1 real
+@attribute 2 {u,v}
+@attribute a real
+@attribute b real
+@data
+x,1,u,3,4
+y,5,v,6,7
+"""
+
+
+def settings(tmp_path, text):
+    (tmp_path / "data.arff").write_text(ARFF)
+    path = tmp_path / "run.s"
+    path.write_text("[Data]\nFile = data.arff\n" + text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "features", "target"),
+    [
+        ("[Attributes]\nTarget = 4-5\nDisable = 1\n", ("1", "2"), ("a", "b")),
+        ("[attributes]\ntarget = 5 % the last\nKEY = 1\ndescriptive = 2,4\n", ("1", "a"), ("b",)),
+        ("[Attributes]\nKey = 1\n", ("1", "2", "a"), ("b",)),
+        ("[Attributes]\nTarget = None\nDescriptive = 2-3\n", ("1", "2"), ()),
+        (
+            "[Attributes]\nDescriptive = 2-5\nTarget = 2-5\nClustering = 2-5\nKey = 1\n",
+            ("1", "2", "a", "b"),
+            (),
+        ),
+    ],
+)
+def test_settings_name_the_columns_by_position(tmp_path, text, features, target):
+    data = load(settings(tmp_path, text))
+    assert data.feature_names == features
+    assert data.target_names == target
+    assert data.n_examples == 2
+
+
+def test_settings_of_a_hierarchy(tmp_path):
+    (tmp_path / "h.arff").write_text(
+        "@relation r\n@attribute x real\n@attribute c hierarchical a,a.b\n@data\n1,a.b\n"
+    )
+    path = tmp_path / "h.s"
+    path.write_text("[Data]\nFile = h.arff\n[Hierarchical]\nType = TREE\nHSeparator = .\nWParam = 0.5\n")
+    read = read_clus_settings(path)
+    assert read.hierarchy_kind == "tree"
+    assert read.hierarchy_weight == 0.5
+    data = load(path)
+    assert data.task == "hierarchical-multi-label"
+    assert data.hierarchy.labels == ("a", "a.b")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[Attributes]\nTarget\n", "line 4: expected .*Name = value"),
+        ("[Attributes]\nTarget = 9\n", r"\[Attributes\] Target=9: there are 5 columns"),
+        ("[Attributes]\nTarget = b\n", "'b' is no position"),
+        ("[Attributes]\nTarget = 4-5\nDescriptive = 2-4\n", "column 4 is both Target and Descriptive"),
+        ("[Hierarchical]\nType = Graph\n", "expected Tree or DAG"),
+        ("[Attributes]\nDescriptive = 1\n", "no column is left"),
+    ],
+)
+def test_settings_faults(tmp_path, text, problem):
+    with pytest.raises(ValueError, match=problem):
+        load(settings(tmp_path, text))
+
+
+def test_settings_without_data(tmp_path):
+    path = tmp_path / "run.s"
+    path.write_text("[Data]\n")
+    with pytest.raises(FileFormatError, match="no setting File"):
+        load(path)
+    path.write_text("File = a.arff\n")
+    with pytest.raises(FileFormatError, match="before any"):
+        load(path)
+    path.write_text("\n% nothing\n")
+    with pytest.raises(FileFormatError, match=r"no \[Section"):
+        load(path)

@@ -1,0 +1,347 @@
+"""Growing a tree straight from the definitions, on raw feature values and unscaled target columns.
+
+Every candidate test is a mask over the rows of the node, and its gain is the printed formula
+
+    h = sum_c lambda_c (N0 / K0_c) [ S_L^2 / K_L + S_R^2 / K_R - S^2 / K ],    a term with K = 0 is 0
+
+Only the random numbers come from the package, so that draws and ties agree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from omnirank.trees import _kernels_random as random
+
+TIE = 1e-9
+SLACK = 1e-9
+ORDERED, GREEDY, ONE_AGAINST_REST = 0, 1, 2
+
+
+class Problem(NamedTuple):
+    """Features (one array each: numbers with NaN, or levels with -1 = missing) and target columns (with NaN)."""
+
+    features: list
+    n_levels: list  # 0 = numeric
+    columns: np.ndarray
+    lambdas: np.ndarray
+    training_weight: np.ndarray  # gives N0 and K0_c
+
+    @property
+    def scale(self):
+        """lambda_c N0 / K0_c."""
+        known = ~np.isnan(self.columns)
+        return self.lambdas * self.training_weight.sum() / (self.training_weight[:, None] * known).sum(axis=0)
+
+
+class Node(NamedTuple):
+    """One node in preorder; the parts of a test are None in a leaf, or where the kind of feature has none."""
+
+    feature: int | None
+    threshold: float | None
+    subset: frozenset | None
+    missing_left: bool | None
+    gain: float
+    weight: float
+    depth: int
+
+
+@dataclass
+class Test:
+    """A candidate: which rows of the node it sends left, before missing values are sent anywhere."""
+
+    __test__ = False
+
+    feature: int
+    left: np.ndarray
+    position: int
+    threshold: float | None = None
+    subset: frozenset | None = None
+    missing_left: bool = False
+    gain: float = field(default=0.0, init=False)
+
+
+# -- random numbers: the package's own, as 64-bit scalars ------------------------------------------------
+
+
+def _uint64(function):
+    def call(*arguments):
+        with np.errstate(over="ignore"):  # 64-bit arithmetic wraps
+            return np.uint64(int(function(*arguments)))
+
+    return call
+
+
+mix, child_seed, tie_priority = map(_uint64, (random.mix, random.child_seed, random.tie_priority))
+
+
+def below(state, limit):
+    return int(random.below(state, limit))
+
+
+# -- the formula -----------------------------------------------------------------------------------------
+
+
+def spread(columns, weight):
+    """S^2 / K of every column over its known values."""
+    out = np.zeros(columns.shape[1])
+    for c, cells in enumerate(columns.T):
+        known = ~np.isnan(cells)
+        if known.any():
+            out[c] = (weight[known] @ cells[known]) ** 2 / weight[known].sum()
+    return out
+
+
+def heuristic(columns, weight, scale, left):
+    """Gain h of splitting rows into those on the left and the others."""
+    parts = spread(columns[left], weight[left]) + spread(columns[~left], weight[~left])
+    return float(scale @ (parts - spread(columns, weight)))
+
+
+def impurity(columns, weight, scale):
+    """Weighted squared distances of known values from their mean."""
+    total = 0.0
+    for c, cells in enumerate(columns.T):
+        known = ~np.isnan(cells)
+        if known.any():
+            mean = np.average(cells[known], weights=weight[known])
+            total += scale[c] * (weight[known] @ (cells[known] - mean) ** 2)
+    return float(total)
+
+
+def is_constant(columns):
+    """Whether no column has two different known values."""
+    return all(len(np.unique(cells[~np.isnan(cells)])) < 2 for cells in columns.T)
+
+
+# -- growing ---------------------------------------------------------------------------------------------
+
+
+def grow(problem, weight, settings, seed, random_tests=False):
+    """Return the nodes of the tree grown on the rows of positive weight."""
+    return _Growing(problem, weight, settings, random_tests).run(seed)
+
+
+class _Growing:
+    def __init__(self, problem, weight, settings, random_tests):
+        self.problem, self.weight, self.settings = problem, weight, settings
+        self.random_tests = random_tests
+        self.scale = problem.scale
+        self.nodes = []
+
+    def run(self, seed):
+        rows = np.flatnonzero(self.weight > 0)
+        root = impurity(self.problem.columns[rows], self.weight[rows], self.scale)
+        self.least_gain = self.settings.min_gain * root
+        self.grow_node(rows, 0, mix(np.uint64(seed)))
+        return self.nodes
+
+    def grow_node(self, rows, depth, seed):
+        weight = self.weight[rows]
+        me = len(self.nodes)
+        self.nodes.append(Node(None, None, None, None, 0.0, weight.sum(), depth))
+        if depth >= self.settings.max_depth or is_constant(self.problem.columns[rows]):
+            return
+        test = self.best_test(rows, seed)
+        if test is None:
+            return
+        larger_is_left = weight[test.left].sum() >= weight[~test.left].sum()
+        cells = self.problem.features[test.feature][rows]
+        never_missing = not missing_cells(cells).any()
+        subset = test.subset
+        if subset is not None and larger_is_left:  # levels absent from the node follow its larger child
+            subset = subset | (set(range(self.problem.n_levels[test.feature])) - set(cells))
+        self.nodes[me] = Node(
+            test.feature,
+            test.threshold,
+            subset,
+            larger_is_left if never_missing else test.missing_left,
+            test.gain,
+            weight.sum(),
+            depth,
+        )
+        self.grow_node(rows[test.left], depth + 1, child_seed(seed, 0))
+        self.grow_node(rows[~test.left], depth + 1, child_seed(seed, 1))
+
+    def best_test(self, rows, seed):
+        """Draw features until enough are drawn and one of them splits; return the best test of all."""
+        pool = list(range(len(self.problem.features)))
+        state = seed
+        self.test_state = mix(seed ^ np.uint64(0x5851F42D4C957F2D))
+        good = []
+        for drawn in range(len(pool)):
+            if drawn >= self.settings.max_features and good:
+                break
+            state = mix(state)
+            j = drawn + below(state, len(pool) - drawn)
+            pool[drawn], pool[j] = pool[j], pool[drawn]
+            for test in self.tests(pool[drawn], rows):
+                good += self.admissible(test, rows)
+        if not good:
+            return None
+        most = max(test.gain for test in good)
+        tied = [test for test in good if test.gain > most * (1 - TIE)]
+        return max(tied, key=lambda t: tie_priority(seed, t.feature, t.position, self.settings.first_tie))
+
+    def admissible(self, test, rows):
+        """The test with missing values right and left, where leaves are large enough and something is gained."""
+        weight = self.weight[rows]
+        missing = missing_cells(self.problem.features[test.feature][rows])
+        found = []
+        for missing_left in (False, True) if missing.any() else (False,):
+            left = test.left | (missing & missing_left)
+            if min(weight[left].sum(), weight[~left].sum()) < self.settings.min_leaf - SLACK:
+                continue
+            gain = heuristic(self.problem.columns[rows], weight, self.scale, left)
+            if gain > self.least_gain * (1 + TIE):
+                position = 2 * test.position + missing_left
+                new = Test(test.feature, left, position, test.threshold, test.subset, missing_left)
+                new.gain = gain
+                found.append(new)
+        return found
+
+    def tests(self, f, rows):
+        cells = self.problem.features[f][rows]
+        if self.problem.n_levels[f] == 0:
+            return self.drawn_threshold(f, cells) if self.random_tests else thresholds(f, cells)
+        present = [int(v) for v in np.unique(cells) if v >= 0]
+        if self.random_tests:
+            return self.drawn_subset(f, cells, present)
+        if len(present) < 2:
+            return []
+        if len(present) == 2:
+            return subsets(f, cells, present)
+        if self.settings.nominal_search == ORDERED:
+            return subsets(f, cells, self.ordered_levels(rows, cells, present))
+        if self.settings.nominal_search == ONE_AGAINST_REST:
+            return [level_set(f, cells, {v}) for v in present]
+        return self.greedy_subsets(f, rows, cells, present)
+
+    # -- random tests ------------------------------------------------------------------------------------
+
+    def drawn_threshold(self, f, cells):
+        """A threshold uniform between the least and the largest known value of the node."""
+        self.test_state = mix(self.test_state)
+        values = np.unique(cells[~np.isnan(cells)])
+        if len(values) < 2:
+            return []
+        threshold = values[0] + random.unit(self.test_state) * (values[-1] - values[0])
+        threshold = min(threshold, np.nextafter(values[-1], values[0]))
+        everywhere = np.unique(self.problem.features[f])
+        rank = int((everywhere <= threshold).sum()) - 1
+        return [Test(f, cells <= threshold, rank, threshold=threshold)]
+
+    def drawn_subset(self, f, cells, present):
+        """A fair coin for each level, tossed again until both sides have one."""
+        if len(present) < 2:
+            self.test_state = mix(self.test_state)
+            return []
+        left = set()
+        while not 0 < len(left) < len(present):
+            left = set()
+            for v in present:
+                self.test_state = mix(self.test_state)
+                if below(self.test_state, 2) == 0:
+                    left.add(v)
+        return [level_set(f, cells, left)]
+
+    # -- nominal searches --------------------------------------------------------------------------------
+
+    def ordered_levels(self, rows, cells, present):
+        """Levels along the first principal component of their mean target values."""
+        columns = np.sqrt(self.scale) * self.problem.columns[rows]
+        weight = self.weight[rows]
+        centre = known_means(columns, weight, np.zeros(columns.shape[1]))
+        means = np.array([known_means(columns[cells == v], weight[cells == v], centre) for v in present])
+        share = np.array([weight[cells == v].sum() for v in present])
+        means -= np.average(means, axis=0, weights=share)
+        score = first_component(np.sqrt(share)[:, None] * means) / np.sqrt(share)
+        return [present[i] for i in order_with_ties(score)]
+
+    def greedy_subsets(self, f, rows, cells, present):
+        """Keep adding the level that gains most (missing values on the other side) while the gain grows."""
+        chosen, last, out = set(), 0.0, []
+        while len(chosen) < len(present) - 1:
+            gains = {}
+            for v in [v for v in present if v not in chosen]:
+                test = level_set(f, cells, chosen | {v})
+                out.append(test)
+                gains[v] = heuristic(self.problem.columns[rows], self.weight[rows], self.scale, test.left)
+            most = max(gains.values())
+            if most <= last * (1 + TIE):
+                break
+            chosen.add(min(v for v, gain in gains.items() if gain > most * (1 - TIE)))
+            last = most
+        return out
+
+
+def missing_cells(cells):
+    return np.isnan(cells) if cells.dtype.kind == "f" else cells < 0
+
+
+def thresholds(f, cells):
+    """All midpoints between consecutive distinct values."""
+    values = np.unique(cells[~np.isnan(cells)])
+    out = []
+    for low, high in zip(values[:-1], values[1:], strict=True):
+        left = cells <= low
+        out.append(Test(f, left, int(left.sum()) - 1, threshold=(low + high) / 2))
+    return out
+
+
+def subsets(f, cells, ordered):
+    """The first levels of an order against the others."""
+    out = []
+    for k in range(1, len(ordered)):
+        left = np.isin(cells, ordered[:k])
+        out.append(Test(f, left, int(left.sum()) - 1, subset=frozenset(ordered[:k])))
+    return out
+
+
+def level_set(f, cells, levels):
+    """The given levels against the others; the place among ties is a hash of the set."""
+    position = 0
+    for v in sorted(levels):
+        position = (position * 31 + v + 1) % 2**30
+    return Test(f, np.isin(cells, list(levels)), position, subset=frozenset(levels))
+
+
+def known_means(columns, weight, default):
+    """Mean of the known values of each column, a default where there is none."""
+    out = np.array(default, float)
+    for c, cells in enumerate(columns.T):
+        known = ~np.isnan(cells)
+        if known.any():
+            out[c] = np.average(cells[known], weights=weight[known])
+    return out
+
+
+def first_component(matrix, steps=201):
+    """Leading left singular vector as power iteration finds it, starting from the largest row.
+
+    The start fixes the sign, and the vector where the largest singular values are equal.
+    """
+    gram = matrix @ matrix.T
+    sizes = np.diag(gram)
+    if sizes.max() <= 0:
+        return np.zeros(len(gram))
+    start = int(np.flatnonzero(sizes > sizes.max() * (1 - TIE))[0])
+    values, vectors = np.linalg.eigh(gram)
+    along = np.where(np.abs(vectors[start]) > 1e-9, vectors[start], 0.0)
+    values = np.maximum(values, 0.0) / values[along != 0].max()
+    return vectors @ (values**steps * along)
+
+
+def order_with_ties(score):
+    """Positions by score; scores closer than a part in 1e9 of their range are equal, the first comes first."""
+    by_score = sorted(range(len(score)), key=lambda i: score[i])
+    span = score.max() - score.min()
+    groups = [[by_score[0]]]
+    for before, i in zip(by_score[:-1], by_score[1:], strict=True):
+        if score[i] - score[before] > TIE * span:
+            groups.append([])
+        groups[-1].append(i)
+    return [i for group in groups for i in sorted(group)]

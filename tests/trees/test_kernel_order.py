@@ -1,0 +1,72 @@
+"""Ordering rows by codes: the stable order of numpy, for nodes of every size."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from omnirank.trees._kernels_order import ORDER, order_rows
+from omnirank.trees._kernels_split import NumericCodes, search_scratch
+
+SIZES = [*range(1, 71), 200, 300]
+
+
+def ordered(codes, rows, missing):
+    """Local row numbers and codes in order, and the number of known ones."""
+    packed = np.zeros(0, np.uint32 if codes.itemsize == 2 else np.uint64)
+    n = len(rows)
+    work = search_scratch(NumericCodes(codes[None], missing, packed), n + 5)
+    lo = 2
+    padded = np.concatenate([np.zeros(lo, np.uint32), rows.astype(np.uint32)])
+    known = order_rows(codes[None], 0, missing, padded, lo, n, work.ints, work.code, work.key, work.pairs)
+    return work.ints[ORDER, :n].copy(), work.key[:n].copy(), int(known)
+
+
+def check(codes, rows):
+    missing = codes.dtype.type(np.iinfo(codes.dtype).max)
+    of_rows = codes[rows]
+    order, keys, known = ordered(codes, rows, missing)
+    if len(np.unique(of_rows[of_rows != missing])) < 2:
+        assert known == 0
+        return
+    expected = np.argsort(of_rows, kind="stable")
+    assert known == np.count_nonzero(of_rows != missing)
+    np.testing.assert_array_equal(order, expected)
+    np.testing.assert_array_equal(keys, of_rows[expected])
+
+
+def random_codes(rng, n, dtype, n_values, missing_share):
+    codes = rng.integers(0, n_values, n).astype(dtype)
+    codes[rng.random(n) < missing_share] = np.iinfo(dtype).max
+    return codes
+
+
+@pytest.mark.parametrize("dtype", [np.uint16, np.uint32])
+def test_every_size_of_node(dtype):
+    rng = np.random.default_rng(0)
+    for n in SIZES:
+        for n_values in (2, 5, 300, 60000):
+            for missing_share in (0.0, 0.3):
+                codes = random_codes(rng, n + 10, dtype, n_values, missing_share)
+                check(codes, rng.permutation(n + 10)[:n])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from([0, 1, 7, 255, 256, 257, 65533, 65535]), min_size=1, max_size=100))
+def test_ties_and_bytes(values):
+    check(np.array(values, np.uint16), np.arange(len(values)))
+
+
+@pytest.mark.parametrize("missing_share", [0.0, 0.2])
+@pytest.mark.parametrize("n_values", [2, 300, 70000, 2**32 - 1])
+def test_more_rows_than_16_bits_number(n_values, missing_share):
+    rng = np.random.default_rng(1)
+    check(random_codes(rng, 70000, np.uint32, n_values, missing_share), rng.permutation(70000))
+
+
+@pytest.mark.parametrize("n", [2, 40, 100])
+def test_equal_and_missing_codes_alone_are_not_ordered(n):
+    for codes in (np.full(n, 3), np.full(n, 65535), np.where(np.arange(n) < n // 2, 3, 65535)):
+        check(codes.astype(np.uint16), np.arange(n))

@@ -1,0 +1,113 @@
+"""The kernel for sparse features grows the trees that the one for dense codes grows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import omnirank as om
+from omnirank.data.table import Table
+from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.trees.codes import DenseFeatures, SparseFeatures
+from omnirank.trees.tree import tree_from_grown
+
+TARGETS = ("labels", "number", "numbers")
+
+
+def sparse_features(rng, n, n_features, density, binary):
+    X = np.where(rng.random((n, n_features)) < density, 1.0, 0.0)
+    if not binary:
+        X *= rng.integers(-2, 4, X.shape) + rng.choice([0.0, 0.5], X.shape)
+    return X
+
+
+def target(rng, X, kind):
+    n = len(X)
+    signal = X[:, :5].sum(axis=1)[:, None] + rng.normal(size=(n, 12)) * 0.5
+    if kind == "number":
+        return signal[:, 0] + 0.25
+    if kind == "numbers":
+        return signal[:, :3]
+    return (signal > np.quantile(signal, 0.97, axis=0)).astype(int)
+
+
+def grow_both(X, y, ensemble, seed, levels=None, **rules):
+    """Trees on the sparse table and on the same cells as a dense one."""
+    thin = Table.from_sparse(sparse.csc_array(X), levels=levels)
+    columns = [thin.column(i) for i in range(thin.n_columns)]
+    full = Table.from_columns(thin.names, columns, thin.levels)
+    settings = GrowingRules(ensemble=ensemble, **rules)
+    plans = [make_plan(om.Dataset(table, y), settings, seed) for table in (thin, full)]
+    assert isinstance(plans[0].coded, SparseFeatures)
+    assert isinstance(plans[1].coded, DenseFeatures)
+    return [(plan, plan.grow(0)) for plan in plans]
+
+
+def assert_same_tree(sparse_side, dense_side):
+    (thin_plan, thin), (full_plan, full) = sparse_side, dense_side
+    assert thin.feature.tolist() == full.feature.tolist()
+    assert thin.right.tolist() == full.right.tolist()
+    assert thin.missing_left.tolist() == full.missing_left.tolist()
+    np.testing.assert_allclose(thin.gain, full.gain, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(thin.weight, full.weight)
+    assert thin.depth.tolist() == full.depth.tolist()
+    for node in range(len(thin.feature)):
+        rows = [set(t.rows[t.first[node] : t.last[node]].tolist()) for t in (thin, full)]
+        assert rows[0] == rows[1]
+    a = tree_from_grown(thin, thin_plan.dataset.features)
+    b = tree_from_grown(full, full_plan.dataset.features)
+    np.testing.assert_allclose(a.threshold, b.threshold)
+
+
+@pytest.mark.parametrize("kind", TARGETS)
+@pytest.mark.parametrize("binary", [True, False])
+def test_same_trees_as_dense_codes(kind, binary):
+    rng = np.random.default_rng([TARGETS.index(kind), binary])
+    for seed in range(6):
+        X = sparse_features(rng, 300, 40, 0.08, binary)
+        sides = grow_both(X, target(rng, X, kind), "random-forest", seed)
+        assert (sides[0][1].feature >= 0).sum() > 5
+        assert_same_tree(*sides)
+
+
+def test_same_extra_trees_as_dense_codes():
+    rng = np.random.default_rng(3)
+    for binary in (True, False):
+        X = sparse_features(rng, 300, 40, 0.1, binary)
+        assert_same_tree(*grow_both(X, target(rng, X, "number"), "extra-trees", 1, max_features="all"))
+
+
+def test_large_nodes_and_deep_chains():
+    """Many rows, so that subtrees get columns of their own, and features so rare that chains are long."""
+    rng = np.random.default_rng(5)
+    X = sparse_features(rng, 3000, 200, 0.01, True)
+    assert_same_tree(*grow_both(X, target(rng, X, "labels"), "random-forest", 0))
+
+
+def test_binary_nominal_features():
+    rng = np.random.default_rng(7)
+    X = sparse_features(rng, 200, 20, 0.1, True)
+    levels = [("no", "yes")] * 20
+    thin, full = grow_both(X, target(rng, X, "labels"), "random-forest", 2, levels=levels)
+    assert thin[1].feature.tolist() == full[1].feature.tolist()
+    trees = [tree_from_grown(grown, plan.dataset.features) for plan, grown in (thin, full)]
+    for node in np.flatnonzero(~trees[0].is_leaf):
+        assert trees[0].left_levels(node) == trees[1].left_levels(node) == ("no",)
+
+
+def test_feature_without_zeros_and_ties():
+    """A sparse column may store a value in every row; then its smallest value is no zero."""
+    rng = np.random.default_rng(9)
+    X = sparse_features(rng, 120, 10, 0.1, False)
+    X[:, 0] = rng.integers(1, 6, 120)
+    X[:, 1] = X[:, 0]
+    X[:, 2] = -X[:, 0]
+    for seed in range(4):
+        assert_same_tree(*grow_both(X, target(rng, X, "numbers"), "bagging", seed))
+
+
+def test_missing_cells_take_the_dense_path():
+    X = sparse.csc_array(np.array([[0.0, 1.0], [np.nan, 0.0], [2.0, 1.0], [0.0, 3.0]]))
+    plan = make_plan(om.Dataset(X, [0.1, 0.2, 0.9, 1.3]), GrowingRules(), 0)
+    assert isinstance(plan.coded, DenseFeatures)
