@@ -101,9 +101,7 @@ def run(quick: bool = False) -> list:
             write(path, QUICK_MEGABYTES if quick else MEGABYTES)
             contestants = [
                 Contestant("omnirank", partial(given, path), with_omnirank, warm_up=warm_up),
-                Contestant(
-                    "liac-arff", partial(given, path), partial(with_liac, sparse=sparse), requires=("arff",)
-                ),
+                Contestant("liac-arff", partial(given, path), partial(with_liac, sparse=sparse), requires=("arff",)),
             ]
             bar = Bar(at_least=3)
             comparison = compare(f"{name} ARFF", contestants, repetitions=3, bar=None if quick else bar)
@@ -112,8 +110,6 @@ def run(quick: bool = False) -> list:
             if peak is not None:
                 share = peak / path.stat().st_size
                 bar = Bar(at_most=4)
-                results.append(
-                    figure(f"{name} ARFF: peak memory / file size", share, bar=None if quick else bar)
-                )
+                results.append(figure(f"{name} ARFF: peak memory / file size", share, bar=None if quick else bar))
             path.unlink()
     return results

@@ -24,9 +24,15 @@ if TYPE_CHECKING:
     from omnirank.data.hierarchy import Hierarchy
     from omnirank.data.load import load
     from omnirank.data.parquet import write_parquet
+    from omnirank.ensembles.pct import PCTClassifier, PCTRegressor
+    from omnirank.ensembles.pct_forest import PCTForestClassifier, PCTForestRegressor
     from omnirank.rankers.baselines import RandomRanker, UniformRanker
     from omnirank.rankers.ensemble import EnsembleRanker
+    from omnirank.rankers.relief import ReliefRanker
+    from omnirank.rankers.per_target import PerTargetRanker
     from omnirank.rankers.univariate import UnivariateRanker
+    from omnirank.trees.export import export_graphviz, export_text
+    from omnirank.trees.tree_json import export_json, tree_from_json
 
     __version__: str
 
@@ -35,14 +41,24 @@ _WHERE = {
     "Dataset": "omnirank.data.dataset",
     "EnsembleRanker": "omnirank.rankers.ensemble",
     "Hierarchy": "omnirank.data.hierarchy",
+    "PCTClassifier": "omnirank.ensembles.pct",
+    "PCTForestClassifier": "omnirank.ensembles.pct_forest",
+    "PCTForestRegressor": "omnirank.ensembles.pct_forest",
+    "PCTRegressor": "omnirank.ensembles.pct",
+    "PerTargetRanker": "omnirank.rankers.per_target",
     "RandomRanker": "omnirank.rankers.baselines",
     "Ranking": "omnirank.core.ranking",
+    "ReliefRanker": "omnirank.rankers.relief",
     "UniformRanker": "omnirank.rankers.baselines",
     "UnivariateRanker": "omnirank.rankers.univariate",
     "compare": "omnirank.core.comparison",
+    "export_graphviz": "omnirank.trees.export",
+    "export_json": "omnirank.trees.tree_json",
+    "export_text": "omnirank.trees.export",
     "load": "omnirank.data.load",
     "make_ranker": "omnirank.core.registry",
     "methods": "omnirank.core.registry",
+    "tree_from_json": "omnirank.trees.tree_json",
     "write_arff": "omnirank.data.arff_write",
     "write_parquet": "omnirank.data.parquet",
 }
@@ -52,17 +68,27 @@ __all__ = [
     "Dataset",
     "EnsembleRanker",
     "Hierarchy",
+    "PCTClassifier",
+    "PCTForestClassifier",
+    "PCTForestRegressor",
+    "PCTRegressor",
+    "PerTargetRanker",
     "RandomRanker",
     "Ranking",
+    "ReliefRanker",
     "UniformRanker",
     "UnivariateRanker",
     "__version__",
     "compare",
     "datasets",
     "errors",
+    "export_graphviz",
+    "export_json",
+    "export_text",
     "load",
     "make_ranker",
     "methods",
+    "tree_from_json",
     "write_arff",
     "write_parquet",
 ]

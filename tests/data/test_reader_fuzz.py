@@ -134,9 +134,7 @@ def mat_seeds() -> tuple[bytes, ...]:
 @cache
 def parquet_seed() -> bytes:
     buffer = io.BytesIO()
-    frame = pd.DataFrame(
-        {"a": [1.5, None], "b": ["x", "y"], "c": pd.Categorical(["u", "v"]), "d": [True, False]}
-    )
+    frame = pd.DataFrame({"a": [1.5, None], "b": ["x", "y"], "c": pd.Categorical(["u", "v"]), "d": [True, False]})
     frame.to_parquet(buffer)
     return buffer.getvalue()
 

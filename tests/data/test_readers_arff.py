@@ -114,8 +114,7 @@ def test_dates_are_seconds(read):
 
 def test_string_and_key_attributes_stand_beside_the_table(read):
     content = read(
-        "@relation r\n@attribute id key\n@attribute note string\n@attribute x real\n@data\n"
-        "a,'one, two',1\nb,?,2\n"
+        "@relation r\n@attribute id key\n@attribute note string\n@attribute x real\n@data\na,'one, two',1\nb,?,2\n"
     )
     assert content.kinds == ("key", "string", "numeric")
     assert content.table.names == ("x",)
@@ -153,9 +152,7 @@ def test_sparse_rows_in_any_order_and_with_quotes(read):
 
 @pytest.mark.parametrize("row", ["{0 1, 2 a@d/e}", "{2 a@d/e, 0 1}"])
 def test_sparse_hierarchical_rows(read, row):
-    text = (
-        "@relation r\n@attribute x real\n@attribute y real\n@attribute class hierarchical a,a/b,d/e\n@data\n"
-    )
+    text = "@relation r\n@attribute x real\n@attribute y real\n@attribute class hierarchical a,a/b,d/e\n@data\n"
     content = read(text + row)
     assert content.labels.rows == (("a", "d/e"),)
     assert content.table.names == ("x", "y")
@@ -174,9 +171,7 @@ def test_a_tree_of_labels(read):
 
 
 def test_a_dag_of_labels(read):
-    text = (
-        "@relation r\n@attribute x real\n@attribute class hierarchical root/a,root/b,a/c,b/c\n@data\n1,c@a\n"
-    )
+    text = "@relation r\n@attribute x real\n@attribute class hierarchical root/a,root/b,a/c,b/c\n@data\n1,c@a\n"
     content = read(text)
     assert content.labels.kind == "dag"
     assert content.labels.hierarchy.parents == ((), (), (0, 1))
@@ -385,9 +380,7 @@ def test_dense_files_are_read_as_they_were_written(tmp_path_factory, file, block
 def sparse_files(draw):
     """A sparse ARFF text and its dense cells (None = missing)."""
     domains = draw(
-        st.lists(
-            st.none() | st.lists(PLAIN_LEVELS, min_size=1, max_size=3, unique=True), min_size=1, max_size=12
-        )
+        st.lists(st.none() | st.lists(PLAIN_LEVELS, min_size=1, max_size=3, unique=True), min_size=1, max_size=12)
     )
     lines = ["@relation r"]
     for i, domain in enumerate(domains):
@@ -438,23 +431,14 @@ def test_plain_blocks_are_read_at_once(read, monkeypatch):
     assert read(HEAD + "% c\n1,x\n ?, 'y'\n\n2.5,?\n").n_rows == 3
     assert read(numeric("1,2\n3, ?\n")).n_rows == 2
     assert read(HEAD + "{0 1.5}\n{}\n% c\n{0 ?,1 y}\n").n_rows == 3
-    assert (
-        read("@relation r\n@attribute a real\n@attribute c hierarchical p,p/q\n@data\n1,p/q\n2,?\n").n_rows
-        == 2
-    )
+    assert read("@relation r\n@attribute a real\n@attribute c hierarchical p,p/q\n@data\n1,p/q\n2,?\n").n_rows == 2
 
 
 def test_agrees_with_liac_arff(read):
     arff = pytest.importorskip("arff")
     rng = np.random.default_rng(0)
-    header = (
-        "@relation r\n"
-        + "".join(f"@attribute x{i} numeric\n" for i in range(5))
-        + "@attribute c {u,v}\n@data\n"
-    )
-    rows = [
-        ",".join([*map(repr, row.tolist()), "uv"[i % 2]]) for i, row in enumerate(rng.normal(size=(50, 5)))
-    ]
+    header = "@relation r\n" + "".join(f"@attribute x{i} numeric\n" for i in range(5)) + "@attribute c {u,v}\n@data\n"
+    rows = [",".join([*map(repr, row.tolist()), "uv"[i % 2]]) for i, row in enumerate(rng.normal(size=(50, 5)))]
     text = header + "\n".join(rows)
     theirs = arff.loads(text)["data"]
     table = read(text).table

@@ -111,6 +111,8 @@ def test_large_integers_and_exact_numbers(read):
         ("", 1, None, "the file is empty"),
         ("\n  \n", 1, None, "the file is empty"),
         ("a,b\n", 1, None, "no row of data"),
+        ("a,b\n\n  \n", 3, None, "no row of data"),
+        ("a\n\n\n", 3, None, "no row of data"),
         ("a,b\n1,2\n1,2,3\n", 3, None, "3 cells, but there are 2 columns"),
         ("a,b\n1,2\n\n1\n", 4, None, "1 cells, but there are 2 columns"),
         ('a,b\n"x",2\n"y"\n', 3, None, "1 cells, but there are 2 columns"),

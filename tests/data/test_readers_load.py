@@ -120,9 +120,7 @@ def test_target_by_a_label_file(arff, tmp_path):
 
 def test_hierarchical_attribute_is_found(tmp_path):
     path = tmp_path / "h.arff"
-    text = (
-        "@relation r\n@attribute x real\n@attribute z {u,v}\n@attribute class hierarchical a,a/b,c\n@data\n"
-    )
+    text = "@relation r\n@attribute x real\n@attribute z {u,v}\n@attribute class hierarchical a,a/b,c\n@data\n"
     path.write_text(text + "1,u,a/b\n2,v,?\n3,u,root\n")
     data = load(path)
     assert data.task == "hierarchical-multi-label"

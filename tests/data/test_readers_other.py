@@ -61,19 +61,14 @@ def test_big_endian_file():
 
     flags = tag(6, (6).to_bytes(4, "big") + bytes(4))
     body = (
-        flags
-        + tag(5, np.array([1, 2], ">i4").tobytes())
-        + tag(1, b"X")
-        + tag(9, np.array([1.5, -2], ">f8").tobytes())
+        flags + tag(5, np.array([1, 2], ">i4").tobytes()) + tag(1, b"X") + tag(9, np.array([1.5, -2], ">f8").tobytes())
     )
     content = b"MATLAB 5.0".ljust(124) + b"\x01\x00MI" + tag(14, body)
     assert read_variables(content)["X"].tolist() == [[1.5, -2.0]]
 
 
 def test_matlab_classes_and_names_in_any_case(tmp_path):
-    path = mat(
-        tmp_path / "a.mat", {"x": np.array([[1.5, np.nan], [2, 3]]), "y": np.array([[2, 1]]), "extra": 1}
-    )
+    path = mat(tmp_path / "a.mat", {"x": np.array([[1.5, np.nan], [2, 3]]), "y": np.array([[2, 1]]), "extra": 1})
     content = read_matlab(path)
     assert content.names == ("x1", "x2", "Y")
     assert content.table.levels == (None, None, ("1", "2"))
@@ -89,9 +84,7 @@ def test_matlab_other_targets(tmp_path):
     numbers = load(mat(tmp_path / "a.mat", {"X": X, "Y": np.array([[0.5], [1], [np.nan]])}))
     assert numbers.task == "regression"
     assert numbers.labelled.tolist() == [True, True, False]
-    labels = load(
-        mat(tmp_path / "b.mat", {"X": sparse.csc_matrix(X), "Y": np.array([[0, 1], [1, 1], [0, 0]])})
-    )
+    labels = load(mat(tmp_path / "b.mat", {"X": sparse.csc_matrix(X), "Y": np.array([[0, 1], [1, 1], [0, 0]])}))
     assert labels.task == "multi-label"
     assert labels.features.is_sparse
     assert labels.target.dense().tolist() == [[0, 1], [1, 1], [0, 0]]
@@ -271,9 +264,7 @@ def test_settings_name_the_columns_by_position(tmp_path, text, features, target)
 
 
 def test_settings_of_a_hierarchy(tmp_path):
-    (tmp_path / "h.arff").write_text(
-        "@relation r\n@attribute x real\n@attribute c hierarchical a,a.b\n@data\n1,a.b\n"
-    )
+    (tmp_path / "h.arff").write_text("@relation r\n@attribute x real\n@attribute c hierarchical a,a.b\n@data\n1,a.b\n")
     path = tmp_path / "h.s"
     path.write_text("[Data]\nFile = h.arff\n[Hierarchical]\nType = TREE\nHSeparator = .\nWParam = 0.5\n")
     read = read_clus_settings(path)

@@ -16,9 +16,7 @@ from omnirank.data.table import Table
 
 TEXTS = st.one_of(
     st.text(st.characters(codec="utf-8"), max_size=6),
-    st.sampled_from(
-        ["?", " ", "'", '"', "\\", "%", "{", "}", ",", "a b", "\n", "\r\n", "\0", "-C 3", "x: -C 1"]
-    ),
+    st.sampled_from(["?", " ", "'", '"', "\\", "%", "{", "}", ",", "a b", "\n", "\r\n", "\0", "-C 3", "x: -C 1"]),
 )
 VALUES = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -45,23 +43,17 @@ def tables(draw, min_columns=1):
     dense = Table.from_columns(names, columns, levels)
     if not as_sparse:
         return dense
-    values = [
-        np.where(c < 0, np.nan, c) if lev is not None else c for c, lev in zip(columns, levels, strict=True)
-    ]
+    values = [np.where(c < 0, np.nan, c) if lev is not None else c for c, lev in zip(columns, levels, strict=True)]
     return Table.from_sparse(sparse.csc_array(np.column_stack(values).astype(float)), names, levels)
 
 
 @st.composite
 def hierarchies(draw):
     """A tree by paths or a DAG by pairs, as files declare them."""
-    words = st.text("abc'\" %?é", min_size=1, max_size=3).filter(
-        lambda text: text == text.strip() and text != "root"
-    )
+    words = st.text("abc'\" %?é", min_size=1, max_size=3).filter(lambda text: text == text.strip() and text != "root")
     if draw(st.booleans()):
         paths = draw(
-            st.lists(
-                st.lists(words, min_size=1, max_size=3).map("/".join), min_size=1, max_size=5, unique=True
-            )
+            st.lists(st.lists(words, min_size=1, max_size=3).map("/".join), min_size=1, max_size=5, unique=True)
         )
         return om.Hierarchy.from_paths(paths)
     labels = draw(st.lists(words, min_size=1, max_size=6, unique=True))
@@ -162,9 +154,7 @@ def test_parquet_round_trip_is_identity(tmp_path_factory, data):
 
 
 def test_parquet_keeps_precision_and_levels(tmp_path):
-    table = Table.from_columns(
-        ["a", "b"], [np.array([1.5, np.nan], np.float32), np.array([1, -1])], [None, (3, 1, 2)]
-    )
+    table = Table.from_columns(["a", "b"], [np.array([1.5, np.nan], np.float32), np.array([1, -1])], [None, (3, 1, 2)])
     write_parquet(table, tmp_path / "t.parquet.gz")
     read = read_parquet(tmp_path / "t.parquet.gz").table
     assert read.equals(table)

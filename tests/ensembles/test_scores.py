@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import ensembles_scores as reference
-from reference.ensembles_cases import DAG, TASKS, TREE, random_dataset, random_weights
 
 from omnirank.data.dataset import Dataset
 from omnirank.ensembles import losses, scores
 from omnirank.ensembles.plan import ENSEMBLES, GrowingRules, make_plan
 from omnirank.trees.tree import tree_from_grown
+from reference import ensembles_scores as reference
+from reference.ensembles_cases import DAG, TASKS, TREE, random_dataset, random_weights
 
 FEW = settings(max_examples=12, deadline=None)
 seeds = st.integers(0, 2**31)
@@ -40,9 +40,7 @@ def donors_of(plan, grown, counts, i=0):
     """Which row gives its value of each feature to each out-of-bag row."""
     order = scores.out_of_bag(plan, grown, counts, i).order
     n = len(order.rows)
-    return [
-        [int(order.shuffled[(k + order.shift[f]) % n]) for k in range(n)] for f in range(len(order.shift))
-    ]
+    return [[int(order.shuffled[(k + order.shift[f]) % n]) for k in range(n)] for f in range(len(order.shift))]
 
 
 def labelled(data):

@@ -1,4 +1,4 @@
-"""Every registered ranker against scikit-learn's checks and against ours, without an expected failure."""
+"""Every registered ranker against scikit-learn's checks and against ours; the one exception is below."""
 
 from __future__ import annotations
 
@@ -25,7 +25,16 @@ def one_a_class():
     return list(found.values())
 
 
-@parametrize_with_checks(one_a_class())
+def expected_failures(estimator):
+    """Weights multiply bootstrap counts: drawing a row twice is not giving it the weight 2."""
+    if not isinstance(estimator, om.EnsembleRanker):
+        return {}
+    reason = "bootstrap replicates of weighted and of repeated rows differ, as in scikit-learn's own forests"
+    kinds = ("dense", "sparse")
+    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in kinds}
+
+
+@parametrize_with_checks(one_a_class(), expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

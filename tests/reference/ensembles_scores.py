@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -46,10 +47,7 @@ class Case:
         table = dataset.features
         columns = [table.column(f) for f in range(table.n_columns)]
         self.nominal = [levels is not None for levels in table.levels]
-        self.X = [
-            [_value(columns[f][i], self.nominal[f]) for f in range(table.n_columns)]
-            for i in range(table.n_rows)
-        ]
+        self.X = [[_value(columns[f][i], self.nominal[f]) for f in range(table.n_columns)] for i in range(table.n_rows)]
         self.y = dataset.target.dense()
         self.classes = [levels is not None for levels in dataset.target.levels]
         self.task = dataset.task
@@ -73,9 +71,7 @@ class Case:
         if total == 0:
             return 0.0
         if self.classes[j]:
-            shares = [
-                sum(weight[i] for i in rows if self.y[i, j] == v) / total for v in {self.y[i, j] for i in rows}
-            ]
+            shares = [sum(weight[i] for i in rows if self.y[i, j] == v) / total for v in {self.y[i, j] for i in rows}]
             return total * (1 - sum(p * p for p in shares))
         mean = sum(weight[i] * self.y[i, j] for i in rows) / total
         return sum(weight[i] * (self.y[i, j] - mean) ** 2 for i in rows)
@@ -122,7 +118,6 @@ def explicit_tree(tree, case):
             node.levels = frozenset(every.index(level) for level in tree.left_levels(k))
         else:
             node.threshold = float(tree.threshold[k])
-        node.left = node.right = "left", "right"
         node.left, node.right = Node([], 0), Node([], 0)
         sides = {id(node.left): [], id(node.right): []}
         for i in rows:
@@ -165,9 +160,7 @@ def impurity_lost(root, case):
         weights = sum(case.alpha[j] for j in case.varying())
         for j in case.varying():
             scale = case.alpha[j] / weights * case.weight.sum() / case.known_weight(case.training, j)
-            sums += scale * case.scatter(rows, j, case.bag) / (
-                case.training_impurity(j) if case.normalize else 1.0
-            )
+            sums += scale * case.scatter(rows, j, case.bag) / (case.training_impurity(j) if case.normalize else 1.0)
         return sums
 
     return total(root.rows) - sum(total(leaf.rows) for leaf in leaves(root))
@@ -189,9 +182,7 @@ def permutation(root, case, donors, error="auto"):
             after.append(_prediction(root, case, x))
         whole[f] = sign * _relative(_error(case, after, error), _error(case, before, error))
         for j in range(case.n_targets):
-            single[j, f] = sign * _relative(
-                _error(case, after, error, [j]), _error(case, before, error, [j])
-            )
+            single[j, f] = sign * _relative(_error(case, after, error, [j]), _error(case, before, error, [j]))
     return whole, single
 
 
@@ -292,4 +283,4 @@ def area_under_curve(pairs):
                 points.append((between / n_positive, between / (between + wrong)))
         points.append((new_true / n_positive, new_true / (new_true + new_false)))
         true, false = new_true, new_false
-    return sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in zip(points, points[1:], strict=False))
+    return sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in pairwise(points))

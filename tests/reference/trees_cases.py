@@ -86,8 +86,7 @@ def problems(draw, kind, mixed, most_rows=16):
     if mixed:
         n_levels[0] = 5
     features = [
-        nominal_feature(rng, n, size, missing) if size else numeric_feature(rng, n, missing)
-        for size in n_levels
+        nominal_feature(rng, n, size, missing) if size else numeric_feature(rng, n, missing) for size in n_levels
     ]
     columns = target_columns(rng, kind, n)
     lambdas = rng.integers(1, 5, columns.shape[1]) / 2
@@ -158,8 +157,7 @@ def single_blocks(problem):
 def grow(problem, kind, weight, search, seed, random_tests=False, wide=False):
     """Grow a tree with the kernels; returns their arrays."""
     space = kind if not isinstance(kind, str) else space_of(problem, kind)
-    with np.errstate(over="ignore"):  # only interpreted kernels notice that 64-bit numbers wrap
-        return kernels.grow(space, coded(problem, random_tests, wide), weight, search, np.uint64(seed))
+    return kernels.grow(space, coded(problem, random_tests, wide), weight, search, np.uint64(seed))
 
 
 def nodes_of(tree, problem, random_tests=False):

@@ -10,6 +10,7 @@ Only the random numbers come from the package, so that draws and ties agree.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -68,11 +69,7 @@ class Test:
 
 
 def _uint64(function):
-    def call(*arguments):
-        with np.errstate(over="ignore"):  # 64-bit arithmetic wraps
-            return np.uint64(int(function(*arguments)))
-
-    return call
+    return lambda *arguments: np.uint64(int(function(*arguments)))
 
 
 mix, child_seed, tie_priority = map(_uint64, (random.mix, random.child_seed, random.tie_priority))
@@ -286,7 +283,7 @@ def thresholds(f, cells):
     """All midpoints between consecutive distinct values."""
     values = np.unique(cells[~np.isnan(cells)])
     out = []
-    for low, high in zip(values[:-1], values[1:], strict=True):
+    for low, high in pairwise(values):
         left = cells <= low
         out.append(Test(f, left, int(left.sum()) - 1, threshold=(low + high) / 2))
     return out
@@ -340,7 +337,7 @@ def order_with_ties(score):
     by_score = sorted(range(len(score)), key=lambda i: score[i])
     span = score.max() - score.min()
     groups = [[by_score[0]]]
-    for before, i in zip(by_score[:-1], by_score[1:], strict=True):
+    for before, i in pairwise(by_score):
         if score[i] - score[before] > TIE * span:
             groups.append([])
         groups[-1].append(i)

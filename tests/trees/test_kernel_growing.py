@@ -81,9 +81,7 @@ def test_levels_in_the_order_of_their_means_hold_the_best_subset_of_one_column(k
         columns[0] = 1.0
     weight = cases.row_weights(rng, n)
     weight[0] = 1.0
-    problem = reference.Problem(
-        [cases.nominal_feature(rng, n, 6, 0.0)], [6], columns, np.ones(1), np.ones(n)
-    )
+    problem = reference.Problem([cases.nominal_feature(rng, n, 6, 0.0)], [6], columns, np.ones(1), np.ones(n))
     tree = cases.grow(problem, kind, weight, cases.settings(max_depth=1, min_leaf=1e-6), seed)
     expected = exhaustive_gain(problem, weight)
     root = reference.impurity(columns[weight > 0], weight[weight > 0], problem.scale)
@@ -95,9 +93,7 @@ def test_the_order_by_the_first_component_is_close_to_the_best_subset_of_several
     share = []
     for seed in range(30):
         columns = rng.normal(size=(40, 3)) @ np.diag([3.0, 1.0, 0.5])
-        problem = reference.Problem(
-            [cases.nominal_feature(rng, 40, 6, 0.0)], [6], columns, np.ones(3), np.ones(40)
-        )
+        problem = reference.Problem([cases.nominal_feature(rng, 40, 6, 0.0)], [6], columns, np.ones(3), np.ones(40))
         tree = cases.grow(problem, "dense", np.ones(40), cases.settings(max_depth=1), seed)
         share.append(tree.gain[0] / exhaustive_gain(problem, np.ones(40)))
     assert max(share) <= 1 + 1e-9

@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from omnirank.core.ranking import Ranking
     from omnirank.data.dataset import Dataset
 
-__all__ = ["print_ranking", "rank"]
+__all__ = ["print_ranking", "print_targets", "rank"]
 
 _SHOWN = 20
+_SHOWN_TARGETS = 20
+_TREES = "Ensembles of trees"
 _CONSTANTS = {"none": None, "true": True, "false": False}
 
 
@@ -35,6 +37,49 @@ def rank(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed; the same seed gives the same ranking.")] = 0,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Number of workers, -1 for all cores.")] = -1,
+    ensemble: Annotated[
+        str | None,
+        typer.Option(
+            "--ensemble",
+            help="random-forest, extra-trees or bagging (default: random-forest).",
+            show_default=False,
+            rich_help_panel=_TREES,
+        ),
+    ] = None,
+    trees: Annotated[
+        str | None,
+        typer.Option(
+            "--trees",
+            metavar="N",
+            help="Number of trees, or auto: until the ranking has converged (default: 100).",
+            show_default=False,
+            rich_help_panel=_TREES,
+        ),
+    ] = None,
+    max_features: Annotated[
+        str | None,
+        typer.Option(
+            "--max-features",
+            metavar="N",
+            help="Features drawn in a node: a count, a share (0.5), sqrt, log2 or all (default: by ensemble).",
+            show_default=False,
+            rich_help_panel=_TREES,
+        ),
+    ] = None,
+    min_leaf: Annotated[
+        float | None,
+        typer.Option(
+            "--min-leaf",
+            metavar="N",
+            help="Least number of examples in a leaf (default: 2).",
+            show_default=False,
+            rich_help_panel=_TREES,
+        ),
+    ] = None,
+    per_target: Annotated[
+        bool,
+        typer.Option("--per-target", help="Scores for each single target too.", rich_help_panel=_TREES),
+    ] = False,
     parameters: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Parameter of the method; may be repeated."),
@@ -42,19 +87,31 @@ def rank(
     csv: CsvOption = False,
 ) -> None:
     """Rank the features of a data set by their relevance for its target."""
+    from omnirank.core.errors import ParameterError
     from omnirank.core.parallel import progress_bars
     from omnirank.core.registry import default_method, get_method
 
-    chosen = default_method() if method is None else get_method(method)
-    ranker = chosen.make(**{"random_state": seed, "n_jobs": jobs} | _assignments(parameters or []))
+    chosen = default_method(dataset.task) if method is None else get_method(method)
+    given = {
+        "ensemble": ensemble,
+        "n_trees": None if trees is None else _value(trees),
+        "max_features": None if max_features is None else _value(max_features),
+        "min_samples_leaf": min_leaf,
+        "per_target": per_target or None,
+    }
+    named = {name: value for name, value in given.items() if value is not None}
+    settings = {"random_state": seed, "n_jobs": jobs} | named | _assignments(parameters or [])
+    ranker = chosen.make(**settings)
     with progress_bars():
         ranking = ranker.fit(dataset).ranking_
+    if per_target and ranking.per_target is None:
+        raise ParameterError(f"scores of method {chosen.name!r} cannot be split by target: leave out --per-target")
     if out is not None:
         ranking.save(out)
     for text in dataset.notes:
         note(text)
     if csv:
-        frame = ranking.to_frame().head(len(ranking) if top is None else top)
+        frame = _frame(ranking).head(len(ranking) if top is None else top)
         figures(list(frame.columns), frame.itertuples(index=False))
         return
     say(f"{dataset.name}: {ranking.task}, {describe_examples(dataset)}, {dataset.n_features} features")
@@ -62,6 +119,8 @@ def rank(
     print_ranking(ranking, top or _SHOWN)
     if len(ranking) > (top or _SHOWN):
         say(f"... and {len(ranking) - (top or _SHOWN)} more: --top shows more of them, --out writes all")
+    if ranking.per_target is not None:
+        print_targets(ranking)
     if out is not None:
         say(f"whole ranking written to {out}")
 
@@ -88,6 +147,28 @@ def print_ranking(ranking: "Ranking", k: int) -> None:
         columns["± error", "right"] = numbers(ranking.standard_errors[best])
     columns["", "left"] = [bar(score, scores[0]) for score in scores]
     table(list(columns), list(zip(*columns.values(), strict=True)))
+
+
+def print_targets(ranking: "Ranking", k: int = 5) -> None:
+    """Print the k best features for each target, of the first targets."""
+    if ranking.per_target is None:
+        return
+    targets = ranking.per_target.names
+    shown = targets[:_SHOWN_TARGETS]
+    best = [", ".join(ranking.for_target(target).top(k)) for target in shown]
+    table([("target", "left"), ("best features", "left")], list(zip(shown, best, strict=True)))
+    if len(targets) > len(shown):
+        say(f"... and {len(targets) - len(shown)} more targets: --csv and a .json file hold all")
+
+
+def _frame(ranking: "Ranking") -> Any:
+    """The table of a ranking, with a column of scores for each target where there are any."""
+    frame = ranking.to_frame()
+    if ranking.per_target is None:
+        return frame
+    names = [f"score: {target}" for target in ranking.per_target.names]
+    scores = ranking.per_target.scores[:, ranking.order].T
+    return frame.join(type(frame)(scores, columns=names))
 
 
 def _assignments(given: list[str]) -> dict[str, Any]:

@@ -29,12 +29,17 @@ _UNUSED_AFTER_DAYS = 14
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile at the first call, keep the result on disk, release the GIL."""
-    return _jit(function)
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = _CACHE
+    try:
+        return numba.njit(cache=True, **_OPTIONS)(function)
+    finally:
+        numba.config.CACHE_DIR = before
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
-    """As :func:`compiled`, but copied into its callers, which saves counting references to array arguments."""
-    return _jit(function, forceinline=True)
+    """Compile into the callers, which are kept on disk; saves calls and reference counts of array arguments."""
+    return numba.njit(forceinline=True, **_OPTIONS)(function)
 
 
 def dispatched(position: int = 0) -> Callable[[Callable[..., Any]], Any]:
@@ -71,15 +76,6 @@ def dispatched(position: int = 0) -> Callable[[Callable[..., Any]], Any]:
         return interpreted
 
     return decorate
-
-
-def _jit(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = _CACHE
-    try:
-        return numba.njit(cache=True, **_OPTIONS, **options)(function)
-    finally:
-        numba.config.CACHE_DIR = before
 
 
 def _cache_folder() -> str:

@@ -201,10 +201,11 @@ def get_method(name: str) -> Method:
         raise ParameterError(f"there is no method {name!r}{hint}") from None
 
 
-def default_method() -> Method:
-    """Return the method used where the user names none."""
+def default_method(task: str | None = None) -> Method:
+    """Return the method used where the user names none (for this task, if one is given)."""
     _load_all()
-    return next(_methods[name] for name in _DEFAULTS if name in _methods)
+    known = [_methods[name] for name in _DEFAULTS if name in _methods]
+    return next(method for method in known if task is None or task in method.tasks)
 
 
 def make_ranker(name: str, **parameters: Any) -> Any:

@@ -63,9 +63,7 @@ class DenseColumns:
             self.labels += [values[cells.labels] for values, _ in rows]
         numbers = np.array([[values[i] for i in cells.numbers] for values, _ in rows], np.float64)
         codes = np.array([[values[i] for i in cells.nominals] for values, _ in rows], np.int32)
-        self.add(
-            numbers.reshape(len(rows), len(cells.numbers)), codes.reshape(len(rows), len(cells.nominals))
-        )
+        self.add(numbers.reshape(len(rows), len(cells.numbers)), codes.reshape(len(rows), len(cells.nominals)))
 
     def finished(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers and codes of all rows, without the room that was left."""

@@ -178,9 +178,7 @@ class _HeaderParser:
         end = _skip_blanks(line, match.end() if match else at)
         if kind == "hierarchical":
             entries = [cell.text for cell in split_cells(line[end:])]
-            labels, notes = declare_labels(
-                name, entries, self.options.hierarchy_kind, self.options.hierarchy_separator
-            )
+            labels, notes = declare_labels(name, entries, self.options.hierarchy_kind, self.options.hierarchy_separator)
             self.notes += notes
             return Attribute(name, kind, labels=labels)
         if kind == "date":

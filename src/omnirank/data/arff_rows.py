@@ -64,9 +64,7 @@ class RowReader:
     def __init__(self, cells: Cells, path: Path | None = None) -> None:
         self.cells = cells
         self.path = path
-        self._codes = [
-            None if a.levels is None else {v: c for c, v in enumerate(a.levels)} for a in cells.attributes
-        ]
+        self._codes = [None if a.levels is None else {v: c for c, v in enumerate(a.levels)} for a in cells.attributes]
         self._label_sets: dict[str, tuple[str, ...]] = {}
 
     def rows(self, first_line: int, block: bytes) -> Iterator[tuple[int, str]]:
@@ -86,9 +84,7 @@ class RowReader:
         except TokenError as problem:
             self.fail(str(problem), number, at=problem.at)
         if len(tokens) != self.cells.n_columns:
-            self.fail(
-                f"the row has {len(tokens)} cells, but {self.cells.n_columns} attributes are declared", number
-            )
+            self.fail(f"the row has {len(tokens)} cells, but {self.cells.n_columns} attributes are declared", number)
         return [self._value(i, token, number) for i, token in enumerate(tokens)], weight
 
     def sparse(self, number: int, line: str) -> tuple[dict[int, Any], float | None]:
@@ -131,9 +127,7 @@ class RowReader:
             if mark == "}":
                 return at + 1
             if mark != ",":
-                raise TokenError(
-                    "the row is not closed by }" if not mark else "text after the closing quote", at
-                )
+                raise TokenError("the row is not closed by }" if not mark else "text after the closing quote", at)
             at = _after_blanks(line, at + 1)
 
     def _value(self, column: int, token: Token, number: int) -> Any:
@@ -149,9 +143,7 @@ class RowReader:
         if codes is not None:
             code = -1 if missing else codes.get(text)
             if code is None:
-                self.fail(
-                    f"{text[:_SHOWN]!r} is none of the declared values{_listed(attribute)}", number, column
-                )
+                self.fail(f"{text[:_SHOWN]!r} is none of the declared values{_listed(attribute)}", number, column)
             return code
         if attribute.to_seconds is not None:
             return math.nan if missing else self._date(column, text, number)
@@ -162,9 +154,7 @@ class RowReader:
     def _number(self, column: int, text: str, number: int) -> float:
         text = text.strip(" ")
         if not NUMBER.fullmatch(text):
-            what = (
-                "is infinite" if re.fullmatch(r"[+-]?inf(inity)?", text, re.IGNORECASE) else "is not a number"
-            )
+            what = "is infinite" if re.fullmatch(r"[+-]?inf(inity)?", text, re.IGNORECASE) else "is not a number"
             hint = ": a missing value is written ?" if text.lower() == "nan" else ""
             self.fail(f"{text[:_SHOWN]!r} {what}{hint}", number, column)
         value = float(text)
@@ -191,9 +181,7 @@ class RowReader:
                 self.fail(str(problem), number, column)
         return self._label_sets[text]
 
-    def known_label_sets(
-        self, column: int, texts: Sequence[str | None]
-    ) -> list[tuple[str, ...] | None] | None:
+    def known_label_sets(self, column: int, texts: Sequence[str | None]) -> list[tuple[str, ...] | None] | None:
         """Return the label sets of many cells; None when one of them holds an unknown label."""
         labels = self.cells.attributes[column].labels
         assert labels is not None

@@ -60,9 +60,7 @@ class SparseColumns:
                 self.weights.append((self.n_rows + offset, weight))
             kept = sorted((int(self.slot[i]), v, i) for i, v in entries.items() if self.slot[i] >= 0)
             columns += [slot for slot, _, _ in kept]
-            values += [
-                np.nan if self.cells.attributes[i].levels is not None and v < 0 else v for _, v, i in kept
-            ]
+            values += [np.nan if self.cells.attributes[i].levels is not None and v < 0 else v for _, v, i in kept]
             counts.append(len(kept))
             for i, column in self.texts.items():
                 column.append(entries.get(i))
@@ -156,7 +154,7 @@ class _BlockReader:
         line_ends = np.flatnonzero(data == _LINE_END)
         if not _one_brace_pair_a_line(data, line_ends):
             return False
-        entries = _entries(data)
+        entries = _entries(data, line_ends)
         if entries is None:
             return False
         starts, ends, row = entries
@@ -171,9 +169,7 @@ class _BlockReader:
         columns.add(index, values, np.bincount(row, minlength=len(line_ends)))
         return True
 
-    def _values(
-        self, data: np.ndarray, index: np.ndarray, starts: np.ndarray, ends: np.ndarray
-    ) -> np.ndarray | None:
+    def _values(self, data: np.ndarray, index: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray | None:
         values = np.empty(len(index))
         domain_of = self.domain_of[index]
         numeric = domain_of < 0
@@ -194,13 +190,11 @@ def _one_brace_pair_a_line(data: np.ndarray, line_ends: np.ndarray) -> bool:
     line_starts = np.concatenate([[0], line_ends[:-1] + 1])
     opening, closing = data == _OPEN, data == _CLOSE
     return bool(
-        opening[line_starts].all()
-        and closing[line_ends - 1].all()
-        and opening.sum() == len(line_ends) == closing.sum()
+        opening[line_starts].all() and closing[line_ends - 1].all() and opening.sum() == len(line_ends) == closing.sum()
     )
 
 
-def _entries(data: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+def _entries(data: np.ndarray, line_ends: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """Spans of the words, index and value in turn, and the row of each pair.
 
     None unless commas part pairs of words everywhere.
@@ -208,18 +202,14 @@ def _entries(data: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | No
     word = (data != _BLANK) & (data != _COMMA) & (data != _OPEN) & (data != _CLOSE) & (data != _LINE_END)
     starts = np.flatnonzero(word[1:] & ~word[:-1]) + 1  # the first byte is a brace
     ends = np.flatnonzero(~word[1:] & word[:-1]) + 1
-    if len(starts) % 2:
+    n_words = np.diff(np.searchsorted(starts, line_ends), prepend=0)
+    if (n_words % 2).any():
         return None
-    is_break = (data == _COMMA) | (data == _LINE_END)
-    n_before = np.cumsum(is_break, dtype=np.int32)
-    segment = n_before[starts[0::2]]
-    if not np.array_equal(segment, n_before[starts[1::2]]) or not (np.diff(segment) > 0).all():
+    # A line with words ends its last pair, other pairs end at a comma; {} has neither pair nor comma.
+    is_break = data == _COMMA
+    is_break[line_ends[n_words > 0]] = True
+    breaks = np.flatnonzero(is_break)
+    indices, values = starts[0::2], starts[1::2]
+    if len(breaks) != len(indices) or (values > breaks).any() or (indices[1:] < breaks[:-1]).any():
         return None
-    at_line_end = data[is_break] == _LINE_END
-    empty = np.ones(len(at_line_end), bool)
-    empty[segment] = False
-    # Only {} may be empty: its segment lies between two line ends.
-    whole_line = at_line_end & np.concatenate([[True], at_line_end[:-1]])
-    if (empty & ~whole_line).any():
-        return None
-    return starts, ends, (np.cumsum(at_line_end) - at_line_end)[segment]
+    return starts, ends, np.repeat(np.arange(len(line_ends)), n_words // 2)

@@ -80,10 +80,7 @@ def quote(text: str) -> str:
     if _BARE.fullmatch(text):
         return text
     escaped = _MUST_ESCAPE.sub(
-        lambda m: (
-            _NAMED_ESCAPE.get(m[0])
-            or (f"\\u{ord(m[0]):04x}" if m[0] < " " or m[0] == "\x7f" else "\\" + m[0])
-        ),
+        lambda m: _NAMED_ESCAPE.get(m[0]) or (f"\\u{ord(m[0]):04x}" if m[0] < " " or m[0] == "\x7f" else "\\" + m[0]),
         text,
     )
     return f"'{escaped}'"

@@ -77,9 +77,7 @@ def write_arff(data: Dataset | Table, path: str | Path, *, relation: str | None 
             table = _joined(table, _target_table(data.target, table.is_sparse))
             n_last = data.n_targets
     if table.n_rows == 0 or table.n_columns == 0:
-        raise DataError(
-            f"a table of {table.n_rows} rows and {table.n_columns} columns cannot be written as ARFF"
-        )
+        raise DataError(f"a table of {table.n_rows} rows and {table.n_columns} columns cannot be written as ARFF")
     lines = _sparse_lines(table, cells) if table.is_sparse else _dense_lines(table, cells)
     try:
         with replacing(path) as file:
@@ -131,15 +129,12 @@ def _joined(features: Table, target: Table) -> Table:
 
 def _dense_lines(table: Table, labels: Sequence[str] | None) -> Iterator[str]:
     lookup = [
-        None if lev is None else [*_level_texts(n, lev), "?"]
-        for n, lev in zip(table.names, table.levels, strict=True)
+        None if lev is None else [*_level_texts(n, lev), "?"] for n, lev in zip(table.names, table.levels, strict=True)
     ]
     for start in range(0, table.n_rows, _ROWS):
         part = table.take(slice(start, start + _ROWS))
         columns = [
-            _numbers(part.column(i), name)
-            if texts is None
-            else [texts[code] for code in part.column(i).tolist()]
+            _numbers(part.column(i), name) if texts is None else [texts[code] for code in part.column(i).tolist()]
             for i, (name, texts) in enumerate(zip(table.names, lookup, strict=True))
         ]
         if labels is not None:
@@ -150,10 +145,7 @@ def _dense_lines(table: Table, labels: Sequence[str] | None) -> Iterator[str]:
 def _sparse_lines(table: Table, labels: Sequence[str] | None) -> Iterator[str]:
     rows = table.matrix.tocsr()
     rows.sort_indices()
-    lookup = [
-        None if lev is None else _level_texts(n, lev)
-        for n, lev in zip(table.names, table.levels, strict=True)
-    ]
+    lookup = [None if lev is None else _level_texts(n, lev) for n, lev in zip(table.names, table.levels, strict=True)]
     for row in range(table.n_rows):
         here = slice(rows.indptr[row], rows.indptr[row + 1])
         entries = []

@@ -154,13 +154,9 @@ def read_clus_settings(path: str | Path) -> ClusSettings:
             continue
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
-            raise FileFormatError(
-                f"expected [Section] or Name = value, found {text[:40]!r}", path=path, line=number
-            )
+            raise FileFormatError(f"expected [Section] or Name = value, found {text[:40]!r}", path=path, line=number)
         if current is None:
-            raise FileFormatError(
-                f"the setting {name.strip()!r} stands before any [Section]", path=path, line=number
-            )
+            raise FileFormatError(f"the setting {name.strip()!r} stands before any [Section]", path=path, line=number)
         current[name.strip().lower()] = value.strip().strip("\"'")
     if not sections:
         raise FileFormatError("there is no [Section]: not a settings file of CLUS", path=path)

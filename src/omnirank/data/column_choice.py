@@ -52,9 +52,7 @@ def choose_columns(choice: ColumnChoice, names: Sequence[str], what: str = "colu
     found: dict[int, None] = {}
     for part in parts:
         if isinstance(part, bool) or not isinstance(part, str | int | np.integer):
-            raise ParameterError(
-                f"{what}={part!r}: give a column name, a position from 1, a range or a pattern"
-            )
+            raise ParameterError(f"{what}={part!r}: give a column name, a position from 1, a range or a pattern")
         found.update(dict.fromkeys(_choose(part, names, positions, what)))
     if not found:
         raise ParameterError(f"{what} chooses no column: leave it out, or name one")
@@ -74,9 +72,7 @@ def choose_positions(text: str, n_columns: int, what: str) -> list[int]:
     for part in text.split(","):
         chosen = _by_position(part.strip(), n_columns, what)
         if chosen is None:
-            raise ParameterError(
-                f"{what} = {text}: {part.strip()!r} is no position or range such as 3 or 17-30"
-            )
+            raise ParameterError(f"{what} = {text}: {part.strip()!r} is no position or range such as 3 or 17-30")
         found.update(dict.fromkeys(chosen))
     return list(found)
 

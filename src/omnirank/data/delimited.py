@@ -80,29 +80,46 @@ def read_delimited(
     file = _DelimitedText(Path(path), separator, frozenset([*MISSING_CELLS, *missing]))
     first = file.first_row()
     names, has_header, notes = _names(file, first, header, duplicates)
-    file.check_cell_counts(len(names))
+    if file.check_cell_counts(len(names)) <= has_header:
+        file.fail("there is no row of data", file.last_line)
     chosen = set() if nominal is None else set(choose_columns(nominal, names, "nominal"))
     frame = file.frame(len(names), has_header, chosen)
-    if not len(frame):
+    if not len(frame):  # blank lines of a file of one column count as rows above
         file.fail("there is no row of data", file.last_line)
-    columns, levels = [], []
-    for i, name in enumerate(names):
-        typed = _Column(file, frame[i], i, name, has_header)
-        cells, lev = typed.nominal() if i in chosen else typed.typed()
-        columns.append(cells)
-        levels.append(lev)
-    integers = frozenset(name for i, name in enumerate(names) if frame[i].dtype.kind in "iu")
+    table = _typed_table(file, frame, names, has_header, chosen)
+    integers = frozenset(names[i] for i in np.flatnonzero([dtype.kind in "iu" for dtype in frame.dtypes]))
     del frame
     return Content(
         path=file.path,
         names=names,
-        kinds=tuple("numeric" if lev is None else "nominal" for lev in levels),
-        table=Table.from_columns(names, columns, levels),
+        kinds=tuple("numeric" if lev is None else "nominal" for lev in table.levels),
+        table=table,
         declared=False,
         integers=integers,
         relation=plain_name(file.path),
         notes=notes,
     )
+
+
+def _typed_table(
+    file: _DelimitedText, frame: pd.DataFrame, names: tuple[str, ...], has_header: bool, nominal: set[int]
+) -> Table:
+    """The columns with their types: numbers all at once, for there may be many, others one by one."""
+    is_number = np.array([dtype.kind in "iuf" for dtype in frame.dtypes])
+    is_number[list(nominal)] = False
+    numbers = (frame if is_number.all() else frame.loc[:, is_number]).to_numpy(np.float64)
+    columns: list[np.ndarray] = [np.empty(0)] * len(names)
+    levels: list[Levels | None] = [None] * len(names)
+    where = np.flatnonzero(is_number).tolist()
+    for slot, i in enumerate(where):
+        columns[i] = numbers[:, slot]
+    for slot in np.flatnonzero(np.isinf(numbers).any(axis=0)).tolist():
+        i = where[slot]
+        _Column(file, frame[i], i, names[i], has_header).refuse_infinite()
+    for i in np.flatnonzero(~is_number).tolist():
+        column = _Column(file, frame[i], i, names[i], has_header)
+        columns[i], levels[i] = column.nominal() if i in nominal else column.typed()
+    return Table.from_columns(names, columns, levels)
 
 
 @dataclass
@@ -140,13 +157,18 @@ class _DelimitedText:
                 self.fail(f"one column only with separator={self.separator!r}; did you mean {other!r}?", line)
         return cells
 
-    def check_cell_counts(self, n_columns: int) -> None:
-        """Raise unless every row has a cell for each column; pandas would fill up short ones."""
+    def check_cell_counts(self, n_columns: int) -> int:
+        """Raise unless every row has a cell for each column; pandas would fill up short ones.
+
+        Returns the number of rows, that of the names among them.
+        """
+        n_rows = 0
         if self.quoted or self.separator == " ":
             for line, cells in self.rows():
                 self._check_count(len(cells), n_columns, line)
                 self.last_line = line
-            return
+                n_rows += 1
+            return n_rows
         mark = ord(self.separator) if self.separator.isascii() else -1
         if mark < 0:
             raise ParameterError(f"separator={self.separator!r} is not ASCII")
@@ -155,10 +177,13 @@ class _DelimitedText:
             starts = np.concatenate([[0], np.flatnonzero(data == ord("\n"))[:-1] + 1])
             counts = np.add.reduceat((data == mark).view(np.uint8), starts, dtype=np.int64) + 1
             self.last_line = first_line + len(starts) - 1
+            n_rows += len(starts)
             for row in np.flatnonzero(counts != n_columns):
                 text = block[starts[row] : block.index(b"\n", starts[row])]
+                n_rows -= 1
                 if text.strip(b" "):
                     self._check_count(int(counts[row]), n_columns, first_line + int(row))
+        return n_rows
 
     def _check_count(self, found: int, expected: int, line: int) -> None:
         if found != expected:
@@ -175,7 +200,7 @@ class _DelimitedText:
                 header=0 if has_header else None,
                 names=list(range(n_columns)),
                 index_col=False,
-                dtype=dict.fromkeys(as_text, str),
+                dtype=dict.fromkeys(as_text, str) or None,  # a dict, even an empty one, is slow
                 na_values=sorted(self.missing),
                 keep_default_na=False,
                 skipinitialspace=True,
@@ -206,9 +231,7 @@ class _DelimitedText:
         return 1, ""
 
     def fail(self, problem: str, line: int | None, column: int | None = None) -> NoReturn:
-        raise FileFormatError(
-            problem, path=self.path, line=line, column=None if column is None else column + 1
-        )
+        raise FileFormatError(problem, path=self.path, line=line, column=None if column is None else column + 1)
 
 
 class _BlockStream(io.RawIOBase):
@@ -243,15 +266,12 @@ class _Column:
     name: str
     has_header: bool
 
+    def refuse_infinite(self) -> NoReturn:
+        """Raise the error about the first infinite cell."""
+        self._fail_at(lambda text: not NUMBER.fullmatch(text.strip(" ")) or np.isinf(float(text)), "is infinite")
+
     def typed(self) -> tuple[np.ndarray, Levels | None]:
         """Return numbers, or codes and levels."""
-        if self.cells.dtype.kind in "iuf":
-            values = self.cells.to_numpy(dtype=np.float64)
-            if np.isinf(values).any():
-                self._fail_at(
-                    lambda text: not NUMBER.fullmatch(text.strip(" ")) or np.isinf(float(text)), "is infinite"
-                )
-            return values, None
         texts = _texts(self.cells)
         distinct = [text for text in pd.unique(texts) if text is not None]
         numbers = [text for text in distinct if NUMBER.fullmatch(text.strip(" "))]

@@ -90,9 +90,7 @@ def declare_labels(
     distinct = list(dict.fromkeys(entries))
     notes = []
     if len(distinct) < len(entries):
-        notes.append(
-            f"attribute {name!r} declares {len(entries) - len(distinct)} entries of its hierarchy again"
-        )
+        notes.append(f"attribute {name!r} declares {len(entries) - len(distinct)} entries of its hierarchy again")
     if kind == "auto":
         pairs = all(entry.count(separator) == 1 for entry in distinct)
         rooted = any(entry.startswith(_ROOT + separator) for entry in distinct)

@@ -31,16 +31,12 @@ def declared_entries(hierarchy: Hierarchy) -> list[str]:
     """
     for label in hierarchy.labels:
         if _JOINT in label or label != label.strip(" "):
-            raise DataError(
-                f"label {label!r}: a hierarchical attribute has no labels with {_JOINT} or outer blanks"
-            )
+            raise DataError(f"label {label!r}: a hierarchical attribute has no labels with {_JOINT} or outer blanks")
     if _named_by_paths(hierarchy):
         return list(hierarchy.labels)
     for label in hierarchy.labels:
         if _SEPARATOR in label or label == _ROOT:
-            raise DataError(
-                f"label {label!r}: pairs parent/child have no labels with {_SEPARATOR}, nor {_ROOT!r}"
-            )
+            raise DataError(f"label {label!r}: pairs parent/child have no labels with {_SEPARATOR}, nor {_ROOT!r}")
     return [_SEPARATOR.join(pair) for pair in _ordered_pairs(hierarchy)]
 
 
@@ -48,8 +44,7 @@ def _named_by_paths(hierarchy: Hierarchy) -> bool:
     if any(len(above) > 1 for above in hierarchy.parents):
         return False
     return all(
-        name.rpartition(_SEPARATOR)[0] == (hierarchy.labels[above[0]] if above else "")
-        and all(name.split(_SEPARATOR))
+        name.rpartition(_SEPARATOR)[0] == (hierarchy.labels[above[0]] if above else "") and all(name.split(_SEPARATOR))
         for name, above in zip(hierarchy.labels, hierarchy.parents, strict=True)
     )
 
@@ -121,9 +116,7 @@ def label_cells(target: Target, hierarchy: Hierarchy) -> list[str | None]:
         indices = specific.indices[specific.indptr[row] : specific.indptr[row + 1]]
         names = [hierarchy.labels[i] for i in indices.tolist()]
         if labelled and not names and _ROOT in hierarchy.labels:
-            raise DataError(
-                f"example {row} has no label, which is written {_ROOT!r}: but that is a label here"
-            )
+            raise DataError(f"example {row} has no label, which is written {_ROOT!r}: but that is a label here")
         cells.append((_JOINT.join(names) or _ROOT) if labelled else None)
     return cells
 

@@ -121,9 +121,7 @@ def load(
     settings = read_clus_settings(path) if kind == "clus" else None
     if settings is not None:
         if any(given is not None for given in (target, labels, features, key, ignore)):
-            raise ParameterError(
-                "a settings file of CLUS names the columns itself: give target, ... for the data file"
-            )
+            raise ParameterError("a settings file of CLUS names the columns itself: give target, ... for the data file")
         content = _clus_content(settings)
     elif kind == "arff":
         content = read_arff(
@@ -151,9 +149,7 @@ def load(
         roles = _clus_roles(settings, content)
     else:
         content = _marked_by_xml(content, labels, target)
-        roles = assign_roles(
-            content, target=target, features=features, key=key, ignore=ignore, strings=strings
-        )
+        roles = assign_roles(content, target=target, features=features, key=key, ignore=ignore, strings=strings)
     return dataset_from(content, roles, task=task, name=name)
 
 
@@ -174,8 +170,7 @@ def file_format(path: Path, separator: str | None = None) -> str:
         return "delimited"
     known = ", ".join(FORMATS)
     raise ParameterError(
-        f"{path.name}: the ending {ending!r} is none of {known} (or with .gz); "
-        "for delimited text give separator=..."
+        f"{path.name}: the ending {ending!r} is none of {known} (or with .gz); for delimited text give separator=..."
     )
 
 

@@ -58,9 +58,7 @@ def read_variables(content: bytes) -> dict[str, Any]:
     order = "<" if content[126:128] == b"IM" else ">"
     version = struct.unpack(order + "H", content[124:126])[0]
     if version != 0x0100:
-        raise MatlabFormatError(
-            f"version {version:#06x} of the format is not read: save it with the option -v7"
-        )
+        raise MatlabFormatError(f"version {version:#06x} of the format is not read: save it with the option -v7")
     variables: dict[str, Any] = {}
     for kind, data in _elements(memoryview(content)[_HEADER:], order):
         if kind == _COMPRESSED:

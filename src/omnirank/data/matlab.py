@@ -81,9 +81,7 @@ def _one(variables: dict[str, Any], name: str, path: Path) -> Any:
         raise FileFormatError(f"there are both {found[0]} and {found[1]}: keep one of them", path=path)
     if not found and name == "x":
         shown = ", ".join(sorted(variables)[:10]) or "none"
-        raise FileFormatError(
-            f"there is no variable X with the features; the variables are: {shown}", path=path
-        )
+        raise FileFormatError(f"there is no variable X with the features; the variables are: {shown}", path=path)
     return variables[found[0]] if found else None
 
 
@@ -128,9 +126,7 @@ def _target(values: Any, n_rows: int, path: Path) -> list[tuple[np.ndarray, Leve
         return [(column, None) for column in matrix.T]
     texts = [np.array([None if np.isnan(v) else int(v) for v in column], dtype=object) for column in matrix.T]
     if matrix.shape[1] > 1 and set(np.unique(known).tolist()) <= {0.0, 1.0}:
-        return [
-            (np.array([-1 if v is None else v for v in column], np.int32), ("0", "1")) for column in texts
-        ]
+        return [(np.array([-1 if v is None else v for v in column], np.int32), ("0", "1")) for column in texts]
     coded = [code_values(column, "Y") for column in texts]
     return [(codes, tuple(map(str, levels))) for codes, levels in coded]
 

@@ -51,9 +51,7 @@ def read_mulan_labels(path: str | Path) -> MulanLabels:
         root = ElementTree.fromstring(text)
     except ElementTree.ParseError as problem:
         line, column = problem.position
-        raise FileFormatError(
-            f"not well-formed XML ({problem.msg})", path=path, line=line, column=column + 1
-        ) from None
+        raise FileFormatError(f"not well-formed XML ({problem.msg})", path=path, line=line, column=column + 1) from None
     except (ValueError, LookupError) as problem:
         raise FileFormatError(f"the XML cannot be read ({problem})", path=path, line=1) from None
     parents: dict[str, str | None] = {}
@@ -72,9 +70,7 @@ def _collect(
         raise FileFormatError(f"labels are nested deeper than {_MOST_DEPTH} levels", path=path)
     for child in element:
         if child.tag.rpartition("}")[2] != "label":
-            raise FileFormatError(
-                f"unexpected element <{child.tag.rpartition('}')[2]}>: expected <label>", path=path
-            )
+            raise FileFormatError(f"unexpected element <{child.tag.rpartition('}')[2]}>: expected <label>", path=path)
         name = child.get("name")
         if not name or not name.strip():
             raise FileFormatError("a <label> has no name", path=path)

@@ -82,11 +82,7 @@ def read_parquet(path: str | Path) -> Content:
         table = table_from(frame)
         facts = _facts(given, table)
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
-        what = (
-            str(problem)
-            if isinstance(problem, OmnirankError)
-            else f"the omnirank metadata are malformed: {problem}"
-        )
+        what = str(problem) if isinstance(problem, OmnirankError) else f"the omnirank metadata are malformed: {problem}"
         raise FileFormatError(what, path=path) from None
     plain_index = isinstance(frame.index, pd.RangeIndex)
     return Content(
@@ -168,9 +164,7 @@ def write_parquet(data: Dataset | Table, path: str | Path) -> None:
     if isinstance(data, Dataset) and data.target is not None:
         both = set(table.names) & set(data.target_names)
         if both:
-            raise DataError(
-                f"{sorted(both)[0]!r} is the name of a feature and of a target: rename one of them"
-            )
+            raise DataError(f"{sorted(both)[0]!r} is the name of a feature and of a target: rename one of them")
         frame = pd.concat([frame, data.target.to_frame()], axis=1)
         facts |= {"target": list(data.target_names), "task": data.task}
         levels |= _unusual_levels(data.target)

@@ -76,9 +76,7 @@ def _refuse_two_roles(chosen: dict[str, list[int]], names: Sequence[str]) -> Non
             role_of[i] = role
 
 
-def _usable(
-    content: Content, wanted: Sequence[int], *, explicit: bool, strings: str
-) -> tuple[list[int], list[str]]:
+def _usable(content: Content, wanted: Sequence[int], *, explicit: bool, strings: str) -> tuple[list[int], list[str]]:
     """Columns that can be features; the others must be named, unless they are set aside with a note."""
     kept, notes = [], []
     for i in wanted:
@@ -144,9 +142,7 @@ def dataset_from(content: Content, roles: Roles, *, task: str = "auto", name: st
     )
     notes = [*content.notes, *roles.notes]
     if content.weights is not None:
-        notes.append(
-            "the rows have weights, which are not part of the data set: read_arff(path).weights has them"
-        )
+        notes.append("the rows have weights, which are not part of the data set: read_arff(path).weights has them")
     data._notes = tuple(notes)
     return data
 
@@ -188,9 +184,7 @@ def _target(content: Content, roles: Roles, task: str, at: dict[str, int]) -> tu
 def _label_sets(content: Content, roles: Roles, task: str) -> tuple[Target, str]:
     assert content.labels is not None
     if len(roles.target) > 1:
-        raise DataError(
-            f"{content.path}: the hierarchical attribute {content.labels.name!r} must be the only target"
-        )
+        raise DataError(f"{content.path}: the hierarchical attribute {content.labels.name!r} must be the only target")
     if task not in ("auto", "hierarchical-multi-label"):
         raise ParameterError(f"task={task!r}: the target {content.labels.name!r} is a label hierarchy")
     hierarchy = content.labels.hierarchy

@@ -66,14 +66,16 @@ def _one_a_line(data: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> bytes
     runs = np.flatnonzero(starts[1:] != ends[:-1] + 1) + 1
     if len(runs) * 8 < len(starts):
         # Spans that follow each other directly, as numeric columns mostly do, are cut out together.
-        text = memoryview(data)
+        text = data.data
         firsts, lasts = starts[np.append(0, runs)].tolist(), ends[np.append(runs - 1, -1)].tolist()
         parts = [text[first:last] for first, last in zip(firsts, lasts, strict=True)]
         return b"\n".join(parts).replace(b",", b"\n") + b"\n"
-    edges = np.zeros(len(data) + 1, np.int8)
-    edges[starts] += 1
-    edges[ends + 1] -= 1
-    column = data[np.cumsum(edges[:-1], dtype=np.int8).view(bool)]
+    edges = np.empty(2 * len(starts) + 2, np.int64)
+    edges[0], edges[-1] = 0, len(data)
+    edges[1:-1:2], edges[2:-1:2] = starts, ends + 1
+    inside = np.zeros(len(edges) - 1, bool)
+    inside[1::2] = True
+    column = data[np.repeat(inside, np.diff(edges))]
     column[np.cumsum(ends - starts + 1) - 1] = ord("\n")
     return column.tobytes()
 

@@ -40,6 +40,29 @@ def shuffle(rows, n_features, seed):
     return Shuffle(rows, shuffled, shift)
 
 
+@compiled
+def threshold_cuts(feature, cut, threshold, values, starts):
+    """Cuts of numeric tests by which any training row goes where its value goes.
+
+    Growing sees the rows of a node only: of two neighbouring codes there, the first is its cut. Codes that lie
+    between them in other rows go by the threshold. NaN as threshold (nominal tests and leaves) keeps the cut.
+    """
+    found = cut.copy()
+    for k in range(len(cut)):
+        if np.isnan(threshold[k]):
+            continue
+        low = starts[feature[k]]
+        above = starts[feature[k] + 1]
+        while above - low > 1:
+            middle = (low + above) >> 1
+            if values[middle] <= threshold[k]:
+                low = middle
+            else:
+                above = middle
+        found[k] = low - starts[feature[k]]
+    return found
+
+
 @inlined
 def _donor(order, i, f):
     """The row that gives its value of feature f to the i-th row."""
@@ -142,18 +165,19 @@ def _add_set(loss, row, node, weight, out, f):
 
 @add_loss.kind(LabelLoss)
 def _add_labels(loss, row, node, weight, out, f):
+    mark = np.int64(row) + 1  # negative: unknown
     for e in range(loss.starts[row], loss.starts[row + 1]):
         label = loss.labels[e]
         if loss.relevant[e]:
-            loss.marks[label] = row + 1
+            loss.marks[label] = mark
             out[f, label] += weight
         else:
-            loss.marks[label] = -row - 1
+            loss.marks[label] = -mark
     for e in range(loss.node_starts[node], loss.node_starts[node + 1]):
         label = loss.node_labels[e]
-        if loss.marks[label] == row + 1:
+        if loss.marks[label] == mark:
             out[f, label] -= weight
-        elif loss.marks[label] != -row - 1:
+        elif loss.marks[label] != -mark:
             out[f, label] += weight
 
 

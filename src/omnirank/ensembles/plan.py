@@ -210,8 +210,7 @@ def _without_known_value(table: Table) -> list[str]:
     if table.is_sparse:
         full = np.flatnonzero(np.diff(table.matrix.indptr) == table.n_rows)
         starts = table.matrix.indptr
-        found = [f for f in full if np.isnan(table.matrix.data[starts[f] : starts[f + 1]]).all()]
-        return [table.names[f] for f in found]
+        return [table.names[f] for f in full if np.isnan(table.matrix.data[starts[f] : starts[f + 1]]).all()]
     # Looking at the first row spares most columns a second look.
     found = []
     for f in range(table.n_columns):
@@ -230,9 +229,7 @@ def _warn_about(dataset: Dataset, rules: GrowingRules) -> None:
     empty = _without_known_value(table)
     if empty:
         more = f" and {len(empty) - 1} more" if len(empty) > 1 else ""
-        warnings.warn(
-            f"feature {empty[0]!r}{more} has no known value: no tree can test it", UserWarning, stacklevel=2
-        )
+        warnings.warn(f"feature {empty[0]!r}{more} has no known value: no tree can test it", UserWarning, stacklevel=2)
     for f, levels in enumerate(table.levels):
         if levels is not None and len(levels) > max(2, table.n_rows / 2) and not table.is_sparse:
             warnings.warn(

@@ -21,7 +21,7 @@ from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.prediction import average_means
 from omnirank.trees.prototypes import node_means
 from omnirank.trees.pruning import node_errors, prune_m5
-from omnirank.trees.tree import Tree, routing_matrix, tree_from_grown
+from omnirank.trees.tree import Tree, tree_from_grown
 
 __all__ = ["PCTPredictor", "Training", "grow_tree"]
 
@@ -53,7 +53,7 @@ class Training:
     @property
     def is_constant(self) -> bool:
         """Whether no target varies, so that there is nothing to split on."""
-        return not (self.columns.impurity > 0).any()
+        return not ((self.columns.impurity > 0) & (self.columns.weights > 0)).any()
 
 
 class PCTPredictor(BaseEstimator):
@@ -85,24 +85,23 @@ class PCTPredictor(BaseEstimator):
         weight = None if sample_weight is None else check_sample_weight(sample_weight, whole.n_examples)
         weight = self._with_class_weight(whole, weight)
         used = whole.labelled if weight is None else whole.labelled & (weight > 0)
-        dataset = whole
+        target, dataset = whole.target, whole
         if not used.all():
             logger.info("%d examples without known target or weight are not used", int((~used).sum()))
             if not used.any():
                 raise DataError("no example has both a known target value and a positive weight")
-            dataset = whole.take(used)
+            target, dataset = target.take(used), whole.take(used)
             weight = None if weight is None else weight[used]
         _warn_about_features(dataset.features)
         task = get_task(dataset.task)
-        columns = task.columns(dataset.target, dataset.hierarchy, getattr(self, "hierarchy_weight", 0.75))
+        columns = task.columns(target, dataset.hierarchy, getattr(self, "hierarchy_weight", 0.75))
         self._note(dataset, columns)
         return Training(whole, used, dataset, weight, columns)
 
     def _asked_task(self, X: Any, y: Any) -> str:
         if self.task not in ("auto", *self.supported_tasks):
             raise ParameterError(
-                f"task={self.task!r}: {type(self).__name__} takes 'auto' or one of "
-                f"{', '.join(self.supported_tasks)}"
+                f"task={self.task!r}: {type(self).__name__} takes 'auto' or one of {', '.join(self.supported_tasks)}"
             )
         return self.task
 
@@ -182,11 +181,23 @@ class PCTPredictor(BaseEstimator):
         """
         return self._decide(self._means(self._table(X)))
 
+    def _threshold(self, threshold: float | None) -> float:
+        if threshold is not None:
+            raise ParameterError(f"threshold is for label sets, but the task is {self.task_}")
+        return 0.5
+
     def _decide(self, means: np.ndarray, threshold: float = 0.5) -> Any:
         return get_task(self.task_).predict(means, self._columns, threshold)
 
-    def _routed(self, X: Any) -> np.ndarray:
-        return routing_matrix(self._table(X))
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Genie3: summed heuristic values h* of the tests of each feature, averaged over the trees."""
+        check_is_fitted(self)
+        sums = np.zeros(self.n_features_in_)
+        for tree in self._trees():
+            inner = ~tree.is_leaf
+            sums += np.bincount(tree.feature[inner], tree.gain[inner], len(sums))
+        return sums / len(self._trees())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -199,21 +210,26 @@ class PCTPredictor(BaseEstimator):
         return tags
 
 
-def grow_tree(plan: Plan | None, columns: PrototypeColumns, table: Table, penalty: float | None, i: int) -> Tree:
+def grow_tree(plan: Plan | None, training: Training, penalty: float | None, i: int) -> Tree:
     """Grow tree i of a plan, prune it where a penalty is given, and keep its leaves' prototypes.
 
     Without a plan the target is constant and the tree is one leaf.
     """
-    grown = _one_leaf(len(columns.labelled)) if plan is None else plan.grow(i)
-    if plan is not None and penalty is not None:
-        grown = prune_m5(grown, node_errors(grown, columns, plan.clustering, plan.weight), penalty)
-    values, value_row = node_means(grown, columns)
-    return tree_from_grown(grown, table, values, value_row)
+    if plan is None:
+        grown = _one_leaf(training)
+    else:
+        grown = plan.grow(i)
+        if penalty is not None:
+            grown = prune_m5(grown, node_errors(grown, plan.columns, plan.clustering, plan.weight), penalty)
+    values, value_row = node_means(grown, training.columns)
+    return tree_from_grown(grown, training.dataset.features, values, value_row)
 
 
-def _one_leaf(n_rows: int) -> Any:
+def _one_leaf(training: Training) -> Any:
     from omnirank.trees._kernels_grow import GrownTree
 
+    n = training.dataset.n_examples
+    weight = np.ones(n) if training.weight is None else training.weight
     whole, zero = np.zeros(1, np.int32), np.zeros(1)
     return GrownTree(
         feature=np.full(1, -1, np.int32),
@@ -224,13 +240,13 @@ def _one_leaf(n_rows: int) -> Any:
         high_row=whole,
         drawn=zero,
         gain=zero,
-        weight=np.full(1, float(n_rows)),
+        weight=np.full(1, weight.sum()),
         depth=whole,
         first=whole,
-        last=np.full(1, n_rows, np.int32),
+        last=np.full(1, n, np.int32),
         subsets=np.zeros(0, np.uint64),
-        rows=np.arange(n_rows, dtype=np.uint32),
-        row_weight=np.ones(n_rows),
+        rows=np.arange(n, dtype=np.uint32),
+        row_weight=weight,
     )
 
 
@@ -238,9 +254,7 @@ def _warn_about_features(table: Table) -> None:
     unknown = [name for f, name in enumerate(table.names) if not _any_known(table, f)] if table.n_missing else []
     if unknown:
         more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
-        warnings.warn(
-            f"feature {unknown[0]!r}{more}: no known value, so it is never used", UserWarning, stacklevel=4
-        )
+        warnings.warn(f"feature {unknown[0]!r}{more}: no known value, so it is never used", UserWarning, stacklevel=4)
 
 
 def _any_known(table: Table, feature: int) -> bool:

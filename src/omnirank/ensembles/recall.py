@@ -59,8 +59,9 @@ class _Entries(NamedTuple):
     @classmethod
     def of(cls, means: Any) -> _Entries:
         cells = sparse.coo_array(means)
+        leaf, label = cells.coords
         distinct, group = np.unique(cells.data, return_inverse=True)
-        return cls(*cells.coords, len(distinct) - 1 - group, len(distinct))
+        return cls(leaf, label, len(distinct) - 1 - group, len(distinct))
 
     def area(self, positive: np.ndarray, total: np.ndarray) -> float:
         """Return the area for numbers of rows, (leaves, labels); frequencies of 0 are the last group."""

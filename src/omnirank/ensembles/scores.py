@@ -11,6 +11,7 @@ from omnirank.core.seeds import kernel_seed
 from omnirank.ensembles.losses import ErrorGrowth, ErrorMeasure, OutOfBag
 from omnirank.ensembles.plan import Plan
 from omnirank.trees.prototypes import membership
+from omnirank.trees.tree import tree_from_grown
 
 __all__ = ["genie3", "genie3_per_target", "out_of_bag", "permutation", "relative_growth", "symbolic"]
 
@@ -81,13 +82,15 @@ def _scatter(plan: Plan, members: Any, chosen: np.ndarray) -> np.ndarray:
 
 def out_of_bag(plan: Plan, grown: Any, counts: np.ndarray, i: int) -> OutOfBag | None:
     """Return tree i with its out-of-bag rows and their permutation; None where there are none."""
-    from omnirank.ensembles._kernels_permutation import shuffle
+    from omnirank.ensembles._kernels_permutation import shuffle, threshold_cuts
     from omnirank.trees._kernels_route import CodeTests
 
     rows = np.flatnonzero(counts == 0).astype(np.uint32)
     if not len(rows):
         return None
-    tests = CodeTests(grown.feature, grown.cut, grown.right, grown.missing_left, grown.subsets)
+    threshold = tree_from_grown(grown, plan.dataset.features).threshold
+    cut = threshold_cuts(grown.feature, grown.cut, threshold, *plan.coded.values)
+    tests = CodeTests(grown.feature, cut, grown.right, grown.missing_left, grown.subsets)
     order = shuffle(rows, plan.dataset.n_features, kernel_seed(plan.entropy, i) ^ _PERMUTATION_KEY)
     return OutOfBag(grown, tests, order)
 
@@ -127,9 +130,7 @@ def relative_growth(found: ErrorGrowth) -> tuple[np.ndarray, np.ndarray | None, 
     per_target = None
     if found.target_before is not None and found.target_growth is not None:
         before = found.target_before[:, None]
-        per_target = np.divide(
-            found.target_growth, before, out=np.zeros(found.target_growth.shape), where=before > 0
-        )
+        per_target = np.divide(found.target_growth, before, out=np.zeros(found.target_growth.shape), where=before > 0)
     if found.before > 0:
         return found.growth / found.before, per_target, False
     return np.zeros(len(found.growth)), per_target, bool(found.growth.any())

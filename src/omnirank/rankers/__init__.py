@@ -9,18 +9,30 @@ if TYPE_CHECKING:
     from omnirank.rankers.base import BaseRanker
     from omnirank.rankers.baselines import RandomRanker, UniformRanker
     from omnirank.rankers.ensemble import EnsembleRanker
+    from omnirank.rankers.per_target import PerTargetRanker
+    from omnirank.rankers.relief import ReliefRanker
     from omnirank.rankers.univariate import UnivariateRanker
 
 # Imported on first use: the registry reads this room's table without importing any ranker.
 _WHERE = {
     "BaseRanker": "omnirank.rankers.base",
     "EnsembleRanker": "omnirank.rankers.ensemble",
+    "PerTargetRanker": "omnirank.rankers.per_target",
     "RandomRanker": "omnirank.rankers.baselines",
+    "ReliefRanker": "omnirank.rankers.relief",
     "UniformRanker": "omnirank.rankers.baselines",
     "UnivariateRanker": "omnirank.rankers.univariate",
 }
 
-__all__ = ["BaseRanker", "EnsembleRanker", "RandomRanker", "UniformRanker", "UnivariateRanker"]
+__all__ = [
+    "BaseRanker",
+    "EnsembleRanker",
+    "PerTargetRanker",
+    "RandomRanker",
+    "ReliefRanker",
+    "UniformRanker",
+    "UnivariateRanker",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -128,6 +128,9 @@ class EnsembleRanker(BaseRanker):
 
     supported_supervision = ("supervised",)
 
+    checkpoints_: dict[int, dict[str, Ranking]]
+    _sums: ScoreSums
+
     def __init__(
         self,
         score: str = "genie3",
@@ -186,7 +189,7 @@ class EnsembleRanker(BaseRanker):
 
     @score.setter
     def score(self, name: str) -> None:
-        vars(self)["score"] = name
+        self.__dict__["score"] = name
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name.
@@ -226,7 +229,8 @@ class EnsembleRanker(BaseRanker):
         if self._continues:
             sums, kept = self._sums, {q: found for q, found in self.checkpoints_.items() if q in self._sizes}
         for stop in self._stops(sums.n_trees):
-            for sums in self._grown(scorer, sums, stop):
+            for reached in self._grown(scorer, sums, stop):
+                sums = reached
                 if sums.n_trees in self._sizes:
                     kept[sums.n_trees] = self._rankings(dataset, sums, entropy, fingerprint)
             if self.n_trees == "auto" and _converged(sums.rows[self.score]):
@@ -325,9 +329,7 @@ class EnsembleRanker(BaseRanker):
 
     # -- the result -------------------------------------------------------------------------------------
 
-    def _rankings(
-        self, dataset: Dataset, sums: ScoreSums, entropy: int, fingerprint: str
-    ) -> dict[str, Ranking]:
+    def _rankings(self, dataset: Dataset, sums: ScoreSums, entropy: int, fingerprint: str) -> dict[str, Ranking]:
         first = int(self.first_tree)
         found = {}
         for name in (str(self.score), *(name for name in sums.rows if name != self.score)):

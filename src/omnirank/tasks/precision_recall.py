@@ -13,7 +13,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+
+from omnirank.data.table import is_sparse
 
 __all__ = ["area_from_counts", "auprc", "pooled_auprc"]
 
@@ -73,7 +74,7 @@ def pooled_auprc(truth: Any, scores: np.ndarray, only_present: bool = False) -> 
     >>> pooled_auprc(truth, np.zeros((2, 3))), pooled_auprc(truth, np.zeros((2, 3)), only_present=True)
     (0.5, 0.75)
     """
-    values = truth.toarray() if sparse.issparse(truth) else np.asarray(truth, dtype=np.float64)
+    values = truth.toarray() if is_sparse(truth) else np.asarray(truth, dtype=np.float64)
     scores = np.asarray(scores)
     if only_present:
         present = np.nansum(values, axis=0) > 0

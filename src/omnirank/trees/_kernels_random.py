@@ -5,6 +5,7 @@ A node's draws do not depend on the order in which nodes are visited, so every k
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 
 from omnirank.core.compiled import inlined
@@ -17,6 +18,10 @@ def mix(x):
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
+
+
+if numba.config.DISABLE_JIT:  # numpy warns where compiled integers wrap silently, as they should here
+    mix = np.errstate(over="ignore")(mix)
 
 
 @inlined

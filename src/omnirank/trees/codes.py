@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,11 @@ class CodedFeatures(ABC):
     def routing(self) -> Any:
         """The codes as the routing kernels take them."""
 
+    @property
+    @abstractmethod
+    def values(self) -> tuple[np.ndarray, np.ndarray]:
+        """Values of the codes of all numeric features, one after the other, and where each feature starts."""
+
 
 @dataclass(frozen=True, eq=False)
 class SparseFeatures(CodedFeatures):
@@ -64,6 +70,11 @@ class SparseFeatures(CodedFeatures):
         return CellCodes(
             c.row_starts, c.features, c.row_codes, c.zero.astype(c.row_codes.dtype), missing, c.n_levels
         )
+
+    @property
+    def values(self) -> tuple[np.ndarray, np.ndarray]:
+        """Values of the codes."""
+        return self.cells.values, self.cells.value_starts
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +104,11 @@ class DenseFeatures(CodedFeatures):
         from omnirank.trees._kernels_route import Codes
 
         return Codes(self.codes, self.cells.missing, self.n_levels)
+
+    @cached_property
+    def values(self) -> tuple[np.ndarray, np.ndarray]:
+        """Values of the codes."""
+        return _distinct_values(self.table, self.codes, self.n_levels, self.cells.missing)
 
 
 def _kernel_cells(table: Table, codes: np.ndarray, n_levels: np.ndarray, random_tests: bool) -> Any:

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from omnirank.core.parallel import run_parallel
-from omnirank.data.table import Table
+from omnirank.core.parallel import run_parallel, worker_count
+from omnirank.data.table import Table, is_sparse
 from omnirank.trees.tree import Tree, routing_matrix
 
-__all__ = ["average_means", "row_blocks", "sum_means"]
+__all__ = ["average_means", "leaves_of", "paths_of", "prefix_means", "row_blocks", "sum_means"]
 
-# Rows of a block: as many as keep it in the cache, whatever the number of workers, so that results do not depend
-# on it.
+# Rows of a block: as many as keep it in the cache. Rows do not meet, so blocks change no bit of a result.
 _BLOCK_CELLS = 2**19
 _BLOCK_ROWS = (256, 4096)
 
 
-def row_blocks(n_rows: int, n_columns: int) -> list[slice]:
-    """Return the blocks of rows in which a table is routed."""
+def row_blocks(n_rows: int, n_columns: int, n_workers: int = 1) -> list[slice]:
+    """Return the blocks of rows in which a table is routed: at least one a worker, unless they would be small."""
     least, most = _BLOCK_ROWS
     step = min(most, max(least, _BLOCK_CELLS // max(1, n_columns)))
+    step = min(step, max(least, -(-n_rows // n_workers)))
     return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+
+
+def _by_blocks(work: Callable[[slice], np.ndarray], table: Table, n_jobs: int | None) -> np.ndarray:
+    """Results of all blocks of rows, one below the other."""
+    found = row_blocks(table.n_rows, table.n_columns, worker_count(n_jobs))
+    if len(found) == 1:  # starting workers would take longer than a few predictions
+        return work(found[0])
+    return np.concatenate(run_parallel(work, found, n_jobs))
 
 
 def average_means(
@@ -60,7 +68,7 @@ def average_means(
         sums /= len(trees)
         return finish(sums)
 
-    return np.concatenate(run_parallel(work, row_blocks(table.n_rows, table.n_columns), n_jobs))
+    return _by_blocks(work, table, n_jobs)
 
 
 def sum_means(
@@ -83,8 +91,38 @@ def sum_means(
             _add(tree, block, np.flatnonzero(~seen).astype(np.int32), sums)
         return sums
 
-    sums = run_parallel(work, row_blocks(table.n_rows, table.n_columns), n_jobs)
-    return np.concatenate(sums), (~excluded).sum(axis=0)
+    return _by_blocks(work, table, n_jobs), (~excluded).sum(axis=0)
+
+
+def leaves_of(trees: Sequence[Tree], table: Table, n_jobs: int | None = None) -> np.ndarray:
+    """Return the leaf of each row in each tree, (rows, trees)."""
+
+    def work(rows: slice) -> np.ndarray:
+        matrix = routing_matrix(table, rows)
+        return np.column_stack([tree.apply(matrix) for tree in trees])
+
+    return _by_blocks(work, table, n_jobs)
+
+
+def paths_of(tree: Tree, table: Table) -> Any:
+    """Return a csr matrix (rows, nodes) of which rows pass which nodes."""
+    blocks = row_blocks(table.n_rows, table.n_columns)
+    return sparse.vstack([tree.decision_path(routing_matrix(table, rows)) for rows in blocks], format="csr")
+
+
+def prefix_means(
+    trees: Sequence[Tree], table: Table, n_columns: int, n_jobs: int | None = None
+) -> Iterator[np.ndarray]:
+    """Yield the prototypes averaged over the first 1, 2, ... trees; bits as of :func:`average_means`."""
+    leaves = leaves_of(trees, table, n_jobs)
+    sums = np.zeros((table.n_rows, n_columns))
+    for k, tree in enumerate(trees):
+        means = tree.means(leaves[:, k])
+        if is_sparse(means):
+            sums[np.repeat(np.arange(len(sums)), np.diff(means.indptr)), means.indices] += means.data
+        else:
+            sums += means
+        yield sums / (k + 1)
 
 
 def _block(table: Table, rows: slice) -> np.ndarray:
@@ -98,7 +136,7 @@ def _add(tree: Tree, block: np.ndarray, rows: np.ndarray, out: np.ndarray) -> No
     means: Any
     if tree.values is None or tree.value_row is None:
         raise ValueError("this tree was grown without prototypes")
-    if sparse.issparse(tree.values):
+    if is_sparse(tree.values):
         means = SparseMeans(tree.value_row, tree.values.indptr, tree.values.indices, tree.values.data)
     else:
         means = DenseMeans(tree.value_row, tree.values)

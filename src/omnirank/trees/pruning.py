@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from omnirank.data.table import is_sparse
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 from omnirank.trees.prototypes import node_means
 
@@ -99,12 +99,12 @@ def leaf_errors(grown: Any, columns: PrototypeColumns, clustering: ClusteringCol
     """Return E of the leaves, in the order of their nodes."""
     means, row = node_means(grown, columns)
     leaves = np.flatnonzero(row >= 0)
-    if sparse.issparse(means):  # 0/1 labels, all known: the variance is p (1 - p)
+    if is_sparse(means):  # 0/1 labels, all known: the variance is p (1 - p)
         own = means[:, clustering.columns]
         own.data = own.data * (1 - own.data)
         return grown.weight[leaves] * (own @ clustering.weights)
     values = columns.matrix[:, clustering.columns]
-    values = values.toarray() if sparse.issparse(values) else values
+    values = values.toarray() if is_sparse(values) else values
     values[~columns.labelled] = np.nan
     known = ~np.isnan(values)
     scale = clustering.weights * (weight.sum() / (weight @ known))

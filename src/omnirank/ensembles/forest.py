@@ -1,0 +1,190 @@
+"""Growing, keeping and averaging the trees of a forest that predicts."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+from scipy import sparse
+
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.parallel import run_parallel
+from omnirank.core.seeds import root_entropy
+from omnirank.ensembles.plan import Plan
+from omnirank.ensembles.predictor import PCTPredictor, Training, grow_tree
+from omnirank.tasks import get_task
+from omnirank.trees.prediction import leaves_of, paths_of, prefix_means, sum_means
+from omnirank.trees.tree import Tree
+
+__all__ = ["Forest"]
+
+Self = TypeVar("Self", bound="Forest")
+
+
+class Forest(PCTPredictor):
+    """Many trees: growing them, adding to them, averaging them."""
+
+    ensemble: str
+    n_trees: int
+    bootstrap: bool | None
+    warm_start: bool
+    oob_score: bool
+    random_state: Any
+    n_jobs: int | None
+
+    trees_: list[Tree]
+    _data: str | None
+
+    def fit(self: Self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : Dataset, array-like, scipy.sparse container or data frame
+            A data set with its target, or the features: numbers are numeric; categoricals, strings and booleans are
+            nominal; NaN, None and NA are missing.
+        y : array-like, data frame, scipy.sparse container or sequence of sets
+            The target; NaN, None and NA are unknown. Examples without any known target value are not used. Not with a
+            Dataset.
+        sample_weight : array-like of shape (n_examples,), optional
+            Weights of the examples, of mean about 1; they multiply bootstrap counts. Those of weight 0 are not used.
+
+        Returns
+        -------
+        self
+            The fitted forest.
+        """
+        rules = self._rules(self.ensemble, self.bootstrap)
+        self._check(rules.bootstraps)
+        training = self._training(X, y, sample_weight)
+        kept = self._kept_trees(training)
+        if not kept:
+            self._entropy = root_entropy(self.random_state)
+        plan = self._plan(training, rules, self._entropy, self.n_jobs)
+        grow = partial(grow_tree, plan, training, None)
+        grown = run_parallel(grow, range(len(kept), self.n_trees), self.n_jobs, description="growing trees")
+        self.trees_ = [*kept, *grown]
+        self._clear_out_of_bag()
+        if self.oob_score:
+            self._predict_out_of_bag(training, plan)
+        return self
+
+    def _check(self, bootstraps: bool) -> None:
+        n = self.n_trees
+        if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
+            raise ParameterError(f"n_trees={n!r}: choose a positive count")
+        if self.oob_score and not bootstraps:
+            raise ParameterError("oob_score=True needs out-of-bag examples: set bootstrap to None or True")
+
+    def _kept_trees(self, training: Training) -> list[Tree]:
+        """The trees of the fit before, where they are to stay."""
+        print_of_data = _fingerprint(training) if self.warm_start else None
+        before = getattr(self, "trees_", []) if self.warm_start else []
+        if before:
+            if self._data != print_of_data:
+                raise DataError("warm_start adds trees to those grown on the same data, but the data have changed")
+            if self.n_trees < len(before):
+                raise ParameterError(f"n_trees={self.n_trees}, but {len(before)} trees are grown already (warm_start)")
+            if self.n_trees == len(before):
+                warnings.warn("warm_start without a larger n_trees grows no new trees", UserWarning, stacklevel=3)
+        self._data = print_of_data
+        return list(before)
+
+    def _trees(self) -> list[Tree]:
+        return self.trees_
+
+    # -- predicting -----------------------------------------------------------------------------------
+
+    def apply(self, X: Any) -> np.ndarray:
+        """Return the number of the leaf that each example reaches in each tree, (examples, trees).
+
+        Parameters
+        ----------
+        X : Dataset, array-like, scipy.sparse container or data frame
+            Examples with the features of the training data.
+        """
+        return leaves_of(self._trees(), self._table(X), self.n_jobs)
+
+    def decision_path(self, X: Any) -> tuple[Any, np.ndarray]:
+        """Return which nodes each example passes, and where the nodes of each tree start.
+
+        Parameters
+        ----------
+        X : Dataset, array-like, scipy.sparse container or data frame
+            Examples with the features of the training data.
+
+        Returns
+        -------
+        indicator : csr_array (examples, nodes of all trees)
+            1 where an example passes a node.
+        starts : ndarray (trees + 1,)
+            The columns from ``starts[i]`` to ``starts[i + 1]`` are the nodes of tree i.
+        """
+        table = self._table(X)
+        paths = run_parallel(partial(paths_of, table=table), self.trees_, self.n_jobs)
+        starts = np.concatenate([[0], np.cumsum([tree.n_nodes for tree in self.trees_])])
+        return sparse.hstack(paths, format="csr"), starts
+
+    def staged_predict(self, X: Any, **more: Any) -> Iterator[Any]:
+        """Yield the predictions of the first 1, 2, ... trees: those of smaller forests with the same seed.
+
+        Parameters
+        ----------
+        X : Dataset, array-like, scipy.sparse container or data frame
+            Examples with the features of the training data.
+        **more
+            ``threshold`` of label sets, as in ``predict``.
+        """
+        cut = self._threshold(more.pop("threshold", None))
+        if more:
+            raise ParameterError(f"staged_predict has no parameter {next(iter(more))!r}")
+        for means in self._staged_means(X):
+            yield self._decide(means, cut)
+
+    def _staged_means(self, X: Any) -> Iterator[np.ndarray]:
+        table = self._table(X)
+        return prefix_means(self.trees_, table, self._columns.n_columns, self.n_jobs)
+
+    # -- out of bag -----------------------------------------------------------------------------------
+
+    def _predict_out_of_bag(self, training: Training, plan: Plan | None) -> None:
+        """Predict each example by the trees that have not seen it; examples never used are out of every bag."""
+        whole, used = training.whole, training.used
+        seen = np.zeros((len(self.trees_), whole.n_examples), bool)
+        if plan is not None:
+            for i, bag in enumerate(seen):
+                bag[used] = plan.counts(i) > 0
+        sums, counts = sum_means(self.trees_, whole.features, training.columns.n_columns, seen, self.n_jobs)
+        covered = counts > 0
+        if not covered.all():
+            warnings.warn(
+                f"{int((~covered).sum())} examples are in the bag of every tree and have no out-of-bag prediction: "
+                "grow more trees",
+                UserWarning,
+                stacklevel=3,
+            )
+        with np.errstate(invalid="ignore"):
+            means = sums / counts[:, None]
+        rated = covered & used
+        task = get_task(self.task_)
+        target = whole.take(rated).target
+        truth = task.columns(target, whole.hierarchy) if target is not None else training.columns
+        self.oob_error_ = task.error(truth, means[rated], training.columns) if rated.any() else float("nan")
+        self._keep_out_of_bag(means, covered)
+
+    def _keep_out_of_bag(self, means: np.ndarray, covered: np.ndarray) -> None:
+        raise NotImplementedError
+
+    def _clear_out_of_bag(self) -> None:
+        for name in ("oob_error_", "oob_decision_function_", "oob_prediction_"):
+            self.__dict__.pop(name, None)
+
+
+def _fingerprint(training: Training) -> str:
+    """Hash of the data and their weights."""
+    weight = b"" if training.weight is None else training.weight.tobytes()
+    return training.dataset.fingerprint + hashlib.blake2b(weight, digest_size=8).hexdigest()

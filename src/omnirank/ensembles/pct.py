@@ -1,0 +1,270 @@
+"""Single predictive clustering trees."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from omnirank.core.errors import ParameterError
+from omnirank.core.seeds import root_entropy
+from omnirank.ensembles.pct_kinds import PCTClassifierBase, PCTRegressorBase
+from omnirank.ensembles.predictor import PCTPredictor, grow_tree
+from omnirank.trees.prediction import leaves_of, paths_of
+from omnirank.trees.pruning import M5_PENALTY
+from omnirank.trees.tree import Tree
+
+__all__ = ["PCTClassifier", "PCTRegressor"]
+
+Self = TypeVar("Self", bound="_SingleTree")
+
+
+class _SingleTree(PCTPredictor):
+    """One tree: growing, pruning and looking at it."""
+
+    pruning: Any
+    random_state: Any
+
+    def fit(self: Self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Grow and prune the tree.
+
+        Parameters
+        ----------
+        X : Dataset, array-like, scipy.sparse container or data frame
+            A data set with its target, or the features: numbers are numeric; categoricals, strings and booleans are
+            nominal; NaN, None and NA are missing.
+        y : array-like, data frame, scipy.sparse container or sequence of sets
+            The target; NaN, None and NA are unknown. Examples without any known target value are not used. Not with a
+            Dataset.
+        sample_weight : array-like of shape (n_examples,), optional
+            Weights of the examples, of mean about 1; those of weight 0 are not used.
+
+        Returns
+        -------
+        self
+            The fitted tree.
+        """
+        penalty = self._penalty()
+        training = self._training(X, y, sample_weight)
+        plan = self._plan(training, self._rules("bagging", False), root_entropy(self.random_state))
+        self.tree_ = grow_tree(plan, training, penalty, 0)
+        return self
+
+    def _penalty(self) -> float | None:
+        given = self.pruning
+        if given is None:
+            return None
+        if isinstance(given, str) and given == "m5":
+            return M5_PENALTY
+        if isinstance(given, Real) and not isinstance(given, bool) and float(given) >= 0:
+            return float(given)
+        raise ParameterError(f"pruning={given!r}: choose None, 'm5' or a penalty of at least 0")
+
+    def _trees(self) -> list[Tree]:
+        return [self.tree_]
+
+    def apply(self, X: Any) -> np.ndarray:
+        """Return the number of the leaf that each example reaches.
+
+        Parameters
+        ----------
+        X : Dataset, array-like, scipy.sparse container or data frame
+            Examples with the features of the training data.
+        """
+        return leaves_of(self._trees(), self._table(X))[:, 0]
+
+    def decision_path(self, X: Any) -> Any:
+        """Return which nodes each example passes: a csr matrix (examples, nodes) of 0 and 1.
+
+        Parameters
+        ----------
+        X : Dataset, array-like, scipy.sparse container or data frame
+            Examples with the features of the training data.
+        """
+        return paths_of(self.tree_, self._table(X))
+
+    def get_depth(self) -> int:
+        """Return the depth of the deepest leaf."""
+        check_is_fitted(self)
+        return self.tree_.max_depth
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+
+class PCTClassifier(_SingleTree, PCTClassifierBase):
+    """A predictive clustering tree for classes, several classes, label sets and hierarchies of labels.
+
+    Parameters
+    ----------
+    max_features : None, int, float or {"sqrt", "log2", "all"}
+        Features drawn in a node: a count, a share or a name. None: all.
+    min_samples_leaf : float
+        Least weight of a leaf.
+    max_depth : int or None
+        Greatest depth of a leaf; None: no limit.
+    pruning : None, "m5" or float
+        M5 replaces subtrees by leaves where that promises no larger error on new examples (see
+        :func:`omnirank.trees.pruning.prune_m5`). A number is the penalty of a parameter in place of its 2: 1 keeps
+        larger trees. None: no pruning.
+    nominal_tests : {"ordered", "greedy", "one-against-rest"}
+        How subsets of a nominal feature's levels are searched.
+    tie_break : {"random", "first"}
+        Which of several equally good tests is taken: by the seed, or the first.
+    normalize_targets : bool
+        Divide the variance of every target by its variance on the training set.
+    hierarchy_weight : float
+        w0 of the label weights w(l) = w0 * mean(w(parents)) in hierarchical multi-label classification.
+    class_weight : None, "balanced", dict or list of them
+        Weight of each class, times ``sample_weight``: "balanced" is n / (classes * count); classes that a dictionary
+        does not name weigh 1. Several nominal targets: one for all, or a list, whose weights are multiplied. Not for
+        label sets.
+    task : str
+        "classification", "multi-target-classification", "multi-label" or "hierarchical-multi-label"; "auto" infers it
+        from y.
+    hierarchy : Hierarchy, optional
+        Order of the labels; makes the task hierarchical.
+    random_state : None, int, RandomState or Generator
+        The seed.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree as flat arrays.
+    classes_ : ndarray or list of ndarray
+        The classes; several targets or labels: one array each.
+    task_ : str
+        The task as inferred or given.
+    n_outputs_ : int
+        Number of targets or labels.
+    target_names_ : tuple of str
+        Their names.
+    feature_importances_ : ndarray
+        Genie3 of the tree.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    References
+    ----------
+    Blockeel, De Raedt, Ramon: Top-down induction of clustering trees. ICML, 1998.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> data = om.datasets.load_sample("digits")
+    >>> train, test = data.split(random_state=0)
+    >>> tree = om.PCTClassifier(random_state=0).fit(train)
+    >>> tree.score(test) > 0.8
+    True
+    """
+
+    def __init__(
+        self,
+        max_features: Any = None,
+        min_samples_leaf: float = 2,
+        max_depth: int | None = None,
+        pruning: Any = "m5",
+        nominal_tests: str = "ordered",
+        tie_break: str = "random",
+        normalize_targets: bool = True,
+        hierarchy_weight: float = 0.75,
+        class_weight: Any = None,
+        task: str = "auto",
+        hierarchy: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.max_features = max_features
+        self.min_samples_leaf = min_samples_leaf
+        self.max_depth = max_depth
+        self.pruning = pruning
+        self.nominal_tests = nominal_tests
+        self.tie_break = tie_break
+        self.normalize_targets = normalize_targets
+        self.hierarchy_weight = hierarchy_weight
+        self.class_weight = class_weight
+        self.task = task
+        self.hierarchy = hierarchy
+        self.random_state = random_state
+
+
+class PCTRegressor(_SingleTree, PCTRegressorBase):
+    """A predictive clustering tree for one number, several numbers, or numbers and classes together.
+
+    Parameters
+    ----------
+    max_features : None, int, float or {"sqrt", "log2", "all"}
+        Features drawn in a node: a count, a share or a name. None: all.
+    min_samples_leaf : float
+        Least weight of a leaf.
+    max_depth : int or None
+        Greatest depth of a leaf; None: no limit.
+    pruning : None, "m5" or float
+        M5 replaces subtrees by leaves where that promises no larger error on new examples (see
+        :func:`omnirank.trees.pruning.prune_m5`). A number is the penalty of a parameter in place of its 2: 1 keeps
+        larger trees. None: no pruning.
+    nominal_tests : {"ordered", "greedy", "one-against-rest"}
+        How subsets of a nominal feature's levels are searched.
+    tie_break : {"random", "first"}
+        Which of several equally good tests is taken: by the seed, or the first.
+    normalize_targets : bool
+        Divide the variance of every target by its variance on the training set.
+    task : str
+        "regression", "multi-target-regression" or "mixed-targets" (numbers and classes together, predicted as a
+        DataFrame); "auto" infers it from y, in which whole numbers are numbers.
+    random_state : None, int, RandomState or Generator
+        The seed.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree as flat arrays.
+    task_ : str
+        The task as inferred or given.
+    n_outputs_ : int
+        Number of targets.
+    target_names_ : tuple of str
+        Their names.
+    feature_importances_ : ndarray
+        Genie3 of the tree.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    References
+    ----------
+    Blockeel, De Raedt, Ramon: Top-down induction of clustering trees. ICML, 1998.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> data, truth = om.datasets.make_friedman(400, random_state=0)
+    >>> tree = om.PCTRegressor(random_state=0).fit(data)
+    >>> unpruned = om.PCTRegressor(pruning=None, random_state=0).fit(data)
+    >>> tree.get_n_leaves() < unpruned.get_n_leaves()
+    True
+    """
+
+    def __init__(
+        self,
+        max_features: Any = None,
+        min_samples_leaf: float = 2,
+        max_depth: int | None = None,
+        pruning: Any = "m5",
+        nominal_tests: str = "ordered",
+        tie_break: str = "random",
+        normalize_targets: bool = True,
+        task: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.max_features = max_features
+        self.min_samples_leaf = min_samples_leaf
+        self.max_depth = max_depth
+        self.pruning = pruning
+        self.nominal_tests = nominal_tests
+        self.tie_break = tie_break
+        self.normalize_targets = normalize_targets
+        self.task = task
+        self.random_state = random_state

@@ -1,0 +1,1 @@
+"""Distances between examples with features of any kind, and exact neighbour search."""

@@ -1,0 +1,165 @@
+"""Distances of four rows to a block of columns at once, with the sums held in vector registers."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+# Rows of a tile, and vectors (of one 512-bit register each) that hold its columns.
+ROWS = 4
+VECTORS = 4
+
+# Distances are rounded to multiples of this (double precision only), so that ties are ties whatever the order
+# of summation.
+TIE = 2.0**-32
+
+
+def tile_width(dtype):
+    """Return the number of columns of a tile."""
+    return VECTORS * (64 // np.dtype(dtype).itemsize)
+
+
+def _add_tile_plain(rows, first, blocks, block, scale, bounds, out):
+    a, b, c, d, e = bounds
+    x, t = rows[first : first + ROWS, :, None], blocks[block][None]
+    out += np.abs(x[:, a:b] - t[:, a:b]).sum(axis=1)
+    out += ((x[:, b:c] - t[:, b:c]) ** 2).sum(axis=1)
+    out += ((x[:, c:d] != t[:, c:d]) * scale[None, c:d, None]).sum(axis=1)
+    out += (x[:, d:e] * t[:, d:e]).sum(axis=1)
+
+
+def _round_tile_plain(out):
+    if out.dtype == np.float64:
+        np.copyto(out, np.rint(out / TIE) * TIE)
+
+
+class _Emitter:
+    """What the four loops of a tile share while their code is written."""
+
+    def __init__(self, context, builder, signature, arguments):
+        from llvmlite import ir
+
+        self.ir, self.builder = ir, builder
+        rows, first, blocks, block, scale, bounds, out = (
+            context.make_array(kind)(context, builder, value) if isinstance(kind, types.Array) else value
+            for kind, value in zip(signature.args, arguments)
+        )
+        self.bits = signature.args[0].dtype.bitwidth
+        self.lanes = 512 // self.bits
+        self.number = context.get_data_type(signature.args[0].dtype)
+        self.vector = ir.VectorType(self.number, self.lanes)
+        self.index = ir.IntType(64)
+        self.width = cgutils.unpack_tuple(builder, rows.shape, 2)[1]
+        self.bounds = cgutils.unpack_tuple(builder, bounds)
+        self.scale, self.out = scale.data, out.data
+        starts = [builder.add(first, self.whole(row)) for row in range(ROWS)]
+        self.row_data = [builder.gep(rows.data, [builder.mul(start, self.width)]) for start in starts]
+        columns = builder.mul(self.width, self.whole(VECTORS * self.lanes))
+        self.block_data = builder.gep(blocks.data, [builder.mul(block, columns)])
+        self.sums = [[cgutils.alloca_once(builder, self.vector) for _ in range(VECTORS)] for _ in range(ROWS)]
+
+    def whole(self, value):
+        return self.ir.Constant(self.index, value)
+
+    def load(self, pointer):
+        loaded = self.builder.load(self.builder.bitcast(pointer, self.vector.as_pointer()))
+        loaded.align = self.bits // 8
+        return loaded
+
+    def everywhere(self, number):
+        none = self.ir.Constant(self.vector, self.ir.Undefined)
+        short = self.ir.IntType(32)
+        zeros = self.ir.Constant(self.ir.VectorType(short, self.lanes), [0] * self.lanes)
+        return self.builder.shuffle_vector(
+            self.builder.insert_element(none, number, self.ir.Constant(short, 0)), none, zeros
+        )
+
+    def out_place(self, row, vector):
+        return self.builder.gep(self.out, [self.whole((row * VECTORS + vector) * self.lanes)])
+
+    def loop(self, part, term):
+        """Add ``term(x, t, column)`` over the columns of one part."""
+        builder = self.builder
+        start, stop = self.bounds[part], self.bounds[part + 1]
+        with cgutils.for_range_slice(builder, start, stop, self.whole(1)) as (column, _):
+            place = builder.mul(column, self.whole(VECTORS * self.lanes))
+            cells = [
+                self.load(builder.gep(self.block_data, [builder.add(place, self.whole(v * self.lanes))]))
+                for v in range(VECTORS)
+            ]
+            for row in range(ROWS):
+                x = self.everywhere(builder.load(builder.gep(self.row_data[row], [column])))
+                for v in range(VECTORS):
+                    total = builder.fadd(builder.load(self.sums[row][v]), term(x, cells[v], column))
+                    builder.store(total, self.sums[row][v])
+
+
+@intrinsic
+def _add_tile(typing_context, rows, first, blocks, block, scale, bounds, out):
+    signature = types.void(rows, types.intp, blocks, types.intp, scale, bounds, out)
+
+    def generate(context, builder, signature, arguments):
+        emit = _Emitter(context, builder, signature, arguments)
+        ir, vector = emit.ir, emit.vector
+        absolute = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(vector, [vector]), f"llvm.fabs.v{emit.lanes}f{emit.bits}"
+        )
+        multiply_add = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(vector, [vector] * 3), f"llvm.fmuladd.v{emit.lanes}f{emit.bits}"
+        )
+
+        def square(x, t, column):
+            difference = builder.fsub(x, t)
+            return builder.fmul(difference, difference)
+
+        def unequal(x, t, column):
+            weight = emit.everywhere(builder.load(builder.gep(emit.scale, [column])))
+            return builder.select(builder.fcmp_unordered("!=", x, t), weight, ir.Constant(vector, None))
+
+        for row in range(ROWS):
+            for v in range(VECTORS):
+                builder.store(emit.load(emit.out_place(row, v)), emit.sums[row][v])
+        emit.loop(0, lambda x, t, column: builder.call(absolute, [builder.fsub(x, t)]))
+        emit.loop(1, square)
+        emit.loop(2, unequal)
+        emit.loop(3, lambda x, t, column: builder.call(multiply_add, [x, t, ir.Constant(vector, None)]))
+        for row in range(ROWS):
+            for v in range(VECTORS):
+                place = builder.bitcast(emit.out_place(row, v), vector.as_pointer())
+                builder.store(builder.load(emit.sums[row][v]), place).align = emit.bits // 8
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+@intrinsic
+def _round_tile(typing_context, out):
+    signature = types.void(out)
+
+    def generate(context, builder, signature, arguments):
+        from llvmlite import ir
+
+        if signature.args[0].dtype.bitwidth == 64:
+            array = context.make_array(signature.args[0])(context, builder, arguments[0])
+            number = ir.DoubleType()
+            nearest = cgutils.get_or_insert_function(builder.module, ir.FunctionType(number, [number]), "llvm.rint.f64")
+            with cgutils.for_range(builder, array.nitems) as loop:
+                place = builder.gep(array.data, [loop.index])
+                units = builder.fmul(builder.load(place), ir.Constant(number, 1 / TIE))
+                builder.store(builder.fmul(builder.call(nearest, [units]), ir.Constant(number, TIE)), place)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+# add_tile(rows, first, blocks, block, scale, (a, b, c, d, e), out): adds to out[i, j], of the rows first + i and the
+#     columns j of a block, sum |x - t| over a..b, sum (x - t)^2 over b..c, sum scale [x != t] over c..d, sum x t
+#     over d..e
+# round_tile(out): rounds distances in double precision to multiples of TIE
+if numba.config.DISABLE_JIT:
+    add_tile, round_tile = _add_tile_plain, _round_tile_plain
+else:
+    add_tile, round_tile = _add_tile, _round_tile

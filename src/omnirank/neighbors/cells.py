@@ -1,0 +1,197 @@
+"""Features of all kinds as one numeric matrix, in which distances are plain sums over columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from omnirank.data.table import Table
+
+__all__ = ["Cells", "Ranges", "feature_ranges", "table_cells"]
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """Smallest known value and range of the numeric features; the range is 0 where it is constant.
+
+    Parameters
+    ----------
+    low, span : ndarray
+        One number a numeric feature, in the order of the table; both are halved, so that no range overflows.
+    """
+
+    low: np.ndarray
+    span: np.ndarray
+
+
+@dataclass(frozen=True)
+class Cells:
+    r"""Cells of a table, numeric columns first, such that
+
+    .. math:: d_i(r, q) = |v_{ri} - v_{qi}| + [i \text{ missing in } r] a_i + [i \text{ missing in } q] a_i
+
+    for numbers, scaled to [0, 1] (a missing one is v = 1/2, and a = 1/2), and
+
+    .. math:: d_i(r, q) = 1[v_{ri} \ne v_{qi}] + [i \text{ missing in } r \text{ or } q] a_i
+
+    for levels (a missing one is NaN, different from itself; :math:`a_i = -1/|X_i|`).
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, D)
+        The cells v.
+    n_numeric : int
+        Number of numeric columns.
+    features : ndarray of int
+        Which feature of the table each column is.
+    missing_start, missing : ndarray of int
+        Columns that are missing in row r: ``missing[missing_start[r]:missing_start[r + 1]]``.
+    correction : ndarray
+        The numbers a, one a column.
+    """
+
+    values: np.ndarray
+    n_numeric: int
+    features: np.ndarray
+    missing_start: np.ndarray
+    missing: np.ndarray
+    correction: np.ndarray
+
+    @property
+    def n_rows(self) -> int:
+        """Number of examples."""
+        return len(self.values)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.values.shape[1]
+
+    def take(self, rows: np.ndarray) -> Cells:
+        """Return the cells of the given rows."""
+        counts = np.diff(self.missing_start)[rows]
+        start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        places = np.repeat(self.missing_start[:-1][rows] - start[:-1], counts) + np.arange(start[-1])
+        return Cells(
+            np.ascontiguousarray(self.values[rows]),
+            self.n_numeric,
+            self.features,
+            start,
+            self.missing[places],
+            self.correction,
+        )
+
+    def by_feature(self, columns: np.ndarray) -> np.ndarray:
+        """Return values given for each column (last axis) in the order of the features."""
+        found = np.empty_like(columns)
+        found[..., self.features] = columns
+        return found
+
+    def distances(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Return d_i of pairs of rows: one row a pair, one column a column of ``values``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from omnirank.data.table import Table
+        >>> from omnirank.neighbors.cells import table_cells
+        >>> cells = table_cells(Table.from_numeric(np.array([[0.0], [5.0], [np.nan], [4.0]])))
+        >>> cells.distances(np.array([0, 0, 2]), np.array([1, 2, 3])).ravel().tolist()
+        [1.0, 1.0, 0.8]
+        """
+        a, b, split = self.values[first], self.values[second], self.n_numeric
+        found = np.empty(a.shape)
+        np.abs(np.subtract(a[:, :split], b[:, :split]), out=found[:, :split])
+        found[:, split:] = a[:, split:] != b[:, split:]
+        if len(self.missing):
+            missing_a, missing_b = self._mask(first), self._mask(second)
+            times = missing_a.astype(np.float64) + missing_b
+            times[:, split:] = np.minimum(times[:, split:], 1.0)
+            found += times * self.correction
+        return found
+
+    def _mask(self, rows: np.ndarray) -> np.ndarray:
+        """Which cells of the given rows are missing."""
+        counts = np.diff(self.missing_start)[rows]
+        ends = np.cumsum(counts)
+        places = np.repeat(self.missing_start[:-1][rows] - ends + counts, counts) + np.arange(counts.sum())
+        mask = np.zeros((len(rows), self.n_features), bool)
+        mask[np.repeat(np.arange(len(rows)), counts), self.missing[places]] = True
+        return mask
+
+
+def feature_ranges(table: Table) -> Ranges:
+    """Return the ranges of the known values of a table's numeric features."""
+    numbers = _numbers(table)
+    low, high = np.fmin.reduce(numbers, axis=0), np.fmax.reduce(numbers, axis=0)
+    # halves, because the difference of two numbers may be infinite
+    low, high = (np.nan_to_num(ends.astype(np.float64) * 0.5) for ends in (low, high))
+    return Ranges(low, high - low)
+
+
+def _numbers(table: Table) -> np.ndarray:
+    """The numeric cells as a dense matrix."""
+    if not table.is_sparse:
+        return table.numeric
+    numeric = np.flatnonzero(~table.is_nominal)
+    return table.matrix[:, numeric].toarray(order="F")
+
+
+def table_cells(table: Table, ranges: Ranges | None = None) -> Cells:
+    """Return the cells of a table.
+
+    Parameters
+    ----------
+    table : Table
+        The features, dense or sparse.
+    ranges : Ranges, optional
+        Scale of the numbers, where it is not that of the table itself: test examples are measured by the ranges of
+        the training examples.
+
+    Notes
+    -----
+    Distances of cells are 1[x != x'] for levels and abs(x - x') / (max - min) for numbers, 0 where these are
+    constant. If one number is missing the distance is the largest possible one, if both are 1; if a level is missing
+    it is 1 - 1 / number of levels.
+    """
+    ranges = feature_ranges(table) if ranges is None else ranges
+    numeric, nominal = np.flatnonzero(~table.is_nominal), np.flatnonzero(table.is_nominal)
+    split = len(numeric)
+    values = np.empty((table.n_rows, table.n_columns))
+    correction = np.zeros(table.n_columns)
+    varies = ranges.span > 0
+    numbers = values[:, :split]
+    np.multiply(_numbers(table), 0.5, out=numbers)
+    missing = [_places(np.isnan(numbers) & varies)]
+    numbers -= ranges.low
+    numbers /= np.where(varies, ranges.span, 1.0)
+    numbers[:, ~varies] = 0.0
+    numbers[missing[0]] = 0.5
+    correction[:split][varies] = 0.5
+    for place, i in enumerate(nominal.tolist(), split):
+        n_levels = len(table.levels[i] or ())
+        if n_levels < 2:
+            values[:, place] = 0.0
+            continue
+        codes = table.column(i)
+        values[:, place] = np.where(codes < 0, np.nan, codes)
+        correction[place] = -1.0 / n_levels
+    rows, columns = _places(np.isnan(values[:, split:]))
+    missing.append((rows, columns + split))
+    start, columns = _by_row(missing, table.n_rows)
+    return Cells(values, split, np.concatenate([numeric, nominal]), start, columns, correction)
+
+
+def _places(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    # looking for the places takes longer than looking whether there is any
+    rows, columns = np.nonzero(mask) if mask.any() else (np.empty(0, np.int64), np.empty(0, np.int64))
+    return rows, columns
+
+
+def _by_row(missing: list[tuple[np.ndarray, np.ndarray]], n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where each row's columns start, and the columns."""
+    rows, columns = (np.concatenate(parts) for parts in zip(*missing, strict=True))
+    order = np.argsort(rows, kind="stable")
+    start = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n_rows))]).astype(np.int64)
+    return start, columns[order].astype(np.int64)

@@ -1,0 +1,183 @@
+"""Exact nearest neighbours: blocked, in bounded memory, never a matrix of all distances."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from omnirank.neighbors.cells import Cells
+
+__all__ = ["NeighborSearch"]
+
+# Candidates beyond k that the search in single precision keeps, so that its rounding is seldom felt.
+_SPARE = 8
+# Rows tried first; when more than this share of them is uncertain, all are sought in double precision.
+_TRIED = 32
+_UNCERTAIN = 0.2
+
+
+class NeighborSearch:
+    """Nearest neighbours of examples among the examples of the same data.
+
+    Parameters
+    ----------
+    cells : Cells
+        The examples.
+    groups : ndarray of int, optional
+        Group of each example, -1 to leave it out: the nearest are sought in each group. By default all are one
+        group.
+
+    Notes
+    -----
+    The distance is D d_X = sum_i d_i, in double precision. Distances that agree when rounded to 2**-32 are ties,
+    which the example that comes first wins. The search itself runs in single precision where that is safe: it
+    keeps a few candidates more than asked for, their distances are computed again, and rows for which rounding
+    might have hidden a neighbour are sought in double precision. Memory is that of the data once more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import Table
+    >>> from omnirank.neighbors.cells import table_cells
+    >>> from omnirank.neighbors.search import NeighborSearch
+    >>> cells = table_cells(Table.from_numeric(np.array([[0.0], [1.0], [3.0], [4.0]])))
+    >>> ids, distances = NeighborSearch(cells).nearest(np.array([0, 2]), 2)
+    >>> ids[:, 0].tolist(), distances[:, 0].tolist()
+    ([[1, 2], [3, 1]], [[0.25, 0.75], [0.25, 0.5]])
+    """
+
+    def __init__(self, cells: Cells, groups: np.ndarray | None = None) -> None:
+        self.cells = cells
+        groups = np.zeros(cells.n_rows, np.int64) if groups is None else np.asarray(groups, np.int64)
+        self._members = [np.flatnonzero(groups == g) for g in range(int(groups.max()) + 1)]
+        self._offsets, self._both = _offsets(cells), _columns_missing_in_both(cells)
+        self._masks = np.isnan(cells.values[:, self._both])
+        # sums of 0, 1/2 and 1 have no rounding in single precision
+        small = 2 * cells.n_features < 2**24 and not len(self._both)
+        self._exact = small and bool(np.isin(cells.values[:, : cells.n_numeric], (0.0, 0.5, 1.0)).all())
+        self._precision: Any = np.float32 if self._exact else None
+        self._blocks: dict[Any, Any] = {}
+        self._lock = threading.RLock()
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return len(self._members)
+
+    def nearest(self, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the numbers and distances of the k nearest other examples of each group, nearest first.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Numbers of the examples whose neighbours are sought.
+        k : int
+            How many in each group; where there are fewer, the number -1 and an infinite distance fill up.
+
+        Returns
+        -------
+        ids, distances : ndarray of shape (n_rows, n_groups, k)
+            int32 and float64; distances are D d_X.
+        """
+        rows = np.asarray(rows, np.int64)
+        if self._precise:
+            return self._in(np.float64, rows, k)[:2]
+        ids, distances, certain = self._in(np.float32, rows, k)
+        if not certain.all():
+            again = self._in(np.float64, rows[~certain], k)
+            ids[~certain], distances[~certain] = again[0], again[1]
+        return ids, distances
+
+    @property
+    def _precise(self) -> bool:
+        """Whether all is sought in double precision, because single precision leaves too much uncertain."""
+        with self._lock:
+            if self._precision is None:
+                rows = np.unique(np.linspace(0, self.cells.n_rows - 1, _TRIED).astype(np.int64))
+                certain = self._in(np.float32, rows, min(10, self.cells.n_rows))[2]
+                self._precision = np.float64 if np.mean(~certain) > _UNCERTAIN else np.float32
+            return self._precision == np.float64
+
+    def _in(self, precision: Any, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Nearest, found in that precision, and whether that is certain."""
+        from omnirank.neighbors._kernels_search import CHUNK, PairCells, search, verify
+
+        cells, n_rows = self.cells, len(rows)
+        doubtful = precision == np.float32 and not self._exact
+        sought = _padded_rows(self, rows, precision)
+        # one place more than a group has examples is never taken, which tells that none is left out
+        n_kept = min(k + (_SPARE if doubtful else 0), 1 + max(len(group) for group in self._members))
+        candidates = np.empty((len(sought.ids), self.n_groups, n_kept), np.int32)
+        rough = np.empty(candidates.shape, precision)
+        n_columns = sought.cells.shape[1]
+        bounds = (0, cells.n_numeric, cells.n_numeric, cells.n_features, n_columns)
+        search(sought, self._in_blocks(precision), bounds, candidates, rough)
+        found = np.empty((n_rows, self.n_groups, k), np.int32)
+        exact = np.empty(found.shape)
+        certain = np.empty(n_rows, bool)
+        n_sums = min(n_columns, CHUNK) + n_columns // CHUNK + 2
+        error = np.array([n_columns * 3 * 2.0**-25, n_sums * 2.0**-24])
+        pairs = PairCells(cells.values, cells.missing_start, cells.missing, cells.correction)
+        verify(pairs, cells.n_numeric, rows, candidates, rough, error, found, exact, certain)
+        return found, exact, certain | (not doubtful)
+
+    def _in_blocks(self, precision: Any) -> Any:
+        """All examples as blocks, made when they are first needed."""
+        with self._lock:
+            if precision not in self._blocks:
+                self._blocks[precision] = _make_blocks(self, precision)
+            return self._blocks[precision]
+
+
+def _offsets(cells: Cells) -> np.ndarray:
+    """What the missing cells of a row add to its distances, whatever the other row."""
+    rows = np.repeat(np.arange(cells.n_rows), np.diff(cells.missing_start))
+    return np.bincount(rows, cells.correction[cells.missing], cells.n_rows)
+
+
+def _columns_missing_in_both(cells: Cells) -> np.ndarray:
+    """Nominal columns with missing cells: there the offsets of two rows do not simply add."""
+    columns = np.unique(cells.missing)
+    return columns[columns >= cells.n_numeric]
+
+
+def _padded_rows(search: NeighborSearch, rows: np.ndarray, precision: Any) -> Any:
+    from omnirank.neighbors._kernels_search import Rows
+    from omnirank.neighbors._kernels_tile import ROWS
+
+    cells, n_rows = search.cells, len(rows)
+    n_padded = -(-n_rows // ROWS) * ROWS
+    wide = np.zeros((n_padded, cells.n_features + len(search._both)), precision)
+    wide[:n_rows, : cells.n_features] = cells.values[rows]
+    wide[:n_rows, cells.n_features :] = search._masks[rows] * -cells.correction[search._both]
+    offset = np.zeros(n_padded, precision)
+    offset[:n_rows] = search._offsets[rows]
+    own = np.full(n_padded, -1, np.int32)
+    own[:n_rows] = rows
+    return Rows(wide, offset, own)
+
+
+def _make_blocks(search: NeighborSearch, precision: Any) -> Any:
+    from omnirank.neighbors._kernels_search import Blocks
+    from omnirank.neighbors._kernels_tile import tile_width
+
+    cells, width = search.cells, tile_width(precision)
+    parts = [
+        (group, members[start : start + width])
+        for group, members in enumerate(search._members)
+        for start in range(0, len(members), width)
+    ]
+    n_columns = cells.n_features + len(search._both)
+    transposed = np.zeros((len(parts), n_columns, width), precision)
+    offset = np.full((len(parts), width), np.inf, precision)
+    ids = np.full((len(parts), width), -1, np.int32)
+    for block, (_, members) in enumerate(parts):
+        n = len(members)
+        transposed[block, : cells.n_features, :n] = cells.values[members].T
+        transposed[block, cells.n_features :, :n] = search._masks[members].T
+        offset[block, :n] = search._offsets[members]
+        ids[block, :n] = members
+    groups = np.array([group for group, _ in parts], np.int64)
+    return Blocks(transposed, offset, ids, groups, np.ones(n_columns, precision))

@@ -1,0 +1,200 @@
+"""Rankings for several targets from rankings for each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.log import logger
+from omnirank.core.ranking import Ranking
+from omnirank.core.seeds import root_entropy
+from omnirank.core.target_scores import TargetScores
+from omnirank.data.dataset import Dataset
+from omnirank.data.infer import TASKS
+from omnirank.data.target import Target
+from omnirank.rankers.base import BaseRanker
+
+__all__ = ["PerTargetRanker"]
+
+
+class PerTargetRanker(BaseRanker):
+    r"""Rank features for each target alone, and average the scores over the targets.
+
+    .. math:: \mathrm{importance}(x) = \sum_j \beta_j \, \mathrm{importance}_j(x) \Big/ \sum_j \beta_j
+
+    This turns any ranking for one target into one for several: the "single-target" version of a ranking for
+    multi-target regression, and binary relevance for label sets, where each label is a class of its own (0 or 1).
+    Scores are averaged as they are. It costs one run of the ranker a target, and sees no dependencies between
+    targets; it is what rankings of all targets at once are compared with.
+
+    Parameters
+    ----------
+    ranker : ranker or None
+        What ranks the features for one target, with its own parameters; None is an `EnsembleRanker`.
+    target_weights : sequence of float, mapping of str to float, or None
+        Weights :math:`\beta_j` of the targets, in their order or by name; None: all the same.
+    task, hierarchy, n_features_to_select
+        As in every ranker. Of a hierarchy only the closure of the label sets is used.
+    random_state : None, int, RandomState or Generator
+        Seed of the ranker for every target; None leaves the ranker's own.
+    n_jobs : int or None
+        Number of workers of the ranker; None leaves the ranker's own.
+
+    Attributes
+    ----------
+    ranking_ : Ranking
+        With the scores for the single targets in ``per_target``. Targets that are constant have scores of 0 there
+        and do not count in the average.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> data = om.datasets.load_sample("linnerud")
+    >>> ranker = om.PerTargetRanker(om.UnivariateRanker()).fit(data)
+    >>> ranker.ranking_.per_target.scores.shape
+    (3, 3)
+    """
+
+    supported_tasks = tuple(task for task in TASKS if task != "clustering")
+    supported_supervision = ("supervised", "semi-supervised")
+
+    def __init__(
+        self,
+        ranker: Any = None,
+        target_weights: Sequence[float] | Mapping[str, float] | None = None,
+        task: str = "auto",
+        hierarchy: Any = None,
+        n_features_to_select: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.ranker = ranker
+        self.target_weights = target_weights
+        self.task = task
+        self.hierarchy = hierarchy
+        self.n_features_to_select = n_features_to_select
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PerTargetRanker:
+        """Rank the features for each target.
+
+        Parameters
+        ----------
+        X, y
+            As in :meth:`BaseRanker.fit`.
+        sample_weight : array-like of shape (n_examples,), optional
+            Weights of the examples, for rankers that take them.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> dict[str, Ranking]:
+        ranker = self._one_target_ranker()
+        if sample_weight is not None and not has_fit_parameter(ranker, "sample_weight"):
+            raise ParameterError(f"{type(ranker).__name__} takes no sample_weight")
+        weights = self._weights(dataset.target_names)
+        known = {} if sample_weight is None else {"sample_weight": sample_weight}
+        found: dict[int, dict[str, Ranking]] = {}
+        for j in _varying(dataset):
+            found[j] = clone(ranker).fit(_single_target(dataset, j), **known).rankings_
+        if not found:
+            first = ", ".join(map(repr, dataset.target_names[:3]))
+            raise DataError(f"every target is constant ({first}): there is nothing to learn")
+        if len(found) < dataset.n_targets:
+            logger.info("%d constant targets are left out", dataset.n_targets - len(found))
+        if not any(weights[j] for j in found):
+            raise DataError("the targets that are not constant have weights of 0")
+        names = next(iter(found.values())).keys()
+        return {name: self._mean(dataset, ranker, {j: r[name] for j, r in found.items()}, weights) for name in names}
+
+    def _one_target_ranker(self) -> Any:
+        from omnirank.rankers.ensemble import EnsembleRanker
+
+        ranker = EnsembleRanker() if self.ranker is None else clone(self.ranker)
+        own = ranker.get_params(deep=False)
+        if own.get("hierarchy") is not None or own.get("task", "auto") != "auto":
+            raise ParameterError("task and hierarchy are parameters of PerTargetRanker, not of its ranker")
+        if self.random_state is not None:
+            ranker.set_params(random_state=root_entropy(self.random_state))
+        if self.n_jobs is not None:
+            ranker.set_params(n_jobs=self.n_jobs)
+        return ranker
+
+    def _weights(self, names: tuple[str, ...]) -> np.ndarray:
+        given = self.target_weights
+        if given is None:
+            return np.ones(len(names))
+        if isinstance(given, Mapping):
+            unknown = [name for name in names if name not in given]
+            if unknown or len(given) > len(names):
+                odd = unknown[0] if unknown else next(name for name in given if name not in names)
+                raise ParameterError(f"target_weights must name the targets; {odd!r} is the first that differs")
+            given = [given[name] for name in names]
+        weights = np.asarray(given, dtype=np.float64)
+        if weights.shape != (len(names),):
+            raise ParameterError(f"target_weights has shape {weights.shape} for {len(names)} targets")
+        if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+            raise ParameterError("target_weights must be finite, not negative and not all zero")
+        return weights
+
+    def _mean(self, dataset: Dataset, ranker: Any, single: dict[int, Ranking], weights: np.ndarray) -> Ranking:
+        table = np.zeros((dataset.n_targets, dataset.n_features))
+        for j, ranking in single.items():
+            table[j] = ranking.scores
+        counted = sorted(single)
+        scores = np.average(table[counted], axis=0, weights=weights[counted])
+        method = next(iter(single.values())).method
+        recorded = ranker._recorded_parameters() if isinstance(ranker, BaseRanker) else {}
+        parameters = self._recorded_parameters() | {
+            "ranker": {"name": type(ranker).__name__} | recorded,
+            "target_weights": weights.tolist(),
+        }
+        return Ranking(
+            dataset.feature_names,
+            scores,
+            f"{method}-per-target",
+            parameters=parameters,
+            task=dataset.task,
+            fingerprint=dataset.fingerprint,
+            per_target=TargetScores(dataset.target_names, table),
+        )
+
+
+def _varying(dataset: Dataset) -> list[int]:
+    """Targets with at least two different known values."""
+    target = dataset.target
+    assert target is not None  # the supported tasks have one
+    if target.is_sparse:
+        unknown = np.isnan(target.values.data)
+        n = target.n_targets
+        ones = np.bincount(target.values.indices, ~unknown & (target.values.data == 1), n)
+        known = target.labelled.sum() - np.bincount(target.values.indices, unknown, n)
+        return np.flatnonzero((ones > 0) & (ones < known)).tolist()
+    low, high = np.full(target.n_targets, np.inf), np.full(target.n_targets, -np.inf)
+    if len(target.values):
+        low, high = np.fmin.reduce(target.values, axis=0), np.fmax.reduce(target.values, axis=0)
+    return np.flatnonzero(high > low).tolist()
+
+
+def _single_target(dataset: Dataset, j: int) -> Dataset:
+    """The data set with target j alone; a label is a class of its own."""
+    target = dataset.target
+    assert target is not None
+    if target.is_labels:
+        column = target.select([j])
+        one = Target(column.names, ((0, 1),), column.dense(), ~np.isnan(column.dense()[:, 0]))
+        task = "classification"
+    else:
+        one = target.select([j])
+        task = "regression" if one.levels[0] is None else "classification"
+    return Dataset(dataset.features, one, task=task, feature_groups=dataset.feature_groups, name=dataset.name)

@@ -1,0 +1,310 @@
+"""Rankings of the Relief family: features that differ where the targets of neighbours differ."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.log import logger
+from omnirank.core.ranking import Ranking
+from omnirank.core.seeds import SeedRanges, root_entropy, stream
+from omnirank.core.target_scores import TargetScores
+from omnirank.data.dataset import Dataset
+from omnirank.data.infer import TASKS
+from omnirank.neighbors.cells import table_cells
+from omnirank.neighbors.search import NeighborSearch
+from omnirank.rankers.base import BaseRanker
+from omnirank.relief.influence import influences, nearest_labelled
+from omnirank.relief.pairs import ClassPairs, DistancePairs, PairRule
+from omnirank.relief.sums import Sums, relief_sums
+from omnirank.relief.targets import TargetDistances
+from omnirank.tasks import get_task
+
+__all__ = ["ReliefRanker"]
+
+_ALGORITHMS = ("auto", "rrelieff", "relieff")
+_SUPERVISED, _SEMI_SUPERVISED, _UNSUPERVISED = 15, 20, 30
+
+
+class _Supported:
+    """What the class can do, and what an instance with ``algorithm="relieff"`` can do."""
+
+    def __init__(self, everything: tuple[str, ...], by_class: tuple[str, ...]) -> None:
+        self._everything = everything
+        self._by_class = by_class
+
+    def __get__(self, ranker: Any, owner: type) -> tuple[str, ...]:
+        return self._by_class if getattr(ranker, "algorithm", None) == "relieff" else self._everything
+
+
+class ReliefRanker(BaseRanker):
+    r"""Rank features by how they differ between neighbours whose targets differ, for any target or none.
+
+    The importance of feature i estimates P(x_i differs | targets differ) - P(x_i differs | targets are the same),
+
+    .. math:: \frac{P_{FT}[i]}{P_T} - \frac{P_F[i] - P_{FT}[i]}{s - P_T}, \quad
+        P_T = \sum w d_Y, \quad P_F[i] = \sum w d_i, \quad P_{FT}[i] = \sum w d_i d_Y, \quad s = \sum w
+
+    where the sums run over pairs of an example and one of its k nearest neighbours in the mean feature distance
+    :math:`d_X = \frac1D \sum_i d_i`, and :math:`d_Y` is a distance of targets: RReliefF, with any target distance.
+    It lies in [-1, 1]. Unlike univariate scores it sees interactions; redundant features share high scores.
+
+    Where a target is unknown :math:`d_X` takes the place of :math:`d_Y`, and unlabelled examples count less
+    (``influence``); without any target this is unsupervised Relief.
+
+    Parameters
+    ----------
+    algorithm : {"auto", "rrelieff", "relieff"}
+        "auto" is "rrelieff", for all tasks. "relieff" is the classical form for classification: the mean distance
+        to the k nearest misses of each other class, weighted by the classes' shares, minus that to the k nearest
+        hits; it uses labelled examples only.
+    n_neighbors : int, sequence of int or None
+        Number of neighbours k; None: 15, with some examples unlabelled 20, without a target 30. At most as many as
+        there are other examples are used. Several numbers give a ranking each, in ``checkpoints_``, from one pass;
+        ``ranking_`` is that of the largest.
+    n_iterations : float, int or sequence of these
+        Number of examples whose neighbours are looked at: a share in (0, 1] or a count, drawn without replacement.
+        Several give a ranking each, as above.
+    target_distance : str
+        "auto": absolute differences relative to the range for numbers, share of different classes, Hamming distance
+        of label sets. Label sets also have "accuracy", "f1" and "subset", label sets in a hierarchy "euclidean-mu".
+        The labels of a hierarchy are weighted by their place in it.
+    influence : (float, float)
+        Influence of the unlabelled examples that are farthest from (w0) and nearest to (w1) labelled ones;
+        0 <= w0 <= w1 <= 1. A pair weighs the product of its examples' influences; labelled examples have 1.
+    sigma : float
+        The q-th neighbour weighs exp(-(sigma q)^2); 0: all the same.
+    per_target : bool
+        Whether each target is also scored alone, in ``ranking_.per_target``, by the same neighbours.
+    hierarchy_weight : float
+        w0 of the label weights w(l) = w0 * mean(w(parents)).
+    first_iteration : int
+        How many of the examples drawn are passed over: rankings of the iterations 0 to 499 and 500 to 999, made on
+        two machines with the same seed, merge into that of 1000.
+    task, hierarchy, n_features_to_select, random_state, n_jobs
+        As in every ranker. The seed matters only where not all examples are looked at.
+
+    Attributes
+    ----------
+    checkpoints_ : dict of (int, int) to Ranking
+        Rankings by number of iterations and number of neighbours.
+    n_neighbors_, n_iterations_ : int
+        What ``ranking_`` was computed with.
+
+    Notes
+    -----
+    Neighbours are exact; distances that agree to 2**-32 are ties, which the example that comes first wins. Where
+    all targets of neighbours are equal (or differ fully) scores are undefined: all are 0 then, with a warning.
+
+    References
+    ----------
+    Robnik-Sikonja, Kononenko: Theoretical and empirical analysis of ReliefF and RReliefF. Machine Learning 53, 2003.
+    Petkovic, Kocev, Dzeroski: Feature ranking for multi-target regression. Machine Learning 109, 2020.
+
+    Examples
+    --------
+    Both features of an exclusive or, which no univariate score can find:
+
+    >>> import numpy as np
+    >>> import omnirank as om
+    >>> X = np.random.default_rng(0).integers(0, 2, (300, 8))
+    >>> om.ReliefRanker(n_neighbors=10).fit(X, X[:, 2] ^ X[:, 5]).ranking_.top(2)
+    ['x3', 'x6']
+    """
+
+    supported_tasks = _Supported(TASKS, ("classification",))
+    supported_supervision = _Supported(("supervised", "semi-supervised", "unsupervised"), ("supervised",))
+
+    def __init__(
+        self,
+        algorithm: str = "auto",
+        n_neighbors: int | Sequence[int] | None = None,
+        n_iterations: float | Sequence[float] = 1.0,
+        target_distance: str = "auto",
+        influence: tuple[float, float] = (0.0, 1.0),
+        sigma: float = 0.0,
+        per_target: bool = False,
+        hierarchy_weight: float = 0.75,
+        first_iteration: int = 0,
+        task: str = "auto",
+        hierarchy: Any = None,
+        n_features_to_select: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.algorithm = algorithm
+        self.n_neighbors = n_neighbors
+        self.n_iterations = n_iterations
+        self.target_distance = target_distance
+        self.influence = influence
+        self.sigma = sigma
+        self.per_target = per_target
+        self.hierarchy_weight = hierarchy_weight
+        self.first_iteration = first_iteration
+        self.task = task
+        self.hierarchy = hierarchy
+        self.n_features_to_select = n_features_to_select
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def importances_at(self, n_neighbors: int | None = None, n_iterations: int | None = None) -> np.ndarray:
+        """Return the importances for fewer neighbours or iterations, from ``checkpoints_``.
+
+        Parameters
+        ----------
+        n_neighbors, n_iterations : int, optional
+            One of the numbers that the ranker was fitted with (iterations as counts); by default the largest.
+
+        Examples
+        --------
+        >>> import omnirank as om
+        >>> data, _ = om.datasets.make_friedman(100, random_state=0)
+        >>> ranker = om.ReliefRanker(n_neighbors=[5, 10], n_iterations=[20, 1.0], random_state=0).fit(data)
+        >>> ranker.importances_at(n_neighbors=5, n_iterations=20).shape
+        (10,)
+        """
+        n_neighbors = self.n_neighbors_ if n_neighbors is None else n_neighbors
+        n_iterations = self.n_iterations_ if n_iterations is None else n_iterations
+        try:
+            return self.checkpoints_[n_iterations, n_neighbors].scores.copy()
+        except KeyError:
+            known = ", ".join(f"({m}, {k})" for m, k in self.checkpoints_)
+            raise ParameterError(
+                f"there is no ranking for {n_iterations} iterations and {n_neighbors} neighbours, only for {known}"
+            ) from None
+
+    def _rank(self, dataset: Dataset) -> Ranking:
+        self._check()
+        if dataset.n_examples < 2:
+            raise DataError("Relief compares examples: it needs at least two, and there is 1 example")
+        ks, ms = self._neighbor_counts(dataset), self._iteration_counts(dataset.n_examples)
+        entropy = root_entropy(self.random_state)
+        order = stream(entropy, 0).permutation(dataset.n_examples)[self.first_iteration :]
+        rule = self._rule(dataset)
+        per_target = self.per_target and dataset.target is not None
+        if per_target and not isinstance(rule, DistancePairs):
+            raise ParameterError("per_target=True: algorithm='relieff' has one target only")
+        found = relief_sums(rule, order, ms, ks, per_target, self.n_jobs)
+        self.checkpoints_ = {
+            (m, k): self._ranking_from(dataset, sums, m, k, entropy)
+            for m, row in zip(ms, found, strict=True)
+            for k, sums in zip(ks, row, strict=True)
+        }
+        self.n_iterations_, self.n_neighbors_ = ms[-1], ks[-1]
+        if found[-1][-1].together.degenerate:
+            what = "features" if dataset.target is None else "targets"
+            warnings.warn(
+                f"the {what} of all neighbours are equal, or differ as much as they can: all Relief scores are 0",
+                UserWarning,
+                stacklevel=4,
+            )
+        return self.checkpoints_[ms[-1], ks[-1]]
+
+    def _rule(self, dataset: Dataset) -> PairRule:
+        """The pairs that the algorithm looks at."""
+        cells, target = table_cells(dataset.features), dataset.target
+        if target is None:
+            return DistancePairs(NeighborSearch(cells), None, None, self.sigma)
+        distances = self._distances(dataset)
+        if self.algorithm == "relieff":
+            classes = np.unique(target.values[:, 0], return_inverse=True)[1]
+            return ClassPairs(NeighborSearch(cells, classes), classes, self.sigma)
+        found = None
+        if not target.labelled.all():
+            far = nearest_labelled(cells, target.labelled, self.n_jobs)
+            found = influences(far, target.labelled, *self.influence)
+        return DistancePairs(NeighborSearch(cells), distances, found, self.sigma)
+
+    def _distances(self, dataset: Dataset) -> TargetDistances:
+        allowed = get_task(dataset.task).distances
+        kind = allowed[0] if self.target_distance == "auto" else self.target_distance
+        if kind not in allowed:
+            raise ParameterError(
+                f"target_distance={kind!r} is no distance for {dataset.task}; choose 'auto' or {' or '.join(allowed)}"
+            )
+        assert dataset.target is not None
+        return TargetDistances(dataset.target, kind, dataset.hierarchy, self.hierarchy_weight)
+
+    def _ranking_from(self, dataset: Dataset, sums: Sums, m: int, k: int, entropy: int) -> Ranking:
+        assert dataset.target is not None or sums.alone is None
+        return Ranking.from_state(
+            dataset.feature_names,
+            sums.together,
+            "relieff" if self.algorithm == "relieff" else "relief",
+            parameters=self._recorded_parameters() | {"n_iterations": m, "n_neighbors": k},
+            task=dataset.task,
+            fingerprint=dataset.fingerprint,
+            seeds=SeedRanges.of(entropy, self.first_iteration, self.first_iteration + m),
+            per_target=None if sums.alone is None else TargetScores.from_state(dataset.target_names, sums.alone),
+        )
+
+    def _recorded_parameters(self) -> dict[str, Any]:
+        recorded = super()._recorded_parameters() | {"influence": [float(w) for w in self.influence]}
+        # which iterations they were is told by the seeds
+        return {name: value for name, value in recorded.items() if name != "first_iteration"}
+
+    # -- what was asked for -----------------------------------------------------------------------------
+
+    def _check(self) -> None:
+        if self.algorithm not in _ALGORITHMS:
+            raise ParameterError(f"algorithm={self.algorithm!r}: choose one of {', '.join(_ALGORITHMS)}")
+        if not (_is_number(self.sigma) and self.sigma >= 0):
+            raise ParameterError(f"sigma={self.sigma!r}: choose a number of at least 0")
+        try:
+            w0, w1 = self.influence
+            good = 0 <= w0 <= w1 <= 1
+        except (TypeError, ValueError):
+            good = False
+        if not good:
+            raise ParameterError(f"influence={self.influence!r}: give (w0, w1) with 0 <= w0 <= w1 <= 1")
+        if not (_is_count(self.first_iteration) and self.first_iteration >= 0):
+            raise ParameterError(f"first_iteration={self.first_iteration!r}: choose a count from 0")
+
+    def _neighbor_counts(self, dataset: Dataset) -> list[int]:
+        wanted = self.n_neighbors
+        if wanted is None:
+            wanted = _UNSUPERVISED
+            if dataset.target is not None:
+                wanted = _SUPERVISED if dataset.labelled.all() else _SEMI_SUPERVISED
+        several = [wanted] if not isinstance(wanted, Sequence | np.ndarray) else list(wanted)
+        if not several or not all(_is_count(k) and k >= 1 for k in several):
+            raise ParameterError(f"n_neighbors={self.n_neighbors!r}: give positive counts, or None")
+        most = dataset.n_examples - 1
+        if max(several) > most:
+            logger.info("%d neighbours were asked for, all %d other examples are used", max(several), most)
+        return sorted({min(int(k), most) for k in several})
+
+    def _iteration_counts(self, n_examples: int) -> list[int]:
+        wanted = self.n_iterations
+        several = [wanted] if not isinstance(wanted, Sequence | np.ndarray) else list(wanted)
+        left = n_examples - self.first_iteration
+        counts = set()
+        for amount in several:
+            if _is_count(amount) and amount >= 1:
+                counts.add(min(int(amount), n_examples))
+            elif _is_number(amount) and not _is_count(amount) and 0 < amount <= 1:
+                counts.add(max(1, round(float(amount) * n_examples)))
+            else:
+                counts = set()
+                break
+        if not counts:
+            raise ParameterError(f"n_iterations={self.n_iterations!r}: give shares in (0, 1] or positive counts")
+        if max(counts) > left:
+            raise ParameterError(
+                f"first_iteration={self.first_iteration!r}: with {max(counts)} iterations from there on, more than "
+                f"the {n_examples} examples would be visited"
+            )
+        return sorted(counts)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)

@@ -1,0 +1,1 @@
+"""What Relief accumulates over pairs of neighbours: target distances, pair weights, sums."""

@@ -1,0 +1,52 @@
+"""How much unlabelled examples count in semi-supervised Relief."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from omnirank.core.parallel import run_parallel
+from omnirank.neighbors.cells import Cells
+from omnirank.neighbors.search import NeighborSearch
+
+__all__ = ["influences", "nearest_labelled"]
+
+_ROWS = 256
+# Distances to labelled examples that differ by less than this share of a feature are the same.
+_SAME = 1e-9
+
+
+def nearest_labelled(cells: Cells, labelled: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    """Return the distance D d_X of each example to the nearest labelled one, 0 for labelled examples."""
+    search = NeighborSearch(cells, np.where(labelled, 0, -1))
+    rows = np.flatnonzero(~labelled)
+    parts = [rows[start : start + _ROWS] for start in range(0, len(rows), _ROWS)]
+    found = run_parallel(lambda part: search.nearest(part, 1)[1][:, 0, 0], parts, n_jobs)
+    far = np.zeros(cells.n_rows)
+    if parts:
+        far[rows] = np.concatenate(found)
+    return far
+
+
+def influences(far: np.ndarray, labelled: np.ndarray, w0: float, w1: float) -> np.ndarray:
+    """Return the influence of each example: 1 where it is labelled, else smaller the farther it is from labelled ones.
+
+    The influence of unlabelled examples is linear in the distance: w1 for the nearest of them, w0 for the farthest,
+    (w0 + w1) / 2 where all have the same distance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.relief.influence import influences
+    >>> influences(np.array([0.0, 1.0, 2.0, 3.0]), np.array([True, False, False, False]), 0.5, 1.0).tolist()
+    [1.0, 1.0, 0.75, 0.5]
+    """
+    found = np.ones(len(far))
+    unlabelled = far[~labelled]
+    if not len(unlabelled) or not labelled.any():
+        return found
+    low, high = unlabelled.min(), unlabelled.max()
+    if high - low <= _SAME:
+        found[~labelled] = (w0 + w1) / 2
+    else:
+        found[~labelled] = w1 + (w0 - w1) * (unlabelled - low) / (high - low)
+    return found

@@ -1,0 +1,125 @@
+"""One pass over the examples: Relief's sums for all numbers of iterations and neighbours at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from omnirank.core.accumulators import ReliefSums
+from omnirank.core.parallel import run_parallel
+from omnirank.relief.pairs import DistancePairs, PairBlock, PairRule
+
+__all__ = ["Sums", "relief_sums"]
+
+# Rows that one worker takes at a time: whole tiles, and at least this many blocks of them where there are enough.
+_FEWEST_ROWS, _MOST_ROWS, _BLOCKS = 64, 512, 32
+# Cells of the matrices of feature and target distances that are held at once when targets are scored alone.
+_MOST_CELLS = 2**21
+
+
+class Sums(NamedTuple):
+    """Sums for all targets together and, where they were asked for, for each alone (n_targets, n_features)."""
+
+    together: ReliefSums
+    alone: ReliefSums | None
+
+    def merge(self, other: Sums) -> Sums:
+        """Return the sums over the pairs of both."""
+        if self.alone is None or other.alone is None:
+            return Sums(self.together.merge(other.together), None)
+        return Sums(self.together.merge(other.together), self.alone.merge(other.alone))
+
+
+def relief_sums(
+    rule: PairRule,
+    order: np.ndarray,
+    ms: Sequence[int],
+    ks: Sequence[int],
+    per_target: bool = False,
+    n_jobs: int | None = None,
+) -> list[list[Sums]]:
+    """Return the sums for each number of iterations and, inside it, each number of neighbours.
+
+    Parameters
+    ----------
+    rule : PairRule
+        The pairs.
+    order : ndarray of int
+        The examples in the order in which they are visited.
+    ms, ks : sequence of int
+        Numbers of iterations and of neighbours, each ascending.
+    per_target : bool
+        Whether each target is scored alone too, with the same pairs and weights; where it is not known in both
+        examples the distance of the features takes its place. Needs `DistancePairs`.
+    n_jobs : int or None
+        Number of workers; it changes no bit.
+    """
+
+    def of_rows(rows: np.ndarray) -> list[Sums]:
+        found: list[Sums] = []
+        for pairs in rule(rows, ks):
+            alone = _target_sums(rule, pairs) if per_target and isinstance(rule, DistancePairs) else None
+            sums = Sums(_block_sums(rule, pairs), alone)
+            found.append(found[-1].merge(sums) if found and rule.cumulative else sums)
+        return found
+
+    parts, ends = _parts(order, ms)
+    kept: list[list[Sums]] = []
+    total: list[Sums] = []
+    for i, sums in enumerate(run_parallel(of_rows, parts, n_jobs, description="comparing neighbours"), 1):
+        total = [a.merge(b) for a, b in zip(total, sums, strict=True)] if total else sums
+        if i in ends:
+            kept.append(total)
+    return kept
+
+
+def _parts(order: np.ndarray, ms: Sequence[int]) -> tuple[list[np.ndarray], list[int]]:
+    """Blocks of rows, and how many of them each number of iterations takes.
+
+    Examples between two numbers of iterations are visited in the order of the data: the sums over all examples then
+    do not depend on the seed in any bit.
+    """
+    size = int(np.clip(-(-len(order) // _BLOCKS), _FEWEST_ROWS, _MOST_ROWS)) // 4 * 4
+    parts: list[np.ndarray] = []
+    ends = []
+    for start, stop in zip([0, *ms[:-1]], ms, strict=True):
+        rows = np.sort(order[start:stop])
+        parts += [rows[i : i + size] for i in range(0, len(rows), size)]
+        ends.append(len(parts))
+    return parts, ends
+
+
+def _block_sums(rule: PairRule, pairs: PairBlock) -> ReliefSums:
+    from omnirank.neighbors._kernels_search import PairCells
+    from omnirank.relief._kernels_accumulate import accumulate
+
+    cells = rule.search.cells
+    p_f, p_ft = np.zeros(cells.n_features), np.zeros(cells.n_features)
+    plain = PairCells(cells.values, cells.missing_start, cells.missing, cells.correction)
+    accumulate(plain, cells.n_numeric, pairs.rows, pairs.ids, pairs.weights, pairs.products, p_f, p_ft)
+    p_t, weight = pairs.fixed or (float(pairs.products.sum()), float(pairs.weights.sum()))
+    return ReliefSums(cells.by_feature(p_ft), cells.by_feature(p_f), np.asarray(p_t), np.asarray(weight))
+
+
+def _target_sums(rule: DistancePairs, pairs: PairBlock) -> ReliefSums:
+    cells, distances = rule.search.cells, rule.distances
+    assert distances is not None
+    n_targets = distances.target.n_targets
+    counted = pairs.weights != 0
+    first = np.repeat(pairs.rows, counted.sum(axis=1))
+    second, weights = pairs.ids[counted], pairs.weights[counted]
+    p_ft, p_f = np.zeros((n_targets, cells.n_features)), np.zeros(cells.n_features)
+    p_t = np.zeros(n_targets)
+    step = max(1, _MOST_CELLS // (n_targets + cells.n_features))
+    for start in range(0, len(first), step):
+        part = slice(start, start + step)
+        features = cells.distances(first[part], second[part])
+        apart = distances.of_each(first[part], second[part])
+        products = np.where(np.isnan(apart), features.mean(axis=1), apart) * weights[part]
+        p_ft += products @ features
+        p_f += weights[part] @ features
+        p_t += products.sum(axis=1)
+    p_f = np.broadcast_to(cells.by_feature(p_f), p_ft.shape)
+    return ReliefSums(cells.by_feature(p_ft), p_f, p_t, np.full(n_targets, weights.sum()))

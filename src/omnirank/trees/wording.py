@@ -1,0 +1,175 @@
+"""A tree in words: its tests and what its leaves predict, for the exports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.data.table import Levels, default_names, is_sparse
+from omnirank.trees.tree import Tree
+
+__all__ = ["TreeWords", "words_of"]
+
+_MOST_LEVELS = 8
+_MOST_LABELS = 12
+
+
+@dataclass(frozen=True, eq=False)
+class TreeWords:
+    """A tree with the names of its features and targets.
+
+    Attributes
+    ----------
+    tree : Tree
+        With prototypes.
+    feature_names, target_names : tuple of str
+        Names.
+    target_levels : tuple
+        Levels of each target, None for a number or a label.
+    is_labels : bool
+        Whether the targets are the labels of a set.
+    threshold : float
+        Frequency from which a label is predicted.
+    digits : int
+        Digits of a number that are shown.
+    """
+
+    tree: Tree
+    feature_names: tuple[str, ...]
+    target_names: tuple[str, ...]
+    target_levels: tuple[Levels | None, ...]
+    is_labels: bool
+    threshold: float = 0.5
+    digits: int = 4
+
+    def test(self, node: int) -> str:
+        """Return the test of a node as a condition on the examples that go left."""
+        tree = self.tree
+        feature = tree.feature[node]
+        name = self.feature_names[feature]
+        levels = tree.levels[feature]
+        missing = " or missing" if tree.missing_left[node] else ""
+        if levels is None:
+            return f"{name} <= {tree.threshold[node]:.{self.digits}g}{missing}"
+        left = set(tree.left_levels(node))
+        chosen = [level for level in levels if level in left]
+        others = [level for level in levels if level not in left]
+        if len(others) < len(chosen) and others:
+            # "not in" would say yes to a missing value: it is named where it goes left, and kept out where not
+            return f"{name} not in {_set(others)}" + (missing or " and not missing")
+        return f"{name} in {_set(chosen)}{missing}"
+
+    def leaf(self, node: int) -> str:
+        """Return what a leaf predicts."""
+        values = self.prototype(node)
+        if self.is_labels:
+            return self._labels(values)
+        parts, start = [], 0
+        for name, levels in zip(self.target_names, self.target_levels, strict=True):
+            stop = start + (1 if levels is None else len(levels))
+            words = self._variable(values[start:stop], levels)
+            parts.append(words if len(self.target_names) == 1 else f"{name} = {words}")
+            start = stop
+        return ", ".join(parts)
+
+    def size(self, node: int) -> str:
+        """Return the number (weight) of training examples in a node."""
+        weight = self.tree.weight[node]
+        return f"{weight:.6g} example" + ("" if weight == 1 else "s")
+
+    def prototype(self, node: int) -> np.ndarray:
+        """Return the prototype of a leaf as numbers."""
+        values = self.tree.means(np.array([node]))
+        return (values.toarray() if is_sparse(values) else np.asarray(values))[0]
+
+    def _variable(self, values: np.ndarray, levels: Levels | None) -> str:
+        if levels is None:
+            return f"{values[0]:.{self.digits}g}"
+        best = int(np.argmax(values))
+        return f"{levels[best]} ({100 * values[best]:.3g} %)"
+
+    def _labels(self, values: np.ndarray) -> str:
+        chosen = np.flatnonzero(values >= self.threshold)
+        chosen = chosen[np.argsort(-values[chosen], kind="stable")]
+        shown = [f"{self.target_names[i]} ({100 * values[i]:.3g} %)" for i in chosen[:_MOST_LABELS]]
+        if len(chosen) > _MOST_LABELS:
+            shown.append(f"... {len(chosen) - _MOST_LABELS} more")
+        return "{" + ", ".join(shown) + "}"
+
+
+def words_of(
+    model: Any,
+    number: int = 0,
+    feature_names: Sequence[str] | None = None,
+    target_names: Sequence[str] | None = None,
+    threshold: float = 0.5,
+    digits: int = 4,
+) -> TreeWords:
+    """Return a tree in words.
+
+    Parameters
+    ----------
+    model : Tree or fitted predictor
+        A tree alone has numbered features, and targets that are numbers.
+    number : int
+        Which tree of a forest.
+    feature_names, target_names : sequence of str, optional
+        Other names than those of the training data.
+    threshold : float
+        Frequency from which a label is predicted.
+    digits : int
+        Digits of a number that are shown.
+    """
+    if isinstance(model, Tree):
+        tree, columns, is_labels = model, None, False
+        features = default_names(len(tree.levels))
+    else:
+        tree, columns, is_labels = _tree_of(model, number), model._columns, model.task_.endswith("multi-label")
+        features = model._features.names
+    if tree.values is None:
+        raise DataError("the tree was grown without prototypes")
+    if columns is None:
+        n = tree.values.shape[1]
+        targets, levels = default_names(n, "y") if n > 1 else ("y",), (None,) * n
+    else:
+        targets, levels = columns.names, columns.levels
+    return TreeWords(
+        tree,
+        _named(feature_names, features, "feature_names"),
+        _named(target_names, targets, "target_names"),
+        levels,
+        is_labels,
+        threshold,
+        digits,
+    )
+
+
+def _tree_of(model: Any, number: int) -> Tree:
+    from sklearn.utils.validation import check_is_fitted
+
+    if not hasattr(model, "_trees"):
+        raise ParameterError(f"give a Tree or a fitted PCT predictor, not {type(model).__name__}")
+    check_is_fitted(model)
+    trees = model._trees()
+    if not 0 <= number < len(trees):
+        raise ParameterError(f"tree={number}: there are {len(trees)} trees, counted from 0")
+    return trees[number]
+
+
+def _named(given: Sequence[str] | None, own: tuple[str, ...], what: str) -> tuple[str, ...]:
+    if given is None:
+        return own
+    if len(given) != len(own):
+        raise ParameterError(f"{what} has {len(given)} names, {len(own)} are needed")
+    return tuple(str(name) for name in given)
+
+
+def _set(levels: Sequence[Any]) -> str:
+    shown = [str(level) for level in levels[:_MOST_LEVELS]]
+    if len(levels) > _MOST_LEVELS:
+        shown.append(f"... {len(levels) - _MOST_LEVELS} more")
+    return "{" + ", ".join(shown) + "}"

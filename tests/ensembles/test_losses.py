@@ -1,0 +1,107 @@
+"""Errors of trees: which there are, and what they do with what is unknown."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from omnirank.ensembles.losses import ERRORS, ErrorGrowth, check_error, error_measure
+from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.ensembles.scores import out_of_bag, relative_growth
+from omnirank.errors import ParameterError
+from omnirank.tasks.precision_recall import area_from_counts, auprc, pooled_auprc
+from omnirank.testing import tiny_dataset
+from reference.ensembles_scores import area_under_curve
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_errors_know_their_tasks(error):
+    tasks = ("classification", "multi-target-classification", "regression", "multi-target-regression")
+    tasks += ("multi-label", "hierarchical-multi-label", "mixed-targets")
+    for task in tasks:
+        if ERRORS[error] is None or task in ERRORS[error]:
+            check_error(error, task)
+        else:
+            with pytest.raises(ParameterError, match=f"not for {task}"):
+                check_error(error, task)
+    check_error(error)
+
+
+def test_unknown_errors_are_refused():
+    with pytest.raises(ParameterError, match="auto, accuracy, rrmse, auprc"):
+        check_error("mse")
+
+
+@pytest.mark.parametrize("task", ["regression", "classification", "multi-label", "mixed-targets"])
+def test_the_error_before_is_that_of_the_task(task):
+    """The error of the single tree on its out-of-bag rows, by the task's own definition."""
+    from omnirank.tasks import get_task
+    from omnirank.trees.prototypes import node_means
+    from omnirank.trees.tree import routing_matrix, tree_from_grown
+
+    data = tiny_dataset(task)
+    plan = make_plan(data, GrowingRules(), 3)
+    counts = plan.counts(0)
+    grown = plan.grow(0, counts)
+    found = error_measure(plan).growth(out_of_bag(plan, grown, counts, 0))
+    rows = np.flatnonzero(counts == 0)
+    leaves = tree_from_grown(grown, data.features).apply(routing_matrix(data.features))[rows]
+    means, node_row = node_means(grown, plan.columns)
+    truth = get_task(task).columns(data.take(rows).target, data.hierarchy)
+    assert found.before == pytest.approx(get_task(task).error(truth, means[node_row[leaves]], plan.columns))
+
+
+def test_growth_relative_to_no_error_is_zero():
+    growth = np.array([0.5, 0.0])
+    scores, _, undefined = relative_growth(ErrorGrowth(0.0, growth))
+    assert scores.tolist() == [0.0, 0.0]
+    assert undefined
+    assert not relative_growth(ErrorGrowth(0.0, np.zeros(2)))[2]
+    found = relative_growth(ErrorGrowth(1.0, growth, np.array([0.0, 2.0]), np.array([[1.0, 1.0], [1.0, 0.0]])))
+    assert found[1].tolist() == [[0.0, 0.0], [0.5, 0.0]]
+
+
+# -- areas under precision-recall curves --------------------------------------------------------------------
+
+pairs = st.lists(st.tuples(st.integers(0, 4).map(float), st.integers(0, 1)), min_size=1, max_size=25)
+
+
+@given(pairs)
+def test_area_is_that_of_the_points(found):
+    scores, truth = (np.array(column, float) for column in zip(*found, strict=True))
+    if truth.sum() == 0:
+        assert np.isnan(auprc(truth, scores))
+    else:
+        assert auprc(truth, scores) == pytest.approx(area_under_curve(found), rel=1e-12)
+
+
+def test_area_of_known_cases():
+    assert auprc(np.array([1, 1, 0, 0]), np.array([4.0, 3.0, 2.0, 1.0])) == 1.0
+    assert auprc(np.array([1, 0, 0, 0]), np.ones(4)) == 0.25
+    # from (TP, FP) = (5, 5) to (10, 30), P = 20: precision 6/16, 7/22, 8/28, 9/34 at recall 0.30 to 0.45
+    through = [0.5, 6 / 16, 7 / 22, 8 / 28, 9 / 34, 10 / 40]
+    segment = sum((a + b) / 2 / 20 for a, b in zip(through[:-1], through[1:], strict=True))
+    rest = area_from_counts([10, 10], [40, 0]) * 0 + sum(
+        (t / (4 * t) + (t + 1) / (4 * (t + 1))) / 2 / 20 for t in range(10, 20)
+    )
+    assert area_from_counts([5, 5, 10], [10, 30, 40]) == pytest.approx(5 / 20 * 0.5 + segment + rest)
+
+
+def test_unknown_pairs_are_left_out():
+    truth = np.array([1.0, np.nan, 0.0, 1.0])
+    scores = np.array([0.9, 0.8, 0.7, 0.1])
+    assert auprc(truth, scores) == auprc(truth[[0, 2, 3]], scores[[0, 2, 3]])
+
+
+def test_pooled_area():
+    rng = np.random.default_rng(0)
+    truth = (rng.random((30, 4)) < 0.4).astype(float)
+    truth[:, 3] = 0
+    scores = rng.random((30, 4))
+    assert pooled_auprc(truth, scores) == auprc(truth.ravel(), scores.ravel())
+    assert pooled_auprc(truth, scores, only_present=True) == pooled_auprc(truth[:, :3], scores[:, :3])
+    from scipy import sparse
+
+    assert pooled_auprc(sparse.csr_array(truth), scores) == pooled_auprc(truth, scores)

@@ -1,0 +1,131 @@
+"""What the trees of a fit share: bootstraps, features a node, warnings and errors."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import omnirank as om
+from omnirank.ensembles.plan import GrowingRules, features_per_node, make_plan
+from omnirank.errors import DataError, ParameterError
+from omnirank.testing import tiny_dataset
+
+
+def numbers(n_features, n=40):
+    rng = np.random.default_rng(0)
+    return om.Dataset(rng.normal(size=(n, n_features)), rng.normal(size=n))
+
+
+@pytest.mark.parametrize(
+    ("ensemble", "max_features", "expected"),
+    [
+        ("random-forest", None, 4),
+        ("extra-trees", None, 10),
+        ("bagging", None, 10),
+        ("bagging", "sqrt", 4),
+        ("random-forest", "log2", 4),
+        ("random-forest", "all", 10),
+        ("random-forest", 3, 3),
+        ("random-forest", np.int64(3), 3),
+        ("random-forest", 0.25, 2),
+        ("random-forest", 1.0, 10),
+        ("random-forest", 0.001, 1),
+    ],
+)
+def test_features_per_node(ensemble, max_features, expected):
+    assert features_per_node(GrowingRules(ensemble, max_features), numbers(10)) == expected
+
+
+@pytest.mark.parametrize("wrong", [0, 11, -1, 1.5, 0.0, "some", True, (1,)])
+def test_wrong_numbers_of_features(wrong):
+    with pytest.raises(ParameterError, match="max_features"):
+        features_per_node(GrowingRules(max_features=wrong), numbers(10))
+
+
+def test_one_feature_is_always_drawn():
+    for name in ("sqrt", "log2", "all", 0.1):
+        assert features_per_node(GrowingRules(max_features=name), numbers(1)) == 1
+
+
+def test_extra_trees_draw_fewer_features_where_most_are_binary():
+    rng = np.random.default_rng(0)
+    binary = rng.integers(0, 2, (30, 6)).astype(float)
+    X = np.column_stack([binary, rng.normal(size=(30, 3))])
+    y = rng.normal(size=30)
+    rules = GrowingRules("extra-trees")
+    assert features_per_node(rules, om.Dataset(X, y)) == 3
+    assert features_per_node(rules, om.Dataset(sparse.csr_array(X), y)) == 3
+    assert features_per_node(rules, om.Dataset(X[:, 3:], y)) == 6
+    assert features_per_node(rules, om.Dataset(np.where(X == 1, 7.0, X)[:, :6], y)) == 3
+    named = om.Dataset([["a", "x"], ["b", "y"], ["a", "x"]], [0.5, 1.5, 2.5])
+    assert features_per_node(rules, named) == 2  # ceil(sqrt 2)
+
+
+def test_bootstrap_counts():
+    plan = make_plan(numbers(3, n=500), GrowingRules(), 7)
+    first, again, second = plan.counts(0), plan.counts(0), plan.counts(1)
+    np.testing.assert_array_equal(first, again)
+    assert (first != second).any()
+    assert first.sum() == second.sum() == 500
+    assert 0.30 < (first == 0).mean() < 0.44  # 1/e
+    assert (make_plan(numbers(3), GrowingRules(bootstrap=False), 7).counts(0) == 1).all()
+
+
+def test_grown_trees_see_counts_times_weights():
+    data = tiny_dataset("regression")
+    weight = np.linspace(0.5, 1.5, data.n_examples)
+    plan = make_plan(data, GrowingRules(), 0, weight)
+    grown = plan.grow(3)
+    assert grown.weight[0] == pytest.approx((plan.counts(3) * weight).sum())
+    leaves = grown.feature < 0
+    assert (grown.weight[leaves] >= 2 - 1e-9).all()
+
+
+@pytest.mark.parametrize("task", ["regression", "multi-label", "classification"])
+def test_plans_travel_to_other_processes(task):
+    plan = make_plan(tiny_dataset(task), GrowingRules(), 0)
+    copy = pickle.loads(pickle.dumps(plan))
+    for i in range(3):
+        for one, other in zip(plan.grow(i), copy.grow(i), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        ({"ensemble": "forest"}, "random-forest, extra-trees, bagging"),
+        ({"nominal_tests": "best"}, "nominal_tests"),
+        ({"tie_break": "best"}, "tie_break"),
+        ({"min_samples_leaf": -1}, "min_samples_leaf"),
+        ({"max_depth": -2}, "max_depth"),
+    ],
+)
+def test_rules_are_checked(rules, message):
+    with pytest.raises(ParameterError, match=message):
+        make_plan(numbers(2), GrowingRules(**rules), 0)
+
+
+def test_data_without_target():
+    with pytest.raises(DataError, match="no target"):
+        make_plan(om.Dataset(np.eye(4)), GrowingRules(), 0)
+
+
+def test_good_data_give_no_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        make_plan(tiny_dataset("classification"), GrowingRules("extra-trees", bootstrap=False), 0)
+
+
+def test_columns_without_known_value_are_named():
+    X = np.array([[np.nan, 1.0, np.nan], [np.nan, 2.0, 1.0], [np.nan, 3.0, 2.0], [np.nan, 4.0, 3.0]])
+    y = [0.5, 1.5, 2.5, 3.5]
+    for features in (X, sparse.csr_array(np.where(X == 0, 1.0, X))):
+        with pytest.warns(UserWarning, match="feature 'x1' has no known value"):
+            plan = make_plan(om.Dataset(features, y), GrowingRules(min_samples_leaf=1), 0)
+        assert 0 not in plan.grow(0).feature
+    with pytest.warns(UserWarning, match="feature 'x1' and 1 more has"):
+        make_plan(om.Dataset(np.column_stack([X, X[:, 0]]), y), GrowingRules(min_samples_leaf=1), 0)

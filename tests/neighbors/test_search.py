@@ -1,0 +1,140 @@
+"""Cell distances and exact neighbour search against the slow reference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from omnirank.data.convert import table_from
+from omnirank.neighbors.cells import feature_ranges, table_cells
+from omnirank.neighbors.search import NeighborSearch
+from reference import neighbors_distances as reference
+
+NUMBERS = st.one_of(st.none(), st.integers(-3, 3).map(float), st.floats(-5, 5, width=16))
+LEVELS = ("a", "b", "c")
+NAMES = st.one_of(st.none(), st.sampled_from(LEVELS))
+PAIRS = st.one_of(st.none(), st.sampled_from(LEVELS[:2]))
+
+
+def column(values, levels):
+    if levels is None:
+        return pd.Series([np.nan if v is None else v for v in values], dtype=float)
+    return pd.Series(pd.Categorical(values, categories=list(levels)))
+
+
+@st.composite
+def tables(draw, least=2, most=10):
+    """A typed table, and the same as the reference takes it."""
+    n = draw(st.integers(least, most))
+    kinds = draw(st.lists(st.sampled_from(["number", "name", "pair"]), min_size=1, max_size=5))
+    cells = {"number": (NUMBERS, None), "name": (NAMES, LEVELS), "pair": (PAIRS, LEVELS[:2])}
+    frame, slow = {}, []
+    for i, kind in enumerate(kinds):
+        cell, levels = cells[kind]
+        values = draw(st.lists(cell, min_size=n, max_size=n))
+        frame[f"x{i}"] = column(values, levels)
+        slow.append((values, None if levels is None else len(levels)))
+    return table_from(pd.DataFrame(frame)), slow
+
+
+@settings(max_examples=100, deadline=None)
+@given(tables())
+def test_distances_of_cells(case):
+    table, slow = case
+    cells = table_cells(table)
+    first, second = (grid.ravel() for grid in np.indices((table.n_rows, table.n_rows)))
+    found = cells.by_feature(cells.distances(first, second))
+    expected = [reference.feature_distances(slow, r, q) for r, q in zip(first, second, strict=True)]
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@settings(max_examples=100, deadline=None)
+@given(tables(), st.integers(1, 12), st.booleans())
+def test_neighbours_agree_with_the_reference(case, k, precise):
+    table, slow = case
+    search = NeighborSearch(table_cells(table))
+    if precise:
+        search._precision = np.float64
+    rows = np.arange(table.n_rows)
+    ids, distances = search.nearest(rows, k)
+    for r in rows.tolist():
+        expected = reference.nearest(slow, r, k)
+        assert [i for i in ids[r, 0].tolist() if i >= 0] == expected
+        far = [reference.total_distance(slow, r, q) for q in expected]
+        np.testing.assert_allclose(distances[r, 0, : len(far)], far, atol=1e-12)
+        assert np.isinf(distances[r, 0, len(far) :]).all()
+
+
+@settings(max_examples=50, deadline=None)
+@given(tables(least=4), st.integers(1, 4), st.data())
+def test_neighbours_by_group(case, k, data):
+    table, slow = case
+    n = table.n_rows
+    groups = np.array(data.draw(st.lists(st.integers(-1, 2), min_size=n, max_size=n)))
+    groups[0] = 2
+    ids, _ = NeighborSearch(table_cells(table), groups).nearest(np.arange(n), k)
+    for r in range(n):
+        for g in range(3):
+            expected = reference.nearest(slow, r, k, np.flatnonzero(groups == g).tolist())
+            assert [i for i in ids[r, g].tolist() if i >= 0] == expected
+
+
+@pytest.mark.parametrize(("n", "d"), [(130, 7), (67, 1100), (300, 30)])
+@pytest.mark.parametrize("kind", ["normal", "integers", "binary", "near ties"])
+def test_larger_data_in_both_precisions(n, d, kind):
+    rng = np.random.default_rng(n)
+    X = {
+        "normal": lambda: rng.normal(size=(n, d)),
+        "integers": lambda: rng.integers(0, 7, (n, d)).astype(float),
+        "binary": lambda: rng.integers(0, 2, (n, d)).astype(float),
+        "near ties": lambda: (
+            np.repeat(rng.normal(size=(n // 10 + 1, d)), 10, axis=0)[:n] + 1e-6 * rng.normal(size=(n, d))
+        ),
+    }[kind]()
+    cells = table_cells(table_from(X))
+    total = np.abs(cells.values[:, None] - cells.values).sum(axis=2)
+    keys = np.rint(total / reference.TIE)
+    np.fill_diagonal(keys, np.inf)
+    expected = np.argsort(keys, axis=1, kind="stable")[:, :12]
+    for precision in (np.float32, np.float64):
+        search = NeighborSearch(cells)
+        search._precision = precision
+        ids, distances = search.nearest(np.arange(n), 12)
+        np.testing.assert_array_equal(ids[:, 0], expected)
+        np.testing.assert_allclose(distances[:, 0], np.take_along_axis(total, expected, 1), rtol=1e-12)
+
+
+def test_duplicates_are_neighbours_but_not_oneself():
+    X = np.array([[1.0, 2.0]] * 3 + [[5.0, 9.0]])
+    ids, distances = NeighborSearch(table_cells(table_from(X))).nearest(np.arange(4), 2)
+    assert ids[:, 0].tolist() == [[1, 2], [0, 2], [0, 1], [0, 1]]
+    assert distances[0, 0].tolist() == [0.0, 0.0]
+
+
+def test_sparse_cells_equal_dense_ones():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 6)) * (rng.random((20, 6)) < 0.4)
+    X[2, 3] = np.nan
+    dense, thin = table_cells(table_from(X)), table_cells(table_from(sparse.csr_array(X)))
+    np.testing.assert_array_equal(dense.values, thin.values)
+    np.testing.assert_array_equal(dense.missing, thin.missing)
+
+
+def test_ranges_of_other_examples_and_of_huge_numbers():
+    train, test = table_from(np.array([[0.0], [10.0]])), table_from(np.array([[5.0], [20.0]]))
+    assert table_cells(test, feature_ranges(train)).values.ravel().tolist() == [0.5, 2.0]
+    huge = table_cells(table_from(np.array([[-1.5e308], [1.5e308], [0.0]])))
+    assert huge.values.ravel().tolist() == [0.0, 1.0, 0.5]
+
+
+def test_rows_of_cells_can_be_taken():
+    X = np.array([[1.0, np.nan], [np.nan, np.nan], [3.0, 4.0], [0.0, 1.0]])
+    cells = table_cells(table_from(X))
+    part = cells.take(np.array([2, 1]))
+    np.testing.assert_array_equal(
+        part.distances(np.array([0]), np.array([1])), cells.distances(np.array([2]), np.array([1]))
+    )

@@ -1,0 +1,448 @@
+"""EnsembleRanker: what users rely on."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import omnirank as om
+from omnirank.errors import DataError, ParameterError
+from omnirank.testing import tiny_dataset
+from reference.ensembles_cases import TASKS, random_dataset
+
+ENSEMBLES = ("random-forest", "extra-trees", "bagging")
+SCORES = ("genie3", "symbolic", "permutation")
+
+
+def same_rankings(first, second):
+    assert first.keys() == second.keys()
+    for name in first:
+        a, b = first[name], second[name]
+        np.testing.assert_array_equal(a.scores, b.scores)
+        np.testing.assert_array_equal(a.standard_errors, b.standard_errors)
+        if a.per_target is not None:
+            np.testing.assert_array_equal(a.per_target.scores, b.per_target.scores)
+    return True
+
+
+# -- what the scores find -----------------------------------------------------------------------------------
+
+GENERATORS = {
+    "classification": om.datasets.make_classification,
+    "multi-target-classification": om.datasets.make_multi_target_classification,
+    "regression": om.datasets.make_regression,
+    "multi-target-regression": om.datasets.make_multi_target_regression,
+    "multi-label": om.datasets.make_multi_label,
+    "hierarchical-multi-label": om.datasets.make_hierarchical_multi_label,
+    "mixed-targets": om.datasets.make_mixed_targets,
+}
+
+
+def relevant_and_rankings(task, ensemble, **options):
+    data, relevance = GENERATORS[task](
+        400, n_relevant=4, n_irrelevant=8, noise=0.1, missing_features=0.03, random_state=0, **options
+    )
+    assert data.task == task
+    relevant = {name for name, matters in zip(data.feature_names, relevance.relevant, strict=True) if matters}
+    fitted = om.EnsembleRanker("permutation", ensemble, n_trees=40, random_state=0, n_jobs=2).fit(data)
+    assert set(fitted.rankings_) == set(SCORES)
+    return relevant, fitted.rankings_
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("ensemble", ENSEMBLES)
+def test_relevant_features_come_first(task, ensemble):
+    relevant, rankings = relevant_and_rankings(task, ensemble)
+    for name, ranking in rankings.items():
+        assert set(ranking.top(4)) == relevant, name
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_relevant_nominal_features_are_found(task):
+    relevant, rankings = relevant_and_rankings(task, "random-forest", share_nominal=0.3)
+    for name, ranking in rankings.items():
+        assert len(relevant & set(ranking.top(4))) >= 3, name
+
+
+@pytest.mark.parametrize("ensemble", ENSEMBLES)
+def test_friedman(ensemble):
+    data, _ = om.datasets.make_friedman(1500, random_state=0, shuffle=False)
+    fitted = om.EnsembleRanker("permutation", ensemble, n_trees=50, random_state=0, n_jobs=2).fit(data)
+    for name, ranking in fitted.rankings_.items():
+        assert set(ranking.top(5)) == {"x1", "x2", "x3", "x4", "x5"}, name
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_untested_features_have_score_zero_and_both_tree_scores_the_same_support(task):
+    rng = np.random.default_rng(1)
+    data = random_dataset(rng, task, n=40)
+    X = data.X.assign(constant=1.0, rare=np.r_[1.0, np.zeros(data.n_examples - 1)])
+    data = om.Dataset(X, data.target, task=task, hierarchy=data.hierarchy)
+    fitted = om.EnsembleRanker("permutation", n_trees=4, random_state=0).fit(data)
+    genie3, symbolic, permutation = (fitted.rankings_[name].scores for name in SCORES)
+    assert genie3[-2:].tolist() == symbolic[-2:].tolist() == permutation[-2:].tolist() == [0.0, 0.0]
+    np.testing.assert_array_equal(genie3 > 0, symbolic > 0)
+    assert not permutation[genie3 == 0].any()
+    assert (genie3 >= 0).all()
+
+
+@pytest.mark.parametrize(("bootstrap", "ensemble"), [(True, "RandomForest"), (False, "ExtraTrees")])
+@pytest.mark.parametrize("n_targets", [1, 3])
+def test_importances_agree_with_scikit_learn(bootstrap, ensemble, n_targets):
+    from sklearn import ensemble as sk
+
+    X, y = sklearn_problem(n_targets)
+    options = {"max_features": 0.5, "min_samples_leaf": 1, "bootstrap": bootstrap, "random_state": 0, "n_jobs": 2}
+    theirs = getattr(sk, f"{ensemble}Regressor")(300, **options).fit(X, y / y.std(axis=0))
+    kind = {"RandomForest": "random-forest", "ExtraTrees": "extra-trees"}[ensemble]
+    ours = om.EnsembleRanker(ensemble=kind, n_trees=300, **options).fit(X, y)
+    assert np.corrcoef(ours.feature_importances_, theirs.feature_importances_)[0, 1] > 0.99
+    shares = ours.feature_importances_ / ours.feature_importances_.sum()
+    np.testing.assert_allclose(shares, theirs.feature_importances_, atol=0.02)
+
+
+def sklearn_problem(n_targets):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 8))
+    y = np.column_stack([X[:, j] * (3 - j) + X[:, j + 1] ** 2 + rng.normal(size=300) for j in range(n_targets)])
+    return X, y[:, 0] if n_targets == 1 else y * [1.0, 10.0, 100.0]
+
+
+# -- limits -------------------------------------------------------------------------------------------------
+
+
+def scores_of(data, **options):
+    fitted = om.EnsembleRanker("permutation", n_trees=10, random_state=0, **options).fit(data)
+    return [fitted.rankings_[name].scores for name in SCORES]
+
+
+def test_one_target_of_several_is_the_one_target():
+    data = tiny_dataset("regression")
+    several = om.Dataset(data.features, data.y[:, None], task="multi-target-regression")
+    np.testing.assert_array_equal(scores_of(data), scores_of(several))
+
+
+def test_a_constant_target_beside_others_changes_nothing():
+    data = tiny_dataset("regression")
+    both = om.Dataset(
+        data.features, np.column_stack([data.y, np.ones(data.n_examples)]), task="multi-target-regression"
+    )
+    np.testing.assert_allclose(scores_of(both), scores_of(data), rtol=1e-9, atol=1e-12)
+
+
+def test_a_hierarchy_of_roots_is_multi_label():
+    data = tiny_dataset("multi-label")
+    roots = om.Hierarchy.flat(data.target_names)
+    flat = om.Dataset(data.features, data.target, task="hierarchical-multi-label", hierarchy=roots)
+    np.testing.assert_array_equal(scores_of(data), scores_of(flat))
+
+
+def test_labels_as_numbers_or_classes_give_the_same_trees():
+    data = tiny_dataset("multi-label")
+    labels = data.target.dense()
+    numbers = om.Dataset(data.features, labels, task="multi-target-regression")
+    classes = om.Dataset(data.features, labels.astype(int).astype(str).astype(object))
+    assert classes.task in ("multi-target-classification", "multi-label")
+    for other in (numbers, classes):
+        np.testing.assert_allclose(scores_of(data)[:2], scores_of(other)[:2], rtol=1e-9)
+
+
+def test_offsets_and_scales_of_targets_change_nothing():
+    data = tiny_dataset("multi-target-regression")
+    moved = om.Dataset(data.features, data.y * [1.0, 1e-3, 1e3] + [1e6, 0.0, -1e6], task=data.task)
+    np.testing.assert_allclose(scores_of(moved), scores_of(data), rtol=1e-6, atol=1e-8)
+
+
+def test_bagging_is_a_forest_that_sees_all_features():
+    data = tiny_dataset("classification")
+    forest = scores_of(data, ensemble="random-forest", max_features="all")
+    np.testing.assert_array_equal(scores_of(data, ensemble="bagging"), forest)
+
+
+def test_symbolic_counts_tests_and_the_root_counts_once():
+    data = tiny_dataset("regression")
+    counts = scores_of(data, symbolic_weight=1.0, max_depth=1)[1]
+    assert counts.sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(scores_of(data, max_depth=1)[1], counts)
+    assert scores_of(data)[1].sum() > 1
+
+
+def test_extra_trees_of_binary_features_without_bootstrap_are_alike():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (60, 5)).astype(float)
+    y = X @ [3.0, 2.0, 1.0, 0.5, 0.0] + 0.01 * rng.normal(size=60)
+    ranker = om.EnsembleRanker(
+        ensemble="extra-trees", max_features="all", bootstrap=False, n_trees=5, tie_break="first", random_state=0
+    )
+    with pytest.warns(UserWarning, match="nearly the same"):
+        ranking = ranker.fit(X, y).ranking_
+    np.testing.assert_allclose(ranking.standard_errors, 0, atol=1e-9)
+
+
+# -- trees, seeds and workers -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", ["regression", "hierarchical-multi-label"])
+def test_any_number_and_kind_of_workers_gives_the_same_bits(task):
+    data = tiny_dataset(task)
+    options = {"score": "permutation", "n_trees": 8, "per_target": True, "random_state": 0}
+    expected = om.EnsembleRanker(**options, n_jobs=1).fit(data).rankings_
+    for n_jobs in (2, 3, -1):
+        assert same_rankings(om.EnsembleRanker(**options, n_jobs=n_jobs).fit(data).rankings_, expected)
+    with joblib.parallel_config(backend="loky", n_jobs=2), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*worker stopped.*", category=UserWarning)
+        assert same_rankings(om.EnsembleRanker(**options).fit(data).rankings_, expected)
+
+
+def test_first_trees_are_the_smaller_ensemble():
+    data = tiny_dataset("multi-label")
+    options = {"score": "permutation", "per_target": True, "random_state": 0}
+    large = om.EnsembleRanker(**options, n_trees=12, checkpoints=(1, 5, 12)).fit(data)
+    assert list(large.checkpoints_) == [1, 5, 12]
+    small = om.EnsembleRanker(**options, n_trees=5).fit(data)
+    assert same_rankings(large.checkpoints_[5], small.rankings_)
+    assert large.checkpoints_[5]["genie3"] == small.rankings_["genie3"]
+    assert large.checkpoints_[12]["permutation"] == large.ranking_
+    assert large.checkpoints_[1]["genie3"].standard_errors is None
+
+
+def test_checkpoints_do_not_depend_on_blocks(monkeypatch):
+    from omnirank.rankers import ensemble
+
+    data = tiny_dataset("multi-target-regression")
+    options = {"n_trees": 20, "per_target": True, "checkpoints": [3, 8, 9, 20], "random_state": 0}
+    whole = om.EnsembleRanker(**options).fit(data)
+    monkeypatch.setattr(ensemble, "_MOST_BYTES", 1)
+    cut = om.EnsembleRanker(**options).fit(data)
+    assert list(cut.checkpoints_) == [3, 8, 9, 20]
+    for size in whole.checkpoints_:
+        assert same_rankings(whole.checkpoints_[size], cut.checkpoints_[size])
+
+
+def test_rankings_of_disjoint_trees_merge():
+    data = tiny_dataset("multi-target-regression")
+    options = {"score": "permutation", "per_target": True, "random_state": 0}
+    whole = om.EnsembleRanker(**options, n_trees=100).fit(data)
+    parts = [om.EnsembleRanker(**options, n_trees=50, first_tree=first).fit(data) for first in (0, 50)]
+    for name in SCORES:
+        merged = parts[0].rankings_[name].merge(parts[1].rankings_[name])
+        np.testing.assert_allclose(merged.scores, whole.rankings_[name].scores, rtol=1e-12, atol=1e-15)
+        np.testing.assert_allclose(merged.standard_errors, whole.rankings_[name].standard_errors, rtol=1e-9)
+        assert merged.seeds == whole.rankings_[name].seeds
+        assert merged.parameters == whole.rankings_[name].parameters
+        if merged.per_target is not None:
+            expected = whole.rankings_[name].per_target.scores
+            np.testing.assert_allclose(merged.per_target.scores, expected, rtol=1e-9, atol=1e-12)
+    overlapping = om.EnsembleRanker(**options, n_trees=50, first_tree=25).fit(data)
+    with pytest.raises(DataError, match="random streams 25 to 49"):
+        parts[0].ranking_.merge(overlapping.ranking_)
+
+
+def test_rankings_with_other_weights_do_not_merge():
+    data = tiny_dataset("regression")
+    first = om.EnsembleRanker(n_trees=3, random_state=0).fit(data)
+    weight = np.ones(data.n_examples)
+    weight[0] = 2
+    second = om.EnsembleRanker(n_trees=3, random_state=1).fit(data, sample_weight=weight)
+    with pytest.raises(DataError, match="different data"):
+        first.ranking_.merge(second.ranking_)
+
+
+def test_warm_start_adds_trees():
+    data = tiny_dataset("classification")
+    options = {"score": "permutation", "per_target": True, "random_state": 0}
+    whole = om.EnsembleRanker(**options, n_trees=15, checkpoints=[4, 10]).fit(data)
+    ranker = om.EnsembleRanker(**options, n_trees=4, warm_start=True, checkpoints=[4]).fit(data)
+    ranker.set_params(n_trees=15, checkpoints=[4, 10]).fit(data)
+    assert ranker.n_trees_ == 15
+    assert same_rankings(ranker.rankings_, whole.rankings_)
+    assert ranker.ranking_.seeds == whole.ranking_.seeds
+    assert same_rankings(ranker.checkpoints_[4], whole.checkpoints_[4])
+    assert same_rankings(ranker.checkpoints_[10], whole.checkpoints_[10])
+    with pytest.raises(ParameterError, match="less than the 15 trees"):
+        ranker.set_params(n_trees=5, checkpoints=None).fit(data)
+    with pytest.raises(ParameterError, match="max_depth changed"):
+        ranker.set_params(n_trees=20, max_depth=2).fit(data)
+    with pytest.raises(DataError, match="not those of the fit before"):
+        ranker.set_params(max_depth=None).fit(data.take(slice(1, None)))
+    assert ranker.set_params(warm_start=False, n_trees=3, checkpoints=None).fit(data).n_trees_ == 3
+
+
+def test_warm_start_without_a_seed_keeps_its_streams():
+    data = tiny_dataset("regression")
+    ranker = om.EnsembleRanker(n_trees=3, warm_start=True).fit(data)
+    entropy = ranker.ranking_.seeds.ranges[0][0]
+    ranker.set_params(n_trees=6).fit(data)
+    assert ranker.ranking_.seeds.ranges == ((entropy, 0, 6),)
+    whole = om.EnsembleRanker(n_trees=6, random_state=entropy).fit(data)
+    np.testing.assert_array_equal(ranker.feature_importances_, whole.feature_importances_)
+
+
+def test_auto_grows_until_the_ranking_has_converged():
+    clear, _ = om.datasets.make_friedman(300, random_state=0)
+    easy = om.EnsembleRanker(n_trees="auto", random_state=0).fit(clear)
+    rng = np.random.default_rng(0)
+    hard = om.EnsembleRanker(n_trees="auto", max_depth=3, random_state=0).fit(
+        rng.normal(size=(60, 20)), rng.normal(size=60)
+    )
+    assert 20 <= easy.n_trees_ < hard.n_trees_ <= 1000
+    ranking = easy.ranking_
+    assert 1 - np.mean(ranking.standard_errors**2) / np.var(ranking.scores) >= 0.99
+    assert ranking.parameters["n_trees"] == easy.n_trees_
+
+
+def test_standard_errors_are_those_of_repeated_runs():
+    data = tiny_dataset("regression")
+    runs = [om.EnsembleRanker(n_trees=50, random_state=seed).fit(data).ranking_ for seed in range(60)]
+    spread = np.std([run.scores for run in runs], axis=0, ddof=1)
+    expected = np.mean([run.standard_errors for run in runs], axis=0)
+    np.testing.assert_allclose(spread, expected, rtol=0.35)
+
+
+def test_variance_falls_with_the_number_of_trees():
+    data = tiny_dataset("multi-target-regression")
+    small, large = (
+        np.var(
+            [om.EnsembleRanker(n_trees=n, random_state=s).fit(data).feature_importances_ for s in range(50)], axis=0
+        ).sum()
+        for n in (8, 32)
+    )
+    assert 2 < small / large < 8
+
+
+# -- options ------------------------------------------------------------------------------------------------
+
+
+def test_per_target_genie3_sums_to_genie3():
+    data = tiny_dataset("hierarchical-multi-label")
+    fitted = om.EnsembleRanker(n_trees=10, per_target=True, random_state=0).fit(data)
+    single = fitted.ranking_.per_target
+    assert single.names == data.target_names
+    np.testing.assert_allclose(single.scores.sum(axis=0), fitted.ranking_.scores, rtol=1e-9)
+    assert fitted.rankings_["symbolic"].per_target is None
+
+
+def test_trees_without_error_are_counted():
+    X = np.repeat([[0.0], [1.0]], 20, axis=0)
+    fitted = om.EnsembleRanker("permutation", n_trees=7, random_state=0).fit(X, np.repeat([0, 1], 20))
+    assert fitted.n_undefined_ == 7
+    assert fitted.feature_importances_.tolist() == [0.0]
+
+
+def test_weights_of_examples_count_in_trees_and_errors():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = np.where(np.arange(200) < 100, X[:, 0], X[:, 1])
+    heavy, light = np.full(100, 1.9), np.full(100, 0.1)
+    for favoured, weight in enumerate((np.r_[heavy, light], np.r_[light, heavy])):
+        fitted = om.EnsembleRanker("permutation", n_trees=20, random_state=0).fit(X, y, sample_weight=weight)
+        for ranking in fitted.rankings_.values():
+            assert ranking.order[0] == favoured
+
+
+def test_unlabelled_examples_are_not_used():
+    data = tiny_dataset("regression")
+    hidden = data.hide_labels(np.arange(data.n_examples) % 3 == 0)
+    options = {"score": "permutation", "n_trees": 5, "random_state": 0}
+    part = om.EnsembleRanker(**options).fit(data.take(np.arange(data.n_examples) % 3 > 0))
+    assert same_rankings(om.EnsembleRanker(**options).fit(hidden).rankings_, part.rankings_)
+
+
+def test_score_is_a_parameter_that_scikit_learn_may_call():
+    ranker = om.EnsembleRanker("symbolic", n_trees=2, random_state=0)
+    assert ranker.score == "symbolic"
+    assert ranker.get_params()["score"] == clone(ranker).score == "symbolic"
+    assert type(ranker.get_params()["score"]) is str
+    assert repr(ranker) == "EnsembleRanker(n_trees=2, random_state=0, score='symbolic')"
+    data = tiny_dataset("regression")
+    assert pickle.loads(pickle.dumps(ranker.fit(data))).score == "symbolic"
+    assert np.isnan(ranker.score(data, None))
+    assert ranker.set_params(score="genie3").score == "genie3"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"score": "gini"}, "score='gini': choose one of genie3, symbolic, permutation"),
+        ({"score": None}, "score=None"),
+        ({"ensemble": "boosting"}, "ensemble='boosting'"),
+        ({"n_trees": 0}, "n_trees=0"),
+        ({"n_trees": 2.5}, "n_trees=2.5"),
+        ({"n_trees": True}, "n_trees=True"),
+        ({"max_features": 9}, "a count from 1 to 5"),
+        ({"max_features": "third"}, "max_features='third'"),
+        ({"min_samples_leaf": 0}, "min_samples_leaf"),
+        ({"max_depth": -1}, "max_depth"),
+        ({"symbolic_weight": 0.0}, "symbolic_weight"),
+        ({"permutation_error": "target"}, "permutation_error='target'"),
+        ({"score": "permutation", "permutation_error": "auprc"}, "auprc.* is for multi-label.*not for regression"),
+        ({"score": "permutation", "permutation_error": "accuracy"}, "accuracy.* is for classification"),
+        ({"score": "permutation", "bootstrap": False}, "needs out-of-bag examples"),
+        ({"nominal_tests": "all"}, "nominal_tests"),
+        ({"tie_break": "last"}, "tie_break"),
+        ({"supervision": 0.5}, "supervision=0.5"),
+        ({"first_tree": -1}, "first_tree=-1"),
+        ({"checkpoints": [5, 200]}, "checkpoints holds 200"),
+        ({"checkpoints": [0]}, "checkpoints holds 0"),
+    ],
+)
+def test_parameters_outside_their_domain(options, message):
+    with pytest.raises(ParameterError, match=message):
+        om.EnsembleRanker(**({"n_trees": 10} | options)).fit(tiny_dataset("regression"))
+
+
+# -- data that cannot be ranked -----------------------------------------------------------------------------
+
+X4 = np.arange(8.0).reshape(4, 2)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "weight", "message"),
+    [
+        (X4, ["a"] * 4, None, r"target 'y' has one class only \('a'\)"),
+        (X4, [1.5] * 4, None, "target 'y' is constant"),
+        (X4, np.full((4, 2), 0.5), None, "all 2 targets .'y1'"),
+        (X4[:1], ["a"], None, "1 sample"),
+        (np.where(X4 == 5, np.inf, X4), [0, 1, 0, 1], None, r"infinity|column 'x2'"),
+        (X4, [0.5, 1.5, np.inf, 2.5], None, "target 'y', row 2"),
+        (X4, [0, 1, 0, 1], [0.0] * 4, "non-zero"),
+        (X4, [0, 1, 0, 1], [0.5, 0.5, 0.5, 0.5], "weights of mean 1"),
+        (X4, [0, 1, 0, 1], [1.0, -1.0, 1.0, 1.0], r"sample_weight\[1\]"),
+        (X4, [0, 1, 0, 1, 1], None, "X has 4 rows, y has 5"),
+        (X4[:3], [0, 1, 0], None, "less than two leaves of min_samples_leaf=2: lower it"),
+        (X4, None, None, "needs a target"),
+        (X4, [np.nan] * 4, None, "needs a target"),
+    ],
+)
+def test_errors_say_what_and_where(X, y, weight, message):
+    with pytest.raises(ValueError, match=message):
+        om.EnsembleRanker(n_trees=2).fit(X, y, sample_weight=weight)
+
+
+def test_an_infinite_cell_of_a_frame_is_named():
+    import pandas as pd
+
+    frame = pd.DataFrame({"age": [1.0, 2.0, np.inf, 3.0], "size": [1.0, 2.0, 3.0, 4.0]})
+    with pytest.raises(DataError, match=r"'age'.*row 2"):
+        om.EnsembleRanker(n_trees=2).fit(frame, [0, 1, 0, 1])
+
+
+def test_a_feature_without_known_value_is_named_and_scores_zero():
+    data = tiny_dataset("classification")
+    X = data.X.assign(empty=np.nan, nothing=None)
+    with pytest.warns(UserWarning, match="'empty'.* has no known value"):
+        fitted = om.EnsembleRanker("permutation", n_trees=5, random_state=0).fit(X, data.y)
+    for ranking in fitted.rankings_.values():
+        assert ranking.scores[-2:].tolist() == [0.0, 0.0]
+
+
+def test_identifiers_are_named():
+    rng = np.random.default_rng(0)
+    X = om.Dataset([[f"id{i}", float(v)] for i, v in enumerate(rng.normal(size=20))]).X
+    with pytest.warns(UserWarning, match="'x1' has 20 levels for 20 examples: is it an identifier"):
+        om.EnsembleRanker(n_trees=2, random_state=0).fit(X, rng.integers(0, 2, 20))

@@ -1,0 +1,170 @@
+"""ReliefRanker against its slow reference, for every task, distance and degree of supervision."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+import omnirank as om
+from omnirank.tasks.distances import euclidean_mu
+from reference import relief_cases as cases
+from reference import relief_scores as reference
+from reference import tasks_distances
+
+pytestmark = pytest.mark.filterwarnings("ignore:the (targets|features) of all neighbours:UserWarning")
+SIZES = st.integers(2, 9)
+KS = st.integers(1, 10)
+
+
+def expected(slow, distance, labelled, k, sigma=0.0, influence=(0.0, 1.0)):
+    n = len(labelled)
+    weights = reference.influences(slow, labelled, *influence)
+    return reference.relief(slow, range(n), k, distance, sigma, weights)
+
+
+def check(ranker, X, y, wanted):
+    found = ranker.fit(X, y).feature_importances_
+    np.testing.assert_allclose(found, wanted, atol=1e-9)
+    return ranker
+
+
+TASKS = [
+    ("regression", ["number"]),
+    ("classification", ["class"]),
+    ("multi-target-regression", ["number", "number"]),
+    ("multi-target-classification", ["class", "class"]),
+    ("mixed-targets", ["class", "number"]),
+]
+
+
+@pytest.mark.parametrize(("task", "kinds"), TASKS)
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_numbers_and_classes(task, kinds, data):
+    n, k = data.draw(SIZES), data.draw(KS)
+    X, slow = data.draw(cases.features(n))
+    unknown, sigma = data.draw(st.booleans()), data.draw(st.sampled_from([0.0, 0.3]))
+    influence = data.draw(st.sampled_from([(0.0, 1.0), (0.25, 0.5), (1.0, 1.0)]))
+    y, distance, labelled = data.draw(cases.variables(n, kinds, unknown))
+    ranker = om.ReliefRanker(n_neighbors=k, sigma=sigma, influence=influence, task=task)
+    if not any(labelled):
+        assert ranker.fit(X, y).task_ == "clustering"
+        return
+    check(ranker, X, y, expected(slow, distance, labelled, k, sigma, influence))
+
+
+@pytest.mark.parametrize("kind", ["hamming", "accuracy", "f1", "subset"])
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_label_sets(kind, data):
+    n, k = data.draw(SIZES), data.draw(KS)
+    X, slow = data.draw(cases.features(n))
+    y, distance, labelled = data.draw(cases.label_sets(n, kind, data.draw(st.booleans())))
+    if not any(labelled):
+        return
+    ranker = om.ReliefRanker(n_neighbors=k, target_distance=kind, task="multi-label")
+    wanted = expected(slow, distance, labelled, k)
+    check(ranker, X, y, wanted)
+    check(ranker, X, om.Dataset(X, sparse_labels(y), task="multi-label").target.dense(), wanted)
+    found = ranker.fit(om.Dataset(X, sparse_labels(y), task="multi-label"))
+    np.testing.assert_allclose(found.feature_importances_, wanted, atol=1e-9)
+
+
+def sparse_labels(y):
+    from omnirank.data.target import Target
+
+    labelled = ~np.isnan(y).all(axis=1)
+    values = sparse.csr_array(np.where(labelled[:, None], y, 0.0))
+    return Target.labels(values, [f"y{j}" for j in range(y.shape[1])], labelled)
+
+
+@pytest.mark.parametrize("kind", ["hamming", "accuracy", "f1", "subset", "euclidean-mu"])
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_hierarchies(kind, data):
+    n, k = data.draw(SIZES), data.draw(KS)
+    X, slow = data.draw(cases.features(n))
+    hierarchy = cases.hierarchy()
+    chosen = st.lists(st.sampled_from(hierarchy.labels), max_size=3).map(set)
+    dataset = om.Dataset(X, data.draw(st.lists(chosen, min_size=n, max_size=n)), hierarchy=hierarchy)
+    sets = dataset.target.dense().astype(int).tolist()
+    weights = hierarchy.weights()
+    mu = euclidean_mu(dataset.target, hierarchy, weights)
+
+    def distance(r, q):
+        return tasks_distances.set_distance(sets[r], sets[q], weights.tolist(), kind, mu)
+
+    found = om.ReliefRanker(n_neighbors=k, target_distance=kind).fit(dataset).feature_importances_
+    np.testing.assert_allclose(found, expected(slow, distance, [True] * n, k), atol=1e-9)
+
+
+@settings(max_examples=80, deadline=None)
+@given(data=st.data())
+def test_unsupervised(data):
+    n, k = data.draw(SIZES), data.draw(KS)
+    X, slow = data.draw(cases.features(n))
+    check(om.ReliefRanker(n_neighbors=k), X, None, reference.relief(slow, range(n), k, lambda r, q: None))
+
+
+@settings(max_examples=80, deadline=None)
+@given(data=st.data())
+def test_hits_and_misses(data):
+    n, k = data.draw(st.integers(2, 12)), data.draw(KS)
+    X, slow = data.draw(cases.features(n))
+    classes = data.draw(st.lists(st.sampled_from("pqr"), min_size=n, max_size=n))
+    sigma = data.draw(st.sampled_from([0.0, 0.3]))
+    ranker = om.ReliefRanker("relieff", n_neighbors=k, sigma=sigma)
+    if len(set(classes)) == 1:
+        assert not ranker.fit(X, classes).feature_importances_.any()
+        return
+    check(ranker, X, classes, reference.relieff(slow, classes, range(n), k, sigma))
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_one_pass_gives_all_numbers_of_neighbours_and_iterations(data):
+    n = data.draw(st.integers(4, 12))
+    X, _ = data.draw(cases.features(n))
+    y = data.draw(st.lists(st.sampled_from("pq"), min_size=n, max_size=n))
+    algorithm = data.draw(st.sampled_from(["rrelieff", "relieff"]))
+    options = {"sigma": data.draw(st.sampled_from([0.0, 0.2])), "random_state": 3}
+    many = om.ReliefRanker(algorithm, [1, 3], [2, 1.0], **options).fit(X, y)
+    assert set(many.checkpoints_) == {(2, 1), (2, 3), (n, 1), (n, 3)}
+    for m, k in many.checkpoints_:
+        one = om.ReliefRanker(algorithm, k, m, **options).fit(X, y)
+        np.testing.assert_allclose(many.importances_at(k, m), one.feature_importances_, atol=1e-12)
+    assert many.ranking_ == many.checkpoints_[n, 3]
+
+
+@pytest.mark.parametrize("kinds", [["number", "class", "number"], "labels"])
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_each_target_alone_equals_a_fit_to_it(kinds, data):
+    n = data.draw(st.integers(3, 9))
+    X, _ = data.draw(cases.features(n))
+    if kinds == "labels":
+        values = data.draw(cases.label_sets(n, "hamming", False, n_labels=3))[0]
+        y = pd.DataFrame(values, columns=["y0", "y1", "y2"]) if data.draw(st.booleans()) else values
+        task, single = "multi-label", "multi-label"
+    else:
+        y = data.draw(cases.variables(n, kinds, False))[0]
+        task, single = "mixed-targets", None
+    ranking = om.ReliefRanker(n_neighbors=3, task=task, per_target=True).fit(X, y).ranking_
+    assert ranking.per_target.scores.shape == (3, X.shape[1])
+    for j in range(3):
+        column = y[:, [j]] if isinstance(y, np.ndarray) else y[[y.columns[j]]]
+        kind = single or ("classification" if kinds[j] == "class" else "regression")
+        alone = om.ReliefRanker(n_neighbors=3, task=kind).fit(X, column if single else column.iloc[:, 0])
+        np.testing.assert_allclose(ranking.per_target.scores[j], alone.feature_importances_, atol=1e-9)
+
+
+def test_sparse_labels_alone():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 4)), (rng.random((30, 5)) < 0.4).astype(float)
+    dense = om.ReliefRanker(per_target=True, task="multi-label").fit(X, y).ranking_
+    thin = om.ReliefRanker(per_target=True).fit(om.Dataset(X, sparse_labels(y), task="multi-label")).ranking_
+    np.testing.assert_allclose(thin.per_target.scores, dense.per_target.scores)

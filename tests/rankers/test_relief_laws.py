@@ -1,0 +1,250 @@
+"""What Relief must obey whatever the data: the theory, the limits of supervision, degenerate data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+import omnirank as om
+from reference import relief_scores as reference
+
+SEEDS = st.integers(0, 10**6)
+
+
+def random_data(seed, n=30, d=5):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)), rng
+
+
+def scores(X, y=None, **options):
+    return om.ReliefRanker(**options).fit(X, y).feature_importances_
+
+
+@settings(max_examples=30, deadline=None)
+@given(SEEDS)
+def test_closed_form(seed):
+    X, rng = random_data(seed, n=20)
+    y = rng.normal(size=20)
+    slow = [(X[:, i].tolist(), None) for i in range(5)]
+    closed = reference.closed_form(slow, range(20), 4, lambda r, q: abs(y[r] - y[q]) / np.ptp(y))
+    np.testing.assert_allclose(scores(X, y, n_neighbors=4), closed, atol=1e-10)
+
+
+@settings(max_examples=30, deadline=None)
+@given(SEEDS, st.sampled_from(["auto", "relieff"]))
+def test_scores_lie_between_minus_one_and_one(seed, algorithm):
+    X, rng = random_data(seed)
+    y = rng.integers(0, 3, 30)
+    found = scores(X, y, algorithm=algorithm, n_neighbors=int(rng.integers(1, 40)))
+    assert (np.abs(found) <= 1 + 1e-12).all()
+    assert found.any()
+
+
+@settings(max_examples=30, deadline=None)
+@given(SEEDS, st.sampled_from([1e-6, 3.0, 1e12]), st.sampled_from([0.0, 1e3]))
+def test_scale_and_offset_change_nothing(seed, scale, offset):
+    X, rng = random_data(seed)
+    y = rng.normal(size=30)
+    moved = X * np.array([scale, 1.0, scale, 1.0, 1.0]) + offset
+    np.testing.assert_allclose(scores(moved, y * scale - offset), scores(X, y), atol=1e-6)
+
+
+def test_xor_is_found_where_univariate_scores_fail():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(400, 20))
+    y = (X[:, 4] > 0) ^ (X[:, 11] > 0)
+    for algorithm in ("rrelieff", "relieff"):
+        ranker = om.ReliefRanker(algorithm, n_neighbors=10).fit(X, y.astype(int))
+        assert set(ranker.ranking_.top(2)) == {"x5", "x12"}
+    assert set(om.UnivariateRanker().fit(X, y.astype(int)).ranking_.top(2)) != {"x5", "x12"}
+
+
+def test_relevant_features_of_friedman_and_sparse_input():
+    data, _ = om.datasets.make_friedman(500, random_state=0, shuffle=False)
+    ranker = om.ReliefRanker(n_neighbors=15).fit(data)
+    assert set(ranker.ranking_.top(4)) <= {"x1", "x2", "x3", "x4", "x5"}
+    thin = om.ReliefRanker(n_neighbors=15).fit(sparse.csr_array(np.asarray(data.X)), data.y)
+    np.testing.assert_array_equal(thin.feature_importances_, ranker.feature_importances_)
+
+
+# -- supervision ------------------------------------------------------------------------------------------
+
+
+def test_influence_does_not_matter_when_all_are_labelled():
+    X, rng = random_data(0)
+    y = rng.normal(size=30)
+    np.testing.assert_array_equal(scores(X, y, influence=(0.25, 0.5)), scores(X, y))
+
+
+def test_no_label_equals_unsupervised():
+    X, _ = random_data(0)
+    ranker = om.ReliefRanker().fit(X, np.full(30, np.nan))
+    assert ranker.task_ == "clustering"
+    assert ranker.n_neighbors_ == 29
+    np.testing.assert_array_equal(ranker.feature_importances_, scores(X))
+
+
+def test_default_numbers_of_neighbours():
+    X, rng = random_data(0, n=60)
+    y = rng.normal(size=60)
+    half = np.where(np.arange(60) < 30, y, np.nan)
+    found = [om.ReliefRanker().fit(X, target).n_neighbors_ for target in (y, half, None)]
+    assert found == [15, 20, 30]
+
+
+def test_unlabelled_examples_count():
+    X, rng = random_data(3, n=60)
+    y = np.where(np.arange(60) % 3 == 0, X[:, 0] + 0.1 * rng.normal(size=60), np.nan)
+    known = ~np.isnan(y)
+    all_of_them = scores(X, y, n_neighbors=5)
+    assert not np.allclose(all_of_them, scores(X[known], y[known], n_neighbors=5))
+    assert not np.allclose(all_of_them, scores(X, y, n_neighbors=5, influence=(1.0, 1.0)))
+    classes = np.where(known, (np.nan_to_num(y) > 0).astype(float), np.nan)
+    np.testing.assert_array_equal(
+        scores(X, classes, algorithm="relieff"), scores(X[known], classes[known], algorithm="relieff")
+    )
+
+
+# -- tasks that coincide ----------------------------------------------------------------------------------
+
+
+def test_labels_as_numbers_are_the_hamming_distance():
+    X, rng = random_data(5)
+    y = rng.integers(0, 2, (30, 4))
+    y[:2] = [[0] * 4, [1] * 4]  # all labels vary
+    numbers = scores(X, y.astype(float), task="multi-target-regression")
+    np.testing.assert_allclose(scores(X, y, task="multi-label"), numbers, atol=1e-12)
+    np.testing.assert_allclose(scores(X, y, task="multi-target-classification"), numbers, atol=1e-12)
+
+
+def test_one_target_of_many_kinds():
+    X, rng = random_data(6)
+    y = rng.integers(0, 2, 30)
+    y[:2] = [0, 1]
+    wanted = scores(X, y, task="regression")
+    for task in ("classification", "multi-label", "multi-target-regression"):
+        shaped = y if task == "classification" else y[:, None]
+        np.testing.assert_allclose(scores(X, shaped, task=task), wanted, atol=1e-12)
+
+
+def test_hierarchy_of_roots_equals_label_sets():
+    X, rng = random_data(7)
+    y = rng.integers(0, 2, (30, 3))
+    roots = om.Hierarchy.from_paths(["a", "b", "c"])
+    for kind in ("hamming", "f1"):
+        flat = scores(X, y, target_distance=kind)
+        frame = pd.DataFrame(y, columns=["a", "b", "c"])
+        np.testing.assert_allclose(scores(X, frame, target_distance=kind, hierarchy=roots), flat, atol=1e-12)
+
+
+def test_two_classes_by_either_name():
+    X, rng = random_data(8)
+    y = rng.integers(0, 2, 30)
+    np.testing.assert_array_equal(scores(X, y), scores(X, np.array(["no", "yes"])[y]))
+
+
+# -- degenerate data --------------------------------------------------------------------------------------
+
+
+def test_equal_targets_warn_and_score_zero():
+    X, _ = random_data(0)
+    for algorithm in ("auto", "relieff"):
+        with pytest.warns(UserWarning, match="targets of all neighbours are equal"):
+            assert not scores(X, ["same"] * 30, algorithm=algorithm).any()
+    with pytest.warns(UserWarning, match="features of all neighbours are equal"):
+        assert not scores(np.ones((5, 2))).any()
+
+
+def test_constant_features_score_zero():
+    X, rng = random_data(0)
+    y = rng.normal(size=30)
+    wide = np.column_stack([X, np.full(30, 7.0), np.where(np.arange(30) < 3, np.nan, 7.0)])
+    found = scores(wide, y)
+    assert found[5:].tolist() == [0.0, 0.0]
+    np.testing.assert_allclose(found[:5], scores(X, y))
+
+
+def test_more_neighbours_than_examples():
+    X, rng = random_data(0, n=6)
+    y = rng.normal(size=6)
+    ranker = om.ReliefRanker(n_neighbors=100).fit(X, y)
+    assert ranker.n_neighbors_ == 5
+    np.testing.assert_array_equal(ranker.feature_importances_, scores(X, y, n_neighbors=5))
+
+
+def test_duplicated_examples():
+    X, rng = random_data(0, n=8)
+    y = rng.normal(size=8)
+    slow = [(np.repeat(X[:, i], 2).tolist(), None) for i in range(5)]
+    far = np.repeat(y, 2)
+    wanted = reference.relief(slow, range(16), 2, lambda r, q: abs(far[r] - far[q]) / np.ptp(far))
+    np.testing.assert_allclose(scores(np.repeat(X, 2, axis=0), far, n_neighbors=2), wanted, atol=1e-9)
+
+
+# -- sampling, workers, merging ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [{}, {"per_target": True}, {"n_iterations": 0.5}])
+def test_workers_change_no_bit(options):
+    X, rng = random_data(0, n=700, d=9)
+    y = rng.normal(size=(700, 2))
+    one, three = (om.ReliefRanker(random_state=0, n_jobs=jobs, **options).fit(X, y).ranking_ for jobs in (1, 3))
+    assert one == three
+
+
+def test_the_seed_matters_only_for_samples():
+    X, rng = random_data(0, n=100)
+    y = rng.normal(size=100)
+    np.testing.assert_array_equal(scores(X, y, random_state=0), scores(X, y, random_state=1))
+    few = {"n_iterations": 0.1}
+    assert not np.array_equal(scores(X, y, random_state=0, **few), scores(X, y, random_state=1, **few))
+
+
+def test_parts_of_the_iterations_merge():
+    X, rng = random_data(0, n=50)
+    y = rng.normal(size=(50, 2))
+    common = {"random_state": 4, "per_target": True}
+    first = om.ReliefRanker(n_iterations=20, **common).fit(X, y).ranking_
+    second = om.ReliefRanker(n_iterations=30, first_iteration=20, **common).fit(X, y).ranking_
+    whole = om.ReliefRanker(n_iterations=50, **common).fit(X, y).ranking_
+    merged = first.merge(second)
+    np.testing.assert_allclose(merged.scores, whole.scores, atol=1e-12)
+    np.testing.assert_allclose(merged.per_target.scores, whole.per_target.scores, atol=1e-12)
+    assert merged.parameters["n_iterations"] == 50
+    with pytest.raises(ValueError, match="both used the random streams"):
+        first.merge(whole)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"algorithm": "best"}, "algorithm='best'"),
+        ({"n_neighbors": 0}, "n_neighbors=0"),
+        ({"n_neighbors": [3, 2.5]}, "n_neighbors="),
+        ({"n_iterations": 0.0}, "n_iterations=0.0"),
+        ({"n_iterations": 1.5}, "n_iterations=1.5"),
+        ({"n_iterations": True}, "n_iterations=True"),
+        ({"influence": (0.5, 0.2)}, "influence="),
+        ({"influence": 1}, "influence=1"),
+        ({"sigma": -1.0}, "sigma=-1.0"),
+        ({"target_distance": "f1"}, "no distance for regression"),
+        ({"algorithm": "relieff"}, "does not handle regression"),
+        ({"first_iteration": 5}, "first_iteration=5"),
+        ({"first_iteration": -1}, "first_iteration=-1"),
+    ],
+)
+def test_bad_parameters_are_refused(options, message):
+    X, rng = random_data(0)
+    with pytest.raises(ValueError, match=message):
+        scores(X, rng.normal(size=30), **options)
+
+
+def test_importances_that_were_not_computed():
+    X, rng = random_data(0)
+    ranker = om.ReliefRanker(n_neighbors=5).fit(X, rng.normal(size=30))
+    with pytest.raises(ValueError, match=r"only for \(30, 5\)"):
+        ranker.importances_at(n_neighbors=4)

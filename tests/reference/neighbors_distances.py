@@ -1,0 +1,44 @@
+"""Feature distances and nearest neighbours straight from the formulas. None is a missing cell.
+
+A column is (values, n_levels): n_levels is None for numbers, else the number of levels of a nominal feature.
+"""
+
+from __future__ import annotations
+
+# Distances closer than this are ties, which the smaller index wins.
+TIE = 2.0**-32
+
+
+def cell_distance(a, b, values, n_levels):
+    """d_i of two cells of a column."""
+    if n_levels is not None:
+        if a is None or b is None:
+            return 1 - 1 / n_levels if n_levels else 0.0
+        return float(a != b)
+    known = [v for v in values if v is not None]
+    low, high = (min(known), max(known)) if known else (0.0, 0.0)
+    if low == high:
+        return 0.0
+    if a is None and b is None:
+        return 1.0
+    if a is None or b is None:
+        t = ((b if a is None else a) - low) / (high - low)
+        return max(t, 1 - t)
+    return abs(a - b) / (high - low)
+
+
+def feature_distances(columns, r, q):
+    """d_i of two examples, for every feature."""
+    return [cell_distance(values[r], values[q], values, n_levels) for values, n_levels in columns]
+
+
+def total_distance(columns, r, q):
+    """D * d_X."""
+    return sum(feature_distances(columns, r, q))
+
+
+def nearest(columns, r, k, candidates=None):
+    """The k nearest other examples, nearest first."""
+    n = len(columns[0][0])
+    others = [q for q in (range(n) if candidates is None else candidates) if q != r]
+    return sorted(others, key=lambda q: (round(total_distance(columns, r, q) / TIE), q))[:k]

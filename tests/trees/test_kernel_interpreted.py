@@ -1,0 +1,81 @@
+"""Kernels run interpreted too (NUMBA_DISABLE_JIT=1): that is where coverage and debuggers see them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numba
+import numpy as np
+import pytest
+
+from omnirank.core import _kernels_vector as vector
+from reference import trees_cases as cases
+from reference.trees_growing import Problem
+
+
+def tiny(kind, mixed):
+    """Twelve rows with ties, missing and unknown values, and rows of weight 0."""
+    rng = np.random.default_rng([cases.SPACES.index(kind), mixed])
+    n_levels = [0, 4] if mixed else [0, 0]
+    features = [
+        cases.nominal_feature(rng, 12, size, 0.2) if size else cases.numeric_feature(rng, 12, 0.2) for size in n_levels
+    ]
+    columns = cases.target_columns(rng, kind, 12)
+    problem = Problem(features, n_levels, columns, np.ones(columns.shape[1]), np.ones(12))
+    return problem, rng.integers(0, 3, 12).astype(float)
+
+
+@pytest.mark.parametrize("random_tests", [False, True], ids=["all-tests", "random-tests"])
+@pytest.mark.parametrize("mixed", [False, True], ids=["numeric", "mixed"])
+@pytest.mark.parametrize("kind", cases.SPACES)
+def test_tiny_data(kind, mixed, random_tests):
+    for nominal_search in range(3 if mixed and not random_tests else 1):
+        search = cases.settings(max_features=1, nominal_search=nominal_search)
+        cases.agree(tiny(kind, mixed), kind, search, 5, random_tests)
+
+
+def test_vector_helpers_agree_with_their_plain_twins():
+    rng = np.random.default_rng(0)
+    for dtype in (np.uint16, np.uint32):
+        values = rng.integers(0, 9, 3 * vector.LANES).astype(dtype)
+        for limit in (0, 4, np.iinfo(dtype).max):
+            found = _count_smaller(values, 7, dtype(limit))
+            assert found == vector._count_smaller_plain(values, 7, dtype(limit))
+    for lanes, add in ((8, _add_8), (32, _add_32)):
+        matrix = rng.normal(size=(10, 48))
+        order = rng.permutation(10).astype(np.uint32).reshape(2, 5)
+        out = rng.normal(size=(3, 6))
+        expected = out.copy()
+        vector._add_running_norms_plain(lanes)(matrix, 8, order, 1, 4, expected, 2)
+        add(matrix, 8, order, 1, 4, out, 2)
+        np.testing.assert_allclose(out, expected)
+
+
+@numba.njit
+def _count_smaller(values, start, limit):
+    return vector.count_smaller(values, start, limit)
+
+
+@numba.njit
+def _add_8(matrix, column, order, part, n, out, out_part):
+    vector.add_running_norms_8(matrix, column, order, part, n, out, out_part)
+
+
+@numba.njit
+def _add_32(matrix, column, order, part, n, out, out_part):
+    vector.add_running_norms_32(matrix, column, order, part, n, out, out_part)
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="already interpreted")
+def test_this_file_passes_interpreted(request):
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(request.path)],
+        cwd=request.config.rootpath,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
