@@ -32,14 +32,21 @@ def client():
         yield client
 
 
+def n_executed(client):
+    """Tasks that the worker processes have done so far."""
+    return sum(client.run(lambda dask_worker: dask_worker.state.executed_count).values())
+
+
 @pytest.mark.parametrize("task", ["multi-target-regression", "hierarchical-multi-label"])
 def test_a_cluster_of_two_processes_gives_the_same_bits(client, task):
     assert len(client.scheduler_info()["workers"]) == 2
     data = tiny_dataset(task)
     options = {"score": "permutation", "n_trees": 12, "per_target": True, "random_state": 0}
     expected = om.EnsembleRanker(**options, n_jobs=1).fit(data)
+    before = n_executed(client)
     with joblib.parallel_config(backend="dask"):
         found = om.EnsembleRanker(**options).fit(data)
+    assert n_executed(client) > before
     assert found.rankings_.keys() == expected.rankings_.keys()
     for name, ranking in expected.rankings_.items():
         assert found.rankings_[name] == ranking

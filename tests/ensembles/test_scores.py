@@ -189,3 +189,25 @@ def test_every_permutation_is_equally_likely():
             seen[found] = seen.get(found, 0) + 1
         assert len(seen) == 24
         assert chisquare(list(seen.values())).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("ensemble", ENSEMBLES)
+@pytest.mark.parametrize("values", ["words", "counts"])
+def test_sparse_features_have_the_scores_of_dense_ones(ensemble, values):
+    from scipy import sparse
+
+    from omnirank.ensembles.score_sums import TreeScorer
+
+    rng = np.random.default_rng(5)
+    X = (rng.random((80, 12)) < 0.25) * (1.0 if values == "words" else rng.integers(1, 5, (80, 12)) / 2)
+    labels = (X[:, :4] + rng.normal(size=(80, 4)) > 0.8).astype(int)
+    found = []
+    for features in (X, sparse.csr_array(X)):
+        plan = planned(Dataset(features, labels), ensemble=ensemble)
+        scorer = TreeScorer.make(plan, permutation_error="auto", per_target=True)
+        found.append([scorer(i) for i in range(4)])
+    for dense, thin in zip(*found, strict=True):
+        for name in ("genie3", "symbolic", "permutation"):
+            np.testing.assert_allclose(thin.rows[name], dense.rows[name], rtol=1e-9, atol=1e-9)
+        for name in ("genie3", "permutation"):
+            np.testing.assert_allclose(thin.tables[name], dense.tables[name], rtol=1e-9, atol=1e-9)

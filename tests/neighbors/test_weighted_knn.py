@@ -19,16 +19,16 @@ from reference import relief_cases as cases
 def test_weighted_neighbours(data):
     n_train, n_test, k = data.draw(st.integers(1, 8)), data.draw(st.integers(1, 4)), data.draw(st.integers(1, 5))
     X, slow = data.draw(cases.features(n_train + n_test))
-    weights = np.array(data.draw(st.lists(st.sampled_from([0.0, 0.25, 1.0, 3.0]), min_size=len(slow), max_size=len(slow))))
+    weights = np.array(
+        data.draw(st.lists(st.sampled_from([0.0, 0.25, 1.0, 3.0]), min_size=len(slow), max_size=len(slow)))
+    )
     if not weights.any():
         weights[0] = 1.0
     ids = weighted_neighbors(table_from(X[:n_train]), table_from(X[n_train:].reset_index(drop=True)), weights, k)
     assert ids.shape == (n_test, min(k, n_train))
 
     def distance(r, q):
-        parts = [
-            reference.cell_distance(values[r], values[q], values[:n_train], n_levels) for values, n_levels in slow
-        ]
+        parts = [reference.cell_distance(values[r], values[q], values[:n_train], n_levels) for values, n_levels in slow]
         return sum(w * part**2 for w, part in zip(weights, parts, strict=True)) / weights.max()
 
     for i in range(n_test):

@@ -105,7 +105,7 @@ def test_constant_targets_do_not_count():
     np.testing.assert_allclose(found.feature_importances_, expected.feature_importances_)
     assert not found.ranking_.per_target.scores[-1].any()
     nothing = om.Dataset(data.features, np.ones((data.n_examples, 2)) / 2, task=data.task)
-    with pytest.raises(DataError, match="every target is constant .'y1', 'y2'"):
+    with pytest.raises(DataError, match=r"every target is constant .'y1', 'y2'"):
         om.PerTargetRanker(om.UnivariateRanker()).fit(nothing)
 
 

@@ -109,6 +109,58 @@ def test_unlabelled_examples_count():
     )
 
 
+# -- choosing parameters ----------------------------------------------------------------------------------
+
+
+def test_chosen_parameters_are_those_of_the_smallest_loss():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 6))
+    y = np.where(rng.random(90) < 0.4, X[:, 0] + 0.1 * rng.normal(size=90), np.nan)
+    ranker = om.ReliefRanker(n_neighbors="auto", influence="auto", random_state=0).fit(X, y)
+    assert len(ranker.losses_) == 15 * 3
+    best = (*ranker.influence_, ranker.n_neighbors_)
+    assert ranker.losses_[best] == min(ranker.losses_.values())
+    same = om.ReliefRanker(n_neighbors=best[2], influence=best[:2]).fit(X, y)
+    np.testing.assert_array_equal(ranker.feature_importances_, same.feature_importances_)
+    assert ranker.ranking_.parameters["influence"] == tuple(best[:2])
+    again = om.ReliefRanker(n_neighbors="auto", influence="auto", random_state=0, n_jobs=2).fit(X, y)
+    assert again.losses_ == ranker.losses_
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "relieff"])
+def test_neighbours_are_chosen_for_labelled_data(algorithm):
+    X, _ = random_data(0, n=60)
+    y = (X[:, 0] > 0).astype(int)
+    ranker = om.ReliefRanker(algorithm, "auto", influence="auto", random_state=0).fit(X, y)
+    assert set(ranker.losses_) == {(0.0, 1.0, k) for k in (15, 20, 30)}
+    assert ranker.n_neighbors_ in (15, 20, 30)
+
+
+@pytest.mark.parametrize("task", ["multi-label", "mixed-targets", "hierarchical-multi-label"])
+def test_parameters_are_chosen_for_other_tasks(task):
+    X, rng = random_data(2, n=120)
+    hidden = rng.random(120) < 0.5
+    labels = np.column_stack([X[:, 0] > 0, X[:, 0] > 1, X[:, 1] > 0]).astype(float)
+    y, hierarchy = labels, None
+    if task == "mixed-targets":
+        y = pd.DataFrame({"a": X[:, 0], "b": np.where(X[:, 1] > 0, "p", "q")})
+    if task == "hierarchical-multi-label":
+        hierarchy = om.Hierarchy.from_paths(["a", "a/b", "c"])
+        y = pd.DataFrame(labels, columns=["a", "a/b", "c"])
+    data = om.Dataset(X, y, task=task, hierarchy=hierarchy).hide_labels(hidden)
+    ranker = om.ReliefRanker(n_neighbors=5, influence="auto", random_state=0).fit(data)
+    assert len({round(loss, 9) for loss in ranker.losses_.values()}) > 1
+    assert ranker.n_neighbors_ == 5
+
+
+def test_nothing_is_chosen_without_labels():
+    X, _ = random_data(0, n=60)
+    ranker = om.ReliefRanker(n_neighbors="auto", influence="auto").fit(X)
+    assert ranker.n_neighbors_ == 30
+    with pytest.raises(ValueError, match="at least two labelled"):
+        om.ReliefRanker(n_neighbors="auto").fit(X, np.where(np.arange(60) == 3, 1.5, np.nan))
+
+
 # -- tasks that coincide ----------------------------------------------------------------------------------
 
 
@@ -162,10 +214,17 @@ def test_equal_targets_warn_and_score_zero():
 def test_constant_features_score_zero():
     X, rng = random_data(0)
     y = rng.normal(size=30)
-    wide = np.column_stack([X, np.full(30, 7.0), np.where(np.arange(30) < 3, np.nan, 7.0)])
+    wide = np.column_stack([X, np.full(30, 7.0), np.full(30, np.nan)])
     found = scores(wide, y)
     assert found[5:].tolist() == [0.0, 0.0]
     np.testing.assert_allclose(found[:5], scores(X, y))
+
+
+def test_missing_or_not_counts_where_all_known_values_are_equal():
+    X, _ = random_data(0)
+    absent = X[:, 0] > 0
+    wide = np.column_stack([np.where(absent, np.nan, 7.0), X[:, 1:]])
+    assert scores(wide, absent.astype(int), n_neighbors=5)[0] > 0.1
 
 
 def test_more_neighbours_than_examples():

@@ -16,15 +16,15 @@ def cell_distance(a, b, values, n_levels):
             return 1 - 1 / n_levels if n_levels else 0.0
         return float(a != b)
     known = [v for v in values if v is not None]
-    low, high = (min(known), max(known)) if known else (0.0, 0.0)
-    if low == high:
+    if not known:
         return 0.0
+    low, high = min(known), max(known)
     if a is None and b is None:
         return 1.0
     if a is None or b is None:
-        t = ((b if a is None else a) - low) / (high - low)
+        t = ((b if a is None else a) - low) / (high - low) if high > low else 0.0
         return max(t, 1 - t)
-    return abs(a - b) / (high - low)
+    return abs(a - b) / (high - low) if high > low else 0.0
 
 
 def feature_distances(columns, r, q):

@@ -19,6 +19,7 @@ from omnirank.trees import _kernels_random as random
 
 TIE = 1e-9
 SLACK = 1e-9
+EQUAL_LEVELS = 1e-14
 ORDERED, GREEDY, ONE_AGAINST_REST = 0, 1, 2
 
 
@@ -255,7 +256,8 @@ class _Growing:
         means = np.array([known_means(columns[cells == v], weight[cells == v], centre) for v in present])
         share = np.array([weight[cells == v].sum() for v in present])
         means -= np.average(means, axis=0, weights=share)
-        score = first_component(np.sqrt(share)[:, None] * means) / np.sqrt(share)
+        least = EQUAL_LEVELS * impurity(self.problem.columns[rows], weight, self.scale)
+        score = first_component(np.sqrt(share)[:, None] * means, least) / np.sqrt(share)
         return [present[i] for i in order_with_ties(score)]
 
     def greedy_subsets(self, f, rows, cells, present):
@@ -316,14 +318,14 @@ def known_means(columns, weight, default):
     return out
 
 
-def first_component(matrix, steps=201):
+def first_component(matrix, least, steps=201):
     """Leading left singular vector as power iteration finds it, starting from the largest row.
 
     The start fixes the sign, and the vector where the largest singular values are equal.
     """
     gram = matrix @ matrix.T
     sizes = np.diag(gram)
-    if sizes.max() <= 0:
+    if sizes.max() <= least:
         return np.zeros(len(gram))
     start = int(np.flatnonzero(sizes > sizes.max() * (1 - TIE))[0])
     values, vectors = np.linalg.eigh(gram)

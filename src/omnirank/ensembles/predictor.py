@@ -92,7 +92,6 @@ class PCTPredictor(BaseEstimator):
                 raise DataError("no example has both a known target value and a positive weight")
             target, dataset = target.take(used), whole.take(used)
             weight = None if weight is None else weight[used]
-        _warn_about_features(dataset.features)
         task = get_task(dataset.task)
         columns = task.columns(target, dataset.hierarchy, getattr(self, "hierarchy_weight", 0.75))
         self._note(dataset, columns)
@@ -248,15 +247,3 @@ def _one_leaf(training: Training) -> Any:
         rows=np.arange(n, dtype=np.uint32),
         row_weight=weight,
     )
-
-
-def _warn_about_features(table: Table) -> None:
-    unknown = [name for f, name in enumerate(table.names) if not _any_known(table, f)] if table.n_missing else []
-    if unknown:
-        more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
-        warnings.warn(f"feature {unknown[0]!r}{more}: no known value, so it is never used", UserWarning, stacklevel=4)
-
-
-def _any_known(table: Table, feature: int) -> bool:
-    cells = table.column(feature)
-    return bool((cells >= 0).any() if table.is_nominal[feature] else (~np.isnan(cells)).any())

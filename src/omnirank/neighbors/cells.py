@@ -13,7 +13,7 @@ __all__ = ["Cells", "Ranges", "feature_ranges", "table_cells"]
 
 @dataclass(frozen=True)
 class Ranges:
-    """Smallest known value and range of the numeric features; the range is 0 where it is constant.
+    """Smallest known value and range of the numeric features; the range is NaN where no value is known.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def feature_ranges(table: Table) -> Ranges:
     numbers = _numbers(table)
     low, high = np.fmin.reduce(numbers, axis=0), np.fmax.reduce(numbers, axis=0)
     # halves, because the difference of two numbers may be infinite
-    low, high = (np.nan_to_num(ends.astype(np.float64) * 0.5) for ends in (low, high))
+    low, high = (ends.astype(np.float64) * 0.5 for ends in (low, high))
     return Ranges(low, high - low)
 
 
@@ -152,23 +152,23 @@ def table_cells(table: Table, ranges: Ranges | None = None) -> Cells:
     Notes
     -----
     Distances of cells are 1[x != x'] for levels and abs(x - x') / (max - min) for numbers, 0 where these are
-    constant. If one number is missing the distance is the largest possible one, if both are 1; if a level is missing
-    it is 1 - 1 / number of levels.
+    constant. If one number is missing the distance is the largest possible one (1 where numbers are constant), if both
+    are it is 1; if a level is missing it is 1 - 1 / number of levels. A feature without any known value has distance 0.
     """
     ranges = feature_ranges(table) if ranges is None else ranges
     numeric, nominal = np.flatnonzero(~table.is_nominal), np.flatnonzero(table.is_nominal)
     split = len(numeric)
     values = np.empty((table.n_rows, table.n_columns))
     correction = np.zeros(table.n_columns)
-    varies = ranges.span > 0
+    known = ~np.isnan(ranges.span)
     numbers = values[:, :split]
     np.multiply(_numbers(table), 0.5, out=numbers)
-    missing = [_places(np.isnan(numbers) & varies)]
+    missing = [_places(np.isnan(numbers) & known)]
     numbers -= ranges.low
-    numbers /= np.where(varies, ranges.span, 1.0)
-    numbers[:, ~varies] = 0.0
+    numbers /= np.where(ranges.span > 0, ranges.span, 1.0)
+    numbers[:, ~(ranges.span > 0)] = 0.0
     numbers[missing[0]] = 0.5
-    correction[:split][varies] = 0.5
+    correction[:split][known] = 0.5
     for place, i in enumerate(nominal.tolist(), split):
         n_levels = len(table.levels[i] or ())
         if n_levels < 2:

@@ -30,9 +30,7 @@ def ranking_weights(importances: np.ndarray) -> np.ndarray:
     return weights if weights.any() else np.ones(len(weights))
 
 
-def weighted_neighbors(
-    train: Table, test: Table, weights: np.ndarray, k: int, n_jobs: int | None = None
-) -> np.ndarray:
+def weighted_neighbors(train: Table, test: Table, weights: np.ndarray, k: int, n_jobs: int | None = None) -> np.ndarray:
     r"""Return the numbers of the k training examples nearest to each test example, nearest first.
 
     The distance is :math:`\sum_i w_i d_i^2` with the distances of cells as in `table_cells`: ranges are those of the
@@ -106,9 +104,7 @@ def neighbor_means(values: np.ndarray, ids: np.ndarray) -> np.ndarray:
     for start in range(0, len(ids), _ROWS):
         part = ids[start : start + _ROWS]
         n_known = known[part].sum(axis=1)
-        means[start : start + _ROWS] = np.where(
-            n_known > 0, filled[part].sum(axis=1) / np.maximum(n_known, 1), overall
-        )
+        means[start : start + _ROWS] = np.where(n_known > 0, filled[part].sum(axis=1) / np.maximum(n_known, 1), overall)
     return means
 
 
@@ -129,7 +125,7 @@ def _weighted_cells(test: Cells, train: Cells, weights: np.ndarray) -> tuple[np.
         values[:, :split] = np.where(unknown, 0.0, numbers * np.sqrt(weights[:split]))
         matrices.append(values)
         extra.append(g)
-    some = masks[0].any(axis=0) | masks[1].any(axis=0)
+    some = np.logical_or(masks[0].any(axis=0), masks[1].any(axis=0))
     numeric, nominal = np.flatnonzero(some[:split]), np.flatnonzero(some[split:]) + split
     m, other = (mask[:, numeric].astype(np.float64) for mask in masks)
     g, other_g = (part[:, numeric] for part in extra)

@@ -18,7 +18,9 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.infer import TASKS
 from omnirank.neighbors.cells import table_cells
 from omnirank.neighbors.search import NeighborSearch
+from omnirank.neighbors.stored import StoredNeighbors
 from omnirank.rankers.base import BaseRanker
+from omnirank.relief.choice import cross_validated_losses
 from omnirank.relief.influence import influences, nearest_labelled
 from omnirank.relief.pairs import ClassPairs, DistancePairs, PairRule
 from omnirank.relief.sums import Sums, relief_sums
@@ -28,6 +30,9 @@ from omnirank.tasks import get_task
 __all__ = ["ReliefRanker"]
 
 _ALGORITHMS = ("auto", "rrelieff", "relieff")
+_CANDIDATES = [15, 20, 30]
+_LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_PAIRS = [(w0, w1) for w0 in _LEVELS for w1 in _LEVELS if w0 <= w1]
 _SUPERVISED, _SEMI_SUPERVISED, _UNSUPERVISED = 15, 20, 30
 
 
@@ -63,10 +68,10 @@ class ReliefRanker(BaseRanker):
         "auto" is "rrelieff", for all tasks. "relieff" is the classical form for classification: the mean distance
         to the k nearest misses of each other class, weighted by the classes' shares, minus that to the k nearest
         hits; it uses labelled examples only.
-    n_neighbors : int, sequence of int or None
+    n_neighbors : int, sequence of int, "auto" or None
         Number of neighbours k; None: 15, with some examples unlabelled 20, without a target 30. At most as many as
         there are other examples are used. Several numbers give a ranking each, in ``checkpoints_``, from one pass;
-        ``ranking_`` is that of the largest.
+        ``ranking_`` is that of the largest. "auto": 15, 20 or 30, chosen as below.
     n_iterations : float, int or sequence of these
         Number of examples whose neighbours are looked at: a share in (0, 1] or a count, drawn without replacement.
         Several give a ranking each, as above.
@@ -74,9 +79,11 @@ class ReliefRanker(BaseRanker):
         "auto": absolute differences relative to the range for numbers, share of different classes, Hamming distance
         of label sets. Label sets also have "accuracy", "f1" and "subset", label sets in a hierarchy "euclidean-mu".
         The labels of a hierarchy are weighted by their place in it.
-    influence : (float, float)
+    influence : (float, float) or "auto"
         Influence of the unlabelled examples that are farthest from (w0) and nearest to (w1) labelled ones;
-        0 <= w0 <= w1 <= 1. A pair weighs the product of its examples' influences; labelled examples have 1.
+        0 <= w0 <= w1 <= 1. A pair weighs the product of its examples' influences; labelled examples have 1. "auto":
+        both from 0, 1/4, 1/2, 3/4 and 1, chosen by cross-validation in four folds of the labelled examples, which
+        are predicted by their nearest labelled neighbours in a distance weighted by the ranking.
     sigma : float
         The q-th neighbour weighs exp(-(sigma q)^2); 0: all the same.
     per_target : bool
@@ -93,8 +100,11 @@ class ReliefRanker(BaseRanker):
     ----------
     checkpoints_ : dict of (int, int) to Ranking
         Rankings by number of iterations and number of neighbours.
-    n_neighbors_, n_iterations_ : int
+    n_neighbors_, n_iterations_, influence_
         What ``ranking_`` was computed with.
+    losses_ : dict of (float, float, int) to float
+        Where parameters were chosen: the loss of each (w0, w1, k). It is 1 - F1 (macro) of classes, 1 - the area under
+        the pooled precision-recall curve of label sets, the relative root mean squared error of numbers.
 
     Notes
     -----
@@ -123,10 +133,10 @@ class ReliefRanker(BaseRanker):
     def __init__(
         self,
         algorithm: str = "auto",
-        n_neighbors: int | Sequence[int] | None = None,
+        n_neighbors: int | Sequence[int] | str | None = None,
         n_iterations: float | Sequence[float] = 1.0,
         target_distance: str = "auto",
-        influence: tuple[float, float] = (0.0, 1.0),
+        influence: tuple[float, float] | str = (0.0, 1.0),
         sigma: float = 0.0,
         per_target: bool = False,
         hierarchy_weight: float = 0.75,
@@ -182,10 +192,13 @@ class ReliefRanker(BaseRanker):
         self._check()
         if dataset.n_examples < 2:
             raise DataError("Relief compares examples: it needs at least two, and there is 1 example")
-        ks, ms = self._neighbor_counts(dataset), self._iteration_counts(dataset.n_examples)
         entropy = root_entropy(self.random_state)
+        ms = self._iteration_counts(dataset.n_examples)
+        ks, self.influence_ = self._neighbor_counts(dataset), self._fixed_influence
+        if _is_auto(self.n_neighbors) or _is_auto(self.influence):
+            ks, self.influence_ = self._chosen(dataset, ks, entropy)
         order = stream(entropy, 0).permutation(dataset.n_examples)[self.first_iteration :]
-        rule = self._rule(dataset)
+        rule = self._rules(dataset, [self.influence_])[0]
         per_target = self.per_target and dataset.target is not None
         if per_target and not isinstance(rule, DistancePairs):
             raise ParameterError("per_target=True: algorithm='relieff' has one target only")
@@ -205,20 +218,52 @@ class ReliefRanker(BaseRanker):
             )
         return self.checkpoints_[ms[-1], ks[-1]]
 
-    def _rule(self, dataset: Dataset) -> PairRule:
-        """The pairs that the algorithm looks at."""
+    def _rules(self, dataset: Dataset, pairs: Sequence[tuple[float, float]], stored: int = 0) -> list[PairRule]:
+        """The pairs of examples that the algorithm looks at, for each of several influences.
+
+        stored: how many neighbours of every example are kept, so that they are searched once.
+        """
         cells, target = table_cells(dataset.features), dataset.target
-        if target is None:
-            return DistancePairs(NeighborSearch(cells), None, None, self.sigma)
-        distances = self._distances(dataset)
-        if self.algorithm == "relieff":
+        classes = None
+        if target is not None and self.algorithm == "relieff":
             classes = np.unique(target.values[:, 0], return_inverse=True)[1]
-            return ClassPairs(NeighborSearch(cells, classes), classes, self.sigma)
-        found = None
-        if not target.labelled.all():
-            far = nearest_labelled(cells, target.labelled, self.n_jobs)
-            found = influences(far, target.labelled, *self.influence)
-        return DistancePairs(NeighborSearch(cells), distances, found, self.sigma)
+        search: Any = NeighborSearch(cells, classes)
+        if stored:
+            search = StoredNeighbors(search, stored, self.n_jobs)
+        if classes is not None:
+            return [ClassPairs(search, classes, self.sigma) for _ in pairs]
+        if target is None:
+            return [DistancePairs(search, None, None, self.sigma) for _ in pairs]
+        distances = self._distances(dataset)
+        if target.labelled.all():
+            return [DistancePairs(search, distances, None, self.sigma) for _ in pairs]
+        far = nearest_labelled(cells, target.labelled, self.n_jobs)
+        weights = [influences(far, target.labelled, *pair) for pair in pairs]
+        return [DistancePairs(search, distances, found, self.sigma) for found in weights]
+
+    def _chosen(self, dataset: Dataset, ks: list[int], entropy: int) -> tuple[list[int], tuple[float, float]]:
+        """The numbers of neighbours and the influence that are best by cross-validation."""
+        if dataset.target is None:
+            return ks, self._fixed_influence
+        choose_influence = _is_auto(self.influence) and not dataset.labelled.all()
+        pairs = _PAIRS if choose_influence else [self._fixed_influence]
+        candidates = _CANDIDATES if _is_auto(self.n_neighbors) else [ks[-1]]
+
+        def rankings(train: Dataset) -> dict[tuple[float, float, int], np.ndarray]:
+            n = train.n_examples
+            used = sorted({min(k, n - 1) for k in candidates})
+            found: dict[tuple[float, float, int], np.ndarray] = {}
+            for pair, rule in zip(pairs, self._rules(train, pairs, used[-1]), strict=True):
+                [row] = relief_sums(rule, np.arange(n), [n], used, False, self.n_jobs)
+                scores = {k: sums.together.finish()[0] for k, sums in zip(used, row, strict=True)}
+                found |= {(*pair, k): scores[min(k, n - 1)] for k in candidates}
+            return found
+
+        self.losses_ = cross_validated_losses(dataset, rankings, stream(entropy, 1), self.n_jobs)
+        # of equally good ones the most supervised, then the smallest
+        w0, w1, k = min(self.losses_, key=lambda c: (self.losses_[c], c[1], c[0], c[2]))
+        most = dataset.n_examples - 1
+        return [min(k, most)] if _is_auto(self.n_neighbors) else ks, (w0, w1)
 
     def _distances(self, dataset: Dataset) -> TargetDistances:
         allowed = get_task(dataset.task).distances
@@ -244,7 +289,7 @@ class ReliefRanker(BaseRanker):
         )
 
     def _recorded_parameters(self) -> dict[str, Any]:
-        recorded = super()._recorded_parameters() | {"influence": [float(w) for w in self.influence]}
+        recorded = super()._recorded_parameters() | {"influence": [float(w) for w in self.influence_]}
         # which iterations they were is told by the seeds
         return {name: value for name, value in recorded.items() if name != "first_iteration"}
 
@@ -256,31 +301,36 @@ class ReliefRanker(BaseRanker):
         if not (_is_number(self.sigma) and self.sigma >= 0):
             raise ParameterError(f"sigma={self.sigma!r}: choose a number of at least 0")
         try:
-            w0, w1 = self.influence
+            w0, w1 = self._fixed_influence
             good = 0 <= w0 <= w1 <= 1
         except (TypeError, ValueError):
             good = False
         if not good:
-            raise ParameterError(f"influence={self.influence!r}: give (w0, w1) with 0 <= w0 <= w1 <= 1")
+            raise ParameterError(f"influence={self.influence!r}: give (w0, w1) with 0 <= w0 <= w1 <= 1, or 'auto'")
         if not (_is_count(self.first_iteration) and self.first_iteration >= 0):
             raise ParameterError(f"first_iteration={self.first_iteration!r}: choose a count from 0")
 
+    @property
+    def _fixed_influence(self) -> tuple[float, float]:
+        """The influence that is used where none is chosen."""
+        return (0.0, 1.0) if _is_auto(self.influence) else self.influence  # type: ignore[return-value]
+
     def _neighbor_counts(self, dataset: Dataset) -> list[int]:
-        wanted = self.n_neighbors
-        if wanted is None:
+        wanted: Any = self.n_neighbors
+        if wanted is None or _is_auto(wanted):
             wanted = _UNSUPERVISED
             if dataset.target is not None:
                 wanted = _SUPERVISED if dataset.labelled.all() else _SEMI_SUPERVISED
         several = [wanted] if not isinstance(wanted, Sequence | np.ndarray) else list(wanted)
         if not several or not all(_is_count(k) and k >= 1 for k in several):
-            raise ParameterError(f"n_neighbors={self.n_neighbors!r}: give positive counts, or None")
+            raise ParameterError(f"n_neighbors={self.n_neighbors!r}: give positive counts, 'auto' or None")
         most = dataset.n_examples - 1
         if max(several) > most:
             logger.info("%d neighbours were asked for, all %d other examples are used", max(several), most)
         return sorted({min(int(k), most) for k in several})
 
     def _iteration_counts(self, n_examples: int) -> list[int]:
-        wanted = self.n_iterations
+        wanted: Any = self.n_iterations
         several = [wanted] if not isinstance(wanted, Sequence | np.ndarray) else list(wanted)
         left = n_examples - self.first_iteration
         counts = set()
@@ -300,6 +350,10 @@ class ReliefRanker(BaseRanker):
                 f"the {n_examples} examples would be visited"
             )
         return sorted(counts)
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
 
 
 def _is_count(value: Any) -> bool:

@@ -170,6 +170,7 @@ def _grow(space, features, rows, weight, settings, seed, work, node, stack, spar
         if total < 2.0 * settings.min_leaf - SLACK:
             continue
         work.best[0] = least_gain
+        work.best[2] = impurity
         work.test[FEATURE] = -1
         state = node_seed
         work.test[STATE] = np.int64(mix(node_seed ^ np.uint64(0x5851F42D4C957F2D)))

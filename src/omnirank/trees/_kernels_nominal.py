@@ -31,6 +31,9 @@ from omnirank.trees._kernels_split import (
 
 ORDERED, GREEDY, ONE_AGAINST_REST = 0, 1, 2
 
+# Levels whose means explain no more than this share of a node's impurity are equal up to rounding.
+EQUAL_LEVELS = 1e-14
+
 _search_thresholds = inlined(search_thresholds)
 _draw_threshold = inlined(draw_threshold)
 
@@ -80,7 +83,7 @@ def _scratch(features, n):
         np.zeros(size, features.codes.dtype),
         np.zeros((3, size), features.packed.dtype),
         np.zeros((3, size)),
-        np.zeros(2),
+        np.zeros(3),
         np.zeros(7, np.int64),
         np.zeros(size, np.int32),
         np.zeros(most, np.int32),
@@ -135,7 +138,8 @@ def _search_levels(space, node, features, f, rows, weight, lo, n, total, setting
         _number_by_code(features.n_levels[f], work.rank, work.level, work.code, features.missing, n)
         if present > 2:
             sums = level_sums(space, node, weight, lo, work.level, n, present)
-            _rank_levels(sums, features.n_levels[f], weight, lo, n, present, work.level, work.rank)
+            least = EQUAL_LEVELS * work.best[2]
+            _rank_levels(sums, features.n_levels[f], weight, lo, n, present, work.level, work.rank, least)
         known = _order_by_level(features.missing, n, present, work)
         if scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work):
             work.test[LOW_ROW] = -1
@@ -159,8 +163,8 @@ def _number_by_code(n_levels, rank, level, code, missing, n):
 
 
 @compiled
-def _rank_levels(sums, n_levels, weight, lo, n, present, level, rank):
-    """Rank the present levels along the first principal component of their means."""
+def _rank_levels(sums, n_levels, weight, lo, n, present, level, rank, least):
+    """Rank the present levels along the first principal component of their means, if one explains more than least."""
     share = np.zeros(present)
     for i in range(n):
         if level[i] >= 0:
@@ -173,7 +177,7 @@ def _rank_levels(sums, n_levels, weight, lo, n, present, level, rank):
         mean /= known
         for v in range(present):
             sums[v, c] = (sums[v, c] - share[v] * mean) / np.sqrt(share[v])
-    score = _first_component(sums) / np.sqrt(share)
+    score = _first_component(sums, least) / np.sqrt(share)
     place = np.empty(present, np.int32)
     by_score = _order_with_ties(score)
     for v in range(present):
@@ -196,7 +200,7 @@ def _order_with_ties(score):
 
 
 @compiled
-def _first_component(sums):
+def _first_component(sums, least):
     """Leading left singular vector (up to length) by power iteration from the largest row.
 
     The start fixes the sign, so it must not depend on rounding or on the sign of a column.
@@ -211,6 +215,8 @@ def _first_component(sums):
         if size > largest * (1.0 + TIE):
             largest = size
             start = v
+    if largest <= least:
+        return np.zeros(n)
     if sums.shape[1] == 1:
         return sums[:, 0] * (1.0 if sums[start, 0] >= 0.0 else -1.0)
     gram = np.zeros((n, n))

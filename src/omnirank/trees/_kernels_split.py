@@ -62,7 +62,7 @@ class Work(NamedTuple):
     key: np.ndarray
     pairs: np.ndarray
     floats: np.ndarray  # (3, rows): GAIN, SPLIT_OFF, EXTRA
-    best: np.ndarray  # [gain, drawn threshold]
+    best: np.ndarray  # [gain, drawn threshold, impurity of the node]
     test: np.ndarray  # see below
 
 
@@ -88,7 +88,7 @@ def _scratch(features, n):
         np.zeros(n + 64, features.codes.dtype),
         np.zeros((3, max(n, 257) + 8), features.packed.dtype),
         np.zeros((3, n + 8)),
-        np.zeros(2),
+        np.zeros(3),
         np.zeros(7, np.int64),
     )
 

@@ -63,7 +63,7 @@ def _is_label_matrix(values: np.ndarray) -> bool:
     if values.shape[1] < _LANES:
         return False
     ones = np.count_nonzero(values)
-    return ones <= _LABEL_SET_DENSITY * values.size and bool(((values == 0) | (values == 1)).all())
+    return bool(ones <= _LABEL_SET_DENSITY * values.size and ((values == 0) | (values == 1)).all())
 
 
 def _label_sets(matrix: Any, scale: np.ndarray) -> Any:
@@ -98,7 +98,7 @@ def _blocks(values: np.ndarray, known: np.ndarray, scale: np.ndarray, weight: np
         if total == 0:
             continue
         block = np.zeros((len(values), len(group)))
-        block[mask] = values[np.ix_(mask, group)]
+        block[mask] = values[mask][:, group]
         block[mask] -= np.average(block[mask], axis=0, weights=w[mask])
         block *= scale[group] * np.sqrt(w.sum() / total)
         parts.append(block if len(group) == 1 else _padded(block))

@@ -48,7 +48,7 @@ def sparse_codes(table: Table, random_tests: bool = False) -> Any:
     ranks = ranks.astype(np.uint32 if wide else np.uint16)
     numbered = sparse.csc_array((np.arange(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
     by_row = sparse.csr_array(numbered)
-    kind = DrawnCells if random_tests else ValuedCells if n_codes.max(initial=0) > 2 else BinaryCells
+    kind: Any = DrawnCells if random_tests else ValuedCells if n_codes.max(initial=0) > 2 else BinaryCells
     return kind(
         matrix.indptr.astype(np.uint32),
         matrix.indices.astype(np.uint32),

@@ -1,0 +1,316 @@
+"""Forests as predictors: prefixes, workers, out-of-bag predictions, warm start, accuracy."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+import omnirank as om
+from omnirank.testing import tiny_dataset
+from omnirank.trees.prediction import row_blocks
+
+ENSEMBLES = ("random-forest", "extra-trees", "bagging")
+CLASSIFIER_TASKS = ("classification", "multi-target-classification", "multi-label", "hierarchical-multi-label")
+REGRESSOR_TASKS = ("regression", "multi-target-regression", "mixed-targets")
+
+
+def forest_for(task, **more):
+    kind = om.PCTForestClassifier if task in CLASSIFIER_TASKS else om.PCTForestRegressor
+    return kind(**{"n_trees": 8, "random_state": 0} | more)
+
+
+def many_labels(n=120, n_labels=80, seed=0):
+    """Sparse label sets: prototypes are sparse too."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 5))
+    Y = (rng.random((n, n_labels)) < 0.03 + 0.2 * (X[:, :1] > 0) * (np.arange(n_labels) < 10)).astype(float)
+    return X, sparse.csr_array(Y)
+
+
+def equal(a, b):
+    if isinstance(a, list):
+        assert len(a) == len(b)
+        for one, other in zip(a, b, strict=True):
+            equal(one, other)
+    elif hasattr(a, "equals"):
+        assert a.equals(b)
+    else:
+        np.testing.assert_array_equal(a, b)
+
+
+# -- averaging ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", CLASSIFIER_TASKS + REGRESSOR_TASKS)
+def test_predicts_as_the_target_is_written(task):
+    data = tiny_dataset(task)
+    forest = forest_for(task, oob_score=True, n_trees=40).fit(data)
+    predicted = forest.predict(data)
+    assert np.shape(predicted) == np.shape(data.y)
+    assert 0 <= forest.oob_error_ < 1.5
+    if task in CLASSIFIER_TASKS:
+        found, shares = forest.oob_decision_function_, forest.predict_proba(data)
+        pairs = zip(found, shares, strict=True) if isinstance(shares, list) else [(found, shares)]
+        assert all(one.shape == other.shape for one, other in pairs)
+    else:
+        assert np.shape(forest.oob_prediction_) == np.shape(data.y)
+
+
+def test_averages_the_prototypes_of_the_trees():
+    data = tiny_dataset("classification")
+    forest = forest_for("classification").fit(data)
+    leaves = forest.apply(data)
+    assert leaves.shape == (36, 8)
+    mean = np.mean([tree.means(leaves[:, k]) for k, tree in enumerate(forest.trees_)], axis=0)
+    np.testing.assert_allclose(forest.predict_proba(data), mean)
+    np.testing.assert_array_equal(forest.predict(data), forest.classes_[mean.argmax(axis=1)])
+
+
+def test_sparse_prototypes():
+    X, Y = many_labels()
+    forest = om.PCTForestClassifier(n_trees=5, random_state=0).fit(X, Y)
+    assert all(sparse.issparse(tree.values) for tree in forest.trees_)
+    leaves = forest.apply(X)
+    mean = np.mean([tree.means(leaves[:, k]).toarray() for k, tree in enumerate(forest.trees_)], axis=0)
+    np.testing.assert_allclose(forest.predict_proba(X), mean, atol=1e-15)
+    np.testing.assert_array_equal(forest.predict(X, threshold=0.3), mean >= 0.3)
+    dense = om.PCTForestClassifier(n_trees=5, random_state=0).fit(X, Y.toarray())
+    np.testing.assert_allclose(dense.predict_proba(X), mean, atol=1e-12)
+
+
+@pytest.mark.parametrize("task", ["classification", "multi-label", "multi-target-regression", "mixed-targets"])
+def test_every_prefix_is_a_smaller_forest(task):
+    data = tiny_dataset(task)
+    large = forest_for(task, n_trees=6).fit(data)
+    staged = list(large.staged_predict(data))
+    assert len(staged) == 6
+    for k in (1, 3, 6):
+        small = forest_for(task, n_trees=k).fit(data)
+        equal(small.predict(data), staged[k - 1])
+    if task in CLASSIFIER_TASKS:
+        shares = list(large.staged_predict_proba(data))
+        equal(forest_for(task, n_trees=3).fit(data).predict_proba(data), shares[2])
+        equal(large.predict_proba(data), shares[-1])
+
+
+def test_prefixes_of_sparse_prototypes_and_their_threshold():
+    X, Y = many_labels()
+    forest = om.PCTForestClassifier(n_trees=4, random_state=0).fit(X, Y)
+    *_, last = forest.staged_predict_proba(X)
+    np.testing.assert_array_equal(last, forest.predict_proba(X))
+    *_, last = forest.staged_predict(X, threshold=0.2)
+    np.testing.assert_array_equal(last, forest.predict(X, threshold=0.2))
+    with pytest.raises(ValueError, match="no parameter 'cut'"):
+        next(forest.staged_predict(X, cut=0.2))
+
+
+def test_bagging_of_one_tree_without_bootstrap_is_the_single_tree():
+    data = tiny_dataset("regression")
+    one = om.PCTForestRegressor(ensemble="bagging", bootstrap=False, n_trees=1, random_state=5).fit(data)
+    tree = om.PCTRegressor(pruning=None, random_state=5).fit(data)
+    for name in ("feature", "threshold", "right", "gain", "weight", "values"):
+        np.testing.assert_array_equal(getattr(one.trees_[0], name), getattr(tree.tree_, name))
+    np.testing.assert_array_equal(one.predict(data), tree.predict(data))
+    np.testing.assert_array_equal(one.feature_importances_, tree.feature_importances_)
+
+
+def test_importances_are_those_of_the_ranker():
+    data = tiny_dataset("multi-target-regression")
+    forest = forest_for("multi-target-regression", n_trees=10).fit(data)
+    ranker = om.EnsembleRanker(n_trees=10, random_state=0).fit(data)
+    np.testing.assert_allclose(forest.feature_importances_, ranker.feature_importances_)
+
+
+def test_decision_paths():
+    data = tiny_dataset("classification")
+    forest = forest_for("classification", n_trees=3).fit(data)
+    paths, starts = forest.decision_path(data)
+    assert starts.tolist() == [0, *np.cumsum([tree.n_nodes for tree in forest.trees_]).tolist()]
+    leaves = forest.apply(data)
+    for k, tree in enumerate(forest.trees_):
+        own = paths[:, starts[k] : starts[k + 1]]
+        np.testing.assert_array_equal(own.sum(axis=1), tree.depth[leaves[:, k]] + 1)
+
+
+def test_hierarchies_are_obeyed():
+    data = om.datasets.make_hierarchical_multi_label(n_examples=150, random_state=0)[0]
+    forest = om.PCTForestClassifier(n_trees=10, random_state=0).fit(data)
+    shares = forest.predict_proba(data)
+    pairs = [(child, parent) for child, above in enumerate(data.hierarchy.parents) for parent in above]
+    assert pairs
+    for child, parent in pairs:
+        assert (shares[:, child] <= shares[:, parent]).all()
+
+
+# -- workers ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", ["classification", "multi-target-regression"])
+def test_the_number_of_workers_changes_no_bit(task):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 4))
+    y = (X[:, 0] > 0).astype(int) if task == "classification" else X[:, :2] + rng.normal(size=(900, 2))
+    one = forest_for(task, oob_score=True, n_jobs=1, n_trees=30).fit(X, y)
+    two = forest_for(task, oob_score=True, n_jobs=2, n_trees=30).fit(X, y)
+    assert len(row_blocks(900, 4, 2)) > 1
+    for a, b in zip(one.trees_, two.trees_, strict=True):
+        np.testing.assert_array_equal(a.threshold, b.threshold)
+        np.testing.assert_array_equal(a.values, b.values)
+    np.testing.assert_array_equal(one._means(one._table(X)), two._means(two._table(X)))
+    assert one.oob_error_ == two.oob_error_
+
+
+def test_blocks_cover_all_rows_once():
+    for n in (1, 255, 257, 5000, 20000):
+        for workers in (1, 2, 7):
+            found = row_blocks(n, 30, workers)
+            assert np.concatenate([np.arange(n)[block] for block in found]).tolist() == list(range(n))
+
+
+# -- out of bag ---------------------------------------------------------------------------------------------
+
+
+def test_out_of_bag_predictions_come_from_trees_that_have_not_seen_the_example():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = X[:, 0] + rng.normal(scale=0.3, size=80)
+    forest = om.PCTForestRegressor(n_trees=30, oob_score=True, random_state=0).fit(X, y)
+    from omnirank.core.seeds import stream
+
+    sums, counts = np.zeros(80), np.zeros(80)
+    for i, tree in enumerate(forest.trees_):
+        out = np.bincount(stream(0, i).integers(0, 80, 80), minlength=80) == 0
+        sums[out] += tree.means(tree.apply(X))[out, 0]
+        counts[out] += 1
+    np.testing.assert_allclose(forest.oob_prediction_, sums / counts)
+    expected = np.mean((forest.oob_prediction_ - y) ** 2) / np.var(y)
+    assert forest.oob_error_ == pytest.approx(expected)
+    assert forest.oob_error_ > np.mean((forest.predict(X) - y) ** 2) / np.var(y)
+
+
+def test_examples_that_are_not_used_are_out_of_every_bag():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = np.where(X[:, 0] > 0, "a", "b").astype(object)
+    y[:10] = None
+    forest = om.PCTForestClassifier(n_trees=20, oob_score=True, random_state=0).fit(X, y)
+    assert forest.oob_decision_function_.shape == (80, 2)
+    np.testing.assert_allclose(forest.oob_decision_function_[:10], forest.predict_proba(X[:10]))
+    assert np.isfinite(forest.oob_error_)
+
+
+@pytest.mark.parametrize("task", ["classification", "mixed-targets"])
+def test_examples_in_every_bag_are_unknown(task):
+    data = tiny_dataset(task)
+    with pytest.warns(UserWarning, match="in the bag of every tree"):
+        forest = forest_for(task, n_trees=2, oob_score=True).fit(data)
+    if task == "classification":
+        unknown = np.isnan(forest.oob_decision_function_).all(axis=1)
+    else:
+        unknown = forest.oob_prediction_.isna().all(axis=1).to_numpy()
+    assert 0 < unknown.sum() < 36
+    assert forest.oob_error_ >= 0
+
+
+def test_out_of_bag_needs_a_bootstrap_and_is_not_kept():
+    data = tiny_dataset("regression")
+    with pytest.raises(ValueError, match="oob_score=True needs"):
+        forest_for("regression", oob_score=True, bootstrap=False).fit(data)
+    forest = forest_for("regression", oob_score=True, n_trees=40).fit(data)
+    assert not hasattr(forest.set_params(oob_score=False).fit(data), "oob_error_")
+
+
+# -- warm start -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [0, np.random.default_rng(3)])
+def test_warm_start_equals_growing_at_once(seed):
+    data = tiny_dataset("multi-label")
+    grown = om.PCTForestClassifier(n_trees=3, warm_start=True, random_state=seed).fit(data)
+    first = grown.trees_[0]
+    grown.set_params(n_trees=7, oob_score=True).fit(data)
+    assert grown.trees_[0] is first
+    at_once = om.PCTForestClassifier(
+        n_trees=7, oob_score=True, random_state=0 if seed == 0 else np.random.default_rng(3)
+    ).fit(data)
+    np.testing.assert_array_equal(grown.predict_proba(data), at_once.predict_proba(data))
+    np.testing.assert_array_equal(grown.oob_decision_function_, at_once.oob_decision_function_)
+
+
+def test_warm_start_refuses_other_data_and_fewer_trees():
+    data = tiny_dataset("regression")
+    forest = forest_for("regression", warm_start=True, n_trees=4).fit(data)
+    with pytest.warns(UserWarning, match="grows no new trees"):
+        forest.fit(data)
+    with pytest.raises(ValueError, match="4 trees are grown already"):
+        forest.set_params(n_trees=2).fit(data)
+    with pytest.raises(ValueError, match="the data have changed"):
+        forest.set_params(n_trees=6).fit(data.take(slice(0, 30)))
+    with pytest.raises(ValueError, match="the data have changed"):
+        forest.fit(data, sample_weight=np.full(36, 2.0))
+
+
+def test_without_warm_start_fit_starts_anew():
+    data = tiny_dataset("regression")
+    forest = forest_for("regression", n_trees=4).fit(data)
+    assert len(forest.set_params(n_trees=2).fit(data).trees_) == 2
+
+
+# -- the rest ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_trees", [0, 2.5, True, "auto"])
+def test_wrong_number_of_trees(n_trees):
+    with pytest.raises(ValueError, match="n_trees="):
+        om.PCTForestRegressor(n_trees=n_trees).fit(tiny_dataset("regression"))
+
+
+def test_one_class():
+    X = np.arange(8.0).reshape(-1, 1)
+    with pytest.warns(UserWarning, match="target 'y': one class"):
+        forest = om.PCTForestClassifier(n_trees=3, oob_score=True).fit(X, ["a"] * 8)
+    assert forest.predict(X).tolist() == ["a"] * 8
+    assert forest.oob_error_ == 0
+
+
+def test_pickling():
+    data = tiny_dataset("hierarchical-multi-label")
+    forest = forest_for("hierarchical-multi-label").fit(data)
+    copy = pickle.loads(pickle.dumps(forest))
+    np.testing.assert_array_equal(copy.predict_proba(data), forest.predict_proba(data))
+
+
+def test_sparse_features_predict_as_dense_ones():
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((300, 8)) < 0.2, 1.0, 0.0)
+    y = X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(scale=0.2, size=300)
+    dense = om.PCTForestRegressor(n_trees=10, random_state=0).fit(X, y)
+    thin = om.PCTForestRegressor(n_trees=10, random_state=0).fit(sparse.csc_array(X), y)
+    np.testing.assert_allclose(dense.predict(X), thin.predict(sparse.csr_array(X)), rtol=1e-10)
+
+
+@pytest.mark.parametrize("ensemble", ENSEMBLES)
+@pytest.mark.parametrize("name", ["digits", "diabetes"])
+def test_about_as_accurate_as_scikit_learn(name, ensemble):
+    train, test = om.datasets.load_sample(name).split(random_state=0)
+    if name == "digits":
+        ours, theirs = om.PCTForestClassifier, RandomForestClassifier
+    else:
+        ours, theirs = om.PCTForestRegressor, RandomForestRegressor
+    features = None if ensemble == "bagging" else "sqrt"
+    found = ours(ensemble=ensemble, n_trees=60, random_state=0, n_jobs=2).fit(train).score(test)
+    peer = theirs(60, max_features=features, random_state=0, n_jobs=2).fit(train.X, train.y).score(test.X, test.y)
+    assert found > peer - 0.03
+
+
+def test_about_as_accurate_as_scikit_learn_on_several_numbers():
+    data = om.datasets.load_sample("linnerud")
+    ours = om.PCTForestRegressor(n_trees=200, oob_score=True, random_state=0).fit(data).oob_prediction_
+    peer = RandomForestRegressor(200, max_features="sqrt", oob_score=True, random_state=0).fit(data.X, data.y)
+    theirs = peer.oob_prediction_
+    error = [np.mean((found - data.y) ** 2 / data.y.var(axis=0)) for found in (ours, theirs)]
+    assert error[0] < error[1] * 1.15

@@ -1,0 +1,136 @@
+"""M5 pruning against its reference, and what a pruned tree must still be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+import omnirank as om
+from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.testing import tiny_dataset
+from omnirank.trees.pruning import leaf_errors, node_errors, prune_m5, without_subtrees
+from reference import trees_pruning as reference
+
+TASKS = (
+    "classification",
+    "multi-target-classification",
+    "multi-label",
+    "hierarchical-multi-label",
+    "regression",
+    "multi-target-regression",
+    "mixed-targets",
+)
+RULES = GrowingRules("bagging", bootstrap=False)
+
+
+def grown_on(dataset, weight=None, rules=RULES):
+    plan = make_plan(dataset, rules, 0, weight)
+    return plan, plan.grow(0)
+
+
+def nested(grown, node=0):
+    rows = sorted(grown.rows[grown.first[node] : grown.last[node]].tolist())
+    if grown.feature[node] < 0:
+        return {"rows": rows, "children": []}
+    return {"rows": rows, "children": [nested(grown, node + 1), nested(grown, int(grown.right[node]))]}
+
+
+def reference_target(plan):
+    """Clustering columns as lists, their factors, and the weights of the examples."""
+    values = plan.columns.dense()[:, plan.clustering.columns]
+    known = ~np.isnan(values)
+    scale = plan.clustering.weights * plan.weight.sum() / (plan.weight @ known)
+    return values.T.tolist(), scale.tolist(), plan.weight.tolist()
+
+
+def noisy(n=80, seed=0, n_targets=2):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3)).round(1)
+    Y = (X[:, :1] > 0) + rng.normal(scale=0.7, size=(n, n_targets))
+    return X, Y
+
+
+@pytest.mark.parametrize("penalty", [0.0, 1.0, 2.0, 5.0])
+@pytest.mark.parametrize("task", TASKS)
+def test_agrees_with_the_reference(task, penalty):
+    plan, grown = grown_on(tiny_dataset(task), rules=GrowingRules("bagging", bootstrap=False, min_samples_leaf=1))
+    pruned = prune_m5(grown, node_errors(grown, plan.columns, plan.clustering, plan.weight), penalty)
+    assert nested(pruned) == reference.prune(nested(grown), *reference_target(plan), penalty)
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 10_000), penalty=st.sampled_from([0.5, 1.0, 2.0]), unknown=st.booleans())
+def test_agrees_with_the_reference_on_random_data(seed, penalty, unknown):
+    rng = np.random.default_rng(seed)
+    X, Y = noisy(40, seed)
+    if unknown:
+        Y[rng.random(Y.shape) < 0.3] = np.nan
+        X, Y = X[~np.isnan(Y).all(axis=1)], Y[~np.isnan(Y).all(axis=1)]
+    plan, grown = grown_on(om.Dataset(X, Y), rng.integers(1, 4, len(X)).astype(float))
+    pruned = prune_m5(grown, node_errors(grown, plan.columns, plan.clustering, plan.weight), penalty)
+    assert nested(pruned) == reference.prune(nested(grown), *reference_target(plan), penalty)
+
+
+@pytest.mark.parametrize("sparse_labels", [False, True])
+def test_errors_of_leaves(sparse_labels):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 2))
+    Y = (rng.random((60, 20 if sparse_labels else 3)) < 0.05 + 0.2 * (X[:, :1] > 0)).astype(int)
+    Y[0] = 1
+    plan, grown = grown_on(om.Dataset(X, sparse.csr_array(Y) if sparse_labels else Y, task="multi-label"))
+    assert plan.columns.is_sparse == sparse_labels
+    found = leaf_errors(grown, plan.columns, plan.clustering, plan.weight)
+    expected = [
+        reference.squared_distance(leaf["rows"], *reference_target(plan)) for leaf in reference.leaves(nested(grown))
+    ]
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_root_error_is_the_impurity_of_the_training_set():
+    plan, grown = grown_on(om.Dataset(*noisy()))
+    errors = node_errors(grown, plan.columns, plan.clustering, plan.weight)
+    assert errors[0] == pytest.approx(plan.n_examples)  # normalised targets: impurity 1 an example
+
+
+def test_a_pruned_tree_is_a_tree_in_preorder():
+    _, grown = grown_on(om.Dataset(*noisy()))
+    rng = np.random.default_rng(0)
+    marked = (grown.feature < 0) | (rng.random(len(grown.feature)) < 0.2)
+    marked[0] = False
+    pruned = without_subtrees(grown, marked)
+    assert 1 < len(pruned.feature) < len(grown.feature)
+    inner = np.flatnonzero(pruned.feature >= 0)
+    leaf = pruned.feature < 0
+    np.testing.assert_array_equal(pruned.first[inner], pruned.first[inner + 1])
+    np.testing.assert_array_equal(pruned.last[inner + 1], pruned.first[pruned.right[inner]])
+    np.testing.assert_array_equal(pruned.last[inner], pruned.last[pruned.right[inner]])
+    np.testing.assert_array_equal(pruned.depth[inner] + 1, pruned.depth[inner + 1])
+    assert pruned.weight[leaf].sum() == pytest.approx(grown.weight[0])
+    assert (pruned.gain[leaf] == 0).all()
+
+
+def test_prunes_noise_and_keeps_structure():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 5))
+    clear = np.where(X[:, 0] > 0, 1.0, -1.0) + rng.normal(scale=0.3, size=300)
+    assert om.PCTRegressor(random_state=0).fit(X, clear).get_n_leaves() in range(2, 12)
+    noise = rng.normal(size=300)
+    assert om.PCTRegressor(random_state=0).fit(X, noise).get_n_leaves() < 15
+    assert om.PCTRegressor(random_state=0, pruning=None).fit(X, noise).get_n_leaves() > 100
+
+
+def test_a_larger_penalty_prunes_more():
+    X, Y = noisy(200)
+    sizes = [om.PCTRegressor(pruning=p, random_state=0).fit(X, Y).tree_.n_nodes for p in (None, 0, 1, 2, 8)]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] > sizes[1] > sizes[2]
+    assert sizes[3] == om.PCTRegressor(pruning="m5", random_state=0).fit(X, Y).tree_.n_nodes
+
+
+@pytest.mark.parametrize("wrong", ["m6", -1.0, True])
+def test_refuses_unknown_pruning(wrong):
+    with pytest.raises(ValueError, match="pruning="):
+        om.PCTRegressor(pruning=wrong).fit(*noisy())
