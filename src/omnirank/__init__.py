@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from omnirank.ensembles.pct_forest import PCTForestClassifier, PCTForestRegressor
     from omnirank.rankers.baselines import RandomRanker, UniformRanker
     from omnirank.rankers.ensemble import EnsembleRanker
-    from omnirank.rankers.relief import ReliefRanker
     from omnirank.rankers.per_target import PerTargetRanker
+    from omnirank.rankers.relief import ReliefRanker
     from omnirank.rankers.univariate import UnivariateRanker
     from omnirank.trees.export import export_graphviz, export_text
     from omnirank.trees.tree_json import export_json, tree_from_json

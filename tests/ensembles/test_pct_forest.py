@@ -104,8 +104,9 @@ def test_prefixes_of_sparse_prototypes_and_their_threshold():
     np.testing.assert_array_equal(last, forest.predict_proba(X))
     *_, last = forest.staged_predict(X, threshold=0.2)
     np.testing.assert_array_equal(last, forest.predict(X, threshold=0.2))
-    with pytest.raises(ValueError, match="no parameter 'cut'"):
-        next(forest.staged_predict(X, cut=0.2))
+    numbers = om.PCTForestRegressor(n_trees=1).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="threshold is for label sets"):
+        next(numbers.staged_predict(X, threshold=0.2))
 
 
 def test_bagging_of_one_tree_without_bootstrap_is_the_single_tree():

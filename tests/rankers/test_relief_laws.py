@@ -307,3 +307,12 @@ def test_importances_that_were_not_computed():
     ranker = om.ReliefRanker(n_neighbors=5).fit(X, rng.normal(size=30))
     with pytest.raises(ValueError, match=r"only for \(30, 5\)"):
         ranker.importances_at(n_neighbors=4)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_two_classes_agree_with_scikit_rebate():
+    skrebate = pytest.importorskip("skrebate")
+    X, rng = random_data(0, n=80, d=6)
+    y = (X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=80) > 0).astype(int)
+    peer = skrebate.ReliefF(n_neighbors=7, n_features_to_select=2).fit(X, y)
+    np.testing.assert_allclose(scores(X, y, algorithm="relieff", n_neighbors=7), peer.feature_importances_, atol=1e-12)

@@ -22,9 +22,7 @@ def value_distance(first, second, columns, nominal):
 
 def set_distance(first, second, weights, kind, mu=1.0):
     """Distance of two label sets, lists of 0, 1 and None; labels unknown in one of them are left out."""
-    labels = [
-        i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a is not None and b is not None
-    ]
+    labels = [i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a is not None and b is not None]
     if not labels:
         return math.nan
     s1, s2 = {i for i in labels if first[i]}, {i for i in labels if second[i]}
@@ -64,10 +62,7 @@ def exhaustive_mu(parents, sets, weights):
     """1 / max over pairs of final labels of sqrt(sum of w over anc(l) symdiff anc(l'))."""
     final = sorted(final_labels(parents, sets))
     squares = [
-        math.fsum(weights[i] for i in closure(parents, a) ^ closure(parents, b))
-        for a in final
-        for b in final
-        if a < b
+        math.fsum(weights[i] for i in closure(parents, a) ^ closure(parents, b)) for a in final for b in final if a < b
     ]
     return 1 / math.sqrt(max(squares)) if squares and max(squares) > 0 else 1.0
 

@@ -6,11 +6,7 @@ import math
 
 
 def known(values):
-    return [
-        value
-        for value in values
-        if value is not None and not (isinstance(value, float) and math.isnan(value))
-    ]
+    return [value for value in values if value is not None and not (isinstance(value, float) and math.isnan(value))]
 
 
 def variance(values):

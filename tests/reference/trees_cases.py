@@ -11,7 +11,7 @@ from omnirank.trees import _kernels_grow as kernels
 from omnirank.trees import space as spaces
 from omnirank.trees._kernels_spaces import DenseBlocks, DenseColumns
 from omnirank.trees._kernels_split import Settings
-from omnirank.trees.codes import code_features
+from omnirank.trees.codes import code_features, searched_cells
 from reference import trees_growing as reference
 from reference.trees_growing import Node, Problem
 
@@ -157,7 +157,8 @@ def single_blocks(problem):
 def grow(problem, kind, weight, search, seed, random_tests=False, wide=False):
     """Grow a tree with the kernels; returns their arrays."""
     space = kind if not isinstance(kind, str) else space_of(problem, kind)
-    return kernels.grow(space, coded(problem, random_tests, wide), weight, search, np.uint64(seed))
+    features = searched_cells(coded(problem, random_tests, wide), search)
+    return kernels.grow(space, features, weight, search, np.uint64(seed))
 
 
 def nodes_of(tree, problem, random_tests=False):

@@ -19,10 +19,10 @@ from typing import Any
 import numba
 from numba.extending import overload
 
-__all__ = ["compiled", "dispatched", "inlined"]
+__all__ = ["compiled", "dispatched", "inlined", "part"]
 
-# Sums may be reordered and fused; NaN and infinities keep their meaning.
-_OPTIONS = {"nogil": True, "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
+# Sums may be reordered and fused; NaN and infinities keep their meaning, and division by zero gives them.
+_OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
 
 _UNUSED_AFTER_DAYS = 14
 
@@ -35,6 +35,11 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
         return numba.njit(cache=True, **_OPTIONS)(function)
     finally:
         numba.config.CACHE_DIR = before
+
+
+def part(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile as part of the callers, which are kept on disk: called there, not copied."""
+    return numba.njit(**_OPTIONS)(function)
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:

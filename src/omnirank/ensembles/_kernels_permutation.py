@@ -64,27 +64,11 @@ def threshold_cuts(feature, cut, threshold, values, starts):
 
 
 @inlined
-def _donor(order, i, f):
+def donor(order, i, f):
     """The row that gives its value of feature f to the i-th row."""
     n = len(order.rows)
     place = i + order.shift[f]
     return order.shuffled[place - n if place >= n else place]
-
-
-@compiled
-def permuted_leaves(tests, codes, order, permuted):
-    """Leaf that each row reaches when feature ``permuted`` (-1: none) has the values of other rows."""
-    tests = uncounted(tests)
-    codes = uncounted(codes)
-    leaf = np.empty(len(order.rows), np.int32)
-    for i in range(len(order.rows)):
-        here = 0
-        while tests.feature[here] >= 0:
-            f = tests.feature[here]
-            row = _donor(order, i, f) if f == permuted else order.rows[i]
-            here = next_node(tests, codes, here, f, code_of(codes, f, row))
-        leaf[i] = here
-    return leaf
 
 
 # -- errors of a row in a leaf --------------------------------------------------------------------------
@@ -217,7 +201,7 @@ def permutation_losses(tests, codes, loss, order, weight, n_targets):
         add_loss(loss, row, here, weight[row], base, 0)
         for k in range(n_path):
             f = path[k]
-            c = code_of(codes, f, _donor(order, i, f))
+            c = code_of(codes, f, donor(order, i, f))
             if c == code_of(codes, f, row):
                 continue
             there = first[k]

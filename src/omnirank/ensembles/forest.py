@@ -129,20 +129,19 @@ class Forest(PCTPredictor):
         starts = np.concatenate([[0], np.cumsum([tree.n_nodes for tree in self.trees_])])
         return sparse.hstack(paths, format="csr"), starts
 
-    def staged_predict(self, X: Any, **more: Any) -> Iterator[Any]:
+    def staged_predict(self, X: Any, threshold: float | None = None) -> Iterator[Any]:
         """Yield the predictions of the first 1, 2, ... trees: those of smaller forests with the same seed.
 
         Parameters
         ----------
         X : Dataset, array-like, scipy.sparse container or data frame
             Examples with the features of the training data.
-        **more
-            ``threshold`` of label sets, as in ``predict``.
+        threshold : float, optional
+            Label sets: frequency from which a label is predicted, by default 1/2.
         """
-        cut = self._threshold(more.pop("threshold", None))
-        if more:
-            raise ParameterError(f"staged_predict has no parameter {next(iter(more))!r}")
-        for means in self._staged_means(X):
+        means_of_prefixes = self._staged_means(X)
+        cut = self._threshold(threshold)
+        for means in means_of_prefixes:
             yield self._decide(means, cut)
 
     def _staged_means(self, X: Any) -> Iterator[np.ndarray]:

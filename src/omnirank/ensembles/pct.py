@@ -108,9 +108,9 @@ class PCTClassifier(_SingleTree, PCTClassifierBase):
     max_depth : int or None
         Greatest depth of a leaf; None: no limit.
     pruning : None, "m5" or float
-        M5 replaces subtrees by leaves where that promises no larger error on new examples (see
-        :func:`omnirank.trees.pruning.prune_m5`). A number is the penalty of a parameter in place of its 2: 1 keeps
-        larger trees. None: no pruning.
+        M5 replaces a subtree by a leaf where the leaf's estimated error sqrt(E / n) (n + 2 v) / (n - v) is not
+        larger: E squared distances from the prototypes, n examples, v leaves and tests. A number takes the place of
+        the 2: 1 keeps larger trees. None: no pruning.
     nominal_tests : {"ordered", "greedy", "one-against-rest"}
         How subsets of a nominal feature's levels are searched.
     tie_break : {"random", "first"}
@@ -203,9 +203,9 @@ class PCTRegressor(_SingleTree, PCTRegressorBase):
     max_depth : int or None
         Greatest depth of a leaf; None: no limit.
     pruning : None, "m5" or float
-        M5 replaces subtrees by leaves where that promises no larger error on new examples (see
-        :func:`omnirank.trees.pruning.prune_m5`). A number is the penalty of a parameter in place of its 2: 1 keeps
-        larger trees. None: no pruning.
+        M5 replaces a subtree by a leaf where the leaf's estimated error sqrt(E / n) (n + 2 v) / (n - v) is not
+        larger: E squared distances from the prototypes, n examples, v leaves and tests. A number takes the place of
+        the 2: 1 keeps larger trees. None: no pruning.
     nominal_tests : {"ordered", "greedy", "one-against-rest"}
         How subsets of a nominal feature's levels are searched.
     tie_break : {"random", "first"}

@@ -157,7 +157,9 @@ def _class_weights(target: Target, variable: int, given: Any) -> np.ndarray:
     for code, level in enumerate(levels):
         by_code[code] = given.get(level, 1.0)
         if not 0 <= by_code[code] < np.inf:
-            raise ParameterError(f"class_weight of class {level} is {by_code[code]}: weights are finite and not negative")
+            raise ParameterError(
+                f"class_weight of class {level} is {by_code[code]}: weights are finite and not negative"
+            )
     return by_code[codes]
 
 

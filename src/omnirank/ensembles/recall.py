@@ -1,20 +1,15 @@
-"""The area under the precision-recall curve as the error of a tree.
-
-A tree gives all rows of a leaf the same label frequencies, so a curve needs no sorting of rows: the (leaf, label)
-pairs are sorted once a tree, and permuting a feature only changes how many rows each leaf has, and with which labels.
-"""
+"""The area under the precision-recall curve as the error of a tree."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from omnirank.ensembles.losses import ErrorGrowth, OutOfBag, label_sets
 from omnirank.ensembles.plan import Plan
-from omnirank.tasks.precision_recall import area_from_counts
 from omnirank.trees.prototypes import node_means
 
 __all__ = ["recall_errors"]
@@ -22,95 +17,85 @@ __all__ = ["recall_errors"]
 
 @dataclass(frozen=True, eq=False)
 class _RecallErrors:
-    """Pooled area under the precision-recall curve, which falls when a feature that matters is permuted."""
+    """Pooled area under the precision-recall curve, which falls when a feature that matters is permuted.
+
+    Examples are not weighted: the curve counts pairs of examples and labels.
+    """
 
     plan: Plan
-    relevant: Any  # csr (rows, labels) of 0 and 1
-    unknown: Any  # csr (rows, labels) of 0 and 1, or None
+    sets: Any  # csr (rows, labels): 1 where relevant, NaN where unknown
     only_present: bool
     per_target: bool
 
     def growth(self, case: OutOfBag) -> ErrorGrowth:
         """Return the area of a tree and by how much it falls."""
-        from omnirank.ensembles._kernels_permutation import permuted_leaves
+        from omnirank.ensembles._kernels_recall import permutation_moves
 
-        rows = case.order.rows.astype(np.int64)
-        curves = _Curves.of_tree(self, case, rows)
-        codes = self.plan.coded.routing
-        before, target_before = curves.areas(permuted_leaves(case.tests, codes, case.order, -1))
-        n_features = self.plan.dataset.n_features
-        growth, target_growth = np.zeros(n_features), np.zeros((len(target_before), n_features))
-        for f in np.unique(case.grown.feature[case.grown.feature >= 0]):
-            after, target_after = curves.areas(permuted_leaves(case.tests, codes, case.order, f))
-            growth[f], target_growth[:, f] = before - after, target_before - target_after
+        moves = permutation_moves(case.tests, self.plan.coded.routing, case.order)
+        n_known, n_positive = self._pairs(case.order.rows)
+        counted = (n_positive > 0) | (not self.only_present)
+        means, node_row = node_means(case.grown, self.plan.columns)
+        cells = sparse.csr_array(means)
+        cells = sparse.csr_array(cells @ sparse.diags_array(counted.astype(np.float64)))
+        cells.eliminate_zeros()
+        pooled = (np.zeros(len(counted), np.int64), np.array([n_known @ counted]), np.array([n_positive.sum()]))
+        before, after = self._areas(case, moves, cells, node_row, *pooled)
+        whole = float(before[0]), before[0] - after[:, 0]
         if not self.per_target:
-            return ErrorGrowth(before, growth)
-        return ErrorGrowth(before, growth, target_before, target_growth)
+            return ErrorGrowth(*whole)
+        before, after = self._areas(case, moves, cells, node_row, np.arange(len(counted)), n_known, n_positive)
+        return ErrorGrowth(*whole, before, before[:, None] - after.T)
+
+    def _pairs(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Number of rows in which each label is known, and relevant."""
+        own = self.sets[rows.astype(np.int64)]
+        unknown = np.isnan(own.data)
+        n_labels = own.shape[1]
+        n_unknown = np.bincount(own.indices[unknown], minlength=n_labels)
+        return len(rows) - n_unknown, np.bincount(own.indices[~unknown], minlength=n_labels)
+
+    def _areas(
+        self,
+        case: OutOfBag,
+        moves: Any,
+        cells: Any,
+        node_row: np.ndarray,
+        curve_of: np.ndarray,
+        n_known: np.ndarray,
+        n_positive: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        from omnirank.ensembles._kernels_recall import Curves, Sets, permuted_areas
+
+        groups, group_starts = _groups(curve_of[cells.indices], cells.data, len(n_known))
+        sizes = np.where(node_row >= 0, np.diff(cells.indptr)[np.maximum(node_row, 0)], 0)
+        # Leaves are stored in the order of their nodes, so that the cells are in place already.
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        curves = Curves(starts, cells.indices.astype(np.int64), groups, group_starts, n_known, n_positive)
+        sets = Sets(self.sets.indptr.astype(np.int64), self.sets.indices.astype(np.int64), ~np.isnan(self.sets.data))
+        return permuted_areas(moves, case.order.rows, sets, curves)
 
 
-class _Entries(NamedTuple):
-    """The positive label frequencies of a tree, and the rank of each among them (0 = the largest)."""
+def _groups(curve: np.ndarray, values: np.ndarray, n_curves: int) -> tuple[np.ndarray, np.ndarray]:
+    """Number the groups of equal values of each curve, the largest first, with one more for 0 at its end.
 
-    leaf: np.ndarray
-    label: np.ndarray
-    rank: np.ndarray
-    n_ranks: int
-
-    @classmethod
-    def of(cls, means: Any) -> _Entries:
-        cells = sparse.coo_array(means)
-        leaf, label = cells.coords
-        distinct, group = np.unique(cells.data, return_inverse=True)
-        return cls(leaf, label, len(distinct) - 1 - group, len(distinct))
-
-    def area(self, positive: np.ndarray, total: np.ndarray) -> float:
-        """Return the area for numbers of rows, (leaves, labels); frequencies of 0 are the last group."""
-        at = (self.leaf, self.label)
-        positives, totals = (np.bincount(self.rank, n[at], self.n_ranks + 1) for n in (positive, total))
-        positives[-1], totals[-1] = positive.sum() - positives.sum(), total.sum() - totals.sum()
-        area = area_from_counts(np.rint(positives), np.rint(totals))
-        return 0.0 if np.isnan(area) else area
-
-
-@dataclass(frozen=True, eq=False)
-class _Curves:
-    """Curves of one tree for rows that may move from leaf to leaf."""
-
-    place: np.ndarray  # row of a leaf in the means, by node
-    relevant: Any  # (out-of-bag rows, labels that count)
-    unknown: Any
-    pooled: _Entries
-    single: tuple[_Entries, ...]  # of each label that counts, where they are asked for
-    counted: np.ndarray  # labels that count
-    n_labels: int
-
-    @classmethod
-    def of_tree(cls, errors: _RecallErrors, case: OutOfBag, rows: np.ndarray) -> _Curves:
-        means, place = node_means(case.grown, errors.plan.columns)
-        means = sparse.csc_array(means)
-        relevant = errors.relevant[rows]
-        present = np.asarray(relevant.sum(axis=0)).ravel() > 0
-        counted = np.flatnonzero(present) if errors.only_present else np.arange(len(present))
-        means = means[:, counted]
-        single: tuple[_Entries, ...] = ()
-        if errors.per_target:
-            single = tuple(_Entries.of(means[:, [j]]) for j in range(len(counted)))
-        unknown = None if errors.unknown is None else errors.unknown[rows][:, counted]
-        return cls(place, relevant[:, counted], unknown, _Entries.of(means), single, counted, len(present))
-
-    def areas(self, leaves: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the pooled area and, where they are asked for, those of all labels (0 where there is none)."""
-        n_rows = len(leaves)
-        shape = (int(self.place.max()) + 1, n_rows)
-        members = sparse.csr_array((np.ones(n_rows), (self.place[leaves], np.arange(n_rows))), shape=shape)
-        positive = (members @ self.relevant).toarray()
-        total = np.broadcast_to(np.asarray(members.sum(axis=1)).reshape(-1, 1), positive.shape)
-        if self.unknown is not None:
-            total = total - (members @ self.unknown).toarray()
-        single = np.zeros(self.n_labels if self.single else 0)
-        for j, entries in enumerate(self.single):
-            single[self.counted[j]] = entries.area(positive[:, [j]], total[:, [j]])
-        return self.pooled.area(positive, total), single
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.ensembles.recall import _groups
+    >>> groups, starts = _groups(np.array([0, 1, 0, 0]), np.array([0.2, 0.9, 0.7, 0.2]), 2)
+    >>> groups.tolist(), starts.tolist()
+    ([1, 3, 0, 1], [0, 3, 5])
+    """
+    order = np.lexsort((-values, curve))
+    ordered_curve, ordered = curve[order], values[order]
+    new_curve = np.diff(ordered_curve, prepend=-1) != 0
+    new_group = new_curve | (np.diff(ordered, prepend=np.inf) != 0)
+    n_groups = np.bincount(ordered_curve[new_group], minlength=n_curves) + 1
+    starts = np.concatenate([[0], np.cumsum(n_groups)])
+    groups = np.empty(len(order), np.int64)
+    # Every curve before has one more group, that of 0.
+    groups[order] = np.cumsum(new_group) - 1 + ordered_curve
+    return groups, starts
 
 
 def recall_errors(plan: Plan, per_target: bool) -> _RecallErrors:
@@ -119,11 +104,5 @@ def recall_errors(plan: Plan, per_target: bool) -> _RecallErrors:
     For hierarchies, labels that no out-of-bag row has are left out of the curve, as in studies of hierarchical
     classification.
     """
-    sets = label_sets(plan.columns)
-    unknown = np.isnan(sets.data)
-    parts = [
-        sparse.csr_array((chosen.astype(np.float64), sets.indices, sets.indptr), shape=sets.shape)
-        for chosen in (~unknown, unknown)
-    ]
     only_present = plan.task.name == "hierarchical-multi-label"
-    return _RecallErrors(plan, parts[0], parts[1] if unknown.any() else None, only_present, per_target)
+    return _RecallErrors(plan, label_sets(plan.columns), only_present, per_target)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.seeds import kernel_seed
+from omnirank.data.table import is_sparse
 from omnirank.ensembles.losses import ErrorGrowth, ErrorMeasure, OutOfBag
 from omnirank.ensembles.plan import Plan
 from omnirank.trees.prototypes import membership
@@ -57,16 +58,31 @@ def genie3_per_target(plan: Plan, grown: Any) -> np.ndarray:
         (np.ones(n_inner), (grown.feature[inner], np.arange(n_inner))), shape=(out.shape[1], n_inner)
     )
     members = membership(grown, np.arange(len(grown.feature)), plan.n_examples)
-    for start in range(0, len(clustering.columns), _BLOCK):
-        block = slice(start, start + _BLOCK)
-        terms = _scatter(plan, members, clustering.columns[block]) * clustering.weights[block]
+    if columns.is_sparse and columns.labelled.all() and not np.isnan(columns.matrix.data).any():
+        blocks = [slice(None)]
+        scatter = _label_scatter
+    else:
+        blocks = [slice(start, start + _BLOCK) for start in range(0, len(clustering.columns), _BLOCK)]
+        scatter = _scatter
+    for block in blocks:
+        terms = scatter(plan, members, clustering.columns[block], clustering.weights[block])
         gains = terms[inner + 1] + terms[grown.right[inner]] - terms[inner]
-        np.add.at(out, columns.variable[clustering.columns[block]], (tested @ gains).T)
+        by_feature = tested @ gains
+        by_feature = by_feature.toarray() if is_sparse(by_feature) else by_feature
+        np.add.at(out, columns.variable[clustering.columns[block]], by_feature.T)
     return out
 
 
-def _scatter(plan: Plan, members: Any, chosen: np.ndarray) -> np.ndarray:
-    """(N0 / K0) S^2 / K of the centred columns in all nodes, 0 where nothing is known."""
+def _label_scatter(plan: Plan, members: Any, chosen: np.ndarray, scale: np.ndarray) -> Any:
+    """Scaled S^2 / K of labels in all nodes; labels that a node lacks cost nothing."""
+    sums = sparse.csr_array(members @ plan.columns.matrix[:, chosen])
+    weight = np.repeat(np.asarray(members.sum(axis=1)).ravel(), np.diff(sums.indptr))
+    sums.data = sums.data**2 / weight * scale[sums.indices]
+    return sums
+
+
+def _scatter(plan: Plan, members: Any, chosen: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Scaled (N0 / K0) S^2 / K of the centred columns in all nodes, 0 where nothing is known."""
     matrix = plan.columns.matrix[:, chosen]
     values = matrix.toarray() if plan.columns.is_sparse else matrix
     known = ~np.isnan(values)
@@ -77,7 +93,7 @@ def _scatter(plan: Plan, members: Any, chosen: np.ndarray) -> np.ndarray:
     values = np.where(known, values - (plan.weight @ values) / total, 0.0)
     sums, weights = members @ values, members @ known.astype(np.float64)
     terms = np.divide(sums**2, weights, out=np.zeros(sums.shape), where=weights > 0)
-    return terms * (plan.weight.sum() / total)
+    return terms * (plan.weight.sum() / total) * scale
 
 
 def out_of_bag(plan: Plan, grown: Any, counts: np.ndarray, i: int) -> OutOfBag | None:

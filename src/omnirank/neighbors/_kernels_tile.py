@@ -25,7 +25,7 @@ def tile_width(dtype):
 def _add_tile_plain(rows, first, blocks, block, scale, bounds, out):
     a, b, c, d, e = bounds
     x, t = rows[first : first + ROWS, :, None], blocks[block][None]
-    out += np.abs(x[:, a:b] - t[:, a:b]).sum(axis=1)
+    out += (np.maximum(x[:, a:b], t[:, a:b]) * scale[None, a:b, None]).sum(axis=1)
     out += ((x[:, b:c] - t[:, b:c]) ** 2).sum(axis=1)
     out += ((x[:, c:d] != t[:, c:d]) * scale[None, c:d, None]).sum(axis=1)
     out += (x[:, d:e] * t[:, d:e]).sum(axis=1)
@@ -80,8 +80,8 @@ class _Emitter:
     def out_place(self, row, vector):
         return self.builder.gep(self.out, [self.whole((row * VECTORS + vector) * self.lanes)])
 
-    def loop(self, part, term):
-        """Add ``term(x, t, column)`` over the columns of one part."""
+    def loop(self, part, added):
+        """Replace the sums by ``added(sum, x, t, scale)``, column after column of one part."""
         builder = self.builder
         start, stop = self.bounds[part], self.bounds[part + 1]
         with cgutils.for_range_slice(builder, start, stop, self.whole(1)) as (column, _):
@@ -90,10 +90,11 @@ class _Emitter:
                 self.load(builder.gep(self.block_data, [builder.add(place, self.whole(v * self.lanes))]))
                 for v in range(VECTORS)
             ]
+            scale = self.everywhere(builder.load(builder.gep(self.scale, [column])))
             for row in range(ROWS):
                 x = self.everywhere(builder.load(builder.gep(self.row_data[row], [column])))
                 for v in range(VECTORS):
-                    total = builder.fadd(builder.load(self.sums[row][v]), term(x, cells[v], column))
+                    total = added(builder.load(self.sums[row][v]), x, cells[v], scale)
                     builder.store(total, self.sums[row][v])
 
 
@@ -104,28 +105,30 @@ def _add_tile(typing_context, rows, first, blocks, block, scale, bounds, out):
     def generate(context, builder, signature, arguments):
         emit = _Emitter(context, builder, signature, arguments)
         ir, vector = emit.ir, emit.vector
-        absolute = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(vector, [vector]), f"llvm.fabs.v{emit.lanes}f{emit.bits}"
-        )
-        multiply_add = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(vector, [vector] * 3), f"llvm.fmuladd.v{emit.lanes}f{emit.bits}"
+        fused = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(vector, [vector] * 3), f"llvm.fma.v{emit.lanes}f{emit.bits}"
         )
 
-        def square(x, t, column):
+        def largest(total, x, t, scale):
+            # multiplied and added at once, since some processors have units for that beside those that compare and add
+            return builder.call(fused, [builder.select(builder.fcmp_ordered(">", x, t), x, t), scale, total])
+
+        def square(total, x, t, scale):
             difference = builder.fsub(x, t)
-            return builder.fmul(difference, difference)
+            return builder.call(fused, [difference, difference, total])
 
-        def unequal(x, t, column):
-            weight = emit.everywhere(builder.load(builder.gep(emit.scale, [column])))
-            return builder.select(builder.fcmp_unordered("!=", x, t), weight, ir.Constant(vector, None))
+        def unequal(total, x, t, scale):
+            different = builder.fcmp_unordered("!=", x, t)
+            return builder.fadd(total, builder.select(different, scale, ir.Constant(vector, None)))
+
+        def product(total, x, t, scale):
+            return builder.call(fused, [x, t, total])
 
         for row in range(ROWS):
             for v in range(VECTORS):
                 builder.store(emit.load(emit.out_place(row, v)), emit.sums[row][v])
-        emit.loop(0, lambda x, t, column: builder.call(absolute, [builder.fsub(x, t)]))
-        emit.loop(1, square)
-        emit.loop(2, unequal)
-        emit.loop(3, lambda x, t, column: builder.call(multiply_add, [x, t, ir.Constant(vector, None)]))
+        for part, added in enumerate((largest, square, unequal, product)):
+            emit.loop(part, added)
         for row in range(ROWS):
             for v in range(VECTORS):
                 place = builder.bitcast(emit.out_place(row, v), vector.as_pointer())
@@ -155,11 +158,57 @@ def _round_tile(typing_context, out):
     return signature, generate
 
 
+def _closer_plain(out, row, limit):
+    return np.uint64(sum(1 << lane for lane in np.flatnonzero(out[row] < limit).tolist()))
+
+
+@intrinsic
+def _closer(typing_context, out, row, limit):
+    signature = types.uint64(out, types.intp, out.dtype)
+
+    def generate(context, builder, signature, arguments):
+        from llvmlite import ir
+
+        kind = signature.args[0]
+        array = context.make_array(kind)(context, builder, arguments[0])
+        n_lanes = VECTORS * 512 // kind.dtype.bitwidth
+        vector = ir.VectorType(context.get_data_type(kind.dtype), n_lanes)
+        start = builder.mul(arguments[1], ir.Constant(ir.IntType(64), n_lanes))
+        values = builder.load(builder.bitcast(builder.gep(array.data, [start]), vector.as_pointer()))
+        values.align = kind.dtype.bitwidth // 8
+        none = ir.Constant(vector, ir.Undefined)
+        first = builder.insert_element(none, arguments[2], ir.Constant(ir.IntType(32), 0))
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), n_lanes), [0] * n_lanes)
+        below = builder.fcmp_ordered("<", values, builder.shuffle_vector(first, none, zeros))
+        bits = builder.bitcast(below, ir.IntType(n_lanes))
+        return bits if n_lanes == 64 else builder.zext(bits, ir.IntType(64))
+
+    return signature, generate
+
+
+def _lowest_bit_plain(mask):
+    return (int(mask) & -int(mask)).bit_length() - 1
+
+
+@intrinsic
+def _lowest_bit(typing_context, mask):
+    signature = types.intp(types.uint64)
+
+    def generate(context, builder, signature, arguments):
+        from llvmlite import ir
+
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return signature, generate
+
+
 # add_tile(rows, first, blocks, block, scale, (a, b, c, d, e), out): adds to out[i, j], of the rows first + i and the
-#     columns j of a block, sum |x - t| over a..b, sum (x - t)^2 over b..c, sum scale [x != t] over c..d, sum x t
-#     over d..e
+#     columns j of a block, sum scale max(x, t) over a..b, sum (x - t)^2 over b..c, sum scale [x != t] over c..d,
+#     sum x t over d..e
 # round_tile(out): rounds distances in double precision to multiples of TIE
+# closer(out, row, limit): one bit a column of the tile, set where the distance is below the limit
+# lowest_bit(mask): place of the lowest bit that is set
 if numba.config.DISABLE_JIT:
-    add_tile, round_tile = _add_tile_plain, _round_tile_plain
+    add_tile, round_tile, closer, lowest_bit = _add_tile_plain, _round_tile_plain, _closer_plain, _lowest_bit_plain
 else:
-    add_tile, round_tile = _add_tile, _round_tile
+    add_tile, round_tile, closer, lowest_bit = _add_tile, _round_tile, _closer, _lowest_bit

@@ -14,7 +14,7 @@ __all__ = ["NeighborSearch"]
 # Candidates beyond k that the search in single precision keeps, so that its rounding is seldom felt.
 _SPARE = 8
 # Rows tried first; when more than this share of them is uncertain, all are sought in double precision.
-_TRIED = 32
+_TRIED = 16
 _UNCERTAIN = 0.2
 
 
@@ -52,11 +52,13 @@ class NeighborSearch:
         self.cells = cells
         groups = np.zeros(cells.n_rows, np.int64) if groups is None else np.asarray(groups, np.int64)
         self._members = [np.flatnonzero(groups == g) for g in range(int(groups.max()) + 1)]
-        self._offsets, self._both = _offsets(cells), _columns_missing_in_both(cells)
+        numbers = cells.values[:, : cells.n_numeric]
+        self._offsets = _offsets(cells) + 0.5 * cells.n_numeric - numbers.sum(axis=1)
+        self._both = _columns_missing_in_both(cells)
         self._masks = np.isnan(cells.values[:, self._both])
         # sums of 0, 1/2 and 1 have no rounding in single precision
         small = 2 * cells.n_features < 2**24 and not len(self._both)
-        self._exact = small and bool(np.isin(cells.values[:, : cells.n_numeric], (0.0, 0.5, 1.0)).all())
+        self._exact = small and _are_halves(numbers[:1]) and _are_halves(numbers)
         self._precision: Any = np.float32 if self._exact else None
         self._blocks: dict[Any, Any] = {}
         self._lock = threading.RLock()
@@ -117,11 +119,21 @@ class NeighborSearch:
         found = np.empty((n_rows, self.n_groups, k), np.int32)
         exact = np.empty(found.shape)
         certain = np.empty(n_rows, bool)
-        n_sums = min(n_columns, CHUNK) + n_columns // CHUNK + 2
-        error = np.array([n_columns * 3 * 2.0**-25, n_sums * 2.0**-24])
+        # sums of at most so many terms, each rounded, stay below the distance and the sums of both rows' numbers,
+        # which lie between -1 and 1
+        n_sums = min(n_columns, CHUNK) + n_columns // CHUNK + 6
+        error = np.array([(2 * n_sums + 1) * cells.n_numeric, n_sums]) * 2.0**-24
         pairs = PairCells(cells.values, cells.missing_start, cells.missing, cells.correction)
         verify(pairs, cells.n_numeric, rows, candidates, rough, error, found, exact, certain)
         return found, exact, certain | (not doubtful)
+
+    def _doubled(self, rows: np.ndarray) -> np.ndarray:
+        """Cells as the search takes them: numbers as 2 x - 1."""
+        values = self.cells.values[rows]
+        numbers = values[:, : self.cells.n_numeric]
+        numbers *= 2
+        numbers -= 1
+        return values
 
     def _in_blocks(self, precision: Any) -> Any:
         """All examples as blocks, made when they are first needed."""
@@ -129,6 +141,10 @@ class NeighborSearch:
             if precision not in self._blocks:
                 self._blocks[precision] = _make_blocks(self, precision)
             return self._blocks[precision]
+
+
+def _are_halves(values: np.ndarray) -> bool:
+    return bool(((values == 0) | (values == 0.5) | (values == 1)).all())
 
 
 def _offsets(cells: Cells) -> np.ndarray:
@@ -150,7 +166,7 @@ def _padded_rows(search: NeighborSearch, rows: np.ndarray, precision: Any) -> An
     cells, n_rows = search.cells, len(rows)
     n_padded = -(-n_rows // ROWS) * ROWS
     wide = np.zeros((n_padded, cells.n_features + len(search._both)), precision)
-    wide[:n_rows, : cells.n_features] = cells.values[rows]
+    wide[:n_rows, : cells.n_features] = search._doubled(rows)
     wide[:n_rows, cells.n_features :] = search._masks[rows] * -cells.correction[search._both]
     offset = np.zeros(n_padded, precision)
     offset[:n_rows] = search._offsets[rows]
@@ -175,7 +191,7 @@ def _make_blocks(search: NeighborSearch, precision: Any) -> Any:
     ids = np.full((len(parts), width), -1, np.int32)
     for block, (_, members) in enumerate(parts):
         n = len(members)
-        transposed[block, : cells.n_features, :n] = cells.values[members].T
+        transposed[block, : cells.n_features, :n] = search._doubled(members).T
         transposed[block, cells.n_features :, :n] = search._masks[members].T
         offset[block, :n] = search._offsets[members]
         ids[block, :n] = members

@@ -14,7 +14,7 @@ from omnirank.relief.pairs import DistancePairs, PairBlock, PairRule
 __all__ = ["Sums", "relief_sums"]
 
 # Rows that one worker takes at a time: whole tiles, and at least this many blocks of them where there are enough.
-_FEWEST_ROWS, _MOST_ROWS, _BLOCKS = 64, 512, 32
+_FEWEST_ROWS, _MOST_ROWS, _BLOCKS = 64, 512, 16
 # Cells of the matrices of feature and target distances that are held at once when targets are scored alone.
 _MOST_CELLS = 2**21
 
@@ -25,11 +25,9 @@ class Sums(NamedTuple):
     together: ReliefSums
     alone: ReliefSums | None
 
-    def merge(self, other: Sums) -> Sums:
-        """Return the sums over the pairs of both."""
-        if self.alone is None or other.alone is None:
-            return Sums(self.together.merge(other.together), None)
-        return Sums(self.together.merge(other.together), self.alone.merge(other.alone))
+
+# While sums grow: P_FT, P_F (in the order of the columns of the cells), P_T and s; of all targets, then of each alone.
+_Growing = tuple[np.ndarray, ...]
 
 
 def relief_sums(
@@ -57,22 +55,36 @@ def relief_sums(
         Number of workers; it changes no bit.
     """
 
-    def of_rows(rows: np.ndarray) -> list[Sums]:
-        found: list[Sums] = []
+    def of_rows(rows: np.ndarray) -> list[_Growing]:
+        found: list[_Growing] = []
         for pairs in rule(rows, ks):
-            alone = _target_sums(rule, pairs) if per_target and isinstance(rule, DistancePairs) else None
-            sums = Sums(_block_sums(rule, pairs), alone)
-            found.append(found[-1].merge(sums) if found and rule.cumulative else sums)
+            sums = _block_sums(rule, pairs)
+            if per_target and isinstance(rule, DistancePairs):
+                sums += _target_sums(rule, pairs)
+            found.append(_added(found[-1], sums) if found and rule.cumulative else sums)
         return found
 
     parts, ends = _parts(order, ms)
     kept: list[list[Sums]] = []
-    total: list[Sums] = []
+    total: list[_Growing] = []
     for i, sums in enumerate(run_parallel(of_rows, parts, n_jobs, description="comparing neighbours"), 1):
-        total = [a.merge(b) for a, b in zip(total, sums, strict=True)] if total else sums
+        total = [_added(a, b) for a, b in zip(total, sums, strict=True)] if total else sums
         if i in ends:
-            kept.append(total)
+            kept.append([_finished(rule, grown) for grown in total])
     return kept
+
+
+def _added(a: _Growing, b: _Growing) -> _Growing:
+    return tuple(x + y for x, y in zip(a, b, strict=True))
+
+
+def _finished(rule: PairRule, grown: _Growing) -> Sums:
+    cells = rule.search.cells
+    found = [
+        ReliefSums(cells.by_feature(p_ft), cells.by_feature(p_f), p_t, weight)
+        for p_ft, p_f, p_t, weight in (grown[:4], grown[4:])[: len(grown) // 4]
+    ]
+    return Sums(found[0], found[1] if len(found) > 1 else None)
 
 
 def _parts(order: np.ndarray, ms: Sequence[int]) -> tuple[list[np.ndarray], list[int]]:
@@ -91,7 +103,7 @@ def _parts(order: np.ndarray, ms: Sequence[int]) -> tuple[list[np.ndarray], list
     return parts, ends
 
 
-def _block_sums(rule: PairRule, pairs: PairBlock) -> ReliefSums:
+def _block_sums(rule: PairRule, pairs: PairBlock) -> _Growing:
     from omnirank.neighbors._kernels_search import PairCells
     from omnirank.relief._kernels_accumulate import accumulate
 
@@ -100,10 +112,10 @@ def _block_sums(rule: PairRule, pairs: PairBlock) -> ReliefSums:
     plain = PairCells(cells.values, cells.missing_start, cells.missing, cells.correction)
     accumulate(plain, cells.n_numeric, pairs.rows, pairs.ids, pairs.weights, pairs.products, p_f, p_ft)
     p_t, weight = pairs.fixed or (float(pairs.products.sum()), float(pairs.weights.sum()))
-    return ReliefSums(cells.by_feature(p_ft), cells.by_feature(p_f), np.asarray(p_t), np.asarray(weight))
+    return p_ft, p_f, np.asarray(p_t), np.asarray(weight)
 
 
-def _target_sums(rule: DistancePairs, pairs: PairBlock) -> ReliefSums:
+def _target_sums(rule: DistancePairs, pairs: PairBlock) -> _Growing:
     cells, distances = rule.search.cells, rule.distances
     assert distances is not None
     n_targets = distances.target.n_targets
@@ -121,5 +133,4 @@ def _target_sums(rule: DistancePairs, pairs: PairBlock) -> ReliefSums:
         p_ft += products @ features
         p_f += weights[part] @ features
         p_t += products.sum(axis=1)
-    p_f = np.broadcast_to(cells.by_feature(p_f), p_ft.shape)
-    return ReliefSums(cells.by_feature(p_ft), p_f, p_t, np.full(n_targets, weights.sum()))
+    return p_ft, np.tile(p_f, (n_targets, 1)), p_t, np.full(n_targets, weights.sum())

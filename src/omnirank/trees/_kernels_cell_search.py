@@ -101,9 +101,7 @@ def threshold_of(features, best, test):
 
 
 @search_cells.kind(BinaryCells)
-def _search_binary(
-    space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test
-):
+def _search_binary(space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test):
     """Split off the rows that are not 0."""
     if n == 0 or n == size:
         return
@@ -130,9 +128,7 @@ def _search_binary(
 
 
 @search_cells.kind(ValuedCells)
-def _search_valued(
-    space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test
-):
+def _search_valued(space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test):
     """Try all cuts: above 0 from the largest code down, below 0 from the smallest up."""
     if n == 0:
         return

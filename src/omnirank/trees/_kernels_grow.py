@@ -8,8 +8,8 @@ import numpy as np
 
 import omnirank.trees._kernels_labels  # noqa: F401 - registers its kind of space
 from omnirank.core._kernels_vector import uncounted
-from omnirank.core.compiled import compiled, dispatched, inlined
-from omnirank.trees._kernels_nominal import MixedCodes, MixedDraws, MixedWork
+from omnirank.core.compiled import compiled, dispatched, inlined, part
+from omnirank.trees._kernels_nominal import MixedCodes, MixedDraws, MixedSets, MixedWork
 from omnirank.trees._kernels_random import below, child_seed, mix
 from omnirank.trees._kernels_spaces import node_scratch, open_node
 from omnirank.trees._kernels_split import (
@@ -124,7 +124,7 @@ def grow(space, features, weight_of, settings, seed):
     )
 
 
-@compiled
+@part
 def _grow(space, features, rows, weight, settings, seed, work, node, stack, spare, nodes):
     """Grow the tree into ``nodes``; returns the number of nodes and the subsets of nominal tests."""
     space = uncounted(space)
@@ -205,9 +205,7 @@ def _grow(space, features, rows, weight, settings, seed, work, node, stack, spar
             n_subsets += n_words
         else:
             nodes.cut[me] = work.test[CUT]
-        middle, n_missing, left_weight = partition(
-            features, f, rows, weight, spare.rows, spare.weight, lo, hi, work
-        )
+        middle, n_missing, left_weight = partition(features, f, rows, weight, spare.rows, spare.weight, lo, hi, work)
         if n_missing:
             nodes.missing_left[me] = work.test[MISSING_LEFT]
         else:  # never missing here: prediction follows the larger child
@@ -290,7 +288,7 @@ def _partition_numeric(features, f, rows, weight, other_rows, other_weight, lo, 
     return a, n_missing, left_weight
 
 
-@partition.kind(MixedCodes, MixedDraws)
+@partition.kind(MixedCodes, MixedSets, MixedDraws)
 def _partition_mixed(features, f, rows, weight, other_rows, other_weight, lo, hi, work):
     cut = work.test[CUT]
     missing_left = work.test[MISSING_LEFT] == 1
@@ -335,7 +333,7 @@ def _no_words(features, f, rows, weight, lo, hi, work):
     return 0
 
 
-@subset_words.kind(MixedCodes, MixedDraws)
+@subset_words.kind(MixedCodes, MixedSets, MixedDraws)
 def _complete_subset(features, f, rows, weight, lo, hi, work):
     n_levels = features.n_levels[f]
     if n_levels == 0:
@@ -369,8 +367,11 @@ def _append_nothing(subsets, n_subsets, n_words, work):
 
 @_append_subset.kind(MixedWork)
 def _append_words(subsets, n_subsets, n_words, work):
-    while n_subsets + n_words > len(subsets):
-        subsets = np.append(subsets, np.zeros(len(subsets), np.uint64))
+    if n_subsets + n_words > len(subsets):
+        larger = np.zeros(2 * (n_subsets + n_words), np.uint64)
+        for k in range(n_subsets):
+            larger[k] = subsets[k]
+        subsets = larger
     for k in range(n_words):
         subsets[n_subsets + k] = work.subset[k]
     return subsets

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import compiled, inlined
-from omnirank.trees._kernels_order import ORDER, OTHER
+from omnirank.core.compiled import inlined, part
+from omnirank.trees._kernels_order import ORDER, OTHER, order_rows
 from omnirank.trees._kernels_random import below, mix
 from omnirank.trees._kernels_spaces import level_sums, subset_gain
 from omnirank.trees._kernels_split import (
@@ -22,20 +22,20 @@ from omnirank.trees._kernels_split import (
     STATE,
     TIE,
     draw_threshold,
-    scan_cuts,
+    plain_scan_cuts,
     search_feature,
     search_scratch,
-    search_thresholds,
     try_rows,
 )
 
-ORDERED, GREEDY, ONE_AGAINST_REST = 0, 1, 2
+GREEDY, ONE_AGAINST_REST = 1, 2
 
 # Levels whose means explain no more than this share of a node's impurity are equal up to rounding.
 EQUAL_LEVELS = 1e-14
 
-_search_thresholds = inlined(search_thresholds)
 _draw_threshold = inlined(draw_threshold)
+# Compiled once for both kinds of features: nodes of mixed data pay a call, but nobody waits for a second copy.
+_scan_cuts = part(plain_scan_cuts)
 
 
 class MixedCodes(NamedTuple):
@@ -45,6 +45,15 @@ class MixedCodes(NamedTuple):
     missing: int
     packed: np.ndarray
     n_levels: np.ndarray  # 0 = numeric
+
+
+class MixedSets(NamedTuple):
+    """As MixedCodes; subsets of levels are searched greedily, or one level against the rest."""
+
+    codes: np.ndarray
+    missing: int
+    packed: np.ndarray
+    n_levels: np.ndarray
 
 
 class MixedDraws(NamedTuple):
@@ -73,7 +82,7 @@ class MixedWork(NamedTuple):
     subset: np.ndarray  # levels that the best test sends left, as bits
 
 
-@search_scratch.kind(MixedCodes, MixedDraws)
+@search_scratch.kind(MixedCodes, MixedSets, MixedDraws)
 def _scratch(features, n):
     most = max(1, features.n_levels.max())
     size = max(n, 257, most) + 64
@@ -95,8 +104,29 @@ def _scratch(features, n):
 def _search_mixed(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
     if features.n_levels[f] == 0:
         _search_thresholds(space, node, features, f, rows, weight, lo, n, total, settings, seed, work)
-    else:
-        _search_levels(space, node, features, f, rows, weight, lo, n, total, settings, seed, work)
+        return
+    present, _n_missing = _mark_levels(features, f, rows, lo, n, work)
+    if present >= 2:
+        _search_order(space, node, features, f, rows, weight, lo, n, present, total, settings, seed, work)
+
+
+@search_feature.kind(MixedSets)
+def _search_mixed_sets(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
+    if features.n_levels[f] == 0:
+        _search_thresholds(space, node, features, f, rows, weight, lo, n, total, settings, seed, work)
+        return
+    present, n_missing = _mark_levels(features, f, rows, lo, n, work)
+    if present == 2:
+        _search_order(space, node, features, f, rows, weight, lo, n, present, total, settings, seed, work)
+    elif present > 2:
+        _search_level_sets(space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work)
+
+
+@inlined
+def _search_thresholds(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
+    known = order_rows(features.codes, f, features.missing, rows, lo, n, work.ints, work.code, work.key, work.pairs)
+    if known:
+        _scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work)
 
 
 @search_feature.kind(MixedDraws)
@@ -128,29 +158,22 @@ def _mark_levels(features, f, rows, lo, n, work):
     return present, n_missing
 
 
-@compiled
-def _search_levels(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
-    present, n_missing = _mark_levels(features, f, rows, lo, n, work)
-    if present < 2:
-        return
-    if present == 2 or settings.nominal_search == ORDERED:
-        # Levels present twice need an order that does not depend on the rows' order: by code.
-        _number_by_code(features.n_levels[f], work.rank, work.level, work.code, features.missing, n)
-        if present > 2:
-            sums = level_sums(space, node, weight, lo, work.level, n, present)
-            least = EQUAL_LEVELS * work.best[2]
-            _rank_levels(sums, features.n_levels[f], weight, lo, n, present, work.level, work.rank, least)
-        known = _order_by_level(features.missing, n, present, work)
-        if scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work):
-            work.test[LOW_ROW] = -1
-            _remember_subset(features.n_levels[f], work.test[CUT], work.rank, work.subset)
-        return
-    _search_level_sets(
-        space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work
-    )
+@inlined
+def _search_order(space, node, features, f, rows, weight, lo, n, present, total, settings, seed, work):
+    """Cut the levels in the order of their means."""
+    # The first numbering follows the rows; the order must not depend on theirs.
+    _number_by_code(features.n_levels[f], work.rank, work.level, work.code, features.missing, n)
+    if present > 2:
+        sums = level_sums(space, node, weight, lo, work.level, n, present)
+        least = EQUAL_LEVELS * work.best[2]
+        _rank_levels(sums, features.n_levels[f], weight, lo, n, present, work.level, work.rank, least)
+    known = _order_by_level(features.missing, n, present, work)
+    if _scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work):
+        work.test[LOW_ROW] = -1
+        _remember_subset(features.n_levels[f], work.test[CUT], work.rank, work.subset)
 
 
-@compiled
+@part
 def _number_by_code(n_levels, rank, level, code, missing, n):
     number = 0
     for v in range(n_levels):
@@ -162,14 +185,16 @@ def _number_by_code(n_levels, rank, level, code, missing, n):
             level[i] = rank[code[i]]
 
 
-@compiled
+@part
 def _rank_levels(sums, n_levels, weight, lo, n, present, level, rank, least):
     """Rank the present levels along the first principal component of their means, if one explains more than least."""
     share = np.zeros(present)
     for i in range(n):
         if level[i] >= 0:
             share[level[i]] += weight[lo + i]
-    known = share.sum()
+    known = 0.0
+    for v in range(present):
+        known += share[v]
     for c in range(sums.shape[1]):  # label sets are not centred, and rows that miss a level are left out
         mean = 0.0
         for v in range(present):
@@ -177,7 +202,9 @@ def _rank_levels(sums, n_levels, weight, lo, n, present, level, rank, least):
         mean /= known
         for v in range(present):
             sums[v, c] = (sums[v, c] - share[v] * mean) / np.sqrt(share[v])
-    score = _first_component(sums, least) / np.sqrt(share)
+    score = _first_component(sums, least)
+    for v in range(present):
+        score[v] /= np.sqrt(share[v])
     place = np.empty(present, np.int32)
     by_score = _order_with_ties(score)
     for v in range(present):
@@ -187,19 +214,44 @@ def _rank_levels(sums, n_levels, weight, lo, n, present, level, rank, least):
             rank[v] = place[rank[v]]
 
 
-@compiled
+@part
 def _order_with_ties(score):
     """Order levels by score; scores that differ by rounding only are equal, then the order of codes counts."""
-    by_score = np.argsort(score, kind="mergesort")
-    least = TIE * (score[by_score[-1]] - score[by_score[0]])
+    by_score = _sorted_order(score)
+    least = TIE * (score[by_score[len(score) - 1]] - score[by_score[0]])
     group = np.zeros(len(score))
     for i in range(1, len(score)):
         before, here = by_score[i - 1], by_score[i]
         group[here] = group[before] + (score[here] - score[before] > least)
-    return np.argsort(group, kind="mergesort")
+    return _sorted_order(group)
 
 
-@compiled
+@part
+def _sorted_order(values):
+    """Stable order by merging; NumPy's own sort takes seconds to compile."""
+    n = len(values)
+    order = np.arange(n)
+    other = np.empty(n, np.int64)
+    width = 1
+    while width < n:
+        for start in range(0, n, 2 * width):
+            a = start
+            middle = min(start + width, n)
+            b = middle
+            end = min(start + 2 * width, n)
+            for k in range(start, end):
+                if a < middle and (b >= end or values[order[a]] <= values[order[b]]):
+                    other[k] = order[a]
+                    a += 1
+                else:
+                    other[k] = order[b]
+                    b += 1
+        order, other = other, order
+        width *= 2
+    return order
+
+
+@part
 def _first_component(sums, least):
     """Leading left singular vector (up to length) by power iteration from the largest row.
 
@@ -217,8 +269,12 @@ def _first_component(sums, least):
             start = v
     if largest <= least:
         return np.zeros(n)
+    vector = np.zeros(n)
     if sums.shape[1] == 1:
-        return sums[:, 0] * (1.0 if sums[start, 0] >= 0.0 else -1.0)
+        sign = 1.0 if sums[start, 0] >= 0.0 else -1.0
+        for v in range(n):
+            vector[v] = sign * sums[v, 0]
+        return vector
     gram = np.zeros((n, n))
     for u in range(n):
         for v in range(u + 1):
@@ -227,25 +283,34 @@ def _first_component(sums, least):
                 product += sums[u, c] * sums[v, c]
             gram[u, v] = product
             gram[v, u] = product
-    vector = gram[:, start].copy()
+    new = np.zeros(n)
+    for v in range(n):
+        vector[v] = gram[v, start]
     for _ in range(200):
-        size = np.sqrt((vector * vector).sum())
+        size = 0.0
+        for v in range(n):
+            size += vector[v] * vector[v]
+        size = np.sqrt(size)
         if size == 0.0:
             break
-        vector /= size
-        new = np.zeros(n)
+        along = 0.0
         for u in range(n):
+            vector[u] /= size
+        for u in range(n):
+            new[u] = 0.0
             for v in range(n):
                 new[u] += gram[u, v] * vector[v]
-        along = (new * vector).sum()
-        change = np.abs(new - along * vector).max()
-        vector = new
+            along += new[u] * vector[u]
+        change = 0.0
+        for u in range(n):
+            change = max(change, abs(new[u] - along * vector[u]))
+            vector[u] = new[u]
         if change <= 1e-12 * along:
             break
     return vector
 
 
-@compiled
+@part
 def _order_by_level(missing, n, present, work):
     """Order the rows by the rank of their level, missing ones last; returns how many are known."""
     place = np.zeros(present + 1, np.int64)
@@ -269,7 +334,7 @@ def _order_by_level(missing, n, present, work):
     return known
 
 
-@compiled
+@part
 def _remember_subset(n_levels, last, rank, subset):
     """Levels ranked up to ``last`` go left; those absent from the node are decided when it is split."""
     for k in range(len(subset)):
@@ -279,7 +344,7 @@ def _remember_subset(n_levels, last, rank, subset):
             subset[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
 
 
-@compiled
+@part
 def _draw_levels(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
     """Extra trees: a uniform proper non-empty subset of the present levels."""
     present, n_missing = _mark_levels(features, f, rows, lo, n, work)
@@ -303,7 +368,7 @@ def _draw_levels(space, node, features, f, rows, weight, lo, n, total, settings,
     work.test[STATE] = np.int64(state)
 
 
-@compiled
+@part
 def _list_rows(features, n, work):
     """List the rows whose level has rank 0, then those that miss one; returns the number of the former."""
     n_left = 0
@@ -320,7 +385,7 @@ def _list_rows(features, n, work):
     return n_left
 
 
-@compiled
+@part
 def _try_level_set(space, node, features, f, weight, lo, n, n_missing, total, settings, seed, work):
     """Try the levels of rank 0 as left child."""
     n_left = _list_rows(features, n, work)
@@ -336,10 +401,8 @@ def _try_level_set(space, node, features, f, weight, lo, n, n_missing, total, se
         _remember_subset(features.n_levels[f], 0, work.rank, work.subset)
 
 
-@compiled
-def _search_level_sets(
-    space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work
-):
+@part
+def _search_level_sets(space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work):
     """One level against the rest, or greedy: keep adding the level that gains most while the gain grows."""
     n_levels = features.n_levels[f]
     rank = work.rank

@@ -280,9 +280,7 @@ def _dense_levels(space, node, weight, lo, level, n, n_levels):
 def _block_scratch(space, n):
     n_blocks = space.known.shape[0]
     n_columns = space.z.shape[1]
-    return BlockNode(
-        np.zeros((n, n_columns)), np.zeros(n_columns), np.zeros((n_blocks, n)), np.zeros(n_blocks)
-    )
+    return BlockNode(np.zeros((n, n_columns)), np.zeros(n_columns), np.zeros((n_blocks, n)), np.zeros(n_blocks))
 
 
 @open_node.kind(DenseBlocks)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from omnirank.core._kernels_vector import uncounted
-from omnirank.core.compiled import compiled, inlined
+from omnirank.core.compiled import compiled, inlined, part
 from omnirank.trees._kernels_cell_search import (
     ABOVE,
     BELOW,
@@ -33,6 +33,8 @@ from omnirank.trees._kernels_grow import GrownTree
 from omnirank.trees._kernels_random import below, child_seed, mix
 from omnirank.trees._kernels_split import SLACK
 
+# Share of a node's sum of squares, a row, that rounding may leave of an impurity of 0.
+ROUNDING = 4e-16
 # A subtree whose node has shrunk this much gets columns of its own rows only.
 SHRINK = 4
 
@@ -79,7 +81,7 @@ def grow_sparse(space, features, weight_of, settings, seed):
     return _in_preorder(features, ints, facts, n_nodes, work.rows, weight_of)
 
 
-@compiled
+@part
 def _grow(space, features, weight_of, settings, seed, work, ints, facts, seeds):
     space = uncounted(space)
     features = uncounted(features)
@@ -128,6 +130,8 @@ def _grow(space, features, weight_of, settings, seed, work, ints, facts, seeds):
             for c in range(columns):
                 norm += work.sums[top, c] * work.sums[top, c]
             impurity = work.sums[top, columns] - norm / total
+            if impurity <= ROUNDING * size * work.sums[top, columns]:
+                impurity = 0.0  # a difference of equal squares
             ints[0, me] = -1
             ints[4, me] = lo
             ints[5, me] = hi
@@ -273,7 +277,7 @@ def _place_sums(sums, top, small_off):
             sums[top + 1, c] = s
 
 
-@compiled
+@part
 def _in_preorder(features, ints, facts, n_nodes, rows, weight_of):
     """The tree with its nodes in preorder, as every kernel returns it."""
     new = np.zeros(n_nodes, np.int32)

@@ -4,7 +4,8 @@ Kinds of features (nominal ones are in ``_kernels_nominal``); the tests tried di
 
     NumericCodes    thresholds, all of them
     NumericDraws    one random threshold a feature (extra trees)
-    MixedCodes      thresholds and subsets of levels
+    MixedCodes      thresholds, and subsets of levels in the order of their means
+    MixedSets       thresholds, and subsets of levels found greedily or one by one
     MixedDraws      one random threshold or subset a feature
 """
 
@@ -96,9 +97,7 @@ def _scratch(features, n):
 @search_feature.kind(NumericCodes)
 def search_thresholds(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
     """Try all thresholds of feature f."""
-    known = order_rows(
-        features.codes, f, features.missing, rows, lo, n, work.ints, work.code, work.key, work.pairs
-    )
+    known = order_rows(features.codes, f, features.missing, rows, lo, n, work.ints, work.code, work.key, work.pairs)
     if known:
         scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work)
 
@@ -118,8 +117,7 @@ def better(gain, f, position, first_tie, seed, work):
     return True
 
 
-@inlined
-def scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work):
+def plain_scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work):
     """Scan the cuts of the ordered rows: missing values go right, then (from the other end) left.
 
     Returns whether one of them is the best so far; the last key on its left is in work.test[CUT].
@@ -156,6 +154,9 @@ def scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed,
                     test[LOW_ROW] = rows[lo + ints[ORDER, cut]]
                     test[HIGH_ROW] = rows[lo + ints[ORDER, cut + 1]]
     return found
+
+
+scan_cuts = inlined(plain_scan_cuts)
 
 
 @inlined

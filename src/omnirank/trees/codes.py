@@ -67,9 +67,7 @@ class SparseFeatures(CodedFeatures):
 
         c = self.cells
         missing = c.row_codes.dtype.type(np.iinfo(c.row_codes.dtype).max)
-        return CellCodes(
-            c.row_starts, c.features, c.row_codes, c.zero.astype(c.row_codes.dtype), missing, c.n_levels
-        )
+        return CellCodes(c.row_starts, c.features, c.row_codes, c.zero.astype(c.row_codes.dtype), missing, c.n_levels)
 
     @property
     def values(self) -> tuple[np.ndarray, np.ndarray]:
@@ -96,7 +94,7 @@ class DenseFeatures(CodedFeatures):
         """Grow a tree."""
         from omnirank.trees._kernels_grow import grow
 
-        return grow(space, self.cells, weight, settings, seed)
+        return grow(space, searched_cells(self.cells, settings), weight, settings, seed)
 
     @property
     def routing(self) -> Any:
@@ -109,6 +107,13 @@ class DenseFeatures(CodedFeatures):
     def values(self) -> tuple[np.ndarray, np.ndarray]:
         """Values of the codes."""
         return _distinct_values(self.table, self.codes, self.n_levels, self.cells.missing)
+
+
+def searched_cells(cells: Any, settings: Any) -> Any:
+    """Return the cells as the search of nominal tests wants them: levels in order, or sets of levels."""
+    from omnirank.trees._kernels_nominal import MixedCodes, MixedSets
+
+    return MixedSets(*cells) if isinstance(cells, MixedCodes) and settings.nominal_search else cells
 
 
 def _kernel_cells(table: Table, codes: np.ndarray, n_levels: np.ndarray, random_tests: bool) -> Any:

@@ -93,9 +93,7 @@ class Tree:
         """Return the levels that go left in a node with a nominal test."""
         levels = self.levels[self.feature[node]] or ()
         start = self.subset_start[node]
-        return tuple(
-            level for v, level in enumerate(levels) if (int(self.subsets[start + (v >> 6)]) >> (v & 63)) & 1
-        )
+        return tuple(level for v, level in enumerate(levels) if (int(self.subsets[start + (v >> 6)]) >> (v & 63)) & 1)
 
     def apply(self, matrix: np.ndarray) -> np.ndarray:
         """Return the leaf of each row of a routing matrix (see :func:`routing_matrix`)."""
@@ -134,9 +132,7 @@ class Tree:
         return sparse.csr_array((np.ones(len(row), np.int64), (row, node)), shape=(len(leaves), self.n_nodes))
 
 
-def tree_from_grown(
-    grown: Any, table: Table, values: Any = None, value_row: np.ndarray | None = None
-) -> Tree:
+def tree_from_grown(grown: Any, table: Table, values: Any = None, value_row: np.ndarray | None = None) -> Tree:
     """Return a grown tree with thresholds in the units of the features.
 
     The threshold is the midpoint of the two values of the node that it separates, in the precision of the
@@ -149,9 +145,7 @@ def tree_from_grown(
     threshold = np.where(numeric, grown.drawn, np.nan)
     exact = np.flatnonzero(numeric & (grown.low_row >= 0))
     if len(exact):
-        threshold[exact] = _midpoints(
-            table, grown.feature[exact], grown.low_row[exact], grown.high_row[exact]
-        )
+        threshold[exact] = _midpoints(table, grown.feature[exact], grown.low_row[exact], grown.high_row[exact])
     return Tree(
         grown.feature,
         threshold,

@@ -1,0 +1,96 @@
+"""``omnirank rank`` with ensembles of trees."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import omnirank as om
+from omnirank.cli.app import app
+
+RUNNER = CliRunner()
+
+
+def run(*arguments, code=0):
+    result = RUNNER.invoke(app, [str(a) for a in arguments])
+    assert result.exit_code == code, (result.output, result.exception)
+    return result
+
+
+def figures(*arguments):
+    return list(csv.DictReader(io.StringIO(run(*arguments, "--csv").stdout)))
+
+
+@pytest.fixture
+def targets(tmp_path):
+    """Generated multi-target data in an ARFF file."""
+    data, _ = om.datasets.make_multi_target_regression(80, n_relevant=2, n_redundant=0, n_irrelevant=4, random_state=0)
+    path = tmp_path / "targets.arff"
+    om.write_arff(data, path)
+    return path
+
+
+def test_options_are_those_of_the_ranker(targets):
+    options = ["--ensemble", "extra-trees", "--trees", "7", "--max-features", "0.5", "--min-leaf", "3", "--seed", "4"]
+    found = figures("rank", targets, "-t", "last:3", "--method", "symbolic", *options)
+    ranker = om.EnsembleRanker(
+        "symbolic", "extra-trees", n_trees=7, max_features=0.5, min_samples_leaf=3, random_state=4
+    )
+    expected = ranker.fit(om.load(targets, "last:3")).ranking_
+    assert [row["feature"] for row in found] == expected.top(6)
+    assert [float(row["score"]) for row in found] == expected.scores[expected.order].tolist()
+    assert [float(row["standard_error"]) for row in found] == expected.standard_errors[expected.order].tolist()
+
+
+@pytest.mark.parametrize("method", ["genie3", "permutation"])
+def test_scores_by_target(targets, tmp_path, method):
+    out = tmp_path / "ranking.json"
+    options = ["-t", "last:3", "--method", method, "--trees", "10", "--per-target"]
+    result = run("rank", targets, *options, "--out", out)
+    ranking = om.Ranking.load(out)
+    assert ranking.per_target.scores.shape == (3, 6)
+    assert ranking.parameters["n_trees"] == 10
+    for name in ranking.per_target.names:
+        assert f"{', '.join(ranking.for_target(name).top(5))}" in " ".join(result.stdout.split())
+    for row in figures("rank", targets, *options):
+        i = ranking.names.index(row["feature"])
+        own = [float(row[f"score: {name}"]) for name in ranking.per_target.names]
+        np.testing.assert_array_equal(own, ranking.per_target.scores[:, i])
+
+
+def test_trees_may_be_auto(targets):
+    text = run("rank", targets, "-t", "last:3", "--trees", "auto", "--max-features", "all").stdout
+    assert "genie3: Impurity reductions" in text
+
+
+def test_many_targets_are_not_all_printed(tmp_path):
+    data, _ = om.datasets.make_multi_label(60, n_labels=25, random_state=0)
+    om.write_arff(data, tmp_path / "labels.arff")
+    text = run("rank", tmp_path / "labels.arff", "-t", "last:25", "--trees", "3", "--per-target").stdout
+    assert "... and 5 more targets" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--ensemble", "forest"], "choose one of random-forest, extra-trees, bagging"),
+        (["--trees", "many"], "n_trees='many'"),
+        (["--trees", "0"], "n_trees=0"),
+        (["--max-features", "99"], "a count from 1 to 6"),
+        (["--min-leaf", "0"], "min_samples_leaf must be positive"),
+        (["--method", "univariate", "--trees", "5"], "method 'univariate' has no parameter 'n_trees'"),
+        (["--method", "symbolic", "--per-target", "--trees", "2"], "cannot be split by target"),
+    ],
+)
+def test_wrong_options(targets, options, message):
+    result = run("rank", targets, "-t", "last:3", *options, code=2)
+    assert message in result.stderr
+    assert result.stderr.startswith("error: ")
+
+
+def test_without_target_another_method_is_the_default(targets):
+    assert "univariate: " in run("rank", targets, "--task", "clustering").stdout
