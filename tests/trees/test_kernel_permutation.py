@@ -10,6 +10,7 @@ from scipy import sparse
 
 from omnirank.data.table import Table
 from omnirank.ensembles import _kernels_permutation as kernels
+from omnirank.ensembles._kernels_recall import permutation_moves
 from omnirank.trees import _kernels_route as routing
 from omnirank.trees.codes import code_features
 from reference import trees_cases as cases
@@ -114,7 +115,7 @@ def test_leaves_after_permuting_one_feature(data):
     nodes, tests, codes, problem, _ = grown_case(data)
     rows = np.arange(len(problem.training_weight), dtype=np.uint32)
     seed = data.draw(cases.seeds)
-    order = kernels.shuffle(rows, len(problem.features), seed)
+    moves = permutation_moves(tests, codes, kernels.shuffle(rows, len(problem.features), seed))
     for f, others in enumerate(reference.donors(rows.tolist(), len(problem.features), seed)):
         assert sorted(others) == rows.tolist()
         expected = []
@@ -122,7 +123,10 @@ def test_leaves_after_permuting_one_feature(data):
             values = values_of(problem, row)
             values[f] = problem.features[f][other]
             expected.append(reference.leaf_of(nodes, tests.right, values))
-        assert kernels.permuted_leaves(tests, codes, order, f).tolist() == expected
+        found = moves.leaf.copy()
+        moved = slice(moves.starts[f], moves.starts[f + 1])
+        found[moves.place[moved]] = moves.new_leaf[moved]
+        assert found.tolist() == expected
 
 
 def test_a_permutation_is_uniform_for_every_feature():
