@@ -19,7 +19,7 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-# Compiled kernels for the whole suite, then the kernels' own tests interpreted, where coverage sees them.
+# The whole suite with compiled kernels; one of its tests runs the kernels interpreted as well.
 unit: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2
 

@@ -17,9 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmarks asked for; 1 when one fails or misses its bar, 2 for an unknown name."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Run the benchmarks.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="a benchmark, or a module bench_NAME.py")
-    parser.add_argument(
-        "--quick", action="store_true", help="tiny cases; nothing is kept, compared or judged"
-    )
+    parser.add_argument("--quick", action="store_true", help="tiny cases; nothing is kept, compared or judged")
     parser.add_argument("--list", action="store_true", help="say what there is and stop")
     parser.add_argument("--page", action="store_true", help="only write docs/benchmarks.md again")
     options = parser.parse_args(arguments)

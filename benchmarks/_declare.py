@@ -63,9 +63,7 @@ def discover(package: str = "benchmarks") -> list[Benchmark]:
     for name in names:
         for item in _declared_in(importlib.import_module(f"{package}.{name}")):
             if item.name in found:
-                raise ValueError(
-                    f"two benchmarks are called {item.name!r}: {found[item.name].module}, {name}"
-                )
+                raise ValueError(f"two benchmarks are called {item.name!r}: {found[item.name].module}, {name}")
             found[item.name] = item
     return [found[name] for name in sorted(found)]
 

@@ -190,9 +190,7 @@ class Figure:
         }
 
 
-def figure(
-    name: str, value: float, unit: str = "", *, bar: Bar | None = None, spread: float | None = None
-) -> Figure:
+def figure(name: str, value: float, unit: str = "", *, bar: Bar | None = None, spread: float | None = None) -> Figure:
     """Return a single figure: a growth factor, wall seconds, a share of the machine's peak.
 
     Examples
@@ -268,8 +266,7 @@ def _time_all(contestants: Sequence[Contestant], repetitions: int, memory: bool)
                 quality[i] = contestant.quality(output)
             del output
     return [
-        Timing(contestant.name, tuple(seconds[i]), peaks[i], quality[i])
-        for i, contestant in enumerate(contestants)
+        Timing(contestant.name, tuple(seconds[i]), peaks[i], quality[i]) for i, contestant in enumerate(contestants)
     ]
 
 

@@ -58,9 +58,7 @@ def _section(record: dict[str, Any]) -> str:
     parts = [f"\n## {record['name']}\n", f"\n{record['description']}\n" if record["description"] else ""]
     for comparison in record["comparisons"]:
         parts.append(f"\n### {comparison['name']}\n\n")
-        parts.append(
-            _table(("contestant", "seconds", "ratio", "peak memory", "quality"), _comparison_rows(comparison))
-        )
+        parts.append(_table(("contestant", "seconds", "ratio", "peak memory", "quality"), _comparison_rows(comparison)))
         parts += [f"\n{other}: skipped, {why}.\n" for other, why in comparison["skipped"].items()]
         if comparison["bar"] is not None:
             parts.append(f"\nBar: {_bar(comparison['bar'])}.\n")

@@ -50,11 +50,7 @@ def machine(quick: bool) -> list:
     return [
         figure("memory bandwidth, one core", memory_bandwidth(1, mebibytes=size) / 1e9, "GB/s"),
         figure("memory bandwidth, all cores", memory_bandwidth(mebibytes=size) / 1e9, "GB/s"),
-        figure(
-            "float64 multiply-add, one core", arithmetic_peak("float64", 1, rounds=rounds) / 1e9, "Gflop/s"
-        ),
-        figure(
-            "float32 multiply-add, one core", arithmetic_peak("float32", 1, rounds=rounds) / 1e9, "Gflop/s"
-        ),
+        figure("float64 multiply-add, one core", arithmetic_peak("float64", 1, rounds=rounds) / 1e9, "Gflop/s"),
+        figure("float32 multiply-add, one core", arithmetic_peak("float32", 1, rounds=rounds) / 1e9, "Gflop/s"),
         figure("float32 multiply-add, all cores", arithmetic_peak("float32", rounds=rounds) / 1e9, "Gflop/s"),
     ]

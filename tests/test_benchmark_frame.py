@@ -305,9 +305,7 @@ def stage(tmp_path, monkeypatch):
     monkeypatch.setattr(command, "write_record", partial(write_record, folder=tmp_path))
     monkeypatch.setattr(command, "read_records", partial(read_records, folder=tmp_path))
     monkeypatch.setattr(command, "previous_record", partial(previous_record, folder=tmp_path))
-    monkeypatch.setattr(
-        command, "write_page", lambda records: (tmp_path / "page").write_text(as_markdown(records))
-    )
+    monkeypatch.setattr(command, "write_page", lambda records: (tmp_path / "page").write_text(as_markdown(records)))
     return install
 
 

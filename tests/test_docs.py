@@ -124,9 +124,7 @@ def test_the_table_of_tasks_is_complete():
 
     page = (ROOT / "docs" / "user_guide" / "tasks.md").read_text(encoding="utf-8")
     rows = [
-        [cell.strip(" `") for cell in line.strip("|").split("|")]
-        for line in page.splitlines()
-        if line[:3] == "| `"
+        [cell.strip(" `") for cell in line.strip("|").split("|")] for line in page.splitlines() if line[:3] == "| `"
     ]
     measures = {row[0]: row[-1] for row in rows if row[0] != "task"}
     assert measures == {name: get_task(name).default_measure for name in TASKS}

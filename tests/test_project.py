@@ -80,9 +80,7 @@ def test_public_name_is_documented(public):
             continue  # an error is seen, not called
         assert ">>> " in sections.get("Examples", ""), f"{name} has no example"
         described = described_parameters(sections.get("Parameters", ""))
-        missing = [
-            parameter for parameter in inspect.signature(thing).parameters if parameter not in described
-        ]
+        missing = [parameter for parameter in inspect.signature(thing).parameters if parameter not in described]
         assert not missing, f"{name}: parameters without description: {missing}"
 
 
@@ -135,9 +133,7 @@ def test_the_search_for_places_can_find_one():
 
 
 def test_source_files_are_short():
-    lengths = {
-        path: len(path.read_text(encoding="utf-8").splitlines()) for path in (ROOT / "src").rglob("*.py")
-    }
+    lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in (ROOT / "src").rglob("*.py")}
     assert lengths
     long = {str(path.relative_to(ROOT)): n for path, n in lengths.items() if n > MAX_SOURCE_LINES}
     assert long == {}

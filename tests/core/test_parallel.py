@@ -141,9 +141,7 @@ def wait(_):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_long_work_shows_a_bar_on_a_terminal(impatient, monkeypatch, n_jobs):
     monkeypatch.setattr(sys, "stderr", Terminal())
-    assert (
-        run_parallel(wait, range(4), n_jobs=n_jobs, progress=True, description="growing [trees]") == [1] * 4
-    )
+    assert run_parallel(wait, range(4), n_jobs=n_jobs, progress=True, description="growing [trees]") == [1] * 4
     assert "growing [trees]" in sys.stderr.getvalue()
     assert "/4" in sys.stderr.getvalue()
 

@@ -14,9 +14,7 @@ from omnirank.core.seeds import SeedRanges
 from omnirank.core.target_scores import TargetScores
 from omnirank.errors import DataError, DataTypeError, ParameterError
 
-scores_lists = st.lists(
-    st.sampled_from([0.0, -0.0, 1.0, -1.0]) | st.floats(-1e9, 1e9), min_size=1, max_size=15
-)
+scores_lists = st.lists(st.sampled_from([0.0, -0.0, 1.0, -1.0]) | st.floats(-1e9, 1e9), min_size=1, max_size=15)
 
 
 def named(scores, **others):

@@ -16,9 +16,7 @@ from omnirank.errors import FileFormatError, ParameterError
 
 any_float = st.floats(allow_nan=False, allow_infinity=False)
 small_float = st.floats(-1e100, 1e100)
-odd_names = st.text() | st.sampled_from(
-    ['"', ",", "#x", " a ", "a\rb", "a\r\nb", "\n", "", "é\u2028", "\ud800", "1"]
-)
+odd_names = st.text() | st.sampled_from(['"', ",", "#x", " a ", "a\rb", "a\r\nb", "\n", "", "é\u2028", "\ud800", "1"])
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | any_float | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
@@ -34,9 +32,7 @@ def rankings(draw):
         "parameters": draw(st.dictionaries(st.text(), json_values, max_size=3)),
         "task": draw(st.none() | st.text()),
         "fingerprint": draw(st.none() | st.text()),
-        "seeds": draw(
-            st.none() | st.builds(SeedRanges.of, st.integers(0, 2**128 - 1), st.just(3), st.just(9))
-        ),
+        "seeds": draw(st.none() | st.builds(SeedRanges.of, st.integers(0, 2**128 - 1), st.just(3), st.just(9))),
     }
     method = draw(st.text())
     kind = draw(st.sampled_from(["plain", "trees", "relief"]))
@@ -284,9 +280,7 @@ def test_no_mutation_raises_anything_but_a_format_error(ranking, tmp_path, suffi
         mutated = list(tokens)
         for _ in range(chance.randint(1, 3)):
             i = chance.randrange(len(mutated))
-            mutated[i] = chance.choice(
-                [*tokens, "", "-", "1e999", "1e308", "null", "[", '"', "\n", "\x00", "true"]
-            )
+            mutated[i] = chance.choice([*tokens, "", "-", "1e999", "1e308", "null", "[", '"', "\n", "\x00", "true"])
         path.write_text("".join(mutated))
         try:
             Ranking.load(path)

@@ -262,9 +262,7 @@ def test_per_target_scores_are_merged():
 
     merged = part(0, 2).merge(part(2, 5))
     np.testing.assert_allclose(merged.per_target.scores, trees.mean(axis=0), rtol=1e-14)
-    bare = Ranking(
-        **(part(2, 5)._fields() | {"per_target": TargetScores(("y", "z"), part(2, 5).per_target.scores)})
-    )
+    bare = Ranking(**(part(2, 5)._fields() | {"per_target": TargetScores(("y", "z"), part(2, 5).per_target.scores)}))
     refused_both_ways(part(0, 2), bare, "per-target scores have no sums")
     renamed = TargetScores.from_state(("y", "v"), part(2, 5).per_target.state)
     refused_both_ways(part(0, 2), Ranking(**(part(2, 5)._fields() | {"per_target": renamed})), "target names")

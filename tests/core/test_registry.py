@@ -53,9 +53,7 @@ def test_unknown_filter_is_an_error(options, message):
 
 def test_get_method_by_name_alias_and_any_case():
     assert get_method("Univariate") is get_method("correlation")
-    with pytest.raises(
-        ParameterError, match=r"no method 'randm' \(did you mean 'random'\?\); methods: .*uniform"
-    ):
+    with pytest.raises(ParameterError, match=r"no method 'randm' \(did you mean 'random'\?\); methods: .*uniform"):
         get_method("randm")
 
 
@@ -66,9 +64,7 @@ def test_make_ranker_refuses_what_the_ranker_does_not_have():
 
 
 def test_preset_parameters_are_fixed(own_registry):
-    register(
-        Method("third", UNIVARIATE, "a third", ("regression",), parameters={"n_features_to_select": 0.3})
-    )
+    register(Method("third", UNIVARIATE, "a third", ("regression",), parameters={"n_features_to_select": 0.3}))
     assert make_ranker("third", n_jobs=2).get_params()["n_features_to_select"] == 0.3
     assert make_ranker("third", n_features_to_select=0.3).n_features_to_select == 0.3
     with pytest.raises(ParameterError, match=r"'third' fixes n_features_to_select=0\.3"):

@@ -311,16 +311,12 @@ def test_codes_of_numbers_read_as_integers_only_where_they_are():
 # -- errors -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "make", [np.array, sparse.csr_array, pd.DataFrame, lambda v: pl.DataFrame(v, orient="row")]
-)
+@pytest.mark.parametrize("make", [np.array, sparse.csr_array, pd.DataFrame, lambda v: pl.DataFrame(v, orient="row")])
 @pytest.mark.parametrize("bad", [np.inf, -np.inf])
 def test_infinite_cell_is_named(make, bad):
     values = np.array([[1.0, 2.0], [NAN, 0.0], [3.0, bad]])
     table = make(values)
-    name = {"DataFrame": "column_1" if isinstance(table, pl.DataFrame) else "1"}.get(
-        type(table).__name__, "x2"
-    )
+    name = {"DataFrame": "column_1" if isinstance(table, pl.DataFrame) else "1"}.get(type(table).__name__, "x2")
     with pytest.raises(DataError, match=rf"column '{name}' holds an infinite value \(inf\) in row 2"):
         table_from(table)
 

@@ -55,16 +55,12 @@ def test_there_is_a_generator_for_every_task():
 
 @pytest.mark.parametrize("task", sorted(ALL))
 def test_shapes_names_and_roles(task):
-    data, relevance = ALL[task](
-        120, n_relevant=4, n_redundant=3, n_irrelevant=6, n_interacting=5, random_state=1
-    )
+    data, relevance = ALL[task](120, n_relevant=4, n_redundant=3, n_irrelevant=6, n_interacting=5, random_state=1)
     assert (data.task, data.n_examples, data.n_features) == (task, 120, 18)
     assert data.feature_names == tuple(f"x{i}" for i in range(1, 19))
     assert counts_of(relevance) == {"relevant": 4, "redundant": 3, "interacting": 5, "irrelevant": 6}
     assert np.array_equal(sum(getattr(relevance, role).astype(int) for role in ROLES), np.ones(18))
-    assert np.array_equal(
-        relevance.informative, relevance.relevant | relevance.redundant | relevance.interacting
-    )
+    assert np.array_equal(relevance.informative, relevance.relevant | relevance.redundant | relevance.interacting)
     assert data.labelled.all() == (task != "clustering")
 
 
@@ -97,9 +93,7 @@ def test_order_of_features_is_random_unless_asked_otherwise(generator):
 
 
 def test_features_in_their_order_when_not_shuffled():
-    _, relevance = datasets.make_regression(
-        n_relevant=2, n_interacting=2, n_redundant=1, n_irrelevant=1, shuffle=False
-    )
+    _, relevance = datasets.make_regression(n_relevant=2, n_interacting=2, n_redundant=1, n_irrelevant=1, shuffle=False)
     order = [role for i in range(6) for role in ROLES if getattr(relevance, role)[i]]
     assert order == ["relevant", "relevant", "interacting", "interacting", "redundant", "irrelevant"]
 
@@ -168,9 +162,7 @@ def test_relevant_features_tell_more_than_irrelevant_ones(task, share_nominal):
 
 @pytest.mark.parametrize("task", sorted(SUPERVISED))
 def test_relevant_words_tell_more_than_irrelevant_ones(task):
-    data, relevance = SUPERVISED[task](
-        500, n_relevant=3, n_irrelevant=10, sparse=True, word_share=0.2, random_state=5
-    )
+    data, relevance = SUPERVISED[task](500, n_relevant=3, n_irrelevant=10, sparse=True, word_share=0.2, random_state=5)
     scores = importances(data)
     assert scores[relevance.relevant].min() > 2 * scores[relevance.irrelevant].max()
 
@@ -318,12 +310,8 @@ def test_label_sets_are_closed_under_the_hierarchy(kind, sparse, missing):
         for parent in above:
             both = ~np.isnan(values[:, child]) & ~np.isnan(values[:, parent])
             assert (values[both, child] <= values[both, parent]).all()
-            assert not np.isnan(values[values[:, child] == 1, parent]).any(), (
-                "a known 1 settles its ancestors"
-            )
-            assert not np.isnan(values[values[:, parent] == 0, child]).any(), (
-                "a known 0 settles its descendants"
-            )
+            assert not np.isnan(values[values[:, child] == 1, parent]).any(), "a known 1 settles its ancestors"
+            assert not np.isnan(values[values[:, parent] == 0, child]).any(), "a known 0 settles its descendants"
     assert (np.nansum(values, axis=0) > 0).mean() > 0.8
     assert np.isnan(values).any() == (missing > 0)
 
@@ -493,9 +481,7 @@ def test_sparse_data_hold_nominal_words_missing_cells_and_hidden_labels():
 
 
 def test_wide_text_is_made_without_a_dense_matrix():
-    data, _ = datasets.make_multi_label(
-        500, n_irrelevant=200_000, sparse=True, word_share=0.001, random_state=0
-    )
+    data, _ = datasets.make_multi_label(500, n_irrelevant=200_000, sparse=True, word_share=0.001, random_state=0)
     assert data.features.matrix.nnz == pytest.approx(100_000, rel=0.05)
 
 

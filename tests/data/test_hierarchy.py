@@ -537,9 +537,7 @@ def test_encode_nothing():
 
 def test_encode_errors():
     tree = Hierarchy.from_paths(["animal", "animal/bird"])
-    with pytest.raises(
-        DataError, match=r"example 2 .*: unknown label 'animal/brid'; similar labels: 'animal/bird'"
-    ):
+    with pytest.raises(DataError, match=r"example 2 .*: unknown label 'animal/brid'; similar labels: 'animal/bird'"):
         tree.encode([["animal"], ["animal", "animal/brid"]])
     with pytest.raises(DataTypeError, match=r"example 1 .*: 'animal' is not a set"):
         tree.encode(["animal"])

@@ -176,13 +176,9 @@ def test_y_without_any_known_value_keeps_a_given_task_and_declared_levels():
 
 
 @pytest.mark.parametrize("task", ["auto", "regression", "classification"])
-@pytest.mark.parametrize(
-    "make", [np.array, list, pd.Series, pl.Series, lambda v: sparse.csr_array(np.array([v]).T)]
-)
+@pytest.mark.parametrize("make", [np.array, list, pd.Series, pl.Series, lambda v: sparse.csr_array(np.array([v]).T)])
 def test_infinite_y_is_always_an_error(make, task):
-    with pytest.raises(
-        DataError, match=r"Input y contains infinity or a value too large.*target '\w+', row 2"
-    ):
+    with pytest.raises(DataError, match=r"Input y contains infinity or a value too large.*target '\w+', row 2"):
         target_from(make([0.5, 1.5, np.inf]), task=task)
     with pytest.raises(DataError, match="target 'v', row 0"):
         target_from(pd.DataFrame({"u": [1.0, 2.0], "v": [-np.inf, 0.5]}))
@@ -373,9 +369,7 @@ def test_named_columns_are_put_in_the_order_of_the_hierarchy():
 
 
 def test_columns_that_are_not_the_labels():
-    with pytest.raises(
-        DataError, match="y has 4 columns and the hierarchy 4 labels; not in the hierarchy: 'z'"
-    ):
+    with pytest.raises(DataError, match="y has 4 columns and the hierarchy 4 labels; not in the hierarchy: 'z'"):
         target_from(pd.DataFrame([[1, 0, 0, 0]], columns=["a", "a/b", "a/b/c", "z"]), hierarchy=TREE)
     with pytest.raises(DataError, match="y has 3 columns and the hierarchy 4 labels"):
         target_from(np.zeros((2, 3)), hierarchy=TREE)

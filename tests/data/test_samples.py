@@ -62,9 +62,7 @@ def test_classes_and_targets_have_names():
     assert iris.target.levels == (("setosa", "versicolor", "virginica"),)
     assert all(type(level) is str for level in iris.target.levels[0])
     assert iris.target_names == ("species",)
-    assert datasets.load_sample("linnerud").target_names == tuple(
-        sklearn_datasets.load_linnerud().target_names
-    )
+    assert datasets.load_sample("linnerud").target_names == tuple(sklearn_datasets.load_linnerud().target_names)
 
 
 @pytest.mark.parametrize("name", ["mnist", "Iris", "breast_cancer", ""])

@@ -34,9 +34,7 @@ def small_table(dtype=np.float64):
 def cells(draw):
     n_rows, n_columns = draw(st.integers(1, 6)), draw(st.integers(1, 5))
     cell = st.sampled_from([0.0, 0.0, 0.0, 1.0, -2.5, NAN])
-    rows = draw(
-        st.lists(st.lists(cell, min_size=n_columns, max_size=n_columns), min_size=n_rows, max_size=n_rows)
-    )
+    rows = draw(st.lists(st.lists(cell, min_size=n_columns, max_size=n_columns), min_size=n_rows, max_size=n_rows))
     return np.array(rows)
 
 
@@ -149,9 +147,7 @@ def test_canonical_csc_is_not_copied():
     assert np.shares_memory(Table.from_sparse(source).matrix.data, source.data)
 
 
-@pytest.mark.parametrize(
-    "container", [sparse.csr_matrix, sparse.coo_array, sparse.lil_array, sparse.dok_array]
-)
+@pytest.mark.parametrize("container", [sparse.csr_matrix, sparse.coo_array, sparse.lil_array, sparse.dok_array])
 def test_any_sparse_container_of_any_number_type(container):
     values = np.array([[0, 1, 0], [2, 0, 3]])
     table = Table.from_sparse(container(values))

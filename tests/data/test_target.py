@@ -72,9 +72,7 @@ def test_sparse_labels_are_the_dense_ones(values, data):
 
 
 def test_labels_do_not_change_the_matrix_given():
-    matrix = sparse.csr_array(
-        (np.array([1.0, 0.0, 1.0]), np.array([1, 0, 0]), np.array([0, 2, 3])), shape=(2, 2)
-    )
+    matrix = sparse.csr_array((np.array([1.0, 0.0, 1.0]), np.array([1, 0, 0]), np.array([0, 2, 3])), shape=(2, 2))
     target = Target.labels(matrix, ["a", "b"])
     assert matrix.indices.tolist() == [1, 0, 0]
     assert matrix.nnz == 3

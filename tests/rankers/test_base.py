@@ -48,11 +48,7 @@ def test_frames_keep_names_and_kind(kind):
     kept = fitted.transform(FRAMES[kind])
     assert type(kept) is type(FRAMES[kind])
     columns = kept.column_names if kind == "pyarrow" else list(kept.columns)
-    assert (
-        columns
-        == fitted.get_feature_names_out().tolist()
-        == [n for n in NAMES if n in fitted.ranking_.top(2)]
-    )
+    assert columns == fitted.get_feature_names_out().tolist() == [n for n in NAMES if n in fitted.ranking_.top(2)]
 
 
 def test_mixed_frame_of_strings_categories_dates_and_missing_cells():
@@ -174,9 +170,7 @@ def test_unsupported_data_are_refused():
         OnlyClasses().fit(X, Y)
     with pytest.raises(DataError, match="OnlyClasses needs a target"):
         OnlyClasses().fit(X)
-    with pytest.raises(
-        DataError, match="OnlyUnsupervised is not supervised: give no target, or task='clustering'"
-    ):
+    with pytest.raises(DataError, match="OnlyUnsupervised is not supervised: give no target, or task='clustering'"):
         OnlyUnsupervised().fit(X, Y)
     assert OnlyUnsupervised(task="clustering").fit(X, Y).task_ == "clustering"
 
@@ -283,9 +277,7 @@ def test_transform_of_one_example():
 
 def test_the_ranking_knows_how_it_was_made():
     data = tiny_dataset("classification")
-    ranking = (
-        ranker(n_features_to_select=2, random_state=np.random.default_rng(0), n_jobs=2).fit(data).ranking_
-    )
+    ranking = ranker(n_features_to_select=2, random_state=np.random.default_rng(0), n_jobs=2).fit(data).ranking_
     assert ranking.method == "univariate"
     assert ranking.task == "classification"
     assert ranking.fingerprint == data.fingerprint
@@ -294,9 +286,7 @@ def test_the_ranking_knows_how_it_was_made():
 
 
 class Several(BaseRanker):
-    def __init__(
-        self, task="auto", hierarchy=None, n_features_to_select=None, random_state=None, n_jobs=None
-    ):
+    def __init__(self, task="auto", hierarchy=None, n_features_to_select=None, random_state=None, n_jobs=None):
         self.task = task
         self.hierarchy = hierarchy
         self.n_features_to_select = n_features_to_select

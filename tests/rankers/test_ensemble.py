@@ -184,6 +184,15 @@ def test_extra_trees_of_binary_features_without_bootstrap_are_alike():
     np.testing.assert_allclose(ranking.standard_errors, 0, atol=1e-9)
 
 
+def test_bagging_without_bootstrap_grows_one_tree_many_times():
+    data = tiny_dataset("regression")
+    with pytest.warns(UserWarning, match="the same tree up to ties"):
+        fitted = om.EnsembleRanker(ensemble="bagging", bootstrap=False, n_trees=3, tie_break="first").fit(data)
+    assert not fitted.ranking_.standard_errors.any()
+    om.EnsembleRanker(ensemble="bagging", bootstrap=False, n_trees=1).fit(data)
+    om.EnsembleRanker(bootstrap=False, n_trees=2).fit(data)
+
+
 # -- trees, seeds and workers -------------------------------------------------------------------------------
 
 

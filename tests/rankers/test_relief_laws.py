@@ -290,6 +290,7 @@ def test_parts_of_the_iterations_merge():
         ({"influence": (0.5, 0.2)}, "influence="),
         ({"influence": 1}, "influence=1"),
         ({"sigma": -1.0}, "sigma=-1.0"),
+        ({"search": "slow"}, "search='slow'"),
         ({"target_distance": "f1"}, "no distance for regression"),
         ({"algorithm": "relieff"}, "does not handle regression"),
         ({"first_iteration": 5}, "first_iteration=5"),
@@ -316,3 +317,29 @@ def test_two_classes_agree_with_scikit_rebate():
     y = (X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=80) > 0).astype(int)
     peer = skrebate.ReliefF(n_neighbors=7, n_features_to_select=2).fit(X, y)
     np.testing.assert_allclose(scores(X, y, algorithm="relieff", n_neighbors=7), peer.feature_importances_, atol=1e-12)
+
+
+# -- approximate neighbours -------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::numba.core.errors.NumbaWarning")
+def test_approximate_neighbours_give_nearly_the_same_scores():
+    pytest.importorskip("pynndescent")
+    X, rng = random_data(0, n=1500, d=12)
+    X[rng.random(X.shape) < 0.02] = np.nan
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(12)])
+    frame["kind"] = pd.Categorical(np.where(rng.random(1500) < 0.1, None, rng.choice(["a", "b", "c"], 1500)))
+    y = np.nan_to_num(X[:, 0] + X[:, 1]) + 0.1 * rng.normal(size=1500)
+    exact = scores(frame, y)
+    near = scores(frame, y, search="approximate", random_state=0)
+    np.testing.assert_allclose(near, exact, atol=1e-2)
+    assert set(np.argsort(-near)[:2].tolist()) == {0, 1}
+    np.testing.assert_array_equal(near, scores(frame, y, search="approximate", random_state=0, n_jobs=2))
+
+
+def test_approximate_neighbours_say_what_they_need(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "pynndescent", None)
+    with pytest.raises(ImportError, match=r"omnirank\[ann\]"):
+        scores(*random_data(0)[:1], search="approximate")

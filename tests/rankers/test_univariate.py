@@ -75,14 +75,10 @@ def test_sparse_features_and_labels_equal_dense_ones(data):
     y[0] = 1.0
     weights = rng.integers(1, 4, n).astype(float)
     dense = om.UnivariateRanker(task="multi-label").fit(X, y, sample_weight=weights)
-    thin = om.UnivariateRanker(task="multi-label").fit(
-        sparse.csr_array(X), sparse.csr_array(y), sample_weight=weights
-    )
+    thin = om.UnivariateRanker(task="multi-label").fit(sparse.csr_array(X), sparse.csr_array(y), sample_weight=weights)
     np.testing.assert_allclose(thin.feature_importances_, dense.feature_importances_, atol=1e-9)
     without = om.UnivariateRanker().fit(X).feature_importances_
-    np.testing.assert_allclose(
-        om.UnivariateRanker().fit(sparse.csc_matrix(X)).feature_importances_, without, atol=1e-9
-    )
+    np.testing.assert_allclose(om.UnivariateRanker().fit(sparse.csc_matrix(X)).feature_importances_, without, atol=1e-9)
 
 
 @settings(max_examples=50, deadline=None)
@@ -93,9 +89,7 @@ def test_offset_and_scale_change_nothing(seed, offset, scaled):
     y = rng.integers(0, 30, 20).astype(float) + 0.5
     plain = om.UnivariateRanker().fit(X, y).feature_importances_
     moved = X * 1e-4 * offset if scaled or abs(offset) > 1e100 else X + offset
-    np.testing.assert_allclose(
-        om.UnivariateRanker().fit(moved, y).feature_importances_, plain, rtol=1e-6, atol=1e-12
-    )
+    np.testing.assert_allclose(om.UnivariateRanker().fit(moved, y).feature_importances_, plain, rtol=1e-6, atol=1e-12)
 
 
 def test_hierarchy_weights_count():

@@ -43,9 +43,7 @@ def targets(draw):
     }
     labels = st.lists(st.sampled_from([0.0, 1.0, NAN]), min_size=3, max_size=3)
     task = draw(
-        st.sampled_from(
-            ["regression", "multi-target-regression", "classification", "mixed-targets", "multi-label"]
-        )
+        st.sampled_from(["regression", "multi-target-regression", "classification", "mixed-targets", "multi-label"])
     )
     if task == "multi-label":
         matrix = np.array(draw(st.lists(labels, min_size=n, max_size=n)))
@@ -55,9 +53,7 @@ def targets(draw):
     chosen = kinds.get(task, ["number", "class", "class"])
     frame = pd.DataFrame({f"t{i}": draw(column[kind]) for i, kind in enumerate(chosen)})
     for i, kind in enumerate(chosen):
-        frame[f"t{i}"] = frame[f"t{i}"].astype(
-            pd.CategoricalDtype(["u", "v", "w"]) if kind == "class" else float
-        )
+        frame[f"t{i}"] = frame[f"t{i}"].astype(pd.CategoricalDtype(["u", "v", "w"]) if kind == "class" else float)
     return target_from(frame, task=task)[0], task
 
 
@@ -98,17 +94,13 @@ def test_variances_and_gini_indices(target_and_task):
         for column, nominal in zip(cells_of(target), target.is_nominal, strict=True)
     ]
     assert columns.impurity == pytest.approx(expected, abs=1e-12)
-    assert columns.variance == pytest.approx(
-        [reference.variance(list(z)) for z in columns.dense().T], abs=1e-12
-    )
+    assert columns.variance == pytest.approx([reference.variance(list(z)) for z in columns.dense().T], abs=1e-12)
 
 
 @given(targets(), st.data())
 def test_sample_weights_are_repeated_rows(target_and_task, data):
     target, task = target_and_task
-    counts = np.array(
-        data.draw(st.lists(st.integers(0, 3), min_size=target.n_examples, max_size=target.n_examples))
-    )
+    counts = np.array(data.draw(st.lists(st.integers(0, 3), min_size=target.n_examples, max_size=target.n_examples)))
     weighted = clustering_columns(get_task(task).columns(target), sample_weight=counts.astype(float))
     repeated = target.take(np.repeat(np.arange(target.n_examples), counts))
     plain = clustering_columns(get_task(task).columns(repeated))

@@ -36,9 +36,7 @@ def lists_of(target):
 def label_sets(draw, n_labels=4):
     row = st.lists(st.sampled_from([0.0, 1.0, NAN]), min_size=n_labels, max_size=n_labels)
     values = np.array(draw(st.lists(row, min_size=1, max_size=6)))
-    weights = np.array(
-        draw(st.lists(st.sampled_from([1.0, 0.75, 0.3]), min_size=n_labels, max_size=n_labels))
-    )
+    weights = np.array(draw(st.lists(st.sampled_from([1.0, 0.75, 0.3]), min_size=n_labels, max_size=n_labels)))
     return values, weights
 
 
@@ -68,9 +66,7 @@ def test_label_set_distances(kind, sets):
     first, second = pairs_of(len(values))
     dense = Target.labels(values, list("abcd"))
     rows = lists_of(dense)
-    expected = [
-        reference.set_distance(rows[i], rows[j], weights, kind) for i, j in zip(first, second, strict=True)
-    ]
+    expected = [reference.set_distance(rows[i], rows[j], weights, kind) for i, j in zip(first, second, strict=True)]
     for target in (dense, Target.labels(sparse.csr_array(values), list("abcd"))):
         found = target_distance(target, first, second, kind, weights)
         assert found == pytest.approx(expected, nan_ok=True, abs=1e-12)
@@ -88,9 +84,7 @@ def test_auto_is_hamming_with_equal_weights():
 def test_empty_sets_are_equal_and_unlabelled_ones_unknown():
     target = target_from([set(), set(), {"a"}, None])[0]
     for kind in SET_KINDS:
-        assert target_distance(target, [0, 0, 0], [1, 2, 3], kind).tolist() == pytest.approx(
-            [0, 1, NAN], nan_ok=True
-        )
+        assert target_distance(target, [0, 0, 0], [1, 2, 3], kind).tolist() == pytest.approx([0, 1, NAN], nan_ok=True)
 
 
 def test_weights_come_from_the_hierarchy_unless_given():
@@ -98,9 +92,7 @@ def test_weights_come_from_the_hierarchy_unless_given():
     target = target_from([{"a"}, {"a/b"}], hierarchy=hierarchy)[0]
     assert target_distance(target, [0], [1], hierarchy=hierarchy) == pytest.approx([0.75 / 2.75])
     assert target_distance(target, [0], [1]) == pytest.approx([1 / 3])
-    assert target_distance(
-        target, [0], [1], weights=np.array([1, 3.0, 1]), hierarchy=hierarchy
-    ) == pytest.approx([0.6])
+    assert target_distance(target, [0], [1], weights=np.array([1, 3.0, 1]), hierarchy=hierarchy) == pytest.approx([0.6])
 
 
 def test_blocks_of_pairs_give_the_same(monkeypatch):
@@ -155,9 +147,7 @@ def test_classes_differ_or_not():
     [([0.5, 1.5], "f1"), ([0.5, 1.5], "hamming"), (["a", "b"], "absolute"), (np.eye(2), "absolute")],
 )
 def test_distance_that_does_not_fit(y, kind):
-    with pytest.raises(
-        ParameterError, match=f"target_distance='{kind}' does not fit the target; choose auto or"
-    ):
+    with pytest.raises(ParameterError, match=f"target_distance='{kind}' does not fit the target; choose auto or"):
         target_distance(target_from(y)[0], [0], [1], kind)
 
 

@@ -32,10 +32,7 @@ def methods(
         return
     for_people = [["yes" if s in m.supervision else "-" for s in SUPERVISION] for m in found]
     table(
-        [
-            (heading, "left")
-            for heading in ("method", "what its scores are", "tasks", "sup.", "semi", "unsup.")
-        ],
+        [(heading, "left") for heading in ("method", "what its scores are", "tasks", "sup.", "semi", "unsup.")],
         [[m.name, m.summary, _tasks(m), *words] for m, words in zip(found, for_people, strict=True)],
     )
 

@@ -41,21 +41,15 @@ def _load(
         ),
     ] = None,
     labels: Annotated[Path | None, _option("--labels", text="Label file of Mulan (.xml).")] = None,
-    features: Annotated[
-        str | None, _option("--features", text="Feature columns (default: all others).")
-    ] = None,
+    features: Annotated[str | None, _option("--features", text="Feature columns (default: all others).")] = None,
     ignore: Annotated[str | None, _option("--ignore", text="Columns to leave out.")] = None,
     key: Annotated[str | None, _option("--key", text="Columns that identify the examples.")] = None,
-    nominal: Annotated[
-        str | None, _option("--nominal", text="Columns of numbers to be taken as nominal.")
-    ] = None,
+    nominal: Annotated[str | None, _option("--nominal", text="Columns of numbers to be taken as nominal.")] = None,
     task: Annotated[str, _option("--task", text="The task (default: inferred from the target).")] = "auto",
     header: Annotated[
         str, _option("--header", text="Whether a text file starts with names: yes or no (default: auto).")
     ] = "auto",
-    separator: Annotated[
-        str | None, _option("--separator", text="Character between the cells of a text file.")
-    ] = None,
+    separator: Annotated[str | None, _option("--separator", text="Character between the cells of a text file.")] = None,
     strings: Annotated[
         str, _option("--strings", text="String attributes of ARFF: error or drop (default: error).")
     ] = "error",

@@ -71,8 +71,7 @@ class Accumulator(ABC):
     def _check_same_shape(self, other: Accumulator) -> None:
         if type(self) is not type(other) or self.shape != other.shape:
             raise DataError(
-                f"cannot merge {other.kind!r} sums of shape {other.shape} into "
-                f"{self.kind!r} sums of shape {self.shape}"
+                f"cannot merge {other.kind!r} sums of shape {other.shape} into {self.kind!r} sums of shape {self.shape}"
             )
 
     def __eq__(self, other: object) -> bool:
@@ -222,9 +221,7 @@ class ReliefSums(Accumulator):
         _freeze(self, "p_ft", "p_f", "p_t", "weight")
         rows = self.p_ft.shape[:-1]
         if not (self.p_ft.ndim and self.p_ft.shape == self.p_f.shape and self.p_t.shape == rows):
-            raise DataError(
-                f"P_FT, P_F and P_T have the shapes {self.p_ft.shape}, {self.p_f.shape}, {self.p_t.shape}"
-            )
+            raise DataError(f"P_FT, P_F and P_T have the shapes {self.p_ft.shape}, {self.p_f.shape}, {self.p_t.shape}")
         if self.weight.shape != rows:
             raise DataError(f"pair weights of shape {self.weight.shape} with P_T of shape {rows}")
 

@@ -136,9 +136,7 @@ def kuncheva_index(a: Collection[Any], b: Collection[Any], n_features: int) -> f
     first, second = set(a), set(b)
     k = len(first)
     if len(second) != k or n_features < len(first | second):
-        raise ParameterError(
-            f"Kuncheva's index needs sets of equal size, not {k} and {len(second)} of {n_features}"
-        )
+        raise ParameterError(f"Kuncheva's index needs sets of equal size, not {k} and {len(second)} of {n_features}")
     if k in (0, n_features):
         return 1.0
     return (len(first & second) * n_features - k**2) / (k * (n_features - k))

@@ -110,9 +110,7 @@ def _merged_targets(a: TargetScores | None, b: TargetScores | None) -> TargetSco
         raise _refusal("only one of them has per-target scores")
     if a.names != b.names:
         raise _refusal("the target names differ")
-    return TargetScores.from_state(
-        a.names, _merged_state(a.state, b.state, "the per-target scores have no sums")
-    )
+    return TargetScores.from_state(a.names, _merged_state(a.state, b.state, "the per-target scores have no sums"))
 
 
 def _merged_parameters(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, Any]:

@@ -66,9 +66,7 @@ def run_parallel(
     workers = min(worker_count(n_jobs), len(todo))
     shown = _show_progress.get() if progress is None else progress
     with _one_blas_thread(), _ProgressBar(len(todo), description) if shown else nullcontext() as bar:
-        results = (
-            map(function, todo) if workers <= 1 else _joblib_results(function, todo, workers, bar is not None)
-        )
+        results = map(function, todo) if workers <= 1 else _joblib_results(function, todo, workers, bar is not None)
         if bar is None:
             return list(results)
         collected = []

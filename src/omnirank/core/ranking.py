@@ -96,9 +96,7 @@ class Ranking:
         if errors is not None:
             errors = _one_per_feature(errors, "standard errors", names)
             if np.any(errors < 0):
-                raise DataError(
-                    f"the standard error of feature {names[int(np.argmin(errors))]!r} is negative"
-                )
+                raise DataError(f"the standard error of feature {names[int(np.argmin(errors))]!r} is negative")
         check_finishes_to(self.state, scores)
         if self.per_target is not None and self.per_target.scores.shape[1] != len(names):
             n_scored = self.per_target.scores.shape[1]
@@ -166,9 +164,7 @@ class Ranking:
         """Return the names of the features with a score above 0, best first."""
         return self.top(int(np.count_nonzero(self.scores > 0)))
 
-    def select(
-        self, n: int | None = None, *, share: float | None = None, threshold: float | None = None
-    ) -> np.ndarray:
+    def select(self, n: int | None = None, *, share: float | None = None, threshold: float | None = None) -> np.ndarray:
         """Return which features to keep: one bool a feature, in the order of the data.
 
         Parameters
@@ -351,9 +347,7 @@ class Ranking:
         shown = self.to_frame().head(10)
         note = f"<p>... {len(self) - len(shown)} more</p>" if len(self) > len(shown) else ""
         title = html.escape(f"{self.method}{', ' + self.task if self.task else ''}: {len(self)} features")
-        return (
-            f"<p><b>{title}</b></p>{shown.to_html(index=False, border=0, float_format='{:.4g}'.format)}{note}"
-        )
+        return f"<p><b>{title}</b></p>{shown.to_html(index=False, border=0, float_format='{:.4g}'.format)}{note}"
 
 
 def _rebuild(content: dict[str, Any]) -> Ranking:

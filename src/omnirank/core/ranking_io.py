@@ -132,9 +132,7 @@ def _json_text(content: dict[str, Any]) -> str:
         "parameters": thawed_json(content["parameters"]),
         "fingerprint": content["fingerprint"],
         # as text: other JSON readers round integers of 128 bits
-        "seeds": None
-        if seeds is None
-        else [{"entropy": str(e), "start": a, "stop": b} for e, a, b in seeds.ranges],
+        "seeds": None if seeds is None else [{"entropy": str(e), "start": a, "stop": b} for e, a, b in seeds.ranges],
         "names": list(content["names"]),
         "scores": content["scores"].tolist(),
         "standard_errors": None if errors is None else errors.tolist(),
@@ -182,9 +180,7 @@ def _parsed_json(text: str, path: Path, line: int | None = None) -> Any:
         return json.loads(text, parse_constant=refuse)
     except json.JSONDecodeError as error:
         at = error.lineno if line is None else line
-        raise FileFormatError(
-            f"not valid JSON: {error.msg}", path=path, line=at, column=error.colno
-        ) from error
+        raise FileFormatError(f"not valid JSON: {error.msg}", path=path, line=at, column=error.colno) from error
     except FileFormatError:
         raise
     except (ValueError, RecursionError) as error:  # integers of thousands of digits, deep nesting
@@ -220,9 +216,7 @@ def _csv_text(content: dict[str, Any]) -> str:
     lines = [f"# {key}: {_dumped(value)}" for key, value in comments.items()]
     scores, errors = content["scores"].tolist(), content["standard_errors"]
     order = np.argsort(-content["scores"], kind="stable").tolist()
-    lines.append(
-        "rank,feature,score,position" if errors is None else "rank,feature,score,standard_error,position"
-    )
+    lines.append("rank,feature,score,position" if errors is None else "rank,feature,score,standard_error,position")
     for rank, i in enumerate(order, start=1):
         numbers = repr(scores[i]) if errors is None else f"{scores[i]!r},{float(errors[i])!r}"
         lines.append(f"{rank},{_quoted(content['names'][i])},{numbers},{i + 1}")

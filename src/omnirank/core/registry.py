@@ -81,9 +81,7 @@ class Method:
 
     def __post_init__(self) -> None:
         if not self.name or ":" not in self.ranker:
-            raise ParameterError(
-                f"method {self.name!r}: ranker must read 'package.module:Class', not {self.ranker!r}"
-            )
+            raise ParameterError(f"method {self.name!r}: ranker must read 'package.module:Class', not {self.ranker!r}")
         odd = set(self.supervision) - set(SUPERVISION)
         if odd or not self.supervision:
             raise ParameterError(
@@ -172,14 +170,11 @@ def methods(task: str | None = None, supervision: str | None = None) -> list[Met
         raise ParameterError(f"supervision={supervision!r} is not one of {', '.join(SUPERVISION)}")
     tasks = sorted({name for method in _methods.values() for name in method.tasks})
     if task is not None and task not in tasks:
-        raise ParameterError(
-            f"no method handles task={task!r}{_did_you_mean(task, tasks)}; tasks: {', '.join(tasks)}"
-        )
+        raise ParameterError(f"no method handles task={task!r}{_did_you_mean(task, tasks)}; tasks: {', '.join(tasks)}")
     return [
         method
         for _, method in sorted(_methods.items())
-        if (task is None or task in method.tasks)
-        and (supervision is None or supervision in method.supervision)
+        if (task is None or task in method.tasks) and (supervision is None or supervision in method.supervision)
     ]
 
 
@@ -241,18 +236,14 @@ def _load_all() -> None:
             for method in [found] if isinstance(found, Method) else found:
                 _add(method, replace=False)
         except Exception as error:  # a broken package of others must not take the rest with it
-            warnings.warn(
-                f"the methods of {point.value} are not available: {error}", RuntimeWarning, stacklevel=3
-            )
+            warnings.warn(f"the methods of {point.value} are not available: {error}", RuntimeWarning, stacklevel=3)
 
 
 def _add(method: Method, replace: bool) -> Method:
     for name in (method.name, *method.aliases):
         owner = _names.get(name.lower())
         if owner is not None and not (replace and owner == method.name):
-            raise ParameterError(
-                f"there is a method called {name!r} already: choose another name, or replace=True"
-            )
+            raise ParameterError(f"there is a method called {name!r} already: choose another name, or replace=True")
     if method.name in _methods:
         unregister(method.name)
     _methods[method.name] = method

@@ -36,9 +36,7 @@ def is_frame(X: Any) -> bool:
     return isinstance(_frame(X), nw.DataFrame)
 
 
-def table_from(
-    X: Any, names: Sequence[str] | None = None, nominal: Sequence[int | str] | None = None
-) -> Table:
+def table_from(X: Any, names: Sequence[str] | None = None, nominal: Sequence[int | str] | None = None) -> Table:
     """Return X as a typed table.
 
     Parameters
@@ -268,8 +266,7 @@ def _check_finite(table: Table) -> None:
         rows = np.flatnonzero(np.isinf(table.column(i)))
         if len(rows):
             raise DataError(
-                f"column {table.names[i]!r} holds an infinite value (inf) in row {rows[0]}: "
-                "use NaN for missing cells"
+                f"column {table.names[i]!r} holds an infinite value (inf) in row {rows[0]}: use NaN for missing cells"
             )
 
 
@@ -338,8 +335,7 @@ def _odd_cell(kinds: Iterable[str | None], where: str) -> DataTypeError:
     row, kind = next((cell for cell in found if cell[1] != first), found[0])
     beside = "" if kind == first else f" beside a {first}"
     return DataTypeError(
-        f"{where} holds a {kind}{beside} in row {row}: "
-        "argument must be a string or a number, of one kind in a column"
+        f"{where} holds a {kind}{beside} in row {row}: argument must be a string or a number, of one kind in a column"
     )
 
 

@@ -110,9 +110,7 @@ def read_features(estimator: Any, X: Any, *, reset: bool) -> Table:
     # Rows of a list may mix numbers and strings: as objects they keep their types.
     if not sparse.issparse(X) and not hasattr(X, "__array__"):
         X = _array(X)
-    values = validate_data(
-        estimator, X, dtype=None, accept_sparse="csc", ensure_all_finite="allow-nan", reset=reset
-    )
+    values = validate_data(estimator, X, dtype=None, accept_sparse="csc", ensure_all_finite="allow-nan", reset=reset)
     return table_from(values)
 
 
@@ -191,9 +189,7 @@ def check_sample_weight(sample_weight: Any, n_examples: int) -> np.ndarray:
         )
     wrong = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
     if len(wrong):
-        raise DataError(
-            f"sample_weight[{wrong[0]}] is {weights[wrong[0]]}: weights are finite and not negative"
-        )
+        raise DataError(f"sample_weight[{wrong[0]}] is {weights[wrong[0]]}: weights are finite and not negative")
     if not weights.any():
         raise DataError("Sample weights must contain at least one non-zero number.")
     return weights
@@ -248,9 +244,7 @@ def _recoded(table: Table, training: Table, i: int) -> tuple[np.ndarray, list[An
     if wanted is None and levels:
         raise DataError(f"feature {training.names[i]!r} was numeric in training and is nominal now")
     if wanted is None or not levels:
-        return np.full(
-            len(cells), np.nan if wanted is None else -1, float if wanted is None else np.int32
-        ), []
+        return np.full(len(cells), np.nan if wanted is None else -1, float if wanted is None else np.int32), []
     position = {level: code for code, level in enumerate(wanted)}
     lookup = np.array([position.get(level, -1) for level in levels] + [-1], dtype=np.int32)
     used = np.unique(cells[cells >= 0])

@@ -344,9 +344,7 @@ def make_hierarchical_multi_label(
             raise ParameterError(f"hierarchy={hierarchy!r}: give 'tree', 'dag' or a Hierarchy")
         hierarchy = draw_hierarchy(n_labels, hierarchy == "dag", draw.rng)
     values = draw_labels(draw.scores(len(hierarchy)), label_density, hierarchy)
-    return draw.dataset(
-        "hierarchical-multi-label", values, missing_targets=missing_targets, hierarchy=hierarchy
-    )
+    return draw.dataset("hierarchical-multi-label", values, missing_targets=missing_targets, hierarchy=hierarchy)
 
 
 @with_features

@@ -145,8 +145,6 @@ def make_xor(
     return Dataset(table, target, task="classification", name="xor"), relevance
 
 
-def _ordered(
-    X: np.ndarray, roles: np.ndarray, shuffle: bool, rng: np.random.Generator
-) -> tuple[Table, Relevance]:
+def _ordered(X: np.ndarray, roles: np.ndarray, shuffle: bool, rng: np.random.Generator) -> tuple[Table, Relevance]:
     order = rng.permutation(len(roles)) if shuffle else np.arange(len(roles))
     return Table.from_numeric(X[:, order]), Relevance.of(roles[order])

@@ -122,9 +122,7 @@ class Plan:
         if self.n_relevant + self.n_interacting == 0:
             raise ParameterError("n_relevant=0 and n_interacting=0: no feature would matter")
         if self.n_redundant and not self.n_relevant:
-            raise ParameterError(
-                f"n_redundant={self.n_redundant}: there is no relevant feature to copy (n_relevant=0)"
-            )
+            raise ParameterError(f"n_redundant={self.n_redundant}: there is no relevant feature to copy (n_relevant=0)")
         if self.sparse and self.n_interacting:
             raise ParameterError(
                 f"n_interacting={self.n_interacting}: sparse=True allows none, as a rare word tells alone"
@@ -204,10 +202,7 @@ def build_features(plan: Plan, signals: Signals, rng: np.random.Generator) -> tu
 
 def _values(plan: Plan, signals: Signals, rng: np.random.Generator) -> np.ndarray:
     n = plan.n_examples
-    groups = [
-        _interacting(parity, size, rng)
-        for parity, size in zip(signals.parity.T, plan.group_sizes, strict=True)
-    ]
+    groups = [_interacting(parity, size, rng) for parity, size in zip(signals.parity.T, plan.group_sizes, strict=True)]
     copies = signals.relevant[:, _sources(plan, rng)]
     slopes = rng.uniform(0.5, 2.0, plan.n_redundant) * rng.choice((-1.0, 1.0), plan.n_redundant)
     copies = slopes * (copies + _COPY_NOISE * rng.standard_normal(copies.shape))

@@ -77,9 +77,7 @@ def _shared(options: type, text: str) -> Callable[[_Generator], _Generator]:
         written = inspect.signature(function)
         own = [p for p in written.parameters.values() if p.kind is not p.VAR_KEYWORD]
         defaults = inspect.signature(Plan).parameters
-        shared = [
-            defaults[name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for name in options.__annotations__
-        ]
+        shared = [defaults[name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for name in options.__annotations__]
         signature = written.replace(parameters=[*own, *shared])
 
         @wraps(function)

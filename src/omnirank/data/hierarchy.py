@@ -244,9 +244,7 @@ class Hierarchy:
             rows[label] = np.unique(found) if len(above) > 1 else found
         starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
         indices = np.concatenate(rows)
-        matrix = sparse.csr_array(
-            (np.ones(len(indices), bool), indices, starts), shape=(len(self), len(self))
-        )
+        matrix = sparse.csr_array((np.ones(len(indices), bool), indices, starts), shape=(len(self), len(self)))
         matrix.sort_indices()
         for part in (matrix.data, matrix.indices, matrix.indptr):
             _frozen(part)

@@ -93,9 +93,7 @@ def structure_from_paths(paths: Iterable[Any], separator: str, implied: str) -> 
     for path in listed:
         parts = path.split(separator)
         if not all(part.strip() for part in parts):
-            raise DataError(
-                f"path {path!r} has an empty label name before or after a separator {separator!r}"
-            )
+            raise DataError(f"path {path!r} has an empty label name before or after a separator {separator!r}")
         prefixes = [separator.join(parts[:end]) for end in range(1, len(parts) + 1)]
         missing = [prefix for prefix in prefixes if prefix not in known]
         if missing and implied == "error":
@@ -123,16 +121,12 @@ def paths_of_tree(labels: Sequence[str], downwards: Downwards, separator: str) -
     raise DataError(f"label names contain the separator {separator!r}: choose another separator")
 
 
-def structure_from_edges(
-    edges: Iterable[Any], root: Any = None, labels: Iterable[Any] | None = None
-) -> Structure:
+def structure_from_edges(edges: Iterable[Any], root: Any = None, labels: Iterable[Any] | None = None) -> Structure:
     """Return the hierarchy of (parent, child) pairs; the edges of an artificial root are dropped."""
     artificial = None if root is None else label_name(root)
     given = None if labels is None else _names(labels, "label")
     if given is not None and artificial in given:
-        raise DataError(
-            f"the artificial root {artificial!r} is also listed as a label: leave it out of labels"
-        )
+        raise DataError(f"the artificial root {artificial!r} is also listed as a label: leave it out of labels")
     positions = {} if given is None else {name: i for i, name in enumerate(given)}
     parents: list[list[int]] = [[] for _ in positions]
 
@@ -289,13 +283,9 @@ def _numbers(label_matrix: Any) -> np.ndarray:
         raise DataTypeError(f"a label matrix is a table of 0, 1 and NaN: this {kind} is none") from None
 
 
-def _check_cells(
-    labels: Sequence[str], shape: tuple[int, ...], cells: np.ndarray, places: Callable[..., Any]
-) -> None:
+def _check_cells(labels: Sequence[str], shape: tuple[int, ...], cells: np.ndarray, places: Callable[..., Any]) -> None:
     if len(shape) != 2 or shape[1] != len(labels):
-        raise DataError(
-            f"label matrix of shape {shape}: give one column for each of the {len(labels)} labels"
-        )
+        raise DataError(f"label matrix of shape {shape}: give one column for each of the {len(labels)} labels")
     bad = ~((cells == 0) | (cells == 1) | np.isnan(cells))
     if bad.any():
         rows, columns = places(bad)
@@ -343,9 +333,7 @@ def _parents_of_vector(values: np.ndarray) -> list[list[int]]:
     return [[] if parent == -1 else [parent] for parent in values.tolist()]
 
 
-def _parents_of_adjacency(
-    n_labels: int, values: np.ndarray, above: np.ndarray, below: np.ndarray
-) -> list[list[int]]:
+def _parents_of_adjacency(n_labels: int, values: np.ndarray, above: np.ndarray, below: np.ndarray) -> list[list[int]]:
     if values.dtype.kind not in "biuf":
         raise DataError(f"an adjacency matrix must hold numbers or booleans, not {values.dtype}")
     if np.isnan(values).any():

@@ -162,9 +162,7 @@ def _check_request(y: Any, task: str, hierarchy: Hierarchy | None) -> None:
         raise ParameterError("task='hierarchical-multi-label' needs a hierarchy")
     if y is None and (hierarchy is not None or task not in ("auto", "clustering")):
         what = f"task={task!r}" if hierarchy is None else "a hierarchy"
-        raise ParameterError(
-            f"{what} was given, but no y: give y, or leave both out to work without a target"
-        )
+        raise ParameterError(f"{what} was given, but no y: give y, or leave both out to work without a target")
 
 
 def _check_kinds(names: Sequence[str], levels: Sequence[Levels | None], task: str) -> None:

@@ -83,9 +83,7 @@ def _check_label_values(table: Table) -> None:
     for i in np.flatnonzero(~table.is_nominal):
         cells = table.column(int(i))
         for row in np.flatnonzero(_is_odd_label(cells)):
-            raise DataError(
-                f"label {table.names[i]!r} holds {cells[row]:g} in row {row}: a label is 0, 1 or missing"
-            )
+            raise DataError(f"label {table.names[i]!r} holds {cells[row]:g} in row {row}: a label is 0, 1 or missing")
 
 
 def _is_odd_label(values: np.ndarray) -> np.ndarray:

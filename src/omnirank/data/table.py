@@ -83,9 +83,7 @@ class Table:
         names = tuple(names)
         for name, column in zip(names, columns, strict=False):
             if len(column) != len(columns[0]):
-                raise DataError(
-                    f"column {name!r} has {len(column)} cells, column {names[0]!r} has {len(columns[0])}"
-                )
+                raise DataError(f"column {name!r} has {len(column)} cells, column {names[0]!r} has {len(columns[0])}")
         numeric = [c for c, lev in zip(columns, levels, strict=True) if lev is None]
         codes = [c for c, lev in zip(columns, levels, strict=True) if lev is not None]
         n_rows = len(columns[0]) if len(columns) else 0
@@ -236,11 +234,7 @@ class Table:
             return False
         if self.is_sparse and other.is_sparse:
             a, b = self.matrix, other.matrix
-            return (
-                np.array_equal(a.indptr, b.indptr)
-                and np.array_equal(a.indices, b.indices)
-                and _same(a.data, b.data)
-            )
+            return np.array_equal(a.indptr, b.indptr) and np.array_equal(a.indices, b.indices) and _same(a.data, b.data)
         return all(_same(self.column(i), other.column(i)) for i in range(self.n_columns))
 
 

@@ -83,6 +83,12 @@ class Plan:
         """Number of training examples."""
         return len(self.weight)
 
+    @property
+    def trees_are_equal(self) -> bool:
+        """Whether all trees see the same examples, features and tests, so that they differ by ties only."""
+        sees_all = features_per_node(self.rules, self.dataset) == self.dataset.n_features
+        return sees_all and not self.rules.bootstraps and not self.rules.random_tests
+
     def counts(self, i: int) -> np.ndarray:
         """Return how often tree i sees each example: bootstrap counts, or once each."""
         if not self.rules.bootstraps:

@@ -119,10 +119,10 @@ class NeighborSearch:
         found = np.empty((n_rows, self.n_groups, k), np.int32)
         exact = np.empty(found.shape)
         certain = np.empty(n_rows, bool)
-        # sums of at most so many terms, each rounded, stay below the distance and the sums of both rows' numbers,
+        # sums of at most so many terms, each rounded, stay below the distance and the sums of both rows' terms,
         # which lie between -1 and 1
         n_sums = min(n_columns, CHUNK) + n_columns // CHUNK + 6
-        error = np.array([(2 * n_sums + 1) * cells.n_numeric, n_sums]) * 2.0**-24
+        error = np.array([(2 * n_sums + 1) * n_columns, n_sums]) * 2.0**-24
         pairs = PairCells(cells.values, cells.missing_start, cells.missing, cells.correction)
         verify(pairs, cells.n_numeric, rows, candidates, rough, error, found, exact, certain)
         return found, exact, certain | (not doubtful)

@@ -57,9 +57,7 @@ def score_map(
     values = scores.scores if isinstance(scores, Ranking) else np.asarray(scores, dtype=np.float64)
     n_rows, n_columns = shape
     if values.ndim != 1 or n_rows * n_columns != values.size:
-        raise DataError(
-            f"scores of shape {values.shape} do not fill an image of {n_rows} x {n_columns} pixels"
-        )
+        raise DataError(f"scores of shape {values.shape} do not fill an image of {n_rows} x {n_columns} pixels")
     if ax is None:
         ax = new_axes(width=5.0, height=max(1.5, min(10.0, 4.2 * n_rows / n_columns)))
     pixels = np.maximum(values, 0).reshape(n_rows, n_columns)

@@ -82,9 +82,7 @@ def plot_ranking(
     labels = [_shortened(ranking.names[i]) for i in shown]
     ax.set_yticks(places, labels, parse_math=False)  # a name with $ signs is no formula
     ax.set_ylim(len(shown) - 0.4, -0.6)
-    ax.set_xlabel(
-        "score" + (" (± one standard error)" if errors and ranking.standard_errors is not None else "")
-    )
+    ax.set_xlabel("score" + (" (± one standard error)" if errors and ranking.standard_errors is not None else ""))
     ax.set_title(_title(ranking, len(shown)) if title is None else title, loc="left", fontsize="medium")
     _tidy(ax, grid="x")
     ax.tick_params(axis="y", length=0)

@@ -138,9 +138,7 @@ class _Sums:
 
 def _sums(features: Columns, target: Columns, weights: np.ndarray) -> _Sums:
     weighted = _row_scaled(target.values, weights)
-    squares = (
-        weighted * target.values if not _is_sparse(weighted) else weighted.multiply(target.values).tocsc()
-    )
+    squares = weighted * target.values if not _is_sparse(weighted) else weighted.multiply(target.values).tocsc()
     hidden = None if target.unknown is None else _row_scaled(target.unknown, weights)
     shape = (len(features.positions), len(target.variable))
 
@@ -238,14 +236,10 @@ def _sparse_block(table: Table, part: np.ndarray) -> Columns:
 def _sparse_parts(matrix: Any) -> tuple[Any, Any]:
     """The known cells, and a 1 where NaN is stored (None if nowhere)."""
     missing = np.isnan(matrix.data)
-    values = sparse.csc_array(
-        (np.where(missing, 0.0, matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape
-    )
+    values = sparse.csc_array((np.where(missing, 0.0, matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape)
     if not missing.any():
         return values, None
-    unknown = sparse.csc_array(
-        (missing.astype(np.float64), matrix.indices, matrix.indptr), shape=matrix.shape
-    )
+    unknown = sparse.csc_array((missing.astype(np.float64), matrix.indices, matrix.indptr), shape=matrix.shape)
     return values, unknown
 
 
@@ -268,9 +262,7 @@ def _levels_block(table: Table, part: np.ndarray) -> Columns:
     return Columns(hot, unknown if unknown.any() else None, owner, part, one_hot=True)
 
 
-def _target_block(
-    columns: PrototypeColumns, chosen: np.ndarray, part: np.ndarray, weights: np.ndarray
-) -> Columns:
+def _target_block(columns: PrototypeColumns, chosen: np.ndarray, part: np.ndarray, weights: np.ndarray) -> Columns:
     own = chosen[np.isin(columns.variable[chosen], part)]
     variable = np.searchsorted(part, columns.variable[own])
     if columns.is_sparse:  # labels: every column is a variable of its own

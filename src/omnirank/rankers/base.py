@@ -142,9 +142,7 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if not is_frame(X):
-            X = validate_data(
-                self, X, dtype=None, accept_sparse="csr", ensure_all_finite="allow-nan", reset=False
-            )
+            X = validate_data(self, X, dtype=None, accept_sparse="csr", ensure_all_finite="allow-nan", reset=False)
             return self._transform(X)
         validate_data(self, X, skip_check_array=True, reset=False)
         frame = nw.from_native(X, eager_only=True)[:, self.get_support(indices=True).tolist()]
@@ -222,17 +220,14 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         if dataset.task == "clustering":
             if "unsupervised" not in self.supported_supervision:
                 raise DataError(
-                    f"{name} needs a target: it requires y to be passed, but the target y is None or has no "
-                    "known value"
+                    f"{name} needs a target: it requires y to be passed, but the target y is None or has no known value"
                 )
         elif "supervised" not in self.supported_supervision and not (
             "semi-supervised" in self.supported_supervision and not dataset.labelled.all()
         ):
             raise DataError(f"{name} is not supervised: give no target, or task='clustering' to leave it out")
         if dataset.task not in self.supported_tasks:
-            raise DataError(
-                f"{name} does not handle {dataset.task}; it handles {', '.join(self.supported_tasks)}"
-            )
+            raise DataError(f"{name} does not handle {dataset.task}; it handles {', '.join(self.supported_tasks)}")
 
 
 def _labelled_part(dataset: Dataset, more: tuple[Any, ...]) -> tuple[Dataset, tuple[Any, ...]]:

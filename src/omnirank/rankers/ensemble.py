@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -223,6 +224,13 @@ class EnsembleRanker(BaseRanker):
         fingerprint = _fingerprint(dataset, sample_weight)
         entropy = self._entropy(fingerprint)
         plan = make_plan(dataset, self._rules(), entropy, sample_weight, self.n_jobs)
+        if plan.trees_are_equal and self.n_trees != 1:
+            warnings.warn(
+                "without bootstrap, trees that see all features are the same tree up to ties: set bootstrap=True or "
+                "max_features='sqrt', or grow one tree",
+                UserWarning,
+                stacklevel=4,
+            )
         error = self.permutation_error if self.score == "permutation" else None
         scorer = TreeScorer.make(plan, self.symbolic_weight, error, self.per_target)
         sums, kept = ScoreSums.empty(scorer), {}

@@ -16,6 +16,7 @@ from omnirank.core.seeds import SeedRanges, root_entropy, stream
 from omnirank.core.target_scores import TargetScores
 from omnirank.data.dataset import Dataset
 from omnirank.data.infer import TASKS
+from omnirank.neighbors.approximate import ApproximateNeighbors
 from omnirank.neighbors.cells import table_cells
 from omnirank.neighbors.search import NeighborSearch
 from omnirank.neighbors.stored import StoredNeighbors
@@ -30,6 +31,7 @@ from omnirank.tasks import get_task
 __all__ = ["ReliefRanker"]
 
 _ALGORITHMS = ("auto", "rrelieff", "relieff")
+_SEARCHES = ("exact", "approximate")
 _CANDIDATES = [15, 20, 30]
 _LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _PAIRS = [(w0, w1) for w0 in _LEVELS for w1 in _LEVELS if w0 <= w1]
@@ -88,6 +90,10 @@ class ReliefRanker(BaseRanker):
         The q-th neighbour weighs exp(-(sigma q)^2); 0: all the same.
     per_target : bool
         Whether each target is also scored alone, in ``ranking_.per_target``, by the same neighbours.
+    search : {"exact", "approximate"}
+        How neighbours are found. "approximate" takes an index (the package pynndescent is needed): its time grows
+        little faster than the number of examples, which pays from some 100,000 on. Exact neighbours of fewer examples
+        (``n_iterations``) are often the better way to save time. Not for "relieff".
     hierarchy_weight : float
         w0 of the label weights w(l) = w0 * mean(w(parents)).
     first_iteration : int
@@ -139,6 +145,7 @@ class ReliefRanker(BaseRanker):
         influence: tuple[float, float] | str = (0.0, 1.0),
         sigma: float = 0.0,
         per_target: bool = False,
+        search: str = "exact",
         hierarchy_weight: float = 0.75,
         first_iteration: int = 0,
         task: str = "auto",
@@ -154,6 +161,7 @@ class ReliefRanker(BaseRanker):
         self.influence = influence
         self.sigma = sigma
         self.per_target = per_target
+        self.search = search
         self.hierarchy_weight = hierarchy_weight
         self.first_iteration = first_iteration
         self.task = task
@@ -198,7 +206,8 @@ class ReliefRanker(BaseRanker):
         if _is_auto(self.n_neighbors) or _is_auto(self.influence):
             ks, self.influence_ = self._chosen(dataset, ks, entropy)
         order = stream(entropy, 0).permutation(dataset.n_examples)[self.first_iteration :]
-        rule = self._rules(dataset, [self.influence_])[0]
+        stored = ks[-1] if self.search == "approximate" else 0
+        rule = self._rules(dataset, [self.influence_], entropy, stored)[0]
         per_target = self.per_target and dataset.target is not None
         if per_target and not isinstance(rule, DistancePairs):
             raise ParameterError("per_target=True: algorithm='relieff' has one target only")
@@ -218,7 +227,9 @@ class ReliefRanker(BaseRanker):
             )
         return self.checkpoints_[ms[-1], ks[-1]]
 
-    def _rules(self, dataset: Dataset, pairs: Sequence[tuple[float, float]], stored: int = 0) -> list[PairRule]:
+    def _rules(
+        self, dataset: Dataset, pairs: Sequence[tuple[float, float]], entropy: int, stored: int = 0
+    ) -> list[PairRule]:
         """The pairs of examples that the algorithm looks at, for each of several influences.
 
         stored: how many neighbours of every example are kept, so that they are searched once.
@@ -227,9 +238,13 @@ class ReliefRanker(BaseRanker):
         classes = None
         if target is not None and self.algorithm == "relieff":
             classes = np.unique(target.values[:, 0], return_inverse=True)[1]
-        search: Any = NeighborSearch(cells, classes)
-        if stored:
-            search = StoredNeighbors(search, stored, self.n_jobs)
+        search: Any
+        if self.search == "approximate":
+            seed = int(stream(entropy, 2).integers(2**31))
+            search = ApproximateNeighbors(cells, stored, seed)
+        else:
+            search = NeighborSearch(cells, classes)
+            search = StoredNeighbors(search, stored, self.n_jobs) if stored else search
         if classes is not None:
             return [ClassPairs(search, classes, self.sigma) for _ in pairs]
         if target is None:
@@ -253,7 +268,7 @@ class ReliefRanker(BaseRanker):
             n = train.n_examples
             used = sorted({min(k, n - 1) for k in candidates})
             found: dict[tuple[float, float, int], np.ndarray] = {}
-            for pair, rule in zip(pairs, self._rules(train, pairs, used[-1]), strict=True):
+            for pair, rule in zip(pairs, self._rules(train, pairs, entropy, used[-1]), strict=True):
                 [row] = relief_sums(rule, np.arange(n), [n], used, False, self.n_jobs)
                 scores = {k: sums.together.finish()[0] for k, sums in zip(used, row, strict=True)}
                 found |= {(*pair, k): scores[min(k, n - 1)] for k in candidates}
@@ -298,6 +313,8 @@ class ReliefRanker(BaseRanker):
     def _check(self) -> None:
         if self.algorithm not in _ALGORITHMS:
             raise ParameterError(f"algorithm={self.algorithm!r}: choose one of {', '.join(_ALGORITHMS)}")
+        if self.search not in _SEARCHES or (self.search == "approximate" and self.algorithm == "relieff"):
+            raise ParameterError(f"search={self.search!r}: choose 'exact', or 'approximate' (not with relieff)")
         if not (_is_number(self.sigma) and self.sigma >= 0):
             raise ParameterError(f"sigma={self.sigma!r}: choose a number of at least 0")
         try:

@@ -94,17 +94,13 @@ class UnivariateRanker(BaseRanker):
 
     def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> Ranking:
         # Weights count relative to each other only; a mean of 1 keeps the sums in the range of the data.
-        weights = (
-            np.ones(dataset.n_examples) if sample_weight is None else sample_weight / sample_weight.mean()
-        )
+        weights = np.ones(dataset.n_examples) if sample_weight is None else sample_weight / sample_weight.mean()
         features = feature_blocks(dataset.features, weights)
         if dataset.target is None:
             scores = self._scores(dataset, features, features, np.ones(dataset.n_features), weights)
         else:
             columns = get_task(dataset.task).columns(dataset.target, dataset.hierarchy)
-            scores = self._scores(
-                dataset, features, target_blocks(columns, weights), columns.weights, weights
-            )
+            scores = self._scores(dataset, features, target_blocks(columns, weights), columns.weights, weights)
         return self._ranking(dataset, scores, "univariate")
 
     def _scores(

@@ -31,9 +31,7 @@ class Task(ABC):
     default_measure: ClassVar[str]
     distances: ClassVar[tuple[str, ...]] = ("hamming",)
 
-    def columns(
-        self, target: Target, hierarchy: Hierarchy | None = None, w0: float = 0.75
-    ) -> PrototypeColumns:
+    def columns(self, target: Target, hierarchy: Hierarchy | None = None, w0: float = 0.75) -> PrototypeColumns:
         """Return the target as prototype columns, with the weights of its variables."""
         return prototype_columns(target)
 

@@ -118,9 +118,7 @@ def prototype_columns(target: Target, weights: np.ndarray | None = None) -> Prot
         weights = np.ones(target.n_targets)
     if not target.is_nominal.any():
         variable, level = np.arange(target.n_targets), np.full(target.n_targets, -1)
-        return PrototypeColumns(
-            target.values, target.labelled, variable, level, target.names, target.levels, weights
-        )
+        return PrototypeColumns(target.values, target.labelled, variable, level, target.names, target.levels, weights)
     parts, owners, levels = [], [], []
     for v, lev in enumerate(target.levels):
         cells = target.values[:, v]

@@ -112,9 +112,7 @@ def euclidean_mu(target: Target, hierarchy: Hierarchy, weights: np.ndarray) -> f
 
 def _check_kind(kind: str, allowed: tuple[str, ...]) -> None:
     if kind not in allowed:
-        raise ParameterError(
-            f"target_distance={kind!r} does not fit the target; choose {' or '.join(allowed)}"
-        )
+        raise ParameterError(f"target_distance={kind!r} does not fit the target; choose {' or '.join(allowed)}")
 
 
 # -- numbers and classes ------------------------------------------------------------------------------
@@ -172,9 +170,7 @@ def _relevant_and_unknown(target: Target) -> tuple[Any, Any]:
     unknown = np.isnan(values.data)
     both = []
     for chosen in (~unknown, unknown):
-        part = sparse.csr_array(
-            (chosen.astype(np.float64), values.indices, values.indptr), values.shape, copy=True
-        )
+        part = sparse.csr_array((chosen.astype(np.float64), values.indices, values.indptr), values.shape, copy=True)
         part.eliminate_zeros()
         both.append(part)
     return both[0], both[1]

@@ -33,9 +33,7 @@ class HierarchicalMultiLabel(MultiLabel):
     name = "hierarchical-multi-label"
     distances: ClassVar[tuple[str, ...]] = ("hamming", "accuracy", "f1", "subset", "euclidean-mu")
 
-    def columns(
-        self, target: Target, hierarchy: Hierarchy | None = None, w0: float = 0.75
-    ) -> PrototypeColumns:
+    def columns(self, target: Target, hierarchy: Hierarchy | None = None, w0: float = 0.75) -> PrototypeColumns:
         """Return the labels as columns, weighted by their place in the hierarchy."""
         if hierarchy is None:
             raise ParameterError("hierarchical multi-label classification needs a hierarchy")

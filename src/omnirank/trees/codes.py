@@ -155,25 +155,24 @@ def code_features(
 ) -> CodedFeatures:
     """Rank-code the features of a table.
 
-        Parameters
-        ----------
-        table : Table
-            The features.
-        random_tests : bool
-            Whether trees try one random test a feature (extra trees).
-        space : NamedTuple, optional
-            The clustering space; sparse features stay sparse in spaces whose values are all known.
-        n_jobs : int or None
-            Number of workers.
+    Parameters
+    ----------
+    table : Table
+    The features.
+    random_tests : bool
+    Whether trees try one random test a feature (extra trees).
+    space : NamedTuple, optional
+    The clustering space; sparse features stay sparse in spaces whose values are all known.
+    n_jobs : int or None
+    Number of workers.
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from omnirank.data.table import Table
-    from omnirank.trees.sparse_codes import sparse_codes, suits_sparse_kernel
-        >>> from omnirank.trees.codes import code_features
-        >>> code_features(Table.from_numeric(np.array([[2.5], [-1.0], [np.nan], [2.5]]))).codes
-        array([[    1,     0, 65535,     1]], dtype=uint16)
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import Table
+    >>> from omnirank.trees.codes import code_features
+    >>> code_features(Table.from_numeric(np.array([[2.5], [-1.0], [np.nan], [2.5]]))).codes
+    array([[    1,     0, 65535,     1]], dtype=uint16)
     """
     if space is not None and type(space).__name__ != "DenseBlocks" and suits_sparse_kernel(table):
         return SparseFeatures(table, sparse_codes(table, random_tests))
