@@ -82,7 +82,7 @@ def against_sklearn(name: str, setup: Callable[[], Any], bar: Bar, quick: bool, 
             "scikit-learn extra trees", setup, partial(sklearn_forest, ensemble="extra-trees", **few), share_found
         ),
     ]
-    return [compare(name, contestants, repetitions=1 if quick else 3, bar=bar, memory=not quick)]
+    return [compare(name, contestants, repetitions=3, bar=bar, memory=not quick)]
 
 
 def rank_once(data: Any, ensemble: str = "random-forest") -> None:
@@ -150,7 +150,7 @@ def bibtex(quick: bool) -> list:
         ),
     ]
     bar = Bar(at_least=10, against="scikit-learn on dense data")
-    return [compare("forest-bibtex", contestants, repetitions=1 if quick else 3, bar=bar, memory=not quick)]
+    return [compare("forest-bibtex", contestants, repetitions=3, bar=bar, memory=not quick)]
 
 
 def load_gene_ontology() -> Any:
@@ -173,7 +173,7 @@ def gene_ontology(quick: bool) -> list:
             warm_up=partial(rank_once, ensemble="extra-trees"),
         ),
     ]
-    result = compare("forest-gene-ontology", contestants, repetitions=1 if quick else 5, memory=not quick)
+    result = compare("forest-gene-ontology", contestants, repetitions=5, memory=not quick)
     return [result, figure("cellcycle_GO, wall time", result.timings[0].median, "s", bar=Bar(at_most=2.0))]
 
 

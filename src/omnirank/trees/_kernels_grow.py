@@ -8,7 +8,7 @@ import numpy as np
 
 import omnirank.trees._kernels_labels  # noqa: F401 - registers its kind of space
 from omnirank.core._kernels_vector import uncounted
-from omnirank.core.compiled import compiled, dispatched, inlined, part
+from omnirank.core.compiled import compiled, dispatched, inlined
 from omnirank.trees._kernels_nominal import MixedCodes, MixedDraws, MixedSets, MixedWork
 from omnirank.trees._kernels_random import below, child_seed, mix
 from omnirank.trees._kernels_spaces import node_scratch, open_node
@@ -58,6 +58,7 @@ class Nodes(NamedTuple):
     ends: np.ndarray  # (2, nodes): low_row, high_row
     facts: np.ndarray  # (3, nodes): DRAWN, GAIN_OF, WEIGHT
     ranges: np.ndarray  # (3, nodes): depth, first, last
+    subsets: np.ndarray
 
 
 DRAWN, GAIN_OF, WEIGHT = 0, 1, 2
@@ -79,19 +80,20 @@ class Spare(NamedTuple):
     swaps: np.ndarray
 
 
-@compiled
 def grow(space, features, weight_of, settings, seed):
-    """Grow a tree on the rows of positive weight."""
-    rows, weight = _weighted_rows(weight_of)
-    n = len(rows)
+    """Grow a tree on the rows of positive weight.
+
+    Memory is allocated here, outside the kernel: compiling NumPy's constructors takes longer than calling them.
+    """
+    rows = np.flatnonzero(weight_of > 0).astype(np.uint32)
+    weight = weight_of[rows]
+    n, n_features = len(rows), features.codes.shape[0]
     work = search_scratch(features, n)
-    node = node_scratch(space, n)
     stack = Stack(np.empty((n + 2, 5), np.int64), np.empty(n + 2, np.uint64))
-    n_features = features.codes.shape[0]
     spare = Spare(
         np.empty(n, np.uint32),
         np.empty(n),
-        np.arange(n_features).astype(np.uint32),
+        np.arange(n_features, dtype=np.uint32),
         np.empty(n_features, np.uint32),
     )
     k = 2 * n + 1
@@ -103,30 +105,27 @@ def grow(space, features, weight_of, settings, seed):
         np.zeros((2, k), np.int32),
         np.zeros((3, k)),
         np.zeros((3, k), np.int32),
+        np.zeros(n * len(work.subset) if isinstance(work, MixedWork) else 0, np.uint64),
     )
-    k, subsets = _grow(space, features, rows, weight, settings, seed, work, node, stack, spare, nodes)
+    seed = np.uint64(seed)
+    k, n_words = _grow(space, features, rows, weight, settings, seed, work, node_scratch(space, n), stack, spare, nodes)
     return GrownTree(
         nodes.feature[:k].copy(),
         nodes.cut[:k].copy(),
         nodes.right[:k].copy(),
         nodes.missing_left[:k].copy(),
-        nodes.ends[0, :k].copy(),
-        nodes.ends[1, :k].copy(),
-        nodes.facts[0, :k].copy(),
-        nodes.facts[1, :k].copy(),
-        nodes.facts[2, :k].copy(),
-        nodes.ranges[0, :k].copy(),
-        nodes.ranges[1, :k].copy(),
-        nodes.ranges[2, :k].copy(),
-        subsets,
+        *nodes.ends[:, :k].copy(),
+        *nodes.facts[:, :k].copy(),
+        *nodes.ranges[:, :k].copy(),
+        nodes.subsets[:n_words].copy(),
         rows,
         weight,
     )
 
 
-@part
+@compiled
 def _grow(space, features, rows, weight, settings, seed, work, node, stack, spare, nodes):
-    """Grow the tree into ``nodes``; returns the number of nodes and the subsets of nominal tests."""
+    """Grow the tree into ``nodes``; returns the number of nodes and of words that hold subsets of levels."""
     space = uncounted(space)
     features = uncounted(features)
     rows = uncounted(rows)
@@ -139,7 +138,6 @@ def _grow(space, features, rows, weight, settings, seed, work, node, stack, spar
     waiting = uncounted(stack.waiting)
     seeds = uncounted(stack.seeds)
     n_features = features.codes.shape[0]
-    subsets = np.empty(64, np.uint64)
     n_subsets = 0
     _push(waiting, 0, 0, len(rows), 0, -1, 0)
     seeds[0] = mix(seed)
@@ -200,7 +198,7 @@ def _grow(space, features, rows, weight, settings, seed, work, node, stack, spar
         nodes.ends[1, me] = work.test[HIGH_ROW]
         n_words = subset_words(features, f, rows, weight, lo, hi, work)
         if n_words:
-            subsets = _append_subset(subsets, n_subsets, n_words, work)
+            append_subset(work, nodes.subsets, n_subsets, n_words)
             nodes.cut[me] = n_subsets
             n_subsets += n_words
         else:
@@ -216,23 +214,7 @@ def _grow(space, features, rows, weight, settings, seed, work, node, stack, spar
         _push(waiting, top, lo, middle, depth + 1, me, 0)
         seeds[top] = child_seed(node_seed, 0)
         top += 1
-    return n_nodes, subsets[:n_subsets].copy()
-
-
-@inlined
-def _weighted_rows(weight_of):
-    n = 0
-    for i in range(len(weight_of)):
-        n += weight_of[i] > 0.0
-    rows = np.empty(n, np.uint32)
-    weight = np.empty(n)
-    n = 0
-    for i in range(len(weight_of)):
-        if weight_of[i] > 0.0:
-            rows[n] = i
-            weight[n] = weight_of[i]
-            n += 1
-    return rows, weight
+    return n_nodes, n_subsets
 
 
 @inlined
@@ -338,40 +320,36 @@ def _complete_subset(features, f, rows, weight, lo, hi, work):
     n_levels = features.n_levels[f]
     if n_levels == 0:
         return 0
-    seen = np.zeros(n_levels, np.bool_)
+    seen = work.rank
+    for v in range(n_levels):
+        seen[v] = 0
     balance = 0.0
     for i in range(lo, hi):
         c = features.codes[f, rows[i]]
         if c == features.missing:
             left = work.test[MISSING_LEFT] == 1
         else:
-            seen[c] = True
+            seen[c] = 1
             left = in_subset(work.subset, 0, c)
         balance += weight[i] if left else -weight[i]
     if balance >= 0.0:  # levels absent from the node follow its larger child
         for v in range(n_levels):
-            if not seen[v]:
+            if seen[v] == 0:
                 work.subset[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
     return (n_levels + 63) // 64
 
 
-@dispatched(3)
-def _append_subset(subsets, n_subsets, n_words, work):
-    """Return ``subsets`` with the words of the best test added, moved to a larger array where needed."""
+@dispatched(0)
+def append_subset(work, subsets, start, n_words):
+    """Copy the levels of the best test to the words of ``subsets`` from start."""
 
 
-@_append_subset.kind(Work)
-def _append_nothing(subsets, n_subsets, n_words, work):
-    return subsets
+@append_subset.kind(Work)
+def _append_nothing(work, subsets, start, n_words):
+    return
 
 
-@_append_subset.kind(MixedWork)
-def _append_words(subsets, n_subsets, n_words, work):
-    if n_subsets + n_words > len(subsets):
-        larger = np.zeros(2 * (n_subsets + n_words), np.uint64)
-        for k in range(n_subsets):
-            larger[k] = subsets[k]
-        subsets = larger
+@append_subset.kind(MixedWork)
+def _append_words(work, subsets, start, n_words):
     for k in range(n_words):
-        subsets[n_subsets + k] = work.subset[k]
-    return subsets
+        subsets[start + k] = work.subset[k]

@@ -205,7 +205,7 @@ def _rank_levels(sums, n_levels, weight, lo, n, present, level, rank, least):
     score = _first_component(sums, least)
     for v in range(present):
         score[v] /= np.sqrt(share[v])
-    place = np.empty(present, np.int32)
+    place = np.zeros(present, np.int64)
     by_score = _order_with_ties(score)
     for v in range(present):
         place[by_score[v]] = v
@@ -230,8 +230,10 @@ def _order_with_ties(score):
 def _sorted_order(values):
     """Stable order by merging; NumPy's own sort takes seconds to compile."""
     n = len(values)
-    order = np.arange(n)
-    other = np.empty(n, np.int64)
+    order = np.zeros(n, np.int64)
+    other = np.zeros(n, np.int64)
+    for i in range(n):
+        order[i] = i
     width = 1
     while width < n:
         for start in range(0, n, 2 * width):
@@ -350,7 +352,7 @@ def _draw_levels(space, node, features, f, rows, weight, lo, n, total, settings,
     present, n_missing = _mark_levels(features, f, rows, lo, n, work)
     state = np.uint64(work.test[STATE])
     if present >= 2:
-        side = np.zeros(features.n_levels[f], np.int32)
+        side = np.zeros(features.n_levels[f], np.int64)
         right = 0
         while right == 0 or right == present:
             right = 0
@@ -406,7 +408,7 @@ def _search_level_sets(space, node, features, f, weight, lo, n, present, n_missi
     """One level against the rest, or greedy: keep adding the level that gains most while the gain grows."""
     n_levels = features.n_levels[f]
     rank = work.rank
-    outside = np.empty(n_levels, np.int32)  # -1 = absent, 0 = in the subset, 1 = outside
+    outside = np.zeros(n_levels, np.int64)  # -1 = absent, 0 = in the subset, 1 = outside
     for v in range(n_levels):
         outside[v] = 1 if rank[v] >= 0 else -1
     rounds = 1 if settings.nominal_search == ONE_AGAINST_REST else present - 1

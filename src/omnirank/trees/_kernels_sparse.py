@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from omnirank.core._kernels_vector import uncounted
-from omnirank.core.compiled import compiled, inlined, part
+from omnirank.core.compiled import compiled, inlined
 from omnirank.trees._kernels_cell_search import (
     ABOVE,
     BELOW,
@@ -41,19 +41,18 @@ SHRINK = 4
 LO, HI, DEPTH, NODE, TAG = 0, 1, 2, 3, 4
 
 
-@compiled
 def grow_sparse(space, features, weight_of, settings, seed):
-    """Grow a tree on the rows of positive weight."""
-    n_all = len(weight_of)
-    n = 0
-    for i in range(n_all):
-        n += weight_of[i] > 0.0
-    n_features = len(features.starts) - 1
-    columns = n_sums(space)
+    """Grow a tree on the rows of positive weight; memory is allocated outside the kernel."""
+    n_all, n_features, columns = len(weight_of), len(features.starts) - 1, n_sums(space)
+    rows = np.flatnonzero(weight_of > 0).astype(np.uint32)
+    n = len(rows)
+    place, tag = np.zeros(n_all, np.uint32), np.zeros(n_all, np.int32)
+    place[rows] = np.arange(n)
+    tag[rows] = 1
     work = SparseWork(
-        np.empty(n, np.uint32),
-        np.zeros(n_all, np.uint32),
-        np.zeros(n_all, np.int32),
+        rows,
+        place,
+        tag,
         np.zeros((72, columns + 1)),
         np.zeros(columns),
         np.zeros(n_features + 2, np.uint32),
@@ -61,28 +60,23 @@ def grow_sparse(space, features, weight_of, settings, seed):
         np.empty(len(features.rows), features.codes.dtype),
         np.empty(n_all + 64, np.uint32),
         np.empty(n_all + 64, np.uint64),
-        np.arange(n_features).astype(np.uint32),
+        np.arange(n_features, dtype=np.uint32),
         np.empty(n_features, np.uint32),
         np.zeros((72, 5), np.int64),
         np.zeros((n + 2, 5), np.int64),
     )
-    n = 0
-    for i in range(n_all):
-        if weight_of[i] > 0.0:
-            work.rows[n] = i
-            work.place[i] = n
-            work.tag[i] = 1
-            n += 1
     k = 2 * n + 1
     ints = np.zeros((6, k), np.int32)  # feature, cut, left, right, first, last
     facts = np.zeros((4, k))  # threshold, gain, weight, depth
+    best, test = np.zeros(2), np.zeros(7, np.int64)  # gain and drawn threshold; parts of a test
     seeds = np.zeros(k, np.uint64)
-    n_nodes = _grow(space, features, weight_of, settings, seed, work, ints, facts, seeds)
-    return _in_preorder(features, ints, facts, n_nodes, work.rows, weight_of)
+    seeds[0] = seed
+    n_nodes = _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, test)
+    return _in_preorder(features, ints[:, :n_nodes], facts[:, :n_nodes], rows, weight_of[rows])
 
 
-@part
-def _grow(space, features, weight_of, settings, seed, work, ints, facts, seeds):
+@compiled
+def _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, test):
     space = uncounted(space)
     features = uncounted(features)
     weight_of = uncounted(weight_of)
@@ -92,10 +86,10 @@ def _grow(space, features, weight_of, settings, seed, work, ints, facts, seeds):
     seeds = uncounted(seeds)
     n_features = len(features.starts) - 1
     columns = n_sums(space)
-    best = np.zeros(2)  # gain, drawn threshold
-    test = np.zeros(7, np.int64)
+    best = uncounted(best)
+    test = uncounted(test)
     waiting, jobs = work.waiting, work.jobs
-    seeds[0] = mix(seed)
+    seeds[0] = mix(seeds[0])
     n_nodes = 1
     n_tags = 2
     least_gain = 0.0
@@ -277,54 +271,47 @@ def _place_sums(sums, top, small_off):
             sums[top + 1, c] = s
 
 
-@part
-def _in_preorder(features, ints, facts, n_nodes, rows, weight_of):
+def _in_preorder(features, ints, facts, rows, row_weight):
     """The tree with its nodes in preorder, as every kernel returns it."""
-    new = np.zeros(n_nodes, np.int32)
-    order = np.zeros(n_nodes, np.int32)
-    stack = np.zeros(n_nodes + 1, np.int32)
+    order = np.empty(ints.shape[1], np.int64)
+    _preorder(ints, order, np.zeros(ints.shape[1] + 1, np.int64))
+    new = np.empty_like(order)
+    new[order] = np.arange(len(order))
+    feature, cut, left, right, first, last = ints[:, order]
+    inner = feature >= 0
+    heavier_left = facts[2, left] >= facts[2, right]
+    nominal = inner & (features.n_levels[np.maximum(feature, 0)] > 0)
+    nothing = np.full(len(order), -1, np.int32)
+    return GrownTree(
+        feature,
+        np.where(nominal, np.arange(len(order)), cut).astype(np.uint32),
+        np.where(inner, new[right], 0).astype(np.int32),
+        (inner & heavier_left).astype(np.uint8),
+        nothing,
+        nothing,
+        facts[0, order],
+        facts[1, order],
+        facts[2, order],
+        facts[3, order].astype(np.int32),
+        first,
+        last,
+        nominal.astype(np.uint64),  # level 0 goes left
+        rows,
+        row_weight,
+    )
+
+
+@compiled
+def _preorder(ints, order, stack):
+    """Old numbers of the nodes in preorder."""
     top = 1
     n = 0
     while top > 0:
         top -= 1
         node = stack[top]
-        new[node] = n
         order[n] = node
         n += 1
         if ints[0, node] >= 0:
             stack[top] = ints[3, node]
             stack[top + 1] = ints[2, node]
             top += 2
-    right = np.zeros(n_nodes, np.int32)
-    missing_left = np.zeros(n_nodes, np.uint8)
-    cut = np.zeros(n_nodes, np.uint32)
-    subsets = np.zeros(n_nodes, np.uint64)
-    for k in range(n_nodes):
-        node = order[k]
-        if ints[0, node] >= 0:
-            right[k] = new[ints[3, node]]
-            missing_left[k] = facts[2, ints[2, node]] >= facts[2, ints[3, node]]
-            cut[k] = ints[1, node]
-            if features.n_levels[ints[0, node]] > 0:
-                cut[k] = k
-                subsets[k] = 1  # level 0 goes left
-    row_weight = np.empty(len(rows))
-    for i in range(len(rows)):
-        row_weight[i] = weight_of[rows[i]]
-    return GrownTree(
-        ints[0][order],
-        cut,
-        right,
-        missing_left,
-        np.full(n_nodes, -1, np.int32),
-        np.full(n_nodes, -1, np.int32),
-        facts[0][order],
-        facts[1][order],
-        facts[2][order],
-        facts[3][order].astype(np.int32),
-        ints[4][order],
-        ints[5][order],
-        subsets,
-        rows,
-        row_weight,
-    )
