@@ -69,14 +69,14 @@ def against_sklearn(name: str, setup: Callable[[], Any], bar: Bar, quick: bool, 
     """Compare our forest, our extra trees and scikit-learn's two on the same data."""
     few = {"n_trees": 2} if quick else {"n_trees": n_trees}
     contestants = [
-        Contestant("omnirank", setup, partial(rank, **few), share_found, warm_up=rank_once),
+        Contestant("omnirank", setup, partial(rank, **few), share_found, warm_up=partial(rank_once, setup)),
         Contestant("scikit-learn", setup, partial(sklearn_forest, **few), share_found),
         Contestant(
             "omnirank extra trees",
             setup,
             partial(rank, ensemble="extra-trees", **few),
             share_found,
-            warm_up=partial(rank_once, ensemble="extra-trees"),
+            warm_up=partial(rank_once, setup, ensemble="extra-trees"),
         ),
         Contestant(
             "scikit-learn extra trees", setup, partial(sklearn_forest, ensemble="extra-trees", **few), share_found
@@ -85,9 +85,9 @@ def against_sklearn(name: str, setup: Callable[[], Any], bar: Bar, quick: bool, 
     return [compare(name, contestants, repetitions=3, bar=bar, memory=not quick)]
 
 
-def rank_once(data: Any, ensemble: str = "random-forest") -> None:
+def rank_once(setup: Callable[[], Any], ensemble: str = "random-forest") -> None:
     """Compile what the timed run needs."""
-    rank(data, ensemble, n_trees=1)
+    rank(setup(), ensemble, n_trees=1)
 
 
 def shape(n: int, n_features: int, n_targets: int, quick: bool) -> Callable[[], Any]:
@@ -140,13 +140,13 @@ def bibtex(quick: bool) -> list:
         return []
     few = {"n_trees": 1 if quick else 100}
     contestants = [
-        Contestant("omnirank", load_bibtex, partial(rank, **few), warm_up=rank_once),
+        Contestant("omnirank", load_bibtex, partial(rank, **few), warm_up=partial(rank_once, load_bibtex)),
         Contestant("scikit-learn on dense data", load_bibtex, partial(sklearn_on_dense, **few)),
         Contestant(
             "omnirank extra trees",
             load_bibtex,
             partial(rank, ensemble="extra-trees", **few),
-            warm_up=partial(rank_once, ensemble="extra-trees"),
+            warm_up=partial(rank_once, load_bibtex, ensemble="extra-trees"),
         ),
     ]
     bar = Bar(at_least=10, against="scikit-learn on dense data")
@@ -165,12 +165,14 @@ def gene_ontology(quick: bool) -> list:
         return []
     few = {"n_trees": 1 if quick else 100}
     contestants = [
-        Contestant("omnirank", load_gene_ontology, partial(rank, **few), warm_up=rank_once),
+        Contestant(
+            "omnirank", load_gene_ontology, partial(rank, **few), warm_up=partial(rank_once, load_gene_ontology)
+        ),
         Contestant(
             "omnirank extra trees",
             load_gene_ontology,
             partial(rank, ensemble="extra-trees", **few),
-            warm_up=partial(rank_once, ensemble="extra-trees"),
+            warm_up=partial(rank_once, load_gene_ontology, ensemble="extra-trees"),
         ),
     ]
     result = compare("forest-gene-ontology", contestants, repetitions=5, memory=not quick)
