@@ -160,10 +160,18 @@ def _one_blas_thread() -> Iterator[None]:
     """
     controller = _blas_holder.enter()
     try:
-        with controller.limit(limits=1, user_api="blas"):
+        # Saves a tenth of a millisecond an item where the libraries have one number for the whole process.
+        if all(library.threading_layer != "openmp" for library in _blas_libraries(controller)):
             yield
+        else:
+            with controller.limit(limits=1, user_api="blas"):
+                yield
     finally:
         _blas_holder.leave()
+
+
+def _blas_libraries(controller: Any) -> list[Any]:
+    return [library for library in controller.lib_controllers if library.user_api == "blas"]
 
 
 class _BlasHolder:
@@ -178,17 +186,16 @@ class _BlasHolder:
         self._lock = threading.Lock()
         self._inside = 0
         self._controller: Any = None
+        self._n_modules = 0
         self._held = threading.Event()
         self._release = threading.Event()
         self._thread = threading.Thread()
 
     def enter(self) -> Any:
         """Count one caller in; return the controller of the libraries."""
-        from threadpoolctl import ThreadpoolController
-
         with self._lock:
             if self._inside == 0:
-                self._controller = ThreadpoolController()
+                self._find_libraries()
                 self._held.clear()
                 self._release.clear()
                 self._thread = threading.Thread(target=self._hold, name="omnirank-blas", daemon=True)
@@ -196,6 +203,14 @@ class _BlasHolder:
                 self._held.wait()
             self._inside += 1
             return self._controller
+
+    def _find_libraries(self) -> None:
+        """Look the libraries up, which takes milliseconds, when modules were imported since the last time."""
+        from threadpoolctl import ThreadpoolController
+
+        if self._controller is None or self._n_modules != len(sys.modules):
+            self._controller = ThreadpoolController()
+            self._n_modules = len(sys.modules)
 
     def leave(self) -> None:
         """Count one caller out."""

@@ -22,6 +22,8 @@ from omnirank.trees._kernels_spaces import GAIN, SPLIT_OFF, prefix_gains, subset
 
 # Gains closer than this (relative) are ties; rounding must not decide between them.
 TIE = 1e-9
+# Random thresholds are compared with the values of up to this many rows; for more, the code is looked up.
+FEW_LOOKUPS = 32
 # Weights are sums of floats: a leaf may miss its least weight by this much.
 SLACK = 1e-9
 
@@ -199,27 +201,49 @@ def draw_threshold(space, node, features, f, rows, weight, lo, n, total, setting
     start = features.starts[f]
     smallest = features.values[start + low]
     threshold = smallest + unit(state) * (features.values[start + high] - smallest)
-    cut = np.int64(low)  # largest code whose value is at most the threshold
-    above = np.int64(high)
-    while above - cut > 1:
-        middle = (cut + above) >> 1
-        if features.values[start + middle] <= threshold:
-            cut = middle
-        else:
-            above = middle
     n_left = 0
-    for i in range(n):
-        work.ints[OTHER, n_left] = i
-        n_left += np.int64(code[i]) <= cut
+    cut = np.int64(-1)
+    if n > FEW_LOOKUPS:
+        cut = _code_at(features.values, start, low, high, threshold)
+        for i in range(n):
+            work.ints[OTHER, n_left] = i
+            n_left += np.int64(code[i]) <= cut
+    else:
+        for i in range(n):
+            work.ints[OTHER, n_left] = i
+            n_left += code[i] != missing and features.values[start + code[i]] <= threshold
     if n_missing:
         end = n_left
         for i in range(n):
             if code[i] == missing:
                 work.ints[OTHER, end] = i
                 end += 1
+    # Most tests are not the best: their code is not even looked up.
+    gain, _k = subset_gain(space, node, weight, lo, total, work.ints, n_left)
+    if n_missing:
+        other, _k = subset_gain(space, node, weight, lo, total, work.ints, n_left + n_missing)
+        gain = max(gain, other)
+    if not gain > work.best[0] * (1.0 - TIE):
+        return
+    if cut < 0:
+        cut = _code_at(features.values, start, low, high, threshold)
     outcome = try_rows(space, node, f, cut, weight, lo, n_left, n_missing, total, settings, seed, work)
     if outcome:
         work.test[CUT] = cut
         work.test[MISSING_LEFT] = outcome - 1
         work.test[LOW_ROW] = -1
-        work.best[1] = min(threshold, np.nextafter(features.values[start + above], smallest))
+        work.best[1] = min(threshold, np.nextafter(features.values[start + cut + 1], smallest))
+
+
+@inlined
+def _code_at(values, start, low, high, threshold):
+    """The largest code from low on whose value is at most the threshold; that of ``high`` is larger."""
+    cut = np.int64(low)
+    above = np.int64(high)
+    while above - cut > 1:
+        middle = (cut + above) >> 1
+        if values[start + middle] <= threshold:
+            cut = middle
+        else:
+            above = middle
+    return cut
