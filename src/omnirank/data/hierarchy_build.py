@@ -157,7 +157,7 @@ def structure_from_edges(edges: Iterable[Any], root: Any = None, labels: Iterabl
 def structure_from_array(array: Any, labels: Iterable[Any] | None = None) -> Structure:
     """Return the hierarchy of a vector of parents or of an adjacency matrix."""
     if sparse.issparse(array):
-        matrix: Any = sparse.coo_array(array)  # type: ignore[call-overload]
+        matrix: Any = sparse.coo_array(array)
         _check_square(matrix.shape)
         parents = _parents_of_adjacency(matrix.shape[0], matrix.data, *matrix.coords)
     else:

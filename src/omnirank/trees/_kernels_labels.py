@@ -15,10 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import inlined
-from omnirank.trees._kernels_order import OTHER
+from omnirank.trees._kernels_order import ORDER, OTHER
 from omnirank.trees._kernels_spaces import (
     GAIN,
     SPLIT_OFF,
+    WITH_MISSING,
+    both_gains,
     level_sums,
     node_scratch,
     open_node,
@@ -38,7 +40,7 @@ class LabelSets(NamedTuple):
 class LabelNode(NamedTuple):
     """The node's rows with node-local label numbers."""
 
-    sums: np.ndarray  # (2, labels): sums of the node by label, sums of the rows split off by local label
+    sums: np.ndarray  # (3, labels): of the node by label; of the rows split off and of missing ones by local label
     marks: np.ndarray  # (3, labels): number of rows, local number, labels met
     starts: np.ndarray
     labels: np.ndarray
@@ -47,7 +49,7 @@ class LabelNode(NamedTuple):
     totals: np.ndarray  # [|S|^2, number of local labels]
 
 
-NODE_SUM, RUNNING = 0, 1
+NODE_SUM, RUNNING, MISSING_SUM = 0, 1, 2
 COUNT, LOCAL, MET = 0, 1, 2
 OWN, ALONG = 0, 1
 CONSTANT = np.uint32(0xFFFFFFFF)
@@ -59,7 +61,7 @@ def _scratch(space, n):
     n_labels = len(space.scale)
     n_cells = len(space.labels)
     return LabelNode(
-        np.zeros((2, n_labels)),
+        np.zeros((3, n_labels)),
         np.zeros((3, n_labels), np.uint32),
         np.zeros(n + 1, np.uint32),
         np.zeros(n_cells, np.uint32),
@@ -167,6 +169,51 @@ def _prefix(space, node, weight, lo, total, ints, part, n, floats):
         k += weight[lo + i]
         floats[SPLIT_OFF, t] = k
         floats[GAIN, t] = q / k + (norm - 2.0 * p + q) / (total - k) - base
+
+
+@both_gains.kind(LabelSets)
+def _both(space, node, weight, lo, total, ints, known, n, floats):
+    """One pass for both: |S_L + S_M|^2 = |S_L|^2 + 2 S_L . S_M + |S_M|^2."""
+    norm = node.totals[0]
+    base = norm / total
+    n_local = np.int64(node.totals[1])
+    for c in range(n_local):
+        node.sums[RUNNING, c] = 0.0
+    q_missing = 0.0
+    p_missing = 0.0
+    k_missing = 0.0
+    for t in range(known, n):
+        i = ints[ORDER, t]
+        q_missing += _step(node, i)
+        p_missing += node.products[ALONG, i]
+        k_missing += weight[lo + i]
+    for c in range(n_local):
+        node.sums[MISSING_SUM, c] = node.sums[RUNNING, c]
+        node.sums[RUNNING, c] = 0.0
+    q = 0.0
+    p = 0.0
+    k = 0.0
+    r = 0.0
+    for t in range(known - 1):
+        i = ints[ORDER, t]
+        cross = 0.0
+        for e in range(node.starts[i], node.starts[i + np.uint32(1)]):
+            local = node.labels[e]
+            a = node.values[e]
+            s = node.sums[RUNNING, local]
+            cross += s * a
+            r += node.sums[MISSING_SUM, local] * a
+            node.sums[RUNNING, local] = s + a
+        q += 2.0 * cross + node.products[OWN, i]
+        p += node.products[ALONG, i]
+        k += weight[lo + i]
+        floats[SPLIT_OFF, t] = k
+        floats[GAIN, t] = q / k + (norm - 2.0 * p + q) / (total - k) - base
+        q_both = q + 2.0 * r + q_missing
+        p_both = p + p_missing
+        k_both = k + k_missing
+        floats[WITH_MISSING, t] = q_both / k_both + (norm - 2.0 * p_both + q_both) / (total - k_both) - base
+    return k_missing
 
 
 @subset_gain.kind(LabelSets)

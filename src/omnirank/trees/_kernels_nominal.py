@@ -91,7 +91,7 @@ def _scratch(features, n):
         np.zeros(size, features.codes.dtype),
         np.zeros(size, features.codes.dtype),
         np.zeros((3, size), features.packed.dtype),
-        np.zeros((3, size)),
+        np.zeros((4, size)),
         np.zeros(3),
         np.zeros(7, np.int64),
         np.zeros(size, np.int32),

@@ -1,12 +1,14 @@
 """Clustering spaces: how a node's rows are prepared, and the gains of splitting off the first rows of an order.
 
 A space is a NamedTuple of arrays; its kind is chosen once, from the shape of the data. Each kind offers the same
-five functions, and the growing of trees knows nothing else about it:
+six functions, and the growing of trees knows nothing else about it:
 
     node_scratch(space, n)                                         memory for nodes of up to n rows
     open_node(space, node, rows, weight, lo, n)                    prepare a node; returns its weight and impurity
     prefix_gains(space, node, weight, lo, total, ints, part, n, floats)
                                                                    gains of splitting off ints[part, :t + 1]
+    both_gains(space, node, weight, lo, total, ints, known, n, floats)
+                                                                   the same, without and with missing rows
     subset_gain(space, node, weight, lo, total, ints, n)           gain of splitting off the rows ints[OTHER, :n]
     level_sums(space, node, weight, lo, level, n, n_levels)        sums of the rows of each nominal level
 
@@ -25,10 +27,10 @@ import numpy as np
 
 from omnirank.core._kernels_vector import add_running_norms_8, add_running_norms_32
 from omnirank.core.compiled import dispatched, inlined
-from omnirank.trees._kernels_order import OTHER
+from omnirank.trees._kernels_order import ORDER, OTHER
 
-# Rows of the float scratch of a node: gains and weights of the rows split off.
-GAIN, SPLIT_OFF, EXTRA = 0, 1, 2
+# Rows of the float scratch of a node: gains and weights of the rows split off, and gains with the missing rows.
+GAIN, SPLIT_OFF, EXTRA, WITH_MISSING = 0, 1, 2, 3
 
 
 class OneColumn(NamedTuple):
@@ -92,6 +94,14 @@ def prefix_gains(space, node, weight, lo, total, ints, part, n, floats):
 
 
 @dispatched(0)
+def both_gains(space, node, weight, lo, total, ints, known, n, floats):
+    """As prefix_gains for the cuts of the first ``known`` rows of the order; the rest misses the feature.
+
+    Gains without the missing rows go to GAIN, with them to WITH_MISSING. Returns the weight of the missing rows.
+    """
+
+
+@dispatched(0)
 def subset_gain(space, node, weight, lo, total, ints, n):
     """Return the gain of splitting off the rows ints[OTHER, :n], and their weight."""
 
@@ -99,6 +109,21 @@ def subset_gain(space, node, weight, lo, total, ints, n):
 @dispatched(0)
 def level_sums(space, node, weight, lo, level, n, n_levels):
     """Return the weight of each level times the mean of its rows; level -1 belongs to none."""
+
+
+@both_gains.kind(OneColumn, DenseColumns, DenseBlocks)
+def _two_scans(space, node, weight, lo, total, ints, known, n, floats):
+    n_missing = n - known
+    for t in range(n_missing):
+        ints[OTHER, t] = ints[ORDER, known + t]
+    for t in range(known):
+        ints[OTHER, n_missing + t] = ints[ORDER, t]
+    prefix_gains(space, node, weight, lo, total, ints, OTHER, n - 1, floats)
+    for t in range(known - 1):
+        floats[WITH_MISSING, t] = floats[GAIN, n_missing + t]
+    missing_weight = floats[SPLIT_OFF, n_missing - 1]
+    prefix_gains(space, node, weight, lo, total, ints, ORDER, known - 1, floats)
+    return missing_weight
 
 
 # -- one column -----------------------------------------------------------------------------------------

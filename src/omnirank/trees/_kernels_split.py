@@ -18,7 +18,7 @@ import numpy as np
 from omnirank.core.compiled import dispatched, inlined
 from omnirank.trees._kernels_order import ORDER, OTHER, order_rows
 from omnirank.trees._kernels_random import mix, tie_priority, unit
-from omnirank.trees._kernels_spaces import GAIN, SPLIT_OFF, prefix_gains, subset_gain
+from omnirank.trees._kernels_spaces import GAIN, SPLIT_OFF, WITH_MISSING, both_gains, prefix_gains, subset_gain
 
 # Gains closer than this (relative) are ties; rounding must not decide between them.
 TIE = 1e-9
@@ -64,7 +64,7 @@ class Work(NamedTuple):
     code: np.ndarray
     key: np.ndarray
     pairs: np.ndarray
-    floats: np.ndarray  # (3, rows): GAIN, SPLIT_OFF, EXTRA
+    floats: np.ndarray  # (4, rows): GAIN, SPLIT_OFF, EXTRA, WITH_MISSING
     best: np.ndarray  # [gain, drawn threshold, impurity of the node]
     test: np.ndarray  # see below
 
@@ -90,7 +90,7 @@ def _scratch(features, n):
         np.zeros(n + 64, features.codes.dtype),
         np.zeros(n + 64, features.codes.dtype),
         np.zeros((3, max(n, 257) + 8), features.packed.dtype),
-        np.zeros((3, n + 8)),
+        np.zeros((4, n + 8)),
         np.zeros(3),
         np.zeros(7, np.int64),
     )
@@ -120,41 +120,32 @@ def better(gain, f, position, first_tie, seed, work):
 
 
 def plain_scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work):
-    """Scan the cuts of the ordered rows: missing values go right, then (from the other end) left.
+    """Scan the cuts of the ordered rows, once with missing values on the right and once on the left.
 
     Returns whether one of them is the best so far; the last key on its left is in work.test[CUT].
     """
     ints, key, floats, test = work.ints, work.key, work.floats, work.test
     least = settings.min_leaf - SLACK
     found = False
-    prefix_gains(space, node, weight, lo, total, ints, ORDER, known - 1, floats)
-    limit = work.best[0] * (1.0 - TIE)
-    for t in range(known - 1):
-        gain = floats[GAIN, t]
-        if gain > limit:
-            k = floats[SPLIT_OFF, t]
-            if key[t] != key[t + 1] and k >= least and total - k >= least:
-                if better(gain, f, 2 * t, settings.first_tie, seed, work):
-                    found = True
-                    test[CUT] = key[t]
-                    test[MISSING_LEFT] = 0
-                    test[LOW_ROW] = rows[lo + ints[ORDER, t]]
-                    test[HIGH_ROW] = rows[lo + ints[ORDER, t + 1]]
-                limit = work.best[0] * (1.0 - TIE)
+    missing_weight = 0.0
     if known < n:
-        for t in range(known):
-            ints[OTHER, t] = ints[ORDER, known - 1 - t]
-        prefix_gains(space, node, weight, lo, total, ints, OTHER, known - 1, floats)
+        missing_weight = both_gains(space, node, weight, lo, total, ints, known, n, floats)
+    else:
+        prefix_gains(space, node, weight, lo, total, ints, ORDER, known - 1, floats)
+    for side in range(2 if known < n else 1):
+        row = WITH_MISSING if side else GAIN
+        limit = work.best[0] * (1.0 - TIE)
         for t in range(known - 1):
-            cut = known - 2 - t
-            k = floats[SPLIT_OFF, t]
-            if key[cut] != key[cut + 1] and k >= least and total - k >= least:
-                if better(floats[GAIN, t], f, 2 * cut + 1, settings.first_tie, seed, work):
-                    found = True
-                    test[CUT] = key[cut]
-                    test[MISSING_LEFT] = 1
-                    test[LOW_ROW] = rows[lo + ints[ORDER, cut]]
-                    test[HIGH_ROW] = rows[lo + ints[ORDER, cut + 1]]
+            if floats[row, t] > limit:
+                k = floats[SPLIT_OFF, t] + side * missing_weight
+                if key[t] != key[t + 1] and k >= least and total - k >= least:
+                    if better(floats[row, t], f, 2 * t + side, settings.first_tie, seed, work):
+                        found = True
+                        test[CUT] = key[t]
+                        test[MISSING_LEFT] = side
+                        test[LOW_ROW] = rows[lo + ints[ORDER, t]]
+                        test[HIGH_ROW] = rows[lo + ints[ORDER, t + 1]]
+                    limit = work.best[0] * (1.0 - TIE)
     return found
 
 
