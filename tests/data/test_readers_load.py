@@ -183,3 +183,13 @@ def test_sparse_data_stay_sparse(tmp_path):
     np.testing.assert_array_equal(data.target.dense(), [[1, 0], [0, 0], [0, np.nan]])
     nominal = load(path, target="l*", nominal="a")
     assert nominal.features.levels[0] == (0, 2)
+
+
+def test_many_whole_numbers_as_classes_are_noted(tmp_path):
+    path = tmp_path / "ages.csv"
+    path.write_text("x,age,kind\n" + "".join(f"{i}.5,{i},{i % 3}\n" for i in range(30)))
+    data = load(path, target="age")
+    assert data.task == "classification"
+    assert any("30 classes" in note and "regression" in note for note in data.notes)
+    for other in (load(path, target="age", task="regression"), load(path, target="kind")):
+        assert not any("regression" in note for note in other.notes)

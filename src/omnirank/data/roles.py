@@ -19,6 +19,9 @@ from omnirank.data.target import Target
 
 __all__ = ["Roles", "assign_roles", "dataset_from"]
 
+# More whole numbers than this in a target are more likely quantities than classes.
+_MOST_NUMBER_CLASSES = 20
+
 _NO_TARGET = "no target was named and the file marks none: the task is clustering; target=... names one"
 
 
@@ -132,6 +135,7 @@ def dataset_from(content: Content, roles: Roles, *, task: str = "auto", name: st
     """Return the data set of a content whose columns have their roles."""
     at = {column: j for j, column in enumerate(content.table.names)}
     features = content.table.select([at[content.names[i]] for i in roles.features])
+    asked = task
     target, task = _target(content, roles, task, at)
     data = Dataset(
         features,
@@ -143,8 +147,19 @@ def dataset_from(content: Content, roles: Roles, *, task: str = "auto", name: st
     notes = [*content.notes, *roles.notes]
     if content.weights is not None:
         notes.append("the rows have weights, which are not part of the data set: read_arff(path).weights has them")
+    if asked == "auto" and target is not None and _many_number_classes(target, task):
+        notes.append(
+            f"the whole numbers of {target.names[0]!r} are taken as {len(target.levels[0] or ())} classes; "
+            "if they are quantities, say task regression"
+        )
     data._notes = tuple(notes)
     return data
+
+
+def _many_number_classes(target: Target, task: str) -> bool:
+    """Whether classes are many different numbers, as counts and ages are."""
+    levels = target.levels[0] or ()
+    return task == "classification" and len(levels) > _MOST_NUMBER_CLASSES and not isinstance(levels[0], str)
 
 
 def _is_hierarchical(content: Content, roles: Roles) -> bool:

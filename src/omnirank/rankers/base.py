@@ -220,7 +220,8 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         if dataset.task == "clustering":
             if "unsupervised" not in self.supported_supervision:
                 raise DataError(
-                    f"{name} needs a target: it requires y to be passed, but the target y is None or has no known value"
+                    f"{name} needs a target: it requires y to be passed, but the target y is None or has no known "
+                    "value (--target names it on the command line); the methods relief and univariate need none"
                 )
         elif "supervised" not in self.supported_supervision and not (
             "semi-supervised" in self.supported_supervision and not dataset.labelled.all()
