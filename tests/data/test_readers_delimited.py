@@ -93,7 +93,7 @@ def test_separators_encodings_and_line_ends(read):
     assert read("a\tb\r\n1\t2\r\n", separator="\t").names == ("a", "b")
     assert read("größe\nü\n".encode("latin-1")).table.levels == (("ü",),)
     assert read(b"\xef\xbb\xbfa,b\r1,2\r3,4\r").names == ("a", "b")
-    assert read(gzip.compress(b"a,b\n1,2\n"), name="f.csv.gz").n_rows == 1
+    assert read(gzip.compress(b"a,b\n1,2\n", mtime=0), name="f.csv.gz").n_rows == 1
     assert read('a,b\n1,"two\nlines"\n').table.levels[1] == ("two\nlines",)
 
 

@@ -13,11 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.parallel import run_parallel
+from omnirank.core.parallel import blocks, run_parallel
 from omnirank.data.table import Table
 from omnirank.trees.sparse_codes import sparse_codes, suits_sparse_kernel
 
 __all__ = ["CodedFeatures", "DenseFeatures", "SparseFeatures", "code_features"]
+
+# Features are ranked in this many blocks: handing them to workers one by one costs as much as ranking small ones.
+_BLOCKS = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +195,11 @@ def code_features(
         else:
             _rank(table.column(f), codes[f], missing)
 
-    run_parallel(code, range(table.n_columns), n_jobs)
+    def code_block(features: range) -> None:
+        for f in features:
+            code(f)
+
+    run_parallel(code_block, blocks(table.n_columns, _BLOCKS), n_jobs)
     return DenseFeatures(table, _kernel_cells(table, codes, n_levels, random_tests), codes, n_levels)
 
 
