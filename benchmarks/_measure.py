@@ -239,6 +239,17 @@ def compare(
     return Comparison(name, tuple(_time_all(present, repetitions, memory)), skipped, bar)
 
 
+def median_seconds(work: Callable[[], Any], repetitions: int = 5) -> float:
+    """Return the median wall time of some work, after one call that does not count."""
+    work()
+    seconds = []
+    for _ in range(repetitions):
+        start = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - start)
+    return statistics.median(seconds)
+
+
 def half_range(values: Sequence[float]) -> float:
     """Half the distance between the smallest and the largest value: the spread shown after a median."""
     return (max(values) - min(values)) / 2

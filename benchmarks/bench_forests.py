@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections.abc import Callable
 from functools import partial
@@ -13,6 +12,7 @@ import numpy as np
 
 import omnirank as om
 from benchmarks import Bar, Contestant, Figure, arithmetic_peak, benchmark, compare, figure
+from benchmarks._measure import median_seconds
 from omnirank.core.seeds import root_entropy
 from omnirank.ensembles.plan import GrowingRules, make_plan
 
@@ -177,17 +177,6 @@ def gene_ontology(quick: bool) -> list:
     ]
     result = compare("forest-gene-ontology", contestants, repetitions=5, memory=not quick)
     return [result, figure("cellcycle_GO, wall time", result.timings[0].median, "s", bar=Bar(at_most=2.0))]
-
-
-def median_seconds(work: Callable[[], Any], repetitions: int = 5) -> float:
-    """Return the median wall time of some work, after one call that does not count."""
-    work()
-    seconds = []
-    for _ in range(repetitions):
-        start = time.perf_counter()
-        work()
-        seconds.append(time.perf_counter() - start)
-    return statistics.median(seconds)
 
 
 @benchmark("forest-permutation")

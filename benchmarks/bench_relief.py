@@ -5,8 +5,6 @@ from __future__ import annotations
 import statistics
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ import numpy as np
 
 import omnirank as om
 from benchmarks import Bar, Contestant, Figure, benchmark, compare, figure
+from benchmarks._measure import median_seconds
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 WORKERS = 2
@@ -158,17 +157,6 @@ def approximate(quick: bool) -> list:
         figure("rank correlation", float(np.corrcoef(*ranks)[0, 1])),
         figure("relevant features in the top three", float(np.mean(np.argsort(-near)[:3] < N_RELEVANT))),
     ]
-
-
-def median_seconds(work: Callable[[], Any], repetitions: int = 5) -> float:
-    """Return the median wall time of some work, after one call that does not count."""
-    work()
-    seconds = []
-    for _ in range(repetitions):
-        start = time.perf_counter()
-        work()
-        seconds.append(time.perf_counter() - start)
-    return statistics.median(seconds)
 
 
 @benchmark("relief-growth")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
+from abc import abstractmethod
 from collections.abc import Iterator
 from functools import partial
 from typing import Any, TypeVar
@@ -175,8 +176,9 @@ class Forest(PCTPredictor):
         self.oob_error_ = task.error(truth, means[rated], training.columns) if rated.any() else float("nan")
         self._keep_out_of_bag(means, covered)
 
+    @abstractmethod
     def _keep_out_of_bag(self, means: np.ndarray, covered: np.ndarray) -> None:
-        raise NotImplementedError
+        """Keep the out-of-bag means as the attribute of the kind of forest."""
 
     def _clear_out_of_bag(self) -> None:
         for name in ("oob_error_", "oob_decision_function_", "oob_prediction_"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -151,8 +152,9 @@ class PCTPredictor(BaseEstimator):
 
     # -- predicting -----------------------------------------------------------------------------------
 
+    @abstractmethod
     def _trees(self) -> list[Tree]:
-        raise NotImplementedError
+        """Return the fitted trees."""
 
     def _n_jobs(self) -> int | None:
         return getattr(self, "n_jobs", None)

@@ -14,8 +14,8 @@ from omnirank.trees._kernels_split import SLACK, TIE
 # Nodes of up to this many rows look features up row by row (in bits), larger ones filter the feature's rows.
 FEW_ROWS = 60
 
-# Parts of a test: feature, number of rows split off, from the top (1) or the bottom (0), codes around the cut.
-FEATURE, N_OFF, FROM_TOP, BELOW, ABOVE, PRIORITY, STATE = 0, 1, 2, 3, 4, 5, 6
+# Parts of a test: feature, rows split off from the top (1) or the bottom (0), codes around the cut; tie and state.
+FEATURE, FROM_TOP, BELOW, ABOVE, PRIORITY, STATE = 0, 1, 2, 3, 4, 5
 
 
 class SparseWork(NamedTuple):
@@ -121,7 +121,6 @@ def _search_binary(space, features, f, weight_of, work, n, size, total, norm, to
     n_left = size - n if from_top else n
     if _try(_gain(q, p, k, norm, total), k, f, n_left, total, settings, seed, best, test):
         test[FEATURE] = f
-        test[N_OFF] = n
         test[FROM_TOP] = from_top
         test[BELOW] = 0
         test[ABOVE] = 1
@@ -169,7 +168,6 @@ def _search_valued(space, features, f, weight_of, work, n, size, total, norm, to
             n_left = size - t - 1 if from_top else t + 1
             if _try(_gain(q, p, k, norm, total), k, f, n_left, total, settings, seed, best, test):
                 test[FEATURE] = f
-                test[N_OFF] = t + 1
                 test[FROM_TOP] = from_top
                 test[BELOW] = min(code, beyond)
                 test[ABOVE] = max(code, beyond)
@@ -210,7 +208,6 @@ def _draw(space, features, f, weight_of, work, n, size, total, norm, top, settin
     q = 0.0
     p = 0.0
     k = 0.0
-    n_off = 0
     for i in range(n):
         r = work.found[i]
         code = np.int64(work.keys[i])
@@ -220,7 +217,6 @@ def _draw(space, features, f, weight_of, work, n, size, total, norm, top, settin
             q += dq
             p += dp
             k += w
-            n_off += 1
     clear(space, work.found, n, work.running)
     least = settings.min_leaf - SLACK
     gain = _gain(q, p, k, norm, total)
@@ -232,7 +228,6 @@ def _draw(space, features, f, weight_of, work, n, size, total, norm, top, settin
     best[0] = max(gain, best[0])
     test[PRIORITY] = np.int64(priority)
     test[FEATURE] = f
-    test[N_OFF] = n_off
     test[FROM_TOP] = from_top
     test[BELOW] = cut
     test[ABOVE] = above

@@ -28,7 +28,8 @@ from omnirank.trees._kernels_split import (
     try_rows,
 )
 
-GREEDY, ONE_AGAINST_REST = 1, 2
+# Settings.nominal_search of sets of levels: this, or greedy.
+ONE_AGAINST_REST = 2
 
 # Levels whose means explain no more than this share of a node's impurity are equal up to rounding.
 EQUAL_LEVELS = 1e-14

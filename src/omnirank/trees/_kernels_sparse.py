@@ -68,7 +68,7 @@ def grow_sparse(space, features, weight_of, settings, seed):
     k = 2 * n + 1
     ints = np.zeros((6, k), np.int32)  # feature, cut, left, right, first, last
     facts = np.zeros((4, k))  # threshold, gain, weight, depth
-    best, test = np.zeros(2), np.zeros(7, np.int64)  # gain and drawn threshold; parts of a test
+    best, test = np.zeros(2), np.zeros(6, np.int64)  # gain and drawn threshold; parts of a test
     seeds = np.zeros(k, np.uint64)
     seeds[0] = seed
     n_nodes = _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, test)

@@ -177,7 +177,9 @@ def code_features(
     >>> code_features(Table.from_numeric(np.array([[2.5], [-1.0], [np.nan], [2.5]]))).codes
     array([[    1,     0, 65535,     1]], dtype=uint16)
     """
-    if space is not None and type(space).__name__ != "DenseBlocks" and suits_sparse_kernel(table):
+    from omnirank.trees._kernels_spaces import DenseBlocks
+
+    if space is not None and not isinstance(space, DenseBlocks) and suits_sparse_kernel(table):
         return SparseFeatures(table, sparse_codes(table, random_tests))
     n_levels = np.array([len(lev) if lev is not None else 0 for lev in table.levels], np.int32)
     wide = max(table.n_rows, int(n_levels.max(initial=0))) >= np.iinfo(np.uint16).max

@@ -23,12 +23,12 @@ def membership(grown: Any, nodes: np.ndarray, n_rows: int) -> Any:
     )
 
 
-def parents_of(grown: Any) -> np.ndarray:
-    """Return the parent of each node, -1 for the root."""
-    parent = np.full(len(grown.feature), -1)
-    inner = np.flatnonzero(grown.feature >= 0)
+def parents_of(tree: Any) -> np.ndarray:
+    """Return the parent of each node of a tree, grown or ready to predict; -1 for the root."""
+    parent = np.full(len(tree.feature), -1)
+    inner = np.flatnonzero(tree.feature >= 0)
     parent[inner + 1] = inner
-    parent[grown.right[inner]] = inner
+    parent[tree.right[inner]] = inner
     return parent
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.data.table import Levels, Table
+from omnirank.trees.prototypes import parents_of
 
 __all__ = ["Tree", "routing_matrix", "tree_from_grown"]
 
@@ -119,10 +120,7 @@ class Tree:
     def decision_path(self, matrix: np.ndarray) -> Any:
         """Return a csr matrix of which rows pass which nodes."""
         leaves = self.apply(matrix)
-        parent = np.full(self.n_nodes, -1)
-        inner = np.flatnonzero(~self.is_leaf)
-        parent[inner + 1] = inner
-        parent[self.right[inner]] = inner
+        parent = parents_of(self)
         rows, nodes = [np.arange(len(leaves))], [leaves]
         while len(nodes[-1]):
             above = parent[nodes[-1]]
