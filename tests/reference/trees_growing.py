@@ -228,9 +228,7 @@ class _Growing:
             return []
         threshold = values[0] + random.unit(self.test_state) * (values[-1] - values[0])
         threshold = min(threshold, np.nextafter(values[-1], values[0]))
-        everywhere = np.unique(self.problem.features[f])
-        rank = int((everywhere <= threshold).sum()) - 1
-        return [Test(f, cells <= threshold, rank, threshold=threshold)]
+        return [Test(f, cells <= threshold, 0, threshold=threshold)]
 
     def drawn_subset(self, f, cells, present):
         """A fair coin for each level, tossed again until both sides have one."""

@@ -17,10 +17,12 @@ def ordered(codes, rows, missing):
     """Local row numbers and codes in order, and the number of known ones."""
     packed = np.zeros(0, np.uint32 if codes.itemsize == 2 else np.uint64)
     n = len(rows)
-    work = search_scratch(NumericCodes(codes[None], missing, packed), n + 5)
+    known = codes[codes != missing]
+    features = NumericCodes(codes[None], missing, packed, np.array([len(np.unique(known)) == len(known)]))
+    work = search_scratch(features, n + 5)
     lo = 2
     padded = np.concatenate([np.zeros(lo, np.uint32), rows.astype(np.uint32)])
-    known = order_rows(codes[None], 0, missing, padded, lo, n, work.ints, work.code, work.key, work.pairs)
+    known = order_rows(features, 0, padded, lo, n, work)
     return work.ints[ORDER, :n].copy(), work.key[:n].copy(), int(known)
 
 
@@ -64,6 +66,16 @@ def test_ties_and_bytes(values):
 def test_more_rows_than_16_bits_number(n_values, missing_share):
     rng = np.random.default_rng(1)
     check(random_codes(rng, 70000, np.uint32, n_values, missing_share), rng.permutation(70000))
+
+
+@pytest.mark.parametrize("dtype", [np.uint16, np.uint32])
+def test_codes_that_all_differ(dtype):
+    rng = np.random.default_rng(2)
+    for n in SIZES:
+        codes = rng.permutation(n + 10).astype(dtype)
+        check(codes, rng.permutation(n + 10)[:n])
+        codes[rng.integers(n + 10, size=2)] = np.iinfo(dtype).max
+        check(codes, rng.permutation(n + 10)[:n])
 
 
 @pytest.mark.parametrize("n", [2, 40, 100])

@@ -222,7 +222,7 @@ def _draw(space, features, f, weight_of, work, n, size, total, norm, top, settin
     gain = _gain(q, p, k, norm, total)
     if gain <= best[0] * (1.0 - TIE) or k < least or total - k < least:
         return
-    priority = tie_priority(seed, f, 2 * cut, settings.first_tie)
+    priority = tie_priority(seed, f, 0, settings.first_tie)
     if gain <= best[0] * (1.0 + TIE) and (test[FEATURE] < 0 or priority <= np.uint64(test[PRIORITY])):
         return
     best[0] = max(gain, best[0])

@@ -9,6 +9,7 @@ import numpy as np
 import omnirank.trees._kernels_labels  # noqa: F401 - registers its kind of space
 from omnirank.core._kernels_vector import uncounted
 from omnirank.core.compiled import compiled, dispatched, inlined
+from omnirank.trees._kernels_draw import NumericDraws
 from omnirank.trees._kernels_nominal import MixedCodes, MixedDraws, MixedSets, MixedWork
 from omnirank.trees._kernels_random import below, child_seed, mix
 from omnirank.trees._kernels_spaces import node_scratch, open_node
@@ -21,7 +22,6 @@ from omnirank.trees._kernels_split import (
     SLACK,
     STATE,
     NumericCodes,
-    NumericDraws,
     Work,
     search_feature,
     search_scratch,
@@ -32,7 +32,7 @@ class GrownTree(NamedTuple):
     """A tree over feature codes, nodes in preorder (a left child follows its parent), and its rows by leaf."""
 
     feature: np.ndarray  # -1 = leaf
-    cut: np.ndarray  # numeric: largest code that goes left; nominal: first word of its subset
+    cut: np.ndarray  # numeric: largest code that goes left, unless drawn; nominal: first word of its subset
     right: np.ndarray  # right child
     missing_left: np.ndarray  # where missing values go
     low_row: np.ndarray  # rows whose values the threshold separates
@@ -135,6 +135,8 @@ def _grow(space, features, rows, weight, settings, seed, work, node, stack, spar
     nodes = uncounted(nodes)
     pool = uncounted(spare.pool)
     swaps = uncounted(spare.swaps)
+    other_rows = uncounted(spare.rows)
+    other_weight = uncounted(spare.weight)
     waiting = uncounted(stack.waiting)
     seeds = uncounted(stack.seeds)
     n_features = features.codes.shape[0]
@@ -155,7 +157,10 @@ def _grow(space, features, rows, weight, settings, seed, work, node, stack, spar
         if waiting[top, 4]:
             nodes.right[waiting[top, 3]] = me
         size = hi - lo
-        total, impurity = open_node(space, node, rows, weight, lo, size)
+        # Views, because an index that may be negative costs a test: loops count from 0.
+        here = uncounted(rows[lo:hi])
+        share = uncounted(weight[lo:hi])
+        total, impurity = open_node(space, node, here, share, 0, size)
         nodes.feature[me] = -1
         nodes.facts[WEIGHT, me] = total
         nodes.ranges[0, me] = depth
@@ -181,7 +186,7 @@ def _grow(space, features, rows, weight, settings, seed, work, node, stack, spar
             pool[n_drawn] = f
             swaps[n_drawn] = j
             n_drawn += 1
-            search_feature(space, node, features, f, rows, weight, lo, size, total, settings, node_seed, work)
+            search_feature(space, node, features, f, here, share, 0, size, total, settings, node_seed, work)
         # The pool is put back in order: a node's draw must not depend on the nodes before it.
         for d in range(n_drawn - 1, -1, -1):
             j = swaps[d]
@@ -196,14 +201,15 @@ def _grow(space, features, rows, weight, settings, seed, work, node, stack, spar
         nodes.facts[DRAWN, me] = work.best[1]
         nodes.ends[0, me] = work.test[LOW_ROW]
         nodes.ends[1, me] = work.test[HIGH_ROW]
-        n_words = subset_words(features, f, rows, weight, lo, hi, work)
+        n_words = subset_words(features, f, here, share, size, work)
         if n_words:
             append_subset(work, nodes.subsets, n_subsets, n_words)
             nodes.cut[me] = n_subsets
             n_subsets += n_words
         else:
             nodes.cut[me] = work.test[CUT]
-        middle, n_missing, left_weight = partition(features, f, rows, weight, spare.rows, spare.weight, lo, hi, work)
+        n_left, n_missing, left_weight = _partition(features, f, here, share, other_rows, other_weight, size, work)
+        middle = lo + n_left
         if n_missing:
             nodes.missing_left[me] = work.test[MISSING_LEFT]
         else:  # never missing here: prediction follows the larger child
@@ -230,33 +236,32 @@ def _push(waiting, top, lo, hi, depth, parent, is_right):
 
 
 @dispatched(0)
-def partition(features, f, rows, weight, other_rows, other_weight, lo, hi, work):
-    """Move the rows that go left to the front, both sides in their old order.
-
-    Returns where the right side starts, the number of missing values, and the weight of the left side.
-    """
+def side_of(features, f, r, work):
+    """Whether row r misses feature f, and whether the best test sends it left if not."""
 
 
 @dispatched(0)
-def subset_words(features, f, rows, weight, lo, hi, work):
+def subset_words(features, f, rows, weight, n, work):
     """Complete the levels of a nominal test; returns the number of 64-bit words that hold them, else 0."""
 
 
-@partition.kind(NumericCodes, NumericDraws)
-def _partition_numeric(features, f, rows, weight, other_rows, other_weight, lo, hi, work):
-    cut = work.test[CUT]
+@inlined
+def _partition(features, f, rows, weight, other_rows, other_weight, n, work):
+    """Move the rows that go left to the front, both sides in their old order.
+
+    Returns how many they are, the number of missing values, and the weight of the left side.
+    """
     missing_left = work.test[MISSING_LEFT] == 1
-    a = lo
+    a = 0
     b = 0
     n_missing = 0
     left_weight = 0.0
-    for i in range(lo, hi):
+    for i in range(n):
         r = rows[i]
         w = weight[i]
-        c = features.codes[f, r]
-        is_missing = c == features.missing
+        is_missing, left = side_of(features, f, r, work)
         n_missing += is_missing
-        left = (c <= cut) | (is_missing & missing_left)
+        left = (left & (not is_missing)) | (is_missing & missing_left)
         rows[a] = r
         weight[a] = w
         other_rows[b] = r
@@ -270,37 +275,35 @@ def _partition_numeric(features, f, rows, weight, other_rows, other_weight, lo, 
     return a, n_missing, left_weight
 
 
-@partition.kind(MixedCodes, MixedSets, MixedDraws)
-def _partition_mixed(features, f, rows, weight, other_rows, other_weight, lo, hi, work):
-    cut = work.test[CUT]
-    missing_left = work.test[MISSING_LEFT] == 1
-    nominal = features.n_levels[f] > 0
-    a = lo
-    b = 0
-    n_missing = 0
-    left_weight = 0.0
-    for i in range(lo, hi):
-        r = rows[i]
-        w = weight[i]
-        c = features.codes[f, r]
-        if c == features.missing:
-            n_missing += 1
-            left = missing_left
-        elif nominal:
-            left = in_subset(work.subset, 0, c)
-        else:
-            left = c <= cut
-        rows[a] = r
-        weight[a] = w
-        other_rows[b] = r
-        other_weight[b] = w
-        a += left
-        b += not left
-        left_weight += w * left
-    for i in range(b):
-        rows[a + i] = other_rows[i]
-        weight[a + i] = other_weight[i]
-    return a, n_missing, left_weight
+@side_of.kind(NumericCodes)
+def _side_of_code(features, f, r, work):
+    c = features.codes[f, r]
+    return c == features.missing, c <= work.test[CUT]
+
+
+@side_of.kind(MixedCodes, MixedSets)
+def _side_of_mixed(features, f, r, work):
+    c = features.codes[f, r]
+    if c == features.missing:
+        return True, False
+    return False, in_subset(work.subset, 0, c) if features.n_levels[f] > 0 else c <= work.test[CUT]
+
+
+@side_of.kind(NumericDraws)
+def _side_of_cell(features, f, r, work):
+    v = features.cells[f, r]
+    return v != v, v <= work.best[1]
+
+
+@side_of.kind(MixedDraws)
+def _side_of_mixed_cell(features, f, r, work):
+    if features.n_levels[f] == 0:
+        v = features.cells[f, r]
+        return v != v, v <= work.best[1]
+    c = features.codes[f, r]
+    if c == features.missing:
+        return True, False
+    return False, in_subset(work.subset, 0, c)
 
 
 @inlined
@@ -311,12 +314,12 @@ def in_subset(subsets, start, level):
 
 
 @subset_words.kind(NumericCodes, NumericDraws)
-def _no_words(features, f, rows, weight, lo, hi, work):
+def _no_words(features, f, rows, weight, n, work):
     return 0
 
 
 @subset_words.kind(MixedCodes, MixedSets, MixedDraws)
-def _complete_subset(features, f, rows, weight, lo, hi, work):
+def _complete_subset(features, f, rows, weight, n, work):
     n_levels = features.n_levels[f]
     if n_levels == 0:
         return 0
@@ -324,7 +327,7 @@ def _complete_subset(features, f, rows, weight, lo, hi, work):
     for v in range(n_levels):
         seen[v] = 0
     balance = 0.0
-    for i in range(lo, hi):
+    for i in range(n):
         c = features.codes[f, rows[i]]
         if c == features.missing:
             left = work.test[MISSING_LEFT] == 1

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import inlined, part
+from omnirank.trees._kernels_draw import draw_threshold
 from omnirank.trees._kernels_order import ORDER, OTHER, order_rows
 from omnirank.trees._kernels_random import below, mix
 from omnirank.trees._kernels_spaces import level_sums, subset_gain
@@ -21,7 +22,6 @@ from omnirank.trees._kernels_split import (
     MISSING_LEFT,
     STATE,
     TIE,
-    draw_threshold,
     plain_scan_cuts,
     search_feature,
     search_scratch,
@@ -45,6 +45,7 @@ class MixedCodes(NamedTuple):
     codes: np.ndarray
     missing: int
     packed: np.ndarray
+    distinct: np.ndarray
     n_levels: np.ndarray  # 0 = numeric
 
 
@@ -54,17 +55,17 @@ class MixedSets(NamedTuple):
     codes: np.ndarray
     missing: int
     packed: np.ndarray
+    distinct: np.ndarray
     n_levels: np.ndarray
 
 
 class MixedDraws(NamedTuple):
-    """As MixedCodes, with the values of the ranks."""
+    """As MixedCodes, with the values of the numeric cells."""
 
     codes: np.ndarray
     missing: int
     packed: np.ndarray
-    values: np.ndarray
-    starts: np.ndarray
+    cells: np.ndarray
     n_levels: np.ndarray
 
 
@@ -76,6 +77,7 @@ class MixedWork(NamedTuple):
     key: np.ndarray
     pairs: np.ndarray
     floats: np.ndarray
+    bits: np.ndarray
     best: np.ndarray
     test: np.ndarray
     level: np.ndarray  # number of each row's level among those present, -1 = missing
@@ -87,12 +89,14 @@ class MixedWork(NamedTuple):
 def _scratch(features, n):
     most = max(1, features.n_levels.max())
     size = max(n, 257, most) + 64
+    floats = np.zeros((4, size))
     return MixedWork(
         np.zeros((2, size), np.uint32),
         np.zeros(size, features.codes.dtype),
         np.zeros(size, features.codes.dtype),
         np.zeros((3, size), features.packed.dtype),
-        np.zeros((4, size)),
+        floats,
+        floats.view(np.int64),
         np.zeros(3),
         np.zeros(7, np.int64),
         np.zeros(size, np.int32),
@@ -125,7 +129,7 @@ def _search_mixed_sets(space, node, features, f, rows, weight, lo, n, total, set
 
 @inlined
 def _search_thresholds(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
-    known = order_rows(features.codes, f, features.missing, rows, lo, n, work.ints, work.code, work.key, work.pairs)
+    known = order_rows(features, f, rows, lo, n, work)
     if known:
         _scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work)
 

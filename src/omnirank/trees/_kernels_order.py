@@ -15,15 +15,17 @@ ORDER, OTHER = 0, 1
 
 
 @inlined
-def order_rows(codes, f, missing, rows, lo, n, ints, code, key, pairs):
+def order_rows(features, f, rows, lo, n, work):
     """Order the n rows from lo by their codes of feature f into ints[ORDER] and key, missing codes last.
 
     Returns the number of rows with a known code, 0 if all of them are equal.
     """
+    code = work.code
+    missing = features.missing
     low = missing
     high = missing ^ missing
     for i in range(n):
-        c = codes[f, rows[lo + i]]
+        c = features.codes[f, rows[lo + i]]
         code[i] = c
         low = min(low, c)
         high = max(high, c)
@@ -40,25 +42,46 @@ def order_rows(codes, f, missing, rows, lo, n, ints, code, key, pairs):
                 top = max(top, c)
         if low == top:
             return 0
-    if n <= COUNTING_ROWS:
-        _order_by_counting(missing, n, ints, code, key, pairs)
+    if n > COUNTING_ROWS:
+        _order_by_radix(np.uint64(low), np.uint64(high), n, work.ints, code, work.key, work.pairs)
+    elif known == n and features.distinct[f]:
+        _order_distinct(missing, n, work.ints, code, work.key)
     else:
-        _order_by_radix(np.uint64(low), np.uint64(high), n, ints, code, key, pairs)
+        _order_by_counting(missing, n, work.ints, code, work.key, work.pairs)
     return known
 
 
 @inlined
+def _place(code, n, c):
+    """Number of codes below c; those from n on are the largest."""
+    place = np.uint64(count_smaller(code, 0, c))
+    if n > LANES:
+        place += np.uint64(count_smaller(code, LANES, c))
+    return place
+
+
+@inlined
+def _order_distinct(missing, n, ints, code, key):
+    """A row's place is the number of smaller codes; no two are equal."""
+    for i in range(n, LANES if n <= LANES else COUNTING_ROWS):
+        code[i] = missing
+    for i in range(n):
+        c = code[i]
+        place = _place(code, n, c)
+        ints[ORDER, place] = i
+        key[place] = c
+
+
+@inlined
 def _order_by_counting(missing, n, ints, code, key, pairs):
-    """A row's place is the number of smaller codes; equal codes queue up behind it."""
+    """As _order_distinct; equal codes queue up behind the first one's place."""
     for i in range(n, LANES if n <= LANES else COUNTING_ROWS):
         code[i] = missing
     for i in range(n):
         pairs[0, i] = 0
     for i in range(n):
         c = code[i]
-        place = np.uint64(count_smaller(code, 0, c))
-        if n > LANES:
-            place += np.uint64(count_smaller(code, LANES, c))
+        place = _place(code, n, c)
         queue = pairs[0, place]
         pairs[0, place] = queue + np.uint32(1)
         place += np.uint64(queue)

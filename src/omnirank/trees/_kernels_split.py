@@ -1,6 +1,7 @@
-"""The search for the best test of a node, one feature at a time: numeric features.
+"""The search for the best test of a node, one feature at a time: all thresholds of numeric features.
 
-Kinds of features (nominal ones are in ``_kernels_nominal``); the tests tried differ, not the rest of the growing:
+Kinds of features (random tests are in ``_kernels_draw``, nominal features in ``_kernels_nominal``); the tests tried
+differ, not the rest of the growing:
 
     NumericCodes    thresholds, all of them
     NumericDraws    one random threshold a feature (extra trees)
@@ -16,14 +17,12 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import dispatched, inlined
-from omnirank.trees._kernels_order import ORDER, OTHER, order_rows
-from omnirank.trees._kernels_random import mix, tie_priority, unit
-from omnirank.trees._kernels_spaces import GAIN, SPLIT_OFF, WITH_MISSING, both_gains, prefix_gains, subset_gain
+from omnirank.trees._kernels_order import ORDER, order_rows
+from omnirank.trees._kernels_random import tie_priority
+from omnirank.trees._kernels_spaces import EXTRA, GAIN, SPLIT_OFF, WITH_MISSING, both_gains, prefix_gains, subset_gain
 
 # Gains closer than this (relative) are ties; rounding must not decide between them.
 TIE = 1e-9
-# Random thresholds are compared with the values of up to this many rows; for more, the code is looked up.
-FEW_LOOKUPS = 32
 # Weights are sums of floats: a leaf may miss its least weight by this much.
 SLACK = 1e-9
 
@@ -34,16 +33,7 @@ class NumericCodes(NamedTuple):
     codes: np.ndarray  # (features, rows), uint16 or uint32
     missing: int
     packed: np.ndarray  # empty, of the type that holds a code and a row number: uint32 or uint64
-
-
-class NumericDraws(NamedTuple):
-    """Numeric features as ranks, with the values of the ranks."""
-
-    codes: np.ndarray
-    missing: int
-    packed: np.ndarray
-    values: np.ndarray  # distinct values of all features, in order
-    starts: np.ndarray  # where a feature's values start
+    distinct: np.ndarray  # whether all known values of a feature differ
 
 
 class Settings(NamedTuple):
@@ -65,6 +55,7 @@ class Work(NamedTuple):
     key: np.ndarray
     pairs: np.ndarray
     floats: np.ndarray  # (4, rows): GAIN, SPLIT_OFF, EXTRA, WITH_MISSING
+    bits: np.ndarray  # the same memory as integers
     best: np.ndarray  # [gain, drawn threshold, impurity of the node]
     test: np.ndarray  # see below
 
@@ -83,14 +74,17 @@ def search_feature(space, node, features, f, rows, weight, lo, n, total, setting
     """Try the tests of feature f on the n rows from lo; remember the best in ``work``."""
 
 
-@search_scratch.kind(NumericCodes, NumericDraws)
-def _scratch(features, n):
+@search_scratch.kind(NumericCodes)
+def numeric_scratch(features, n):
+    """Memory for numeric features."""
+    floats = np.zeros((4, n + 8))
     return Work(
         np.zeros((2, n + 8), np.uint32),
         np.zeros(n + 64, features.codes.dtype),
         np.zeros(n + 64, features.codes.dtype),
         np.zeros((3, max(n, 257) + 8), features.packed.dtype),
-        np.zeros((4, n + 8)),
+        floats,
+        floats.view(np.int64),
         np.zeros(3),
         np.zeros(7, np.int64),
     )
@@ -99,7 +93,7 @@ def _scratch(features, n):
 @search_feature.kind(NumericCodes)
 def search_thresholds(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
     """Try all thresholds of feature f."""
-    known = order_rows(features.codes, f, features.missing, rows, lo, n, work.ints, work.code, work.key, work.pairs)
+    known = order_rows(features, f, rows, lo, n, work)
     if known:
         scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work)
 
@@ -119,6 +113,16 @@ def better(gain, f, position, first_tie, seed, work):
     return True
 
 
+@inlined
+def _largest(work, row, n):
+    """The largest of n gains: floats from 0 on are ordered as their bits, and integers are compared many at a time."""
+    top = 0
+    for t in range(n):
+        top = max(top, work.bits[row, t])
+    work.bits[EXTRA, 0] = top
+    return work.floats[EXTRA, 0]
+
+
 def plain_scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work):
     """Scan the cuts of the ordered rows, once with missing values on the right and once on the left.
 
@@ -135,6 +139,8 @@ def plain_scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings,
     for side in range(2 if known < n else 1):
         row = WITH_MISSING if side else GAIN
         limit = work.best[0] * (1.0 - TIE)
+        if not _largest(work, row, known - 1) > limit:  # most features stop here
+            continue
         for t in range(known - 1):
             if floats[row, t] > limit:
                 k = floats[SPLIT_OFF, t] + side * missing_weight
@@ -167,74 +173,3 @@ def try_rows(space, node, f, position, weight, lo, n_left, n_missing, total, set
             if better(gain, f, 2 * position + side, settings.first_tie, seed, work):
                 outcome = 1 + side
     return outcome
-
-
-@search_feature.kind(NumericDraws)
-def draw_threshold(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
-    """Try one threshold of feature f, uniform between its smallest and its largest known value in the node."""
-    missing = features.missing
-    code = work.code
-    low = missing
-    high = missing ^ missing
-    n_missing = 0
-    for i in range(n):
-        c = features.codes[f, rows[lo + i]]
-        code[i] = c
-        low = min(low, c)
-        if c == missing:
-            n_missing += 1
-        else:
-            high = max(high, c)
-    state = mix(np.uint64(work.test[STATE]))
-    work.test[STATE] = np.int64(state)
-    if low >= high:
-        return
-    start = features.starts[f]
-    smallest = features.values[start + low]
-    threshold = smallest + unit(state) * (features.values[start + high] - smallest)
-    n_left = 0
-    cut = np.int64(-1)
-    if n > FEW_LOOKUPS:
-        cut = _code_at(features.values, start, low, high, threshold)
-        for i in range(n):
-            work.ints[OTHER, n_left] = i
-            n_left += np.int64(code[i]) <= cut
-    else:
-        for i in range(n):
-            work.ints[OTHER, n_left] = i
-            n_left += code[i] != missing and features.values[start + code[i]] <= threshold
-    if n_missing:
-        end = n_left
-        for i in range(n):
-            if code[i] == missing:
-                work.ints[OTHER, end] = i
-                end += 1
-    # Most tests are not the best: their code is not even looked up.
-    gain, _k = subset_gain(space, node, weight, lo, total, work.ints, n_left)
-    if n_missing:
-        other, _k = subset_gain(space, node, weight, lo, total, work.ints, n_left + n_missing)
-        gain = max(gain, other)
-    if not gain > work.best[0] * (1.0 - TIE):
-        return
-    if cut < 0:
-        cut = _code_at(features.values, start, low, high, threshold)
-    outcome = try_rows(space, node, f, cut, weight, lo, n_left, n_missing, total, settings, seed, work)
-    if outcome:
-        work.test[CUT] = cut
-        work.test[MISSING_LEFT] = outcome - 1
-        work.test[LOW_ROW] = -1
-        work.best[1] = min(threshold, np.nextafter(features.values[start + cut + 1], smallest))
-
-
-@inlined
-def _code_at(values, start, low, high, threshold):
-    """The largest code from low on whose value is at most the threshold; that of ``high`` is larger."""
-    cut = np.int64(low)
-    above = np.int64(high)
-    while above - cut > 1:
-        middle = (cut + above) >> 1
-        if values[start + middle] <= threshold:
-            cut = middle
-        else:
-            above = middle
-    return cut

@@ -119,22 +119,35 @@ def searched_cells(cells: Any, settings: Any) -> Any:
     return MixedSets(*cells) if isinstance(cells, MixedCodes) and settings.nominal_search else cells
 
 
-def _kernel_cells(table: Table, codes: np.ndarray, n_levels: np.ndarray, random_tests: bool) -> Any:
+def _kernel_cells(
+    table: Table, codes: np.ndarray, n_levels: np.ndarray, distinct: np.ndarray, random_tests: bool
+) -> Any:
     """Codes as the growing kernel takes them: for all tests, or for one random test a feature."""
+    from omnirank.trees._kernels_draw import NumericDraws
     from omnirank.trees._kernels_nominal import MixedCodes, MixedDraws
-    from omnirank.trees._kernels_split import NumericCodes, NumericDraws
+    from omnirank.trees._kernels_split import NumericCodes
 
     missing = codes.dtype.type(np.iinfo(codes.dtype).max)
     packed = np.zeros(0, np.uint32 if codes.itemsize == 2 else np.uint64)
     nominal = bool(n_levels.any())
     if not random_tests:
         if nominal:
-            return MixedCodes(codes, missing, packed, n_levels)
-        return NumericCodes(codes, missing, packed)
-    values, starts = _distinct_values(table, codes, n_levels, missing)
+            return MixedCodes(codes, missing, packed, distinct, n_levels)
+        return NumericCodes(codes, missing, packed, distinct)
+    cells = _numeric_cells(table)
     if nominal:
-        return MixedDraws(codes, missing, packed, values, starts, n_levels)
-    return NumericDraws(codes, missing, packed, values, starts)
+        return MixedDraws(codes, missing, packed, cells, n_levels)
+    return NumericDraws(codes, missing, packed, cells)
+
+
+def _numeric_cells(table: Table) -> np.ndarray:
+    """Values of the numeric cells, one row a feature; rows of nominal features hold nothing."""
+    if not table.is_sparse and not table.is_nominal.any():
+        return np.ascontiguousarray(table.numeric.T)
+    cells = np.empty((table.n_columns, table.n_rows), np.float64)
+    for f in np.flatnonzero(~table.is_nominal):
+        cells[f] = table.column(f)
+    return cells
 
 
 def _distinct_values(
@@ -185,6 +198,7 @@ def code_features(
     wide = max(table.n_rows, int(n_levels.max(initial=0))) >= np.iinfo(np.uint16).max
     dtype = np.uint32 if wide else np.uint16
     codes = np.empty((table.n_columns, table.n_rows), dtype)
+    distinct = np.zeros(table.n_columns, bool)
     missing = dtype(np.iinfo(dtype).max)
 
     def code(f: int) -> None:
@@ -195,18 +209,18 @@ def code_features(
         elif table.is_sparse:
             _rank_sparse(table.matrix, f, codes[f], missing)
         else:
-            _rank(table.column(f), codes[f], missing)
+            distinct[f] = _rank(table.column(f), codes[f], missing)
 
     def code_block(features: range) -> None:
         for f in features:
             code(f)
 
     run_parallel(code_block, blocks(table.n_columns, _BLOCKS), n_jobs)
-    return DenseFeatures(table, _kernel_cells(table, codes, n_levels, random_tests), codes, n_levels)
+    return DenseFeatures(table, _kernel_cells(table, codes, n_levels, distinct, random_tests), codes, n_levels)
 
 
-def _rank(cells: np.ndarray, codes: np.ndarray, missing: Any) -> None:
-    """Dense ranks of the known cells; NaN sorts last."""
+def _rank(cells: np.ndarray, codes: np.ndarray, missing: Any) -> bool:
+    """Dense ranks of the known cells; NaN sorts last. Returns whether all known cells differ."""
     order = np.argsort(cells)
     ordered = cells[order]
     step = np.zeros(len(cells), codes.dtype)
@@ -215,6 +229,7 @@ def _rank(cells: np.ndarray, codes: np.ndarray, missing: Any) -> None:
     n_missing = int(np.isnan(ordered).sum())
     if n_missing:
         codes[order[len(order) - n_missing :]] = missing
+    return bool(step[1 : len(order) - n_missing].all())
 
 
 def _rank_sparse(matrix: Any, column: int, codes: np.ndarray, missing: Any) -> None:
