@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import dispatched, inlined
-from omnirank.trees._kernels_cells import BinaryCells, DrawnCells, ValuedCells, clear, step
+from omnirank.trees._kernels_cells import BinaryCells, BinaryDraws, DrawnCells, ValuedCells, clear, step
 from omnirank.trees._kernels_random import mix, tie_priority, unit
 from omnirank.trees._kernels_split import SLACK, TIE
 
@@ -42,7 +42,7 @@ def find(features, f, work, lo, hi, tag):
     """List the node's rows with a non-zero cell of feature f in work.found (codes in work.keys); their number."""
 
 
-@find.kind(BinaryCells)
+@find.kind(BinaryCells, BinaryDraws)
 def _find_binary(features, f, work, lo, hi, tag):
     n = np.uint64(0)
     if hi - lo <= FEW_ROWS and features.bits.shape[0] > 0:
@@ -77,12 +77,12 @@ def _gain(q, p, k, norm, total):
 
 
 @inlined
-def _try(gain, k, f, n_left, total, settings, seed, best, test):
+def _try(gain, k, f, position, total, settings, seed, best, test):
     """Whether splitting off k of the total weight is the best so far."""
     least = settings.min_leaf - SLACK
     if gain <= best[0] * (1.0 - TIE) or k < least or total - k < least:
         return False
-    priority = tie_priority(seed, f, 2 * (n_left - 1), settings.first_tie)
+    priority = tie_priority(seed, f, position, settings.first_tie)
     if gain <= best[0] * (1.0 + TIE) and (test[FEATURE] < 0 or priority <= np.uint64(test[PRIORITY])):
         return False
     best[0] = max(gain, best[0])
@@ -103,8 +103,35 @@ def threshold_of(features, best, test):
 @search_cells.kind(BinaryCells)
 def _search_binary(space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test):
     """Split off the rows that are not 0."""
-    if n == 0 or n == size:
-        return
+    if 0 < n < size:
+        n_left = size - n if features.zero[f] == 0 else n
+        position = 2 * (n_left - 1)
+        _split_off(space, features, f, weight_of, work, n, total, norm, top, settings, seed, best, test, position)
+
+
+@search_cells.kind(BinaryDraws)
+def _draw_binary(space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test):
+    """Extra trees: split off the rows that are not 0; the threshold is uniform between both values."""
+    state = mix(np.uint64(test[STATE]))
+    test[STATE] = np.int64(state)
+    if 0 < n < size:
+        if _split_off(space, features, f, weight_of, work, n, total, norm, top, settings, seed, best, test, 0):
+            start = features.value_starts[f]
+            best[1] = _threshold(features, start, start + 1, state)
+
+
+@inlined
+def _threshold(features, low, high, state):
+    """Uniform between two of the features' values, below the larger one."""
+    smallest = features.values[low]
+    largest = features.values[high]
+    threshold = features.values.dtype.type(smallest + unit(state) * (largest - smallest))
+    return threshold if threshold < largest else smallest
+
+
+@inlined
+def _split_off(space, features, f, weight_of, work, n, total, norm, top, settings, seed, best, test, position):
+    """Try to split off all rows in work.found; returns whether it is the best test so far."""
     q = 0.0
     p = 0.0
     k = 0.0
@@ -117,13 +144,13 @@ def _search_binary(space, features, f, weight_of, work, n, size, total, norm, to
         p += dp
         k += w
     clear(space, work.found, n, work.running)
-    from_top = 1 if features.zero[f] == 0 else 0
-    n_left = size - n if from_top else n
-    if _try(_gain(q, p, k, norm, total), k, f, n_left, total, settings, seed, best, test):
-        test[FEATURE] = f
-        test[FROM_TOP] = from_top
-        test[BELOW] = 0
-        test[ABOVE] = 1
+    if not _try(_gain(q, p, k, norm, total), k, f, position, total, settings, seed, best, test):
+        return False
+    test[FEATURE] = f
+    test[FROM_TOP] = 1 if features.zero[f] == 0 else 0
+    test[BELOW] = 0
+    test[ABOVE] = 1
+    return True
 
 
 @search_cells.kind(ValuedCells)
@@ -166,7 +193,7 @@ def _search_valued(space, features, f, weight_of, work, n, size, total, norm, to
             if code == beyond:
                 continue
             n_left = size - t - 1 if from_top else t + 1
-            if _try(_gain(q, p, k, norm, total), k, f, n_left, total, settings, seed, best, test):
+            if _try(_gain(q, p, k, norm, total), k, f, 2 * (n_left - 1), total, settings, seed, best, test):
                 test[FEATURE] = f
                 test[FROM_TOP] = from_top
                 test[BELOW] = min(code, beyond)
@@ -194,8 +221,7 @@ def _draw(space, features, f, weight_of, work, n, size, total, norm, top, settin
     if low >= high:
         return
     start = features.value_starts[f]
-    smallest = features.values[start + low]
-    threshold = smallest + unit(state) * (features.values[start + high] - smallest)
+    threshold = _threshold(features, start + low, start + high, state)
     cut = low
     above = high
     while above - cut > 1:
@@ -218,23 +244,15 @@ def _draw(space, features, f, weight_of, work, n, size, total, norm, top, settin
             p += dp
             k += w
     clear(space, work.found, n, work.running)
-    least = settings.min_leaf - SLACK
-    gain = _gain(q, p, k, norm, total)
-    if gain <= best[0] * (1.0 - TIE) or k < least or total - k < least:
-        return
-    priority = tie_priority(seed, f, 0, settings.first_tie)
-    if gain <= best[0] * (1.0 + TIE) and (test[FEATURE] < 0 or priority <= np.uint64(test[PRIORITY])):
-        return
-    best[0] = max(gain, best[0])
-    test[PRIORITY] = np.int64(priority)
-    test[FEATURE] = f
-    test[FROM_TOP] = from_top
-    test[BELOW] = cut
-    test[ABOVE] = above
-    best[1] = min(threshold, np.nextafter(features.values[start + above], smallest))
+    if _try(_gain(q, p, k, norm, total), k, f, 0, total, settings, seed, best, test):
+        test[FEATURE] = f
+        test[FROM_TOP] = from_top
+        test[BELOW] = cut
+        test[ABOVE] = above
+        best[1] = threshold
 
 
-@threshold_of.kind(DrawnCells)
+@threshold_of.kind(DrawnCells, BinaryDraws)
 def _drawn(features, best, test):
     return best[1]
 

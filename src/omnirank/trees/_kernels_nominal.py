@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import inlined, part
+from omnirank.core.compiled import dispatched, inlined, part
 from omnirank.trees._kernels_draw import draw_threshold
 from omnirank.trees._kernels_order import ORDER, OTHER, order_rows
 from omnirank.trees._kernels_random import below, mix
@@ -105,33 +105,48 @@ def _scratch(features, n):
     )
 
 
-@search_feature.kind(MixedCodes)
+@dispatched(2)
+def search_sets(space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work):
+    """Search sets of levels, if this kind of features does; returns whether it has."""
+
+
+# One function, not one a branch: every level of calls makes the compiler work through the code below it again.
+@search_feature.kind(MixedCodes, MixedSets)
 def _search_mixed(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
-    if features.n_levels[f] == 0:
-        _search_thresholds(space, node, features, f, rows, weight, lo, n, total, settings, seed, work)
-        return
-    present, _n_missing = _mark_levels(features, f, rows, lo, n, work)
-    if present >= 2:
-        _search_order(space, node, features, f, rows, weight, lo, n, present, total, settings, seed, work)
-
-
-@search_feature.kind(MixedSets)
-def _search_mixed_sets(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
-    if features.n_levels[f] == 0:
-        _search_thresholds(space, node, features, f, rows, weight, lo, n, total, settings, seed, work)
+    """Try all thresholds of a numeric feature; cut the levels of a nominal one in the order of their means."""
+    n_levels = features.n_levels[f]
+    if n_levels == 0:
+        known = order_rows(features, f, rows, lo, n, work)
+        if known:
+            _scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work)
         return
     present, n_missing = _mark_levels(features, f, rows, lo, n, work)
+    if present < 2 or search_sets(
+        space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work
+    ):
+        return
+    # The first numbering follows the rows; the order must not depend on theirs.
+    _number_by_code(n_levels, work.rank, work.level, work.code, features.missing, n)
+    if present > 2:
+        sums = level_sums(space, node, weight, lo, work.level, n, present)
+        _rank_levels(sums, n_levels, weight, lo, n, present, work.level, work.rank, EQUAL_LEVELS * work.best[2])
+    known = _order_by_level(features.missing, n, present, work)
+    if _scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work):
+        work.test[LOW_ROW] = -1
+        _remember_subset(n_levels, work.test[CUT], work.rank, work.subset)
+
+
+@search_sets.kind(MixedCodes)
+def _no_sets(space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work):
+    return False
+
+
+@search_sets.kind(MixedSets)
+def _sets_of_levels(space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work):
     if present == 2:
-        _search_order(space, node, features, f, rows, weight, lo, n, present, total, settings, seed, work)
-    elif present > 2:
-        _search_level_sets(space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work)
-
-
-@inlined
-def _search_thresholds(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
-    known = order_rows(features, f, rows, lo, n, work)
-    if known:
-        _scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work)
+        return False
+    _search_level_sets(space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work)
+    return True
 
 
 @search_feature.kind(MixedDraws)
@@ -161,21 +176,6 @@ def _mark_levels(features, f, rows, lo, n, work):
             present += 1
         work.level[i] = work.rank[c]
     return present, n_missing
-
-
-@inlined
-def _search_order(space, node, features, f, rows, weight, lo, n, present, total, settings, seed, work):
-    """Cut the levels in the order of their means."""
-    # The first numbering follows the rows; the order must not depend on theirs.
-    _number_by_code(features.n_levels[f], work.rank, work.level, work.code, features.missing, n)
-    if present > 2:
-        sums = level_sums(space, node, weight, lo, work.level, n, present)
-        least = EQUAL_LEVELS * work.best[2]
-        _rank_levels(sums, features.n_levels[f], weight, lo, n, present, work.level, work.rank, least)
-    known = _order_by_level(features.missing, n, present, work)
-    if _scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work):
-        work.test[LOW_ROW] = -1
-        _remember_subset(features.n_levels[f], work.test[CUT], work.rank, work.subset)
 
 
 @part

@@ -200,7 +200,10 @@ def _one_levels(space, node, weight, lo, level, n, n_levels):
 
 @inlined
 def _norms_to_gains(total, n, floats):
-    for t in range((n + 7) & ~7):  # whole vectors: divisions one by one take as long as eight at once
+    whole = (n + 7) & ~7  # vectors: divisions one by one take as long as eight at once
+    for t in range(n, whole):
+        floats[SPLIT_OFF, t] = 0.5 * total
+    for t in range(whole):
         k = floats[SPLIT_OFF, t]
         floats[GAIN, t] *= total / (k * (total - k))
 

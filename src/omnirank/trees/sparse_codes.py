@@ -35,7 +35,7 @@ def sparse_codes(table: Table, random_tests: bool = False) -> Any:
     >>> codes.codes.tolist(), codes.zero.tolist()
     ([1, 2, 0], [0, 1])
     """
-    from omnirank.trees._kernels_cells import BinaryCells, DrawnCells, ValuedCells
+    from omnirank.trees._kernels_cells import BinaryCells, BinaryDraws, DrawnCells, ValuedCells
 
     matrix = sparse.csc_array(table.matrix)
     if (matrix.data == 0).any():
@@ -48,7 +48,8 @@ def sparse_codes(table: Table, random_tests: bool = False) -> Any:
     ranks = ranks.astype(np.uint32 if wide else np.uint16)
     numbered = sparse.csc_array((np.arange(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
     by_row = sparse.csr_array(numbered)
-    kind: Any = DrawnCells if random_tests else ValuedCells if n_codes.max(initial=0) > 2 else BinaryCells
+    more = n_codes.max(initial=0) > 2
+    kind: Any = (DrawnCells if more else BinaryDraws) if random_tests else (ValuedCells if more else BinaryCells)
     return kind(
         matrix.indptr.astype(np.uint32),
         matrix.indices.astype(np.uint32),
