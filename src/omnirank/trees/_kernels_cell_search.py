@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import dispatched, inlined
+from omnirank.trees._kernels_cell_gains import split_gain
 from omnirank.trees._kernels_cells import BinaryCells, DrawnCells, ValuedCells, clear, step
 from omnirank.trees._kernels_random import mix, tie_priority, unit
 from omnirank.trees._kernels_split import SLACK, TIE
@@ -72,11 +73,6 @@ def _find_valued(features, f, work, lo, hi, tag):
 
 
 @inlined
-def _gain(q, p, k, norm, total):
-    return q / k + (norm - 2.0 * p + q) / (total - k) - norm / total
-
-
-@inlined
 def _try(gain, k, f, n_left, total, settings, seed, best, test):
     """Whether splitting off k of the total weight is the best so far."""
     least = settings.min_leaf - SLACK
@@ -116,10 +112,11 @@ def _search_binary(space, features, f, weight_of, work, n, size, total, norm, to
         q += dq
         p += dp
         k += w
+    gain = split_gain(space, q, p, k, norm, total, node_sums, work.running)
     clear(space, work.found, n, work.running)
     from_top = 1 if features.zero[f] == 0 else 0
     n_left = size - n if from_top else n
-    if _try(_gain(q, p, k, norm, total), k, f, n_left, total, settings, seed, best, test):
+    if _try(gain, k, f, n_left, total, settings, seed, best, test):
         test[FEATURE] = f
         test[FROM_TOP] = from_top
         test[BELOW] = 0
@@ -166,7 +163,8 @@ def _search_valued(space, features, f, weight_of, work, n, size, total, norm, to
             if code == beyond:
                 continue
             n_left = size - t - 1 if from_top else t + 1
-            if _try(_gain(q, p, k, norm, total), k, f, n_left, total, settings, seed, best, test):
+            gain = split_gain(space, q, p, k, norm, total, work.sums[top], work.running)
+            if _try(gain, k, f, n_left, total, settings, seed, best, test):
                 test[FEATURE] = f
                 test[FROM_TOP] = from_top
                 test[BELOW] = min(code, beyond)
@@ -217,9 +215,9 @@ def _draw(space, features, f, weight_of, work, n, size, total, norm, top, settin
             q += dq
             p += dp
             k += w
+    gain = split_gain(space, q, p, k, norm, total, work.sums[top], work.running)
     clear(space, work.found, n, work.running)
     least = settings.min_leaf - SLACK
-    gain = _gain(q, p, k, norm, total)
     if gain <= best[0] * (1.0 - TIE) or k < least or total - k < least:
         return
     priority = tie_priority(seed, f, 2 * cut, settings.first_tie)
