@@ -1,4 +1,4 @@
-"""Errors of trees whose leaves describe the features: unsupervised, and beside the target's error where labels are few."""
+"""Errors of trees whose leaves describe the features: alone, or beside the target's error where labels are few."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def true_levels(dense: np.ndarray, columns: PrototypeColumns, variables: np.ndar
 
 
 def majority_levels(by_node: np.ndarray, columns: PrototypeColumns, variables: np.ndarray) -> np.ndarray:
-    """Return the majority level (the first of equals) of each node; of a label whether its frequency is at least 1/2."""
+    """Return the majority level (the first of equals) of each node; of a label, whether 1/2 or more have it."""
     codes = np.empty((len(by_node), len(variables)), np.int32)
     for place, v in enumerate(variables):
         own = by_node[:, columns.variable == v]

@@ -133,7 +133,9 @@ def resolve_supervision(
     grid = _GRID if weights[dataset.labelled].sum() >= least else _GRID[:-1]
     curve = {}
     for w in grid:
-        error = _out_of_bag_error(dataset, replace(rules, supervision=w), entropy, sample_weight, feature_weights, n_jobs)
+        error = _out_of_bag_error(
+            dataset, replace(rules, supervision=w), entropy, sample_weight, feature_weights, n_jobs
+        )
         if not np.isnan(error):
             curve[w] = error
     return _chosen(curve)
@@ -146,7 +148,9 @@ def _chosen(curve: dict[float, float]) -> Supervision:
     level = max(w for w, error in curve.items() if error <= best * (1 + _AS_GOOD))
     reason = f"out-of-bag error of the labelled examples {curve[level]:.4g}"
     if 1.0 in curve:
-        reason += ", the smallest of the levels compared" if level == 1 else f"; {curve[1.0]:.4g} without unlabelled ones"
+        reason += (
+            ", the smallest of the levels compared" if level == 1 else f"; {curve[1.0]:.4g} without unlabelled ones"
+        )
     logger.info("supervision %g: %s", level, reason)
     return Supervision(level, reason, curve)
 

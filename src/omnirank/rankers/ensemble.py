@@ -294,9 +294,7 @@ class EnsembleRanker(BaseRanker):
         rules, weights = self._rules(1.0), None
         certain = self.supervision == "auto" and dataset.target is not None and dataset.labelled.all()
         if self.supervision != 1 and not certain:
-            weights = resolve_feature_weights(
-                self.feature_weights, dataset, rules, entropy, sample_weight, self.n_jobs
-            )
+            weights = resolve_feature_weights(self.feature_weights, dataset, rules, entropy, sample_weight, self.n_jobs)
         return resolve_supervision(
             self.supervision, dataset, rules, entropy, sample_weight, weights, self.n_jobs
         ), weights
