@@ -314,15 +314,16 @@ def _block_open(space, node, rows, weight, lo, n):
     starts = space.starts
     centred = node.centred
     mean = node.sums
+    n_columns = np.uint64(z.shape[1])
     total = 0.0
     for i in range(n):
         total += weight[lo + i]
-    for c in range(z.shape[1]):
+    for c in range(n_columns):
         mean[c] = 0.0
     for i in range(n):
         r = rows[lo + i]
         w = weight[lo + i]
-        for c in range(z.shape[1]):
+        for c in range(n_columns):
             mean[c] += w * z[r, c]  # unknown cells are 0
     impurity = 0.0
     for b in range(space.known.shape[0]):
@@ -333,8 +334,10 @@ def _block_open(space, node, rows, weight, lo, n):
             k += known
         node.totals[b] = k
         norm = 0.0
+        first = np.uint64(starts[b])
+        last = np.uint64(starts[b + 1])
         if k > 0.0:
-            for c in range(starts[b], starts[b + 1]):
+            for c in range(first, last):
                 mean[c] /= k
                 norm += mean[c] * mean[c]
         block_impurity = 0.0
@@ -342,7 +345,7 @@ def _block_open(space, node, rows, weight, lo, n):
             r = rows[lo + i]
             w = node.weight[b, i]
             q = 0.0
-            for c in range(starts[b], starts[b + 1]):
+            for c in range(first, last):
                 d = z[r, c] - mean[c]
                 centred[i, c] = w * d
                 q += d * d

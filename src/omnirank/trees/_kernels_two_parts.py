@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import dispatched, inlined
+from omnirank.core.compiled import dispatched, inlined, part
 from omnirank.trees._kernels_gram import GramColumns
 from omnirank.trees._kernels_labels import LabelSets
 from omnirank.trees._kernels_order import ORDER, OTHER
@@ -74,8 +74,16 @@ def _scratch(space, n):
     )
 
 
+# Steps of both parts are called, not copied into their callers: nobody should wait for their compilation twice.
+
+
 @open_node.kind(TwoParts)
 def _open(space, node, rows, weight, lo, n):
+    return _open_both(space, node, rows, weight, lo, n)
+
+
+@part
+def _open_both(space, node, rows, weight, lo, n):
     m = 0
     for i in range(n):
         r = rows[lo + i]
@@ -107,6 +115,11 @@ def admissible(k, known, least):
 
 @prefix_gains.kind(TwoParts)
 def _prefix(space, node, weight, lo, total, ints, part, n, floats):
+    _prefix_both(space, node, weight, lo, total, ints, part, n, floats)
+
+
+@part
+def _prefix_both(space, node, weight, lo, total, ints, part, n, floats):
     prefix_gains(space.features, node.features, weight, lo, total, ints, part, n, floats)
     known = node.totals[0]
     n_known = np.int64(node.totals[1])
@@ -140,6 +153,11 @@ def _prefix(space, node, weight, lo, total, ints, part, n, floats):
 
 @subset_gain.kind(TwoParts)
 def _subset(space, node, weight, lo, total, ints, n):
+    return _subset_both(space, node, weight, lo, total, ints, n)
+
+
+@part
+def _subset_both(space, node, weight, lo, total, ints, n):
     gain, k = subset_gain(space.features, node.features, weight, lo, total, ints, n)
     known = node.totals[0]
     m = 0
@@ -149,9 +167,9 @@ def _subset(space, node, weight, lo, total, ints, n):
             node.ints[OTHER, m] = p
             m += 1
     if m > 0 and m < np.int64(node.totals[1]):
-        own, part = subset_gain(space.target, node.target, node.weight, 0, known, node.ints, m)
+        own, k_known = subset_gain(space.target, node.target, node.weight, 0, known, node.ints, m)
         gain += own
-        if space.least > 0.0 and not admissible(part, known, space.least):
+        if space.least > 0.0 and not admissible(k_known, known, space.least):
             gain = -1.0
     return gain, k
 
@@ -161,6 +179,11 @@ both_gains.kind(TwoParts, GramColumns)(_two_scans)
 
 @level_sums.kind(TwoParts)
 def _levels(space, node, weight, lo, level, n, n_levels):
+    return _levels_both(space, node, weight, lo, level, n, n_levels)
+
+
+@part
+def _levels_both(space, node, weight, lo, level, n, n_levels):
     """Sums of both parts side by side; a level without labelled rows has the target's mean of the node."""
     own = level_sums(space.features, node.features, weight, lo, level, n, n_levels)
     m = np.int64(node.totals[1])

@@ -125,7 +125,19 @@ def two_part_space(
         around = clustering_space(*features, sample_weight, sparse_features=in_cells)
     if not varies and not least_labelled:
         return around
+    if not in_cells:
+        own, around = _in_blocks(own), _in_blocks(around)
     return TwoParts(own, around, known, float(least_labelled))
+
+
+def _in_blocks(space: Any) -> Any:
+    """Dense columns as one block that all rows know: one kind less to be compiled in pairs."""
+    from omnirank.trees._kernels_spaces import DenseBlocks, DenseColumns, OneColumn
+
+    if not isinstance(space, OneColumn | DenseColumns):
+        return space
+    z = space.z[:, None] if isinstance(space, OneColumn) else space.z
+    return DenseBlocks(z, np.array([0, z.shape[1]]), np.ones((1, len(z))))
 
 
 def _spread(space: Any, known: np.ndarray, factor: float) -> Any:
