@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from omnirank.data.load import load
     from omnirank.data.parquet import write_parquet
     from omnirank.ensembles.pct import PCTClassifier, PCTRegressor
+    from omnirank.ensembles.pct_clusterer import PCTClusterer
     from omnirank.ensembles.pct_forest import PCTForestClassifier, PCTForestRegressor
     from omnirank.rankers.baselines import RandomRanker, UniformRanker
     from omnirank.rankers.ensemble import EnsembleRanker
@@ -42,6 +43,7 @@ _WHERE = {
     "EnsembleRanker": "omnirank.rankers.ensemble",
     "Hierarchy": "omnirank.data.hierarchy",
     "PCTClassifier": "omnirank.ensembles.pct",
+    "PCTClusterer": "omnirank.ensembles.pct_clusterer",
     "PCTForestClassifier": "omnirank.ensembles.pct_forest",
     "PCTForestRegressor": "omnirank.ensembles.pct_forest",
     "PCTRegressor": "omnirank.ensembles.pct",
@@ -69,6 +71,7 @@ __all__ = [
     "EnsembleRanker",
     "Hierarchy",
     "PCTClassifier",
+    "PCTClusterer",
     "PCTForestClassifier",
     "PCTForestRegressor",
     "PCTRegressor",

@@ -11,7 +11,7 @@ from scipy import sparse
 
 import omnirank as om
 from omnirank.ensembles.plan import GrowingRules, features_per_node, make_plan
-from omnirank.errors import DataError, ParameterError
+from omnirank.errors import ParameterError
 from omnirank.testing import tiny_dataset
 
 
@@ -102,6 +102,8 @@ def test_plans_travel_to_other_processes(task):
         ({"tie_break": "best"}, "tie_break"),
         ({"min_samples_leaf": -1}, "min_samples_leaf"),
         ({"max_depth": -2}, "max_depth"),
+        ({"supervision": 1.5}, "supervision"),
+        ({"min_labelled_leaf": -1}, "min_labelled_leaf"),
     ],
 )
 def test_rules_are_checked(rules, message):
@@ -109,9 +111,11 @@ def test_rules_are_checked(rules, message):
         make_plan(numbers(2), GrowingRules(**rules), 0)
 
 
-def test_data_without_target():
-    with pytest.raises(DataError, match="no target"):
-        make_plan(om.Dataset(np.eye(4)), GrowingRules(), 0)
+def test_data_without_target_are_clustered():
+    plan = make_plan(om.Dataset(np.eye(4)), GrowingRules(min_samples_leaf=1, bootstrap=False), 0)
+    assert plan.task.name == "clustering"
+    assert plan.columns.names == plan.dataset.feature_names
+    assert (plan.grow(0).feature >= 0).any()
 
 
 def test_good_data_give_no_warning():

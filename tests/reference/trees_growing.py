@@ -31,6 +31,8 @@ class Problem(NamedTuple):
     columns: np.ndarray
     lambdas: np.ndarray
     training_weight: np.ndarray  # gives N0 and K0_c
+    labelled: np.ndarray | None = None  # rows with a known target, where a child needs 0 or enough of them
+    min_labelled: float = 0.0
 
     @property
     def scale(self):
@@ -143,6 +145,8 @@ class _Growing:
         self.nodes.append(Node(None, None, None, None, 0.0, weight.sum(), depth))
         if depth >= self.settings.max_depth or is_constant(self.problem.columns[rows]):
             return
+        if self.problem.min_labelled > 0 and not self.problem.labelled[rows].any():
+            return
         test = self.best_test(rows, seed)
         if test is None:
             return
@@ -193,6 +197,8 @@ class _Growing:
             left = test.left | (missing & missing_left)
             if min(weight[left].sum(), weight[~left].sum()) < self.settings.min_leaf - SLACK:
                 continue
+            if not all(self.enough_labelled(rows[side]) for side in (left, ~left)):
+                continue
             gain = heuristic(self.problem.columns[rows], weight, self.scale, left)
             if gain > self.least_gain * (1 + TIE):
                 position = 2 * test.position + missing_left
@@ -200,6 +206,13 @@ class _Growing:
                 new.gain = gain
                 found.append(new)
         return found
+
+    def enough_labelled(self, rows):
+        """Whether rows have no known target, or enough of them have one."""
+        if self.problem.min_labelled <= 0:
+            return True
+        labelled = rows[self.problem.labelled[rows]]
+        return not len(labelled) or self.weight[labelled].sum() >= self.problem.min_labelled - SLACK
 
     def tests(self, f, rows):
         cells = self.problem.features[f][rows]

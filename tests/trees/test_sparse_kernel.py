@@ -111,3 +111,49 @@ def test_missing_cells_take_the_dense_path():
     X = sparse.csc_array(np.array([[0.0, 1.0], [np.nan, 0.0], [2.0, 1.0], [0.0, 3.0]]))
     plan = make_plan(om.Dataset(X, [0.1, 0.2, 0.9, 1.3]), GrowingRules(), 0)
     assert isinstance(plan.coded, DenseFeatures)
+
+
+# -- few labels and none -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ensemble", ["random-forest", "extra-trees"])
+@pytest.mark.parametrize("kind", TARGETS)
+@pytest.mark.parametrize("binary", [True, False])
+def test_same_trees_with_few_labels(kind, binary, ensemble):
+    rng = np.random.default_rng([TARGETS.index(kind), binary, 9])
+    for seed, (w, least) in enumerate([(0.0, 0), (0.5, 0), (0.5, 3), (0.0, 3)]):
+        X = sparse_features(rng, 300, 40, 0.08, binary)
+        y = target(rng, X, kind).astype(float)
+        y[rng.random(300) < 0.7] = np.nan
+        rules = {"supervision": w, "min_labelled_leaf": least, "max_features": "sqrt"}
+        sides = grow_both(X, y, ensemble, seed, **rules)
+        assert (sides[0][1].feature >= 0).sum() > 5
+        assert_same_tree(*sides)
+
+
+def test_same_trees_with_weights_and_few_labels():
+    rng = np.random.default_rng(10)
+    X = sparse_features(rng, 200, 30, 0.1, False)
+    y = target(rng, X, "number")
+    y[rng.random(200) < 0.5] = np.nan
+    weight = rng.random(200) + 0.5
+    tables = [Table.from_sparse(sparse.csc_array(X)), Table.from_numeric(X)]
+    plans = [make_plan(om.Dataset(t, y), GrowingRules(supervision=0.4), 0, weight) for t in tables]
+    for i in range(4):
+        assert_same_tree(*[(plan, plan.grow(i)) for plan in plans])
+
+
+def test_partly_known_label_sets_of_sparse_features():
+    """Labels with gaps of their own are blocks, for which features are coded in full; the trees are the same."""
+    rng = np.random.default_rng(11)
+    X = sparse_features(rng, 120, 20, 0.15, False)
+    y = target(rng, X, "labels").astype(float)
+    y[rng.random(y.shape) < 0.4] = np.nan
+    y[60:] = np.nan
+    plans = [
+        make_plan(om.Dataset(t, y, task="multi-label"), GrowingRules(supervision=0.5), 0)
+        for t in (Table.from_sparse(sparse.csc_array(X)), Table.from_numeric(X))
+    ]
+    assert isinstance(plans[0].coded, DenseFeatures)
+    for i in range(3):
+        assert_same_tree(*[(plan, plan.grow(i)) for plan in plans])

@@ -10,9 +10,38 @@ from typing import Annotated, Any
 
 import typer
 
-__all__ = ["CsvOption", "with_data"]
+__all__ = [
+    "CsvOption",
+    "LabelledOption",
+    "SupervisionOption",
+    "supervision_lines",
+    "supervision_of",
+    "with_data",
+    "with_few_labels",
+]
 
 CsvOption = Annotated[bool, typer.Option("--csv", help="Print only figures, as CSV.")]
+_FEW = "Few labels"
+LabelledOption = Annotated[
+    str | None,
+    typer.Option(
+        "--labelled",
+        metavar="N",
+        help="Keep the labels of so many examples, or of this share (0.1), drawn by the seed, and hide the others.",
+        show_default=False,
+        rich_help_panel=_FEW,
+    ),
+]
+SupervisionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--supervision",
+        metavar="W",
+        help="How much the target counts beside the features: from 0 to 1 (labelled examples only), or auto.",
+        show_default=False,
+        rich_help_panel=_FEW,
+    ),
+]
 
 _HEADER: dict[str, Any] = {"auto": "auto", "yes": True, "no": False}
 _PANEL = "Reading the data"
@@ -92,3 +121,40 @@ def with_data(command: Callable[..., None]) -> Callable[..., None]:
     wrapper.__signature__ = inspect.Signature(merged)  # type: ignore[attr-defined]
     wrapper.__annotations__ = {p.name: p.annotation for p in merged}
     return wrapper
+
+
+def with_few_labels(dataset: Any, labelled: str | None, seed: int | None) -> Any:
+    """Return the data set in which only so many (or this share of the) examples stay labelled."""
+    from omnirank.core.errors import ParameterError
+
+    if labelled is None:
+        return dataset
+    try:
+        amount: int | float = int(labelled) if labelled.isdigit() else float(labelled)
+    except ValueError:
+        raise ParameterError(f"--labelled {labelled}: give a count or a share in (0, 1)") from None
+    return dataset.keep_labels(amount, random_state=seed)
+
+
+def supervision_of(text: str) -> str | float:
+    """Return the level of supervision that a user writes."""
+    from omnirank.core.errors import ParameterError
+
+    if text == "auto":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise ParameterError(f"--supervision {text}: choose auto or a number from 0 to 1") from None
+
+
+def supervision_lines(model: Any) -> list[str]:
+    """Return the level of supervision of a fitted model, why it is that one, and the errors of the others, in words."""
+    reason = getattr(model, "supervision_reason_", None)
+    if reason is None or (reason != "given" and model.supervision_ == 1 and not model.supervision_curve_):
+        return []
+    lines = [f"supervision {model.supervision_:g}: {reason}"]
+    if model.supervision_curve_:
+        errors = ", ".join(f"{w:g}: {error:.4g}" for w, error in sorted(model.supervision_curve_.items()))
+        lines.append(f"errors by supervision: {errors}")
+    return lines

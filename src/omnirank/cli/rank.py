@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from omnirank.cli.options import CsvOption, with_data
+from omnirank.cli.options import (
+    CsvOption,
+    LabelledOption,
+    SupervisionOption,
+    supervision_lines,
+    supervision_of,
+    with_data,
+    with_few_labels,
+)
 from omnirank.cli.output import Justify, bar, figures, note, numbers, say, table
 
 if TYPE_CHECKING:
@@ -80,6 +88,8 @@ def rank(
         bool,
         typer.Option("--per-target", help="Scores for each single target too.", rich_help_panel=_TREES),
     ] = False,
+    supervision: SupervisionOption = None,
+    labelled: LabelledOption = None,
     parameters: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Parameter of the method; may be repeated."),
@@ -91,6 +101,7 @@ def rank(
     from omnirank.core.parallel import progress_bars
     from omnirank.core.registry import default_method, get_method
 
+    dataset = with_few_labels(dataset, labelled, seed)
     chosen = default_method(dataset.task) if method is None else get_method(method)
     given = {
         "ensemble": ensemble,
@@ -98,6 +109,7 @@ def rank(
         "max_features": None if max_features is None else _value(max_features),
         "min_samples_leaf": min_leaf,
         "per_target": per_target or None,
+        "supervision": None if supervision is None else supervision_of(supervision),
     }
     named = {name: value for name, value in given.items() if value is not None}
     settings = {"random_state": seed, "n_jobs": jobs} | named | _assignments(parameters or [])
@@ -108,7 +120,7 @@ def rank(
         raise ParameterError(f"scores of method {chosen.name!r} cannot be split by target: leave out --per-target")
     if out is not None:
         ranking.save(out)
-    for text in dataset.notes:
+    for text in (*dataset.notes, *supervision_lines(ranker)):
         note(text)
     if csv:
         frame = _frame(ranking).head(len(ranking) if top is None else top)

@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from omnirank.cli.options import with_data
+from omnirank.cli.options import (
+    LabelledOption,
+    SupervisionOption,
+    supervision_lines,
+    supervision_of,
+    with_data,
+    with_few_labels,
+)
 from omnirank.cli.output import note
 
 if TYPE_CHECKING:
@@ -23,33 +30,50 @@ def tree(
     prune: Annotated[bool, typer.Option("--prune/--no-prune", help="Whether to prune the tree (M5).")] = True,
     max_depth: Annotated[int | None, typer.Option(min=0, help="Greatest depth of a leaf.")] = None,
     min_leaf: Annotated[float, typer.Option(help="Least number of examples in a leaf.")] = 2,
+    max_leaves: Annotated[int | None, typer.Option(min=1, help="Greatest number of clusters, without target.")] = None,
+    supervision: SupervisionOption = None,
+    labelled: LabelledOption = None,
     threshold: Annotated[float, typer.Option(help="Share of examples from which a label is shown.")] = 0.5,
     seed: Annotated[int | None, typer.Option(help="Seed; it breaks ties between equally good tests.")] = 0,
 ) -> None:
-    """Grow a tree that predicts the target, prune it and print it."""
-    from omnirank.core.errors import DataError, ParameterError
+    """Grow a tree that predicts the target, prune it and print it; without target, a tree of clusters."""
+    from omnirank.core.errors import ParameterError
     from omnirank.trees.export import export_graphviz, export_text
     from omnirank.trees.tree_json import export_json
 
     if dot and json:
         raise ParameterError("--dot and --json: choose one")
+    dataset = with_few_labels(dataset, labelled, seed)
+    shared = {"max_depth": max_depth, "min_samples_leaf": min_leaf, "random_state": seed}
     if dataset.target is None:
-        raise DataError("a tree predicts a target: name it with --target")
-    model = _model(dataset.task)(
-        pruning="m5" if prune else None, max_depth=max_depth, min_samples_leaf=min_leaf, random_state=seed
-    ).fit(dataset)
-    for text in dataset.notes:
+        if supervision is not None:
+            raise ParameterError("--supervision needs a target: name it with --target")
+        model = _clusterer(max_leaves, **shared).fit(dataset)
+    else:
+        if max_leaves is not None:
+            raise ParameterError("--max-leaves is for trees of clusters: leave it out, or the target")
+        level = "auto" if supervision is None else supervision_of(supervision)
+        model = _model(dataset.task)(pruning="m5" if prune else None, supervision=level, **shared).fit(dataset)
+    for text in (*dataset.notes, *supervision_lines(model)):
         note(text)
     if json:
         found = export_json(model)
     else:
         found = (export_graphviz if dot else export_text)(model, threshold=threshold)
-    note(f"{dataset.task}: {model.tree_.n_nodes} nodes, {model.get_n_leaves()} leaves, depth {model.get_depth()}")
+    grown = model.tree_
+    note(f"{dataset.task}: {grown.n_nodes} nodes, {grown.n_leaves} leaves, depth {grown.max_depth}")
     if out is None:
         typer.echo(found.rstrip("\n"))
     else:
         out.write_text(found.rstrip("\n") + "\n", encoding="utf-8")
         note(f"tree written to {out}")
+
+
+def _clusterer(max_leaves: int | None, **shared: Any) -> Any:
+    from omnirank.ensembles.pct_clusterer import PCTClusterer
+
+    limit = {} if max_leaves is None else {"max_leaves": max_leaves}
+    return PCTClusterer(**limit, **shared)
 
 
 def _model(task: str) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.seeds import root_entropy
 from omnirank.data.convert import table_from
+from omnirank.data.few_labels import hidden_examples
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import check_target, target_from
 from omnirank.data.table import Table, chosen_numbers, is_sparse
@@ -209,6 +210,17 @@ class Dataset:
             raise DataError("there are no labels to hide: the data set has no target")
         hidden = self.target.hide(chosen_numbers(rows, self.n_examples))
         return self._view(_all_target=hidden, _target_rows=None)
+
+    def keep_labels(self, labelled: int | float, random_state: Any = None) -> Dataset:
+        """Return a new data set in which only so many examples (a count, or a share) stay labelled, drawn at random.
+
+        Examples
+        --------
+        >>> import omnirank as om
+        >>> int(om.datasets.load_sample("digits").keep_labels(50, random_state=0).labelled.sum())
+        50
+        """
+        return self.hide_labels(hidden_examples(self.labelled, labelled, random_state))
 
     def split(
         self, share: float = 2 / 3, *, random_state: Any = None, stratify: bool = True

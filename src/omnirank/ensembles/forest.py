@@ -49,8 +49,8 @@ class Forest(PCTPredictor):
             A data set with its target, or the features: numbers are numeric; categoricals, strings and booleans are
             nominal; NaN, None and NA are missing.
         y : array-like, data frame, scipy.sparse container or sequence of sets
-            The target; NaN, None and NA are unknown. Examples without any known target value are not used. Not with a
-            Dataset.
+            The target; NaN, None and NA are unknown. How examples without any known target value are used
+            ``supervision`` says. Not with a Dataset.
         sample_weight : array-like of shape (n_examples,), optional
             Weights of the examples, of mean about 1; they multiply bootstrap counts. Those of weight 0 are not used.
 
@@ -61,10 +61,10 @@ class Forest(PCTPredictor):
         """
         rules = self._rules(self.ensemble, self.bootstrap)
         self._check(rules.bootstraps)
-        training = self._training(X, y, sample_weight)
-        kept = self._kept_trees(training)
-        if not kept:
+        if not (self.warm_start and getattr(self, "trees_", [])):
             self._entropy = root_entropy(self.random_state)
+        training = self._training(X, y, sample_weight, rules, self._entropy)
+        kept = self._kept_trees(training)
         plan = self._plan(training, rules, self._entropy, self.n_jobs)
         grow = partial(grow_tree, plan, training, None)
         grown = run_parallel(grow, range(len(kept), self.n_trees), self.n_jobs, description="growing trees")
@@ -169,7 +169,7 @@ class Forest(PCTPredictor):
             )
         with np.errstate(invalid="ignore"):
             means = sums / counts[:, None]
-        rated = covered & used
+        rated = covered & used & whole.labelled
         task = get_task(self.task_)
         target = whole.take(rated).target
         truth = task.columns(target, whole.hierarchy) if target is not None else training.columns

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from omnirank.core.errors import ParameterError
+from omnirank.data.infer import TASKS
 from omnirank.data.table import is_sparse
+from omnirank.ensembles.feature_losses import (
+    feature_errors,
+    majority_levels,
+    mixed_errors,
+    true_levels,
+    weighted_impurities,
+)
+from omnirank.ensembles.loss_parts import ErrorGrowth, ErrorMeasure, OutOfBag
 from omnirank.ensembles.plan import Plan
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.prototypes import node_means
@@ -24,6 +33,7 @@ ERRORS: dict[str, tuple[str, ...] | None] = {
     "accuracy": ("classification", "multi-target-classification"),
     "rrmse": ("regression", "multi-target-regression"),
     "auprc": _LABELS,
+    "target": tuple(task for task in TASKS if task != "clustering"),
 }
 
 # Label sets with more labels than this are compared as sets, with fewer as columns.
@@ -47,44 +57,6 @@ def check_error(error: str, task: str | None = None) -> None:
         raise ParameterError(f"permutation_error={error!r} is for {', '.join(tasks)}, not for {task}")
 
 
-class ErrorGrowth(NamedTuple):
-    """An error of one tree on its out-of-bag rows, and by how much it grows when each feature is permuted.
-
-    Of a measure that is larger for better predictions it is the value, and by how much it falls.
-
-    Attributes
-    ----------
-    before : float
-        The error.
-    growth : ndarray (features,)
-        By how much it grows.
-    target_before : ndarray (targets,) or None
-        The same for single targets, where that is asked for.
-    target_growth : ndarray (targets, features) or None
-        By how much these grow.
-    """
-
-    before: float
-    growth: np.ndarray
-    target_before: np.ndarray | None = None
-    target_growth: np.ndarray | None = None
-
-
-class OutOfBag(NamedTuple):
-    """A grown tree and the rows it has not seen, with the order in which their values are permuted."""
-
-    grown: Any
-    tests: Any
-    order: Any
-
-
-class ErrorMeasure(Protocol):
-    """What is the same for all trees of a fit; picklable."""
-
-    def growth(self, case: OutOfBag) -> ErrorGrowth:
-        """Return the error of a tree and its growth."""
-
-
 def error_measure(plan: Plan, error: str = "auto", per_target: bool = False) -> ErrorMeasure:
     """Return the error by which the trees of a plan are judged.
 
@@ -92,12 +64,21 @@ def error_measure(plan: Plan, error: str = "auto", per_target: bool = False) -> 
     ----------
     plan : Plan
         What the trees are grown on.
-    error : {"auto", "accuracy", "rrmse", "auprc"}
-        The error; "auto" is that of the task.
+    error : {"auto", "accuracy", "rrmse", "auprc", "target"}
+        The error; "auto" is that of the task, of semi-supervised trees beside that of the features; "target" leaves
+        the features out.
     per_target : bool
         Whether errors of single targets are wanted too.
     """
     check_error(error, plan.task.name)
+    if plan.task.name == "clustering" and not per_target:
+        return feature_errors(plan)
+    if error == "auto" and plan.around is not None:
+        return mixed_errors(plan, _target_measure(plan, error, per_target))
+    return _target_measure(plan, "auto" if error == "target" else error, per_target)
+
+
+def _target_measure(plan: Plan, error: str, per_target: bool) -> ErrorMeasure:
     columns = plan.columns
     if plan.task.name not in _LABELS:
         return _column_errors(plan, error)
@@ -142,7 +123,7 @@ class _ColumnErrors:
             base[self.numbers], change[self.numbers] = _losses(self.plan, case, loss, len(self.numbers))
             known[self.numbers] = weight @ ~np.isnan(self.number_truth[rows])
         if len(self.classes):
-            class_loss = LevelLoss(self.class_truth, _predicted_codes(by_node, columns, self.classes))
+            class_loss = LevelLoss(self.class_truth, majority_levels(by_node, columns, self.classes))
             base[self.classes], change[self.classes] = _losses(self.plan, case, class_loss, len(self.classes))
             known[self.classes] = weight @ (self.class_truth[rows] >= 0)
         divisor = np.where(known > 0, known, 1.0)
@@ -166,41 +147,17 @@ def _column_errors(plan: Plan, error: str) -> _ColumnErrors:
     labels = plan.task.name in _LABELS
     is_class = np.array([labels or levels is not None for levels in columns.levels], bool)
     numbers, classes = np.flatnonzero(~is_class), np.flatnonzero(is_class)
-    truth = np.full((len(dense), len(classes)), -1, np.int32)
-    for place, v in enumerate(classes):
-        own = dense[:, columns.variable == v]
-        known = ~np.isnan(own[:, 0])
-        truth[known, place] = own[known, 0] if labels else np.argmax(own[known], axis=1)
+    truth = true_levels(dense, columns, classes)
     if labels:
         scale = columns.weights / columns.n_variables
     else:
-        impurity = _impurities(columns, dense, plan.weight)
+        impurity = weighted_impurities(columns, dense, plan.weight)
         # Numbers count relative to their variance, and classes beside them relative to their Gini index.
         scale = (impurity > 0).astype(np.float64) / max(1, int((impurity > 0).sum()))
         if len(numbers):
             scale = np.divide(scale, impurity, out=scale, where=impurity > 0)
     number_truth = np.ascontiguousarray(dense[:, np.isin(columns.variable, numbers)])
     return _ColumnErrors(plan, numbers, classes, number_truth, truth, scale, error)
-
-
-def _predicted_codes(by_node: np.ndarray, columns: PrototypeColumns, classes: np.ndarray) -> np.ndarray:
-    """Majority class (the first of equals) of each node, or whether a label has a frequency of at least 1/2."""
-    codes = np.empty((len(by_node), len(classes)), np.int32)
-    for place, v in enumerate(classes):
-        own = by_node[:, columns.variable == v]
-        codes[:, place] = own[:, 0] >= 0.5 if columns.levels[v] is None else np.argmax(own, axis=1)
-    return codes
-
-
-def _impurities(columns: PrototypeColumns, dense: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Weighted variance of each number and Gini index of each class on the training set."""
-    variance = np.zeros(columns.n_columns)
-    for c, cells in enumerate(dense.T):
-        known = ~np.isnan(cells)
-        cells, own = cells[known], weight[known]
-        if len(cells) and (cells != cells[0]).any():
-            variance[c] = np.average((cells - np.average(cells, weights=own)) ** 2, weights=own)
-    return np.bincount(columns.variable, variance, columns.n_variables)
 
 
 def _losses(plan: Plan, case: OutOfBag, loss: Any, n_targets: int) -> tuple[np.ndarray, np.ndarray]:

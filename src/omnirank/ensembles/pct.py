@@ -36,8 +36,8 @@ class _SingleTree(PCTPredictor):
             A data set with its target, or the features: numbers are numeric; categoricals, strings and booleans are
             nominal; NaN, None and NA are missing.
         y : array-like, data frame, scipy.sparse container or sequence of sets
-            The target; NaN, None and NA are unknown. Examples without any known target value are not used. Not with a
-            Dataset.
+            The target; NaN, None and NA are unknown. How examples without any known target value are used
+            ``supervision`` says. Not with a Dataset.
         sample_weight : array-like of shape (n_examples,), optional
             Weights of the examples, of mean about 1; those of weight 0 are not used.
 
@@ -47,8 +47,9 @@ class _SingleTree(PCTPredictor):
             The fitted tree.
         """
         penalty = self._penalty()
-        training = self._training(X, y, sample_weight)
-        plan = self._plan(training, self._rules("bagging", False), root_entropy(self.random_state))
+        rules, entropy = self._rules("bagging", False), root_entropy(self.random_state)
+        training = self._training(X, y, sample_weight, rules, entropy)
+        plan = self._plan(training, rules, entropy)
         self.tree_ = grow_tree(plan, training, penalty, 0)
         return self
 
@@ -117,6 +118,16 @@ class PCTClassifier(_SingleTree, PCTClassifierBase):
         Which of several equally good tests is taken: by the seed, or the first.
     normalize_targets : bool
         Divide the variance of every target by its variance on the training set.
+    supervision : "auto" or float
+        Level of supervision w in [0, 1] where some examples are unlabelled: tests lower w times the impurity of the
+        target plus 1 - w times that of the features. 1 uses the labelled examples only, 0 the features only. "auto":
+        small forests of several levels are compared by the out-of-bag error of the labelled examples.
+    feature_weights : None, "auto", Ranking or array-like
+        How much each feature counts in the features' part of the impurity, relative to the largest. "auto": its
+        permutation score in a supervised random forest on the labelled examples.
+    min_labelled_leaf : float
+        Where unlabelled examples are used: a leaf has no labelled examples or at least this weight of them, and nodes
+        without any are not split. A leaf without labelled examples predicts what its nearest ancestor with some does.
     hierarchy_weight : float
         w0 of the label weights w(l) = w0 * mean(w(parents)) in hierarchical multi-label classification.
     class_weight : None, "balanced", dict or list of them
@@ -143,6 +154,8 @@ class PCTClassifier(_SingleTree, PCTClassifierBase):
         Number of targets or labels.
     target_names_ : tuple of str
         Their names.
+    supervision_, supervision_reason_, supervision_curve_
+        The level of supervision, why it is that one, and the out-of-bag errors of those that were compared.
     feature_importances_ : ndarray
         Genie3 of the tree.
     n_features_in_, feature_names_in_
@@ -171,6 +184,9 @@ class PCTClassifier(_SingleTree, PCTClassifierBase):
         nominal_tests: str = "ordered",
         tie_break: str = "random",
         normalize_targets: bool = True,
+        supervision: Any = "auto",
+        feature_weights: Any = None,
+        min_labelled_leaf: float = 2,
         hierarchy_weight: float = 0.75,
         class_weight: Any = None,
         task: str = "auto",
@@ -184,6 +200,9 @@ class PCTClassifier(_SingleTree, PCTClassifierBase):
         self.nominal_tests = nominal_tests
         self.tie_break = tie_break
         self.normalize_targets = normalize_targets
+        self.supervision = supervision
+        self.feature_weights = feature_weights
+        self.min_labelled_leaf = min_labelled_leaf
         self.hierarchy_weight = hierarchy_weight
         self.class_weight = class_weight
         self.task = task
@@ -212,6 +231,16 @@ class PCTRegressor(_SingleTree, PCTRegressorBase):
         Which of several equally good tests is taken: by the seed, or the first.
     normalize_targets : bool
         Divide the variance of every target by its variance on the training set.
+    supervision : "auto" or float
+        Level of supervision w in [0, 1] where some examples are unlabelled: tests lower w times the impurity of the
+        target plus 1 - w times that of the features. 1 uses the labelled examples only, 0 the features only. "auto":
+        small forests of several levels are compared by the out-of-bag error of the labelled examples.
+    feature_weights : None, "auto", Ranking or array-like
+        How much each feature counts in the features' part of the impurity, relative to the largest. "auto": its
+        permutation score in a supervised random forest on the labelled examples.
+    min_labelled_leaf : float
+        Where unlabelled examples are used: a leaf has no labelled examples or at least this weight of them, and nodes
+        without any are not split. A leaf without labelled examples predicts what its nearest ancestor with some does.
     task : str
         "regression", "multi-target-regression" or "mixed-targets" (numbers and classes together, predicted as a
         DataFrame); "auto" infers it from y, in which whole numbers are numbers.
@@ -228,6 +257,8 @@ class PCTRegressor(_SingleTree, PCTRegressorBase):
         Number of targets.
     target_names_ : tuple of str
         Their names.
+    supervision_, supervision_reason_, supervision_curve_
+        The level of supervision, why it is that one, and the out-of-bag errors of those that were compared.
     feature_importances_ : ndarray
         Genie3 of the tree.
     n_features_in_, feature_names_in_
@@ -256,6 +287,9 @@ class PCTRegressor(_SingleTree, PCTRegressorBase):
         nominal_tests: str = "ordered",
         tie_break: str = "random",
         normalize_targets: bool = True,
+        supervision: Any = "auto",
+        feature_weights: Any = None,
+        min_labelled_leaf: float = 2,
         task: str = "auto",
         random_state: Any = None,
     ) -> None:
@@ -266,5 +300,8 @@ class PCTRegressor(_SingleTree, PCTRegressorBase):
         self.nominal_tests = nominal_tests
         self.tie_break = tie_break
         self.normalize_targets = normalize_targets
+        self.supervision = supervision
+        self.feature_weights = feature_weights
+        self.min_labelled_leaf = min_labelled_leaf
         self.task = task
         self.random_state = random_state

@@ -45,6 +45,16 @@ class PCTForestClassifier(Forest, PCTClassifierBase):
         Which of several equally good tests is taken: by the seed, or the first.
     normalize_targets : bool
         Divide the variance of every target by its variance on the training set.
+    supervision : "auto" or float
+        Level of supervision w in [0, 1] where some examples are unlabelled: tests lower w times the impurity of the
+        target plus 1 - w times that of the features. 1 uses the labelled examples only, 0 the features only. "auto":
+        small forests of several levels are compared by the out-of-bag error of the labelled examples.
+    feature_weights : None, "auto", Ranking or array-like
+        How much each feature counts in the features' part of the impurity, relative to the largest. "auto": its
+        permutation score in a supervised random forest on the labelled examples.
+    min_labelled_leaf : float
+        Where unlabelled examples are used: a leaf has no labelled examples or at least this weight of them, and nodes
+        without any are not split. A leaf without labelled examples predicts what its nearest ancestor with some does.
     hierarchy_weight : float
         w0 of the label weights w(l) = w0 * mean(w(parents)) in hierarchical multi-label classification.
     class_weight : None, "balanced", dict or list of them
@@ -74,6 +84,8 @@ class PCTForestClassifier(Forest, PCTClassifierBase):
         Number of targets or labels.
     target_names_ : tuple of str
         Their names.
+    supervision_, supervision_reason_, supervision_curve_
+        The level of supervision, why it is that one, and the out-of-bag errors of those that were compared.
     feature_importances_ : ndarray
         Genie3, averaged over the trees.
     oob_decision_function_ : ndarray or list of ndarray
@@ -109,6 +121,9 @@ class PCTForestClassifier(Forest, PCTClassifierBase):
         nominal_tests: str = "ordered",
         tie_break: str = "random",
         normalize_targets: bool = True,
+        supervision: Any = "auto",
+        feature_weights: Any = None,
+        min_labelled_leaf: float = 2,
         hierarchy_weight: float = 0.75,
         class_weight: Any = None,
         task: str = "auto",
@@ -127,6 +142,9 @@ class PCTForestClassifier(Forest, PCTClassifierBase):
         self.nominal_tests = nominal_tests
         self.tie_break = tie_break
         self.normalize_targets = normalize_targets
+        self.supervision = supervision
+        self.feature_weights = feature_weights
+        self.min_labelled_leaf = min_labelled_leaf
         self.hierarchy_weight = hierarchy_weight
         self.class_weight = class_weight
         self.task = task
@@ -180,6 +198,16 @@ class PCTForestRegressor(Forest, PCTRegressorBase):
         Which of several equally good tests is taken: by the seed, or the first.
     normalize_targets : bool
         Divide the variance of every target by its variance on the training set.
+    supervision : "auto" or float
+        Level of supervision w in [0, 1] where some examples are unlabelled: tests lower w times the impurity of the
+        target plus 1 - w times that of the features. 1 uses the labelled examples only, 0 the features only. "auto":
+        small forests of several levels are compared by the out-of-bag error of the labelled examples.
+    feature_weights : None, "auto", Ranking or array-like
+        How much each feature counts in the features' part of the impurity, relative to the largest. "auto": its
+        permutation score in a supervised random forest on the labelled examples.
+    min_labelled_leaf : float
+        Where unlabelled examples are used: a leaf has no labelled examples or at least this weight of them, and nodes
+        without any are not split. A leaf without labelled examples predicts what its nearest ancestor with some does.
     task : str
         "regression", "multi-target-regression" or "mixed-targets" (numbers and classes together, predicted as a
         DataFrame); "auto" infers it from y, in which whole numbers are numbers.
@@ -199,6 +227,8 @@ class PCTForestRegressor(Forest, PCTRegressorBase):
         Number of targets.
     target_names_ : tuple of str
         Their names.
+    supervision_, supervision_reason_, supervision_curve_
+        The level of supervision, why it is that one, and the out-of-bag errors of those that were compared.
     feature_importances_ : ndarray
         Genie3, averaged over the trees.
     oob_prediction_ : ndarray or DataFrame
@@ -234,6 +264,9 @@ class PCTForestRegressor(Forest, PCTRegressorBase):
         nominal_tests: str = "ordered",
         tie_break: str = "random",
         normalize_targets: bool = True,
+        supervision: Any = "auto",
+        feature_weights: Any = None,
+        min_labelled_leaf: float = 2,
         task: str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -249,6 +282,9 @@ class PCTForestRegressor(Forest, PCTRegressorBase):
         self.nominal_tests = nominal_tests
         self.tie_break = tie_break
         self.normalize_targets = normalize_targets
+        self.supervision = supervision
+        self.feature_weights = feature_weights
+        self.min_labelled_leaf = min_labelled_leaf
         self.task = task
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.log import logger
 from omnirank.core.seeds import kernel_seed, stream
 from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
-from omnirank.tasks import Task, clustering_columns, get_task
+from omnirank.tasks import Task, clustering_columns, feature_columns, get_task
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 from omnirank.trees.codes import CodedFeatures, code_features
-from omnirank.trees.space import clustering_space
+from omnirank.trees.space import clustering_space, constant_space, two_part_space
+from omnirank.trees.sparse_codes import suits_sparse_kernel
 
-__all__ = ["ENSEMBLES", "GrowingRules", "Plan", "make_plan"]
+__all__ = ["ENSEMBLES", "GrowingRules", "Part", "Plan", "make_plan"]
 
 ENSEMBLES = ("random-forest", "extra-trees", "bagging")
 NOMINAL_TESTS = ("ordered", "greedy", "one-against-rest")
@@ -41,6 +44,8 @@ class GrowingRules:
     tie_break: str = "random"
     normalize_targets: bool = True
     hierarchy_weight: float = 0.75
+    supervision: float = 1.0
+    min_labelled_leaf: float = 0
 
     def check(self) -> None:
         """Raise a ParameterError for a value outside its domain."""
@@ -51,6 +56,10 @@ class GrowingRules:
             raise ParameterError(f"min_samples_leaf must be positive, not {self.min_samples_leaf!r}")
         if self.max_depth is not None and self.max_depth < 0:
             raise ParameterError(f"max_depth must be None or at least 0, not {self.max_depth!r}")
+        if not 0 <= self.supervision <= 1:
+            raise ParameterError(f"supervision must lie in [0, 1], not {self.supervision!r}")
+        if not self.min_labelled_leaf >= 0:
+            raise ParameterError(f"min_labelled_leaf must be at least 0, not {self.min_labelled_leaf!r}")
 
     @property
     def bootstraps(self) -> bool:
@@ -63,9 +72,20 @@ class GrowingRules:
         return self.ensemble == "extra-trees"
 
 
+class Part(NamedTuple):
+    """Target or features as columns: what a leaf averages, and what a split separates."""
+
+    columns: PrototypeColumns
+    clustering: ClusteringColumns
+
+
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Everything that the trees of one fit share; picklable, so that workers may be processes."""
+    """Everything that the trees of one fit share; picklable, so that workers may be processes.
+
+    ``columns`` and ``clustering`` are those of the target; without a target, those of the features. ``around`` are the
+    features of semi-supervised trees, else None.
+    """
 
     dataset: Dataset
     rules: GrowingRules
@@ -77,6 +97,7 @@ class Plan:
     settings: Any
     weight: np.ndarray
     entropy: int
+    around: Part | None = None
 
     @property
     def n_examples(self) -> int:
@@ -93,8 +114,19 @@ class Plan:
         """Return how often tree i sees each example: bootstrap counts, or once each."""
         if not self.rules.bootstraps:
             return np.ones(self.n_examples)
-        draws = stream(self.entropy, i).integers(0, self.n_examples, self.n_examples)
-        return np.bincount(draws, minlength=self.n_examples).astype(np.float64)
+        rng, counts = stream(self.entropy, i), np.zeros(self.n_examples)
+        for rows in self._strata:
+            counts[rows] = np.bincount(rng.integers(0, len(rows), len(rows)), minlength=len(rows))
+        return counts
+
+    @cached_property
+    def _strata(self) -> tuple[np.ndarray, ...]:
+        """Rows among which bootstraps draw: labelled and unlabelled ones apart where the target counts."""
+        labelled = self.columns.labelled
+        if labelled.all() or self.rules.supervision == 0:
+            return (np.arange(self.n_examples),)
+        # the labelled first: their counts are those of the supervised ensemble of the same seed
+        return np.flatnonzero(labelled), np.flatnonzero(~labelled)
 
     def grow(self, i: int, counts: np.ndarray | None = None) -> Any:
         """Grow tree i."""
@@ -108,13 +140,28 @@ def make_plan(
     entropy: int,
     sample_weight: np.ndarray | None = None,
     n_jobs: int | None = None,
+    feature_weights: np.ndarray | None = None,
 ) -> Plan:
-    """Prepare a data set whose examples are all labelled (at least partly) for growing trees."""
+    """Prepare a data set for growing trees.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With supervision 1, all its examples are labelled (at least partly). Without a target trees are unsupervised.
+    rules : GrowingRules
+        How trees are grown.
+    entropy : int
+        Root of the random streams.
+    sample_weight : ndarray, optional
+        Weights of the examples.
+    n_jobs : int or None
+        Number of workers that code the features.
+    feature_weights : ndarray, optional
+        How much each feature counts in the features' part of the impurity.
+    """
     from omnirank.trees._kernels_split import Settings
 
     rules.check()
-    if dataset.target is None:
-        raise DataError("there is no target to grow trees for")
     weight = np.ones(dataset.n_examples) if sample_weight is None else sample_weight
     if weight.sum() < 2 * rules.min_samples_leaf:
         hint = "lower it" if sample_weight is None else "use weights of mean 1"
@@ -123,12 +170,16 @@ def make_plan(
             f"min_samples_leaf={rules.min_samples_leaf:g}: {hint}"
         )
     task = get_task(dataset.task)
-    columns = task.columns(dataset.target, dataset.hierarchy, rules.hierarchy_weight)
-    clustering = clustering_columns(columns, sample_weight, rules.normalize_targets)
-    if not len(clustering.columns):
-        raise DataError(_what_is_constant(columns))
+    target, around = _parts(dataset, rules, task, sample_weight, feature_weights)
     _warn_about(dataset, rules)
-    space = clustering_space(columns, clustering, sample_weight)
+    sparse_features = suits_sparse_kernel(dataset.features)
+    if around is not None:
+        least = float(rules.min_labelled_leaf)
+        space = two_part_space(target, around, sample_weight, least, sparse_features)
+    elif len(target.clustering.columns):
+        space = clustering_space(target.columns, target.clustering, sample_weight, sparse_features)
+    else:  # all features are constant, and no tree splits
+        space = constant_space(dataset.n_examples)
     coded = code_features(dataset.features, rules.random_tests, space, n_jobs)
     settings = Settings(
         features_per_node(rules, dataset),
@@ -142,26 +193,61 @@ def make_plan(
         dataset,
         rules,
         task,
-        columns,
-        clustering,
+        target.columns,
+        target.clustering,
         coded,
         space,
         settings,
         weight,
         entropy,
+        around,
     )
+
+
+def _parts(
+    dataset: Dataset,
+    rules: GrowingRules,
+    task: Task,
+    sample_weight: np.ndarray | None,
+    feature_weights: np.ndarray | None,
+) -> tuple[Part, Part | None]:
+    """Target and features with their shares w and 1 - w; without a target the features take its place."""
+    w = float(rules.supervision)
+    around = None
+    if dataset.target is None or w < 1:
+        columns = feature_columns(dataset.features, feature_weights)
+        share = 1.0 if dataset.target is None else 1 - w
+        around = Part(columns, _counted(clustering_columns(columns, sample_weight), share))
+    if dataset.target is None:
+        if around is None:  # for the type checker: there is no target
+            raise DataError("there is nothing to grow trees for")
+        return around, None
+    columns = task.columns(dataset.target, dataset.hierarchy, rules.hierarchy_weight)
+    clustering = clustering_columns(columns, sample_weight, rules.normalize_targets)
+    if not len(clustering.columns):
+        if around is None:
+            raise DataError(_what_is_constant(columns))
+        logger.info("%s; features alone decide on the tests", _what_is_constant(columns))
+    return Part(columns, _counted(clustering, w)), around
+
+
+def _counted(clustering: ClusteringColumns, share: float) -> ClusteringColumns:
+    return clustering if share == 1 else ClusteringColumns(clustering.columns, clustering.weights * share)
 
 
 def features_per_node(rules: GrowingRules, dataset: Dataset) -> int:
     """Return how many features are drawn in a node.
 
     None: ceil(sqrt D) in a random forest, D in bagging and extra trees, but ceil(sqrt D) in extra trees when most
-    features are binary (each has a single test then, and trees that see all of them are alike).
+    features are binary (each has a single test then, and trees that see all of them are alike). Without a target
+    ceil(log2 D), except in bagging.
     """
     n = dataset.n_features
     given = rules.max_features
     if given is None:
-        if rules.ensemble == "random-forest" or (rules.ensemble == "extra-trees" and _mostly_binary(dataset)):
+        if dataset.target is None and rules.ensemble != "bagging":
+            given = "log2"
+        elif rules.ensemble == "random-forest" or (rules.ensemble == "extra-trees" and _mostly_binary(dataset)):
             given = "sqrt"
         else:
             given = "all"

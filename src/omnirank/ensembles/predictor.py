@@ -16,13 +16,15 @@ from omnirank.core.log import logger
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import check_sample_weight, features_like, read_input
 from omnirank.data.table import Table
+from omnirank.ensembles.feature_weights import resolve_feature_weights
 from omnirank.ensembles.plan import GrowingRules, Plan, make_plan
+from omnirank.ensembles.supervision import Supervision, check_supervision, resolve_supervision
 from omnirank.tasks import get_task
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.prediction import average_means
 from omnirank.trees.prototypes import node_means
 from omnirank.trees.pruning import node_errors, prune_m5
-from omnirank.trees.tree import Tree, tree_from_grown
+from omnirank.trees.tree import Tree, one_leaf, tree_from_grown
 
 __all__ = ["PCTPredictor", "Training", "grow_tree"]
 
@@ -36,13 +38,17 @@ class Training:
     whole : Dataset
         All examples given.
     used : ndarray of bool
-        Those that trees may see: labelled, and of positive weight.
+        Those that trees may see: of positive weight, and labelled where the level of supervision is 1.
     dataset : Dataset
         The used examples.
     weight : ndarray or None
         Their weights.
     columns : PrototypeColumns
         Their coded target.
+    level : Supervision
+        The level of supervision.
+    feature_weights : ndarray or None
+        How much each feature counts beside the target.
     """
 
     whole: Dataset
@@ -50,6 +56,8 @@ class Training:
     dataset: Dataset
     weight: np.ndarray | None
     columns: PrototypeColumns
+    level: Supervision
+    feature_weights: np.ndarray | None = None
 
     @property
     def is_constant(self) -> bool:
@@ -69,11 +77,16 @@ class PCTPredictor(BaseEstimator):
     nominal_tests: str
     tie_break: str
     normalize_targets: bool
+    supervision: Any
+    feature_weights: Any
+    min_labelled_leaf: float
 
     # -- reading --------------------------------------------------------------------------------------
 
-    def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
+    def _training(self, X: Any, y: Any, sample_weight: Any, rules: GrowingRules, entropy: int) -> Training:
         """Read and check the data, and note what predictions need to know of it."""
+        rules.check()
+        check_supervision(self.supervision)
         name = type(self).__name__
         if y is None and not isinstance(X, Dataset):
             raise DataError(f"{name} requires y to be passed, but the target y is None")
@@ -85,18 +98,35 @@ class PCTPredictor(BaseEstimator):
             raise DataError(self._refusal(whole))
         weight = None if sample_weight is None else check_sample_weight(sample_weight, whole.n_examples)
         weight = self._with_class_weight(whole, weight)
-        used = whole.labelled if weight is None else whole.labelled & (weight > 0)
-        target, dataset = whole.target, whole
+        used = np.ones(whole.n_examples, bool) if weight is None else weight > 0
+        if not (used & whole.labelled).any():
+            raise DataError("no example has both a known target value and a positive weight")
+        dataset, weight = _rows(whole, weight, used)
+        level, feature_weights = self._level(dataset, weight, rules, entropy)
+        if level.level == 1:
+            used = used & whole.labelled
+            dataset, weight = _rows(dataset, weight, dataset.labelled)
         if not used.all():
             logger.info("%d examples without known target or weight are not used", int((~used).sum()))
-            if not used.any():
-                raise DataError("no example has both a known target value and a positive weight")
-            target, dataset = target.take(used), whole.take(used)
-            weight = None if weight is None else weight[used]
-        task = get_task(dataset.task)
+        task, target = get_task(dataset.task), dataset.target
+        assert target is not None  # some example is labelled
         columns = task.columns(target, dataset.hierarchy, getattr(self, "hierarchy_weight", 0.75))
         self._note(dataset, columns)
-        return Training(whole, used, dataset, weight, columns)
+        self._labelled = whole.labelled
+        self.supervision_ = level.level
+        self.supervision_reason_ = level.reason
+        self.supervision_curve_ = dict(level.curve)
+        return Training(whole, used, dataset, weight, columns, level, feature_weights)
+
+    def _level(
+        self, dataset: Dataset, weight: np.ndarray | None, rules: GrowingRules, entropy: int
+    ) -> tuple[Supervision, np.ndarray | None]:
+        """Return the level of supervision and the weights of the features, which count below 1 only."""
+        if self.supervision == 1 or (self.supervision == "auto" and dataset.labelled.all()):
+            return resolve_supervision(self.supervision, dataset, rules, entropy, weight), None
+        n_jobs = self._n_jobs()
+        given = resolve_feature_weights(self.feature_weights, dataset, rules, entropy, weight, n_jobs)
+        return resolve_supervision(self.supervision, dataset, rules, entropy, weight, given, n_jobs), given
 
     def _asked_task(self, X: Any, y: Any) -> str:
         if self.task not in ("auto", *self.supported_tasks):
@@ -134,13 +164,14 @@ class PCTPredictor(BaseEstimator):
             self.tie_break,
             self.normalize_targets,
             getattr(self, "hierarchy_weight", 0.75),
+            min_labelled_leaf=self.min_labelled_leaf,
         )
 
     def _plan(self, training: Training, rules: GrowingRules, entropy: int, n_jobs: int | None = None) -> Plan | None:
         """Return the plan of the trees; None, with a warning, where the target is constant."""
-        rules.check()
         if not training.is_constant:
-            return make_plan(training.dataset, rules, entropy, training.weight, n_jobs)
+            rules = replace(rules, supervision=training.level.level)
+            return make_plan(training.dataset, rules, entropy, training.weight, n_jobs, training.feature_weights)
         names = training.columns.names
         shown = repr(names[0]) if len(names) == 1 else f"{names[0]!r} and the {len(names) - 1} others"
         warnings.warn(
@@ -182,6 +213,24 @@ class PCTPredictor(BaseEstimator):
         """
         return self._decide(self._means(self._table(X)))
 
+    def transduce(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit, and predict the target of the unlabelled examples among the training data.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in ``fit``.
+
+        Returns
+        -------
+        ndarray or DataFrame
+            As ``predict``, one entry for each example without any known target value, in their order.
+        """
+        self.fit(X, y, sample_weight)  # type: ignore[attr-defined]
+        if self._labelled.all():
+            raise DataError("all examples are labelled: there is nothing to predict; use fit and predict")
+        return self._decide(self._means(self._table(X).take(~self._labelled)))
+
     def _threshold(self, threshold: float | None) -> float:
         if threshold is not None:
             raise ParameterError(f"threshold is for label sets, but the task is {self.task_}")
@@ -217,35 +266,19 @@ def grow_tree(plan: Plan | None, training: Training, penalty: float | None, i: i
     Without a plan the target is constant and the tree is one leaf.
     """
     if plan is None:
-        grown = _one_leaf(training)
+        n = training.dataset.n_examples
+        grown = one_leaf(np.ones(n) if training.weight is None else training.weight)
     else:
         grown = plan.grow(i)
         if penalty is not None:
-            grown = prune_m5(grown, node_errors(grown, plan.columns, plan.clustering, plan.weight), penalty)
+            errors = node_errors(grown, plan.columns, plan.clustering, plan.weight, plan.around)
+            grown = prune_m5(grown, errors, penalty)
     values, value_row = node_means(grown, training.columns)
     return tree_from_grown(grown, training.dataset.features, values, value_row)
 
 
-def _one_leaf(training: Training) -> Any:
-    from omnirank.trees._kernels_grow import GrownTree
-
-    n = training.dataset.n_examples
-    weight = np.ones(n) if training.weight is None else training.weight
-    whole, zero = np.zeros(1, np.int32), np.zeros(1)
-    return GrownTree(
-        feature=np.full(1, -1, np.int32),
-        cut=np.zeros(1, np.uint32),
-        right=whole,
-        missing_left=np.zeros(1, np.uint8),
-        low_row=whole,
-        high_row=whole,
-        drawn=zero,
-        gain=zero,
-        weight=np.full(1, weight.sum()),
-        depth=whole,
-        first=whole,
-        last=np.full(1, n, np.int32),
-        subsets=np.zeros(0, np.uint64),
-        rows=np.arange(n, dtype=np.uint32),
-        row_weight=weight,
-    )
+def _rows(dataset: Dataset, weight: np.ndarray | None, rows: np.ndarray) -> tuple[Dataset, np.ndarray | None]:
+    """Some rows (a mask) and their weights."""
+    if rows.all():
+        return dataset, weight
+    return dataset.take(rows), None if weight is None else weight[rows]

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from omnirank.ensembles.losses import ErrorGrowth, OutOfBag, label_sets
+from omnirank.ensembles.loss_parts import ErrorGrowth, OutOfBag
+from omnirank.ensembles.losses import label_sets
 from omnirank.ensembles.plan import Plan
 from omnirank.trees.prototypes import node_means
 

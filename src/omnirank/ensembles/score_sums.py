@@ -10,7 +10,8 @@ import numpy as np
 
 from omnirank.core.accumulators import MeanAccumulator
 from omnirank.ensembles import scores
-from omnirank.ensembles.losses import ErrorMeasure, error_measure
+from omnirank.ensembles.loss_parts import ErrorMeasure
+from omnirank.ensembles.losses import error_measure
 from omnirank.ensembles.plan import Plan
 
 __all__ = ["SCORES", "ScoreSums", "TreeScorer", "TreeScores"]

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from omnirank.core.seeds import kernel_seed
 from omnirank.data.table import is_sparse
-from omnirank.ensembles.losses import ErrorGrowth, ErrorMeasure, OutOfBag
+from omnirank.ensembles.loss_parts import ErrorGrowth, ErrorMeasure, OutOfBag
 from omnirank.ensembles.plan import Plan
 from omnirank.trees.prototypes import membership
 from omnirank.trees.tree import tree_from_grown
@@ -138,7 +138,7 @@ def relative_growth(found: ErrorGrowth) -> tuple[np.ndarray, np.ndarray | None, 
     Examples
     --------
     >>> import numpy as np
-    >>> from omnirank.ensembles.losses import ErrorGrowth
+    >>> from omnirank.ensembles.loss_parts import ErrorGrowth
     >>> from omnirank.ensembles.scores import relative_growth
     >>> relative_growth(ErrorGrowth(0.25, np.array([0.5, 0.0])))[0]
     array([2., 0.])

@@ -7,7 +7,6 @@ from omnirank.data.infer import TASKS
 
 __all__ = ["METHODS"]
 
-_LABELLED = tuple(task for task in TASKS if task != "clustering")
 _TREES = "omnirank.rankers.ensemble:EnsembleRanker"
 
 METHODS = (
@@ -15,8 +14,7 @@ METHODS = (
         "genie3",
         _TREES,
         "Impurity reductions of the feature's tests in an ensemble of trees",
-        tasks=_LABELLED,
-        supervision=("supervised",),
+        tasks=TASKS,
         parameters={"score": "genie3"},
         reference="Huynh-Thu et al.: Inferring regulatory networks from expression data. PLoS ONE 5(9), 2010",
     ),
@@ -24,8 +22,7 @@ METHODS = (
         "symbolic",
         _TREES,
         "How many examples reach the feature's tests in an ensemble of trees",
-        tasks=_LABELLED,
-        supervision=("supervised",),
+        tasks=TASKS,
         parameters={"score": "symbolic"},
         reference="Petkovic, Kocev, Dzeroski: Feature ranking for multi-target regression. Mach. Learn. 109, 2020",
     ),
@@ -33,8 +30,7 @@ METHODS = (
         "permutation",
         _TREES,
         "Growth of the trees' out-of-bag error when the feature is permuted",
-        tasks=_LABELLED,
-        supervision=("supervised",),
+        tasks=TASKS,
         parameters={"score": "permutation"},
         reference="Breiman: Random forests. Machine Learning 45, 2001",
     ),

@@ -18,9 +18,11 @@ from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import SeedRanges, root_entropy
 from omnirank.core.target_scores import TargetScores
 from omnirank.data.dataset import Dataset
+from omnirank.ensembles.feature_weights import resolve_feature_weights
 from omnirank.ensembles.losses import check_error
-from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.ensembles.plan import GrowingRules, Plan, make_plan
 from omnirank.ensembles.score_sums import SCORES, ScoreSums, TreeScorer
+from omnirank.ensembles.supervision import Supervision, check_supervision, labelled_part, resolve_supervision
 from omnirank.rankers._score_name import ScoreName
 from omnirank.rankers.base import BaseRanker
 
@@ -50,7 +52,9 @@ class EnsembleRanker(BaseRanker):
     * ``permutation``: relative growth of a tree's out-of-bag error when the feature's values are permuted,
 
     each averaged over the trees. The impurity is the mean over targets of their variance (or Gini index) relative
-    to the training set; labels of a hierarchy are weighted by their place in it.
+    to the training set; labels of a hierarchy are weighted by their place in it. Where only some examples are labelled,
+    the features count beside the target: the impurity is w times that of the targets plus 1 - w times that of the
+    features, each over the examples in which it is known. Without a target it is that of the features alone.
 
     Parameters
     ----------
@@ -64,22 +68,33 @@ class EnsembleRanker(BaseRanker):
         1 - mean(squared standard errors) / variance(scores) is below 0.99, at most 1000.
     max_features : None, int, float or {"sqrt", "log2", "all"}
         Features drawn in a node: a count, a share or a name. None: ceil(sqrt D) in random forests, all D in bagging
-        and extra trees (ceil(sqrt D) in extra trees when most features are binary).
+        and extra trees (ceil(sqrt D) in extra trees when most features are binary); without a target ceil(log2 D) in
+        random forests and extra trees.
     bootstrap : bool or None
         Whether each tree sees a bootstrap replicate; None is True. The permutation score needs it.
     min_samples_leaf : float
         Least weight of a leaf, counted with bootstrap multiplicity and sample weights.
     max_depth : int or None
         Greatest depth of a leaf; None: no limit.
-    supervision : "auto" or 1.0
-        Level of supervision w; 1 uses the labelled examples only.
+    supervision : "auto" or float
+        Level of supervision w in [0, 1]: 1 uses the labelled examples only, 0 the features only. "auto": 1 where all
+        examples are labelled, 0 without a target; otherwise small forests of several levels are compared by the
+        out-of-bag error of the labelled examples.
+    feature_weights : None, "auto", Ranking or array-like
+        How much each feature counts in the features' part of the impurity, relative to the largest. "auto": its
+        permutation score in a supervised random forest on the labelled examples.
+    min_labelled_leaf : float
+        Where unlabelled examples are used: a leaf has no labelled examples or at least this weight of them, and nodes
+        without any are not split; 0: no such limit.
     symbolic_weight : float or None
         None: nodes weigh their share of examples; w in (0, 1]: w to the power of their depth.
     normalize_targets : bool
         Divide the variance of every target by its variance on the training set.
-    permutation_error : {"auto", "accuracy", "rrmse", "auprc"}
+    permutation_error : {"auto", "accuracy", "rrmse", "auprc", "target"}
         Error of the permutation score. "auto": error rate of classes, relative mean squared error of numbers,
-        (weighted) Hamming loss of label sets. "accuracy" (classes) and "auprc" (label sets: area under the pooled
+        (weighted) Hamming loss of label sets; where unlabelled examples are used, w times this plus 1 - w times the
+        error of the features, each relative to a constant prediction; without a target the error of the features.
+        "target" leaves the features out. "accuracy" (classes) and "auprc" (label sets: area under the pooled
         precision-recall curve of the tree) are larger for better predictions: the score is their relative fall.
         "rrmse" (numbers) is the mean over targets of the relative root mean squared error.
     per_target : bool
@@ -108,6 +123,12 @@ class EnsembleRanker(BaseRanker):
     ----------
     n_trees_ : int
         Number of trees grown.
+    supervision_ : float
+        The level of supervision w.
+    supervision_reason_ : str
+        Why it is that level.
+    supervision_curve_ : dict of float to float
+        Out-of-bag errors of the labelled examples by level, where several were compared.
     n_undefined_ : int
         Trees that make no out-of-bag error until a feature is permuted (or have no out-of-bag examples); they
         contribute 0 to the permutation score.
@@ -116,7 +137,8 @@ class EnsembleRanker(BaseRanker):
 
     References
     ----------
-    Petkovic, Kocev, Dzeroski: Feature ranking for multi-target regression. Machine Learning 109, 2020.
+    Petkovic, Kocev, Dzeroski: Feature ranking for multi-target regression. Machine Learning 109, 2020. Petkovic,
+    Dzeroski, Kocev: Feature ranking for semi-supervised learning. Machine Learning 112, 2023.
 
     Examples
     --------
@@ -127,10 +149,9 @@ class EnsembleRanker(BaseRanker):
     ['x1', 'x2', 'x3', 'x4', 'x5']
     """
 
-    supported_supervision = ("supervised",)
-
     checkpoints_: dict[int, dict[str, Ranking]]
     _sums: ScoreSums
+    _chosen: tuple[Supervision, np.ndarray | None]
 
     def __init__(
         self,
@@ -142,6 +163,8 @@ class EnsembleRanker(BaseRanker):
         min_samples_leaf: float = 2,
         max_depth: int | None = None,
         supervision: Any = "auto",
+        feature_weights: Any = None,
+        min_labelled_leaf: float = 0,
         symbolic_weight: float | None = None,
         normalize_targets: bool = True,
         permutation_error: str = "auto",
@@ -166,6 +189,8 @@ class EnsembleRanker(BaseRanker):
         self.min_samples_leaf = min_samples_leaf
         self.max_depth = max_depth
         self.supervision = supervision
+        self.feature_weights = feature_weights
+        self.min_labelled_leaf = min_labelled_leaf
         self.symbolic_weight = symbolic_weight
         self.normalize_targets = normalize_targets
         self.permutation_error = permutation_error
@@ -221,9 +246,14 @@ class EnsembleRanker(BaseRanker):
 
     def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> dict[str, Ranking]:
         self._check(dataset.task)
+        entropy = 0 if self._continues else root_entropy(self.random_state)
+        level, weights = self._levels(dataset, sample_weight, entropy)
+        if level.level == 1:
+            dataset, sample_weight = labelled_part(dataset, sample_weight)
         fingerprint = _fingerprint(dataset, sample_weight)
-        entropy = self._entropy(fingerprint)
-        plan = make_plan(dataset, self._rules(), entropy, sample_weight, self.n_jobs)
+        if self._continues:
+            entropy = self._entropy_before(fingerprint)
+        plan = make_plan(dataset, self._rules(level.level), entropy, sample_weight, self.n_jobs, weights)
         if plan.trees_are_equal and self.n_trees != 1:
             warnings.warn(
                 "without bootstrap, trees that see all features are the same tree up to ties: set bootstrap=True or "
@@ -240,16 +270,34 @@ class EnsembleRanker(BaseRanker):
             for reached in self._grown(scorer, sums, stop):
                 sums = reached
                 if sums.n_trees in self._sizes:
-                    kept[sums.n_trees] = self._rankings(dataset, sums, entropy, fingerprint)
+                    kept[sums.n_trees] = self._rankings(plan, level, sums, fingerprint)
             if self.n_trees == "auto" and _converged(sums.rows[self.score]):
                 break
         self.checkpoints_ = kept
         self.n_trees_ = sums.n_trees
         self.n_undefined_ = sums.n_undefined
         self._sums = sums
+        self._chosen = level, weights
+        self.supervision_ = level.level
+        self.supervision_reason_ = level.reason
+        self.supervision_curve_ = dict(level.curve)
         if sums.n_undefined:
             logger.info("%d of %d trees have no out-of-bag error and contribute 0", sums.n_undefined, sums.n_trees)
-        return self._rankings(dataset, sums, entropy, fingerprint)
+        return self._rankings(plan, level, sums, fingerprint)
+
+    def _levels(
+        self, dataset: Dataset, sample_weight: np.ndarray | None, entropy: int
+    ) -> tuple[Supervision, np.ndarray | None]:
+        """The level of supervision and the weights of the features: those of the fit before where this continues it."""
+        if self._continues:
+            return self._chosen
+        rules, weights = self._rules(1.0), None
+        certain = self.supervision == "auto" and dataset.target is not None and dataset.labelled.all()
+        if self.supervision != 1 and not certain:
+            weights = resolve_feature_weights(self.feature_weights, dataset, rules, entropy, sample_weight, self.n_jobs)
+        return resolve_supervision(
+            self.supervision, dataset, rules, entropy, sample_weight, weights, self.n_jobs
+        ), weights
 
     def _grown(self, scorer: TreeScorer, sums: ScoreSums, stop: int) -> Iterator[ScoreSums]:
         """Grow trees up to ``stop`` of them; yields the sums at the checkpoints on the way and at the end."""
@@ -278,13 +326,12 @@ class EnsembleRanker(BaseRanker):
         check_error(self.permutation_error, task if self.score == "permutation" else None)
         if self.score == "permutation" and self.bootstrap is False:
             raise ParameterError("score='permutation' needs out-of-bag examples: set bootstrap to None or True")
-        if self.supervision not in ("auto", 1, 1.0):
-            raise ParameterError(f"supervision={self.supervision!r}: choose 'auto' or 1")
+        check_supervision(self.supervision)
         for size in self.checkpoints or ():
             if not _is_count(size) or size < 1 or (self.n_trees != "auto" and size > int(self.n_trees)):
                 raise ParameterError(f"checkpoints holds {size!r}: give numbers of trees from 1 to n_trees")
 
-    def _rules(self) -> GrowingRules:
+    def _rules(self, level: float) -> GrowingRules:
         return GrowingRules(
             self.ensemble,
             self.max_features,
@@ -295,6 +342,8 @@ class EnsembleRanker(BaseRanker):
             self.tie_break,
             self.normalize_targets,
             self.hierarchy_weight,
+            level,
+            self.min_labelled_leaf,
         )
 
     @property
@@ -312,10 +361,8 @@ class EnsembleRanker(BaseRanker):
     def _continues(self) -> bool:
         return bool(self.warm_start) and hasattr(self, "_sums")
 
-    def _entropy(self, fingerprint: str) -> int:
-        """Root of the random streams: that of the fit before where this one continues it."""
-        if not self._continues:
-            return root_entropy(self.random_state)
+    def _entropy_before(self, fingerprint: str) -> int:
+        """Root of the random streams of the fit before, which this one continues."""
         before = self.ranking_
         if before.fingerprint != fingerprint:
             raise DataError("warm_start=True, but the data are not those of the fit before")
@@ -333,25 +380,30 @@ class EnsembleRanker(BaseRanker):
 
     def _tree_parameters(self) -> dict[str, Any]:
         recorded = self._recorded_parameters()
+        given = self.feature_weights
+        if given is not None and not isinstance(given, str):  # a file holds no array: what tells it from others
+            numbers = given.scores if isinstance(given, Ranking) else np.asarray(given, dtype=np.float64)
+            recorded["feature_weights"] = hashlib.blake2b(numbers.tobytes(), digest_size=8).hexdigest()
         return {name: value for name, value in recorded.items() if name not in _NOT_OF_A_TREE}
 
     # -- the result -------------------------------------------------------------------------------------
 
-    def _rankings(self, dataset: Dataset, sums: ScoreSums, entropy: int, fingerprint: str) -> dict[str, Ranking]:
-        first = int(self.first_tree)
+    def _rankings(self, plan: Plan, level: Supervision, sums: ScoreSums, fingerprint: str) -> dict[str, Ranking]:
+        first, dataset = int(self.first_tree), plan.dataset
         found = {}
         for name in (str(self.score), *(name for name in sums.rows if name != self.score)):
             per_target = None
             if name in sums.tables:
-                per_target = TargetScores.from_state(dataset.target_names, sums.tables[name])
+                per_target = TargetScores.from_state(plan.columns.names, sums.tables[name])
             found[name] = Ranking.from_state(
                 dataset.feature_names,
                 sums.rows[name],
                 name,
-                parameters=self._tree_parameters() | {"score": name, "n_trees": sums.n_trees},
+                parameters=self._tree_parameters()
+                | {"score": name, "n_trees": sums.n_trees, "supervision_level": level.level},
                 task=dataset.task,
                 fingerprint=fingerprint,
-                seeds=SeedRanges.of(entropy, first, first + sums.n_trees),
+                seeds=SeedRanges.of(plan.entropy, first, first + sums.n_trees),
                 per_target=per_target,
             )
         return found

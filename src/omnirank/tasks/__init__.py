@@ -6,7 +6,13 @@ from omnirank.core.errors import ParameterError
 from omnirank.tasks.base import Task
 from omnirank.tasks.classification import Classification
 from omnirank.tasks.clustering import Clustering
-from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns, clustering_columns, prototype_columns
+from omnirank.tasks.columns import (
+    ClusteringColumns,
+    PrototypeColumns,
+    clustering_columns,
+    feature_columns,
+    prototype_columns,
+)
 from omnirank.tasks.distances import target_distance
 from omnirank.tasks.hierarchical import HierarchicalMultiLabel
 from omnirank.tasks.mixed import MixedTargets
@@ -19,6 +25,7 @@ __all__ = [
     "PrototypeColumns",
     "Task",
     "clustering_columns",
+    "feature_columns",
     "get_task",
     "prototype_columns",
     "target_distance",

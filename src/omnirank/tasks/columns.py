@@ -17,11 +17,18 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from omnirank.data.table import Levels, is_sparse
+from omnirank.data.table import Levels, Table, is_sparse
 from omnirank.data.target import Target
 
-__all__ = ["ClusteringColumns", "PrototypeColumns", "clustering_columns", "prototype_columns"]
+__all__ = [
+    "ClusteringColumns",
+    "PrototypeColumns",
+    "clustering_columns",
+    "feature_columns",
+    "prototype_columns",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +150,43 @@ def prototype_columns(target: Target, weights: np.ndarray | None = None) -> Prot
     )
 
 
+def feature_columns(table: Table, weights: np.ndarray | None = None) -> PrototypeColumns:
+    """Return the features as the prototype columns of unsupervised and semi-supervised trees.
+
+    Sparse features without missing cells stay sparse; there a nominal feature of two levels is one column, 1 for its
+    second level.
+
+    Parameters
+    ----------
+    table : Table
+        The features.
+    weights : ndarray, optional
+        Weight of each feature, 1 by default.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import Table
+    >>> from omnirank.tasks.columns import feature_columns
+    >>> table = Table.from_columns(["size", "kind"], [np.array([1.5, 2.5]), np.array([1, 0])], [None, ("a", "b")])
+    >>> feature_columns(table).matrix.tolist()
+    [[1.5, 0.0, 1.0], [2.5, 1.0, 0.0]]
+    """
+    binary = all(levels is None or len(levels) <= 2 for levels in table.levels)
+    if not table.is_sparse or table.n_missing or not binary:
+        return prototype_columns(Target.from_table(table), weights)
+    n = table.n_columns
+    return PrototypeColumns(
+        sparse.csr_array(table.matrix).astype(np.float64),
+        np.ones(table.n_rows, bool),
+        np.arange(n),
+        np.full(n, -1),
+        table.names,
+        table.levels,
+        np.ones(n) if weights is None else weights,
+    )
+
+
 def clustering_columns(
     columns: PrototypeColumns, sample_weight: np.ndarray | None = None, normalize: bool = True
 ) -> ClusteringColumns:
@@ -208,7 +252,7 @@ def _variance(cells: np.ndarray, weight: np.ndarray) -> float:
 
 
 def _sparse_variances(matrix: Any, weight: np.ndarray) -> np.ndarray:
-    """Variances of 0/1 labels, in the stored cells only; below 1e-15 is rounding, not variance."""
+    """Variances from the stored cells only; below 1e-14 of the mean square is rounding, not variance."""
     n_columns = matrix.shape[1]
     unknown = np.isnan(matrix.data)
     stored_weight = np.repeat(weight, np.diff(matrix.indptr))
@@ -218,4 +262,4 @@ def _sparse_variances(matrix: Any, weight: np.ndarray) -> np.ndarray:
     second = np.bincount(matrix.indices, stored_weight * values**2, n_columns)
     with np.errstate(invalid="ignore", divide="ignore"):
         variance = second / known - (first / known) ** 2
-    return np.where((known > 0) & (variance > 1e-15), variance, 0.0)
+    return np.where((known > 0) & (variance > 1e-14 * second / known), variance, 0.0)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import dispatched, inlined
+from omnirank.trees._kernels_cell_gains import split_gain
 from omnirank.trees._kernels_cells import BinaryCells, BinaryDraws, DrawnCells, ValuedCells, clear, step
 from omnirank.trees._kernels_random import mix, tie_priority, unit
 from omnirank.trees._kernels_split import SLACK, TIE
@@ -69,11 +70,6 @@ def _find_valued(features, f, work, lo, hi, tag):
         work.keys[n] = work.codes[e]
         n += np.uint64(work.tag[r] == tag)
     return np.int64(n)
-
-
-@inlined
-def _gain(q, p, k, norm, total):
-    return q / k + (norm - 2.0 * p + q) / (total - k) - norm / total
 
 
 @inlined
@@ -143,8 +139,9 @@ def _split_off(space, features, f, weight_of, work, n, total, norm, top, setting
         q += dq
         p += dp
         k += w
+    gain = split_gain(space, q, p, k, norm, total, node_sums, work.running)
     clear(space, work.found, n, work.running)
-    if not _try(_gain(q, p, k, norm, total), k, f, position, total, settings, seed, best, test):
+    if not _try(gain, k, f, position, total, settings, seed, best, test):
         return False
     test[FEATURE] = f
     test[FROM_TOP] = 1 if features.zero[f] == 0 else 0
@@ -193,7 +190,8 @@ def _search_valued(space, features, f, weight_of, work, n, size, total, norm, to
             if code == beyond:
                 continue
             n_left = size - t - 1 if from_top else t + 1
-            if _try(_gain(q, p, k, norm, total), k, f, 2 * (n_left - 1), total, settings, seed, best, test):
+            gain = split_gain(space, q, p, k, norm, total, work.sums[top], work.running)
+            if _try(gain, k, f, 2 * (n_left - 1), total, settings, seed, best, test):
                 test[FEATURE] = f
                 test[FROM_TOP] = from_top
                 test[BELOW] = min(code, beyond)
@@ -243,8 +241,9 @@ def _draw(space, features, f, weight_of, work, n, size, total, norm, top, settin
             q += dq
             p += dp
             k += w
+    gain = split_gain(space, q, p, k, norm, total, work.sums[top], work.running)
     clear(space, work.found, n, work.running)
-    if _try(_gain(q, p, k, norm, total), k, f, 0, total, settings, seed, best, test):
+    if _try(gain, k, f, 0, total, settings, seed, best, test):
         test[FEATURE] = f
         test[FROM_TOP] = from_top
         test[BELOW] = cut

@@ -127,7 +127,8 @@ def _dense_cut(space, node, weight, lo, total, work, threshold, n):
 
 
 @cut_gain.kind(DenseBlocks, LabelSets)
-def _listed_cut(space, node, weight, lo, total, work, threshold, n):
+def listed_cut(space, node, weight, lo, total, work, threshold, n):
+    """By the list of these rows."""
     listed = 0
     for i in range(n):
         work.ints[OTHER, listed] = i

@@ -112,7 +112,8 @@ def level_sums(space, node, weight, lo, level, n, n_levels):
 
 
 @both_gains.kind(OneColumn, DenseColumns, DenseBlocks)
-def _two_scans(space, node, weight, lo, total, ints, known, n, floats):
+def two_scans(space, node, weight, lo, total, ints, known, n, floats):
+    """One scan without and one with the missing rows."""
     n_missing = n - known
     for t in range(n_missing):
         ints[OTHER, t] = ints[ORDER, known + t]
@@ -175,7 +176,7 @@ def _one_prefix(space, node, weight, lo, total, ints, part, n, floats):
         k += weight[lo + i]
         floats[GAIN, t] = s * s
         floats[SPLIT_OFF, t] = k
-    _norms_to_gains(total, n, floats)
+    norms_to_gains(total, n, floats)
 
 
 @subset_gain.kind(OneColumn)
@@ -199,7 +200,8 @@ def _one_levels(space, node, weight, lo, level, n, n_levels):
 
 
 @inlined
-def _norms_to_gains(total, n, floats):
+def norms_to_gains(total, n, floats):
+    """Turn |S_L|^2 of rows that are centred into gains, given the weights split off."""
     whole = (n + 7) & ~7  # vectors: divisions one by one take as long as eight at once
     for t in range(n, whole):
         floats[SPLIT_OFF, t] = 0.5 * total
@@ -257,7 +259,7 @@ def _dense_prefix(space, node, weight, lo, total, ints, part, n, floats):
         floats[SPLIT_OFF, t] = k
         floats[GAIN, t] = 0.0
     add_prefix_norms(node.centred, 0, space.z.shape[1], ints, part, n, floats, GAIN)
-    _norms_to_gains(total, n, floats)
+    norms_to_gains(total, n, floats)
 
 
 @inlined
@@ -317,15 +319,16 @@ def _block_open(space, node, rows, weight, lo, n):
     starts = space.starts
     centred = node.centred
     mean = node.sums
+    n_columns = np.uint64(z.shape[1])
     total = 0.0
     for i in range(n):
         total += weight[lo + i]
-    for c in range(z.shape[1]):
+    for c in range(n_columns):
         mean[c] = 0.0
     for i in range(n):
         r = rows[lo + i]
         w = weight[lo + i]
-        for c in range(z.shape[1]):
+        for c in range(n_columns):
             mean[c] += w * z[r, c]  # unknown cells are 0
     impurity = 0.0
     for b in range(space.known.shape[0]):
@@ -336,8 +339,10 @@ def _block_open(space, node, rows, weight, lo, n):
             k += known
         node.totals[b] = k
         norm = 0.0
+        first = np.uint64(starts[b])
+        last = np.uint64(starts[b + 1])
         if k > 0.0:
-            for c in range(starts[b], starts[b + 1]):
+            for c in range(first, last):
                 mean[c] /= k
                 norm += mean[c] * mean[c]
         block_impurity = 0.0
@@ -345,7 +350,7 @@ def _block_open(space, node, rows, weight, lo, n):
             r = rows[lo + i]
             w = node.weight[b, i]
             q = 0.0
-            for c in range(starts[b], starts[b + 1]):
+            for c in range(first, last):
                 d = z[r, c] - mean[c]
                 centred[i, c] = w * d
                 q += d * d

@@ -16,6 +16,7 @@ import numpy as np
 
 from omnirank.core._kernels_vector import uncounted
 from omnirank.core.compiled import compiled, inlined
+from omnirank.trees._kernels_cell_gains import node_norm
 from omnirank.trees._kernels_cell_search import (
     ABOVE,
     BELOW,
@@ -33,8 +34,6 @@ from omnirank.trees._kernels_grow import GrownTree
 from omnirank.trees._kernels_random import below, child_seed, mix
 from omnirank.trees._kernels_split import SLACK
 
-# Share of a node's sum of squares, a row, that rounding may leave of an impurity of 0.
-ROUNDING = 4e-16
 # A subtree whose node has shrunk this much gets columns of its own rows only.
 SHRINK = 4
 
@@ -120,12 +119,7 @@ def _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, 
             depth = waiting[top, DEPTH]
             tag = waiting[top, TAG]
             total = facts[2, me]
-            norm = 0.0
-            for c in range(columns):
-                norm += work.sums[top, c] * work.sums[top, c]
-            impurity = work.sums[top, columns] - norm / total
-            if impurity <= ROUNDING * size * work.sums[top, columns]:
-                impurity = 0.0  # a difference of equal squares
+            norm, impurity = node_norm(space, work.sums[top], total, size)
             ints[0, me] = -1
             ints[4, me] = lo
             ints[5, me] = hi

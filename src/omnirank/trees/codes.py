@@ -190,9 +190,7 @@ def code_features(
     >>> code_features(Table.from_numeric(np.array([[2.5], [-1.0], [np.nan], [2.5]]))).codes
     array([[    1,     0, 65535,     1]], dtype=uint16)
     """
-    from omnirank.trees._kernels_spaces import DenseBlocks
-
-    if space is not None and not isinstance(space, DenseBlocks) and suits_sparse_kernel(table):
+    if space is not None and _in_cells(space) and suits_sparse_kernel(table):
         return SparseFeatures(table, sparse_codes(table, random_tests))
     n_levels = np.array([len(lev) if lev is not None else 0 for lev in table.levels], np.int32)
     wide = max(table.n_rows, int(n_levels.max(initial=0))) >= np.iinfo(np.uint16).max
@@ -217,6 +215,17 @@ def code_features(
 
     run_parallel(code_block, blocks(table.n_columns, _BLOCKS), n_jobs)
     return DenseFeatures(table, _kernel_cells(table, codes, n_levels, distinct, random_tests), codes, n_levels)
+
+
+def _in_cells(space: Any) -> bool:
+    """Whether the kernel for sparse features knows this kind of space."""
+    from omnirank.trees._kernels_gram import GramColumns
+    from omnirank.trees._kernels_spaces import DenseBlocks
+    from omnirank.trees._kernels_two_parts import TwoParts
+
+    if isinstance(space, TwoParts):
+        return _in_cells(space.target) and _in_cells(space.features)
+    return not isinstance(space, DenseBlocks | GramColumns)
 
 
 def _rank(cells: np.ndarray, codes: np.ndarray, missing: Any) -> bool:

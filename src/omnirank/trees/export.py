@@ -23,12 +23,12 @@ def export_text(
     """Return a tree as indented text.
 
     A test is a condition; examples for which it holds go the way of ``yes``. Where missing values go is said only if it
-    is that way. A leaf says what it predicts - a class and its share, a mean, or labels and their shares - and how many
-    training examples it holds.
+    is that way. A leaf says what it predicts - a class and its share, a mean, labels and their shares, or the number of
+    a cluster - and how many training examples it holds.
 
     Parameters
     ----------
-    model : PCTClassifier, PCTRegressor, PCTForestClassifier, PCTForestRegressor or Tree
+    model : PCTClassifier, PCTRegressor, PCTForestClassifier, PCTForestRegressor, PCTClusterer or Tree
         Fitted. A tree alone knows no names: its targets are numbers.
     tree : int
         Which tree of a forest, from 0.

@@ -8,7 +8,7 @@ import numpy as np
 
 from omnirank.data.table import is_sparse
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
-from omnirank.trees.prototypes import node_means
+from omnirank.trees.prototypes import membership, node_means
 
 __all__ = ["M5_PENALTY", "leaf_errors", "node_errors", "prune_m5", "without_subtrees"]
 
@@ -70,7 +70,13 @@ def _estimate(squares: float, n: float, parameters: float, penalty: float) -> fl
     return float(np.sqrt(squares / n) * (n + penalty * parameters) / (n - parameters))
 
 
-def node_errors(grown: Any, columns: PrototypeColumns, clustering: ClusteringColumns, weight: np.ndarray) -> np.ndarray:
+def node_errors(
+    grown: Any,
+    columns: PrototypeColumns,
+    clustering: ClusteringColumns,
+    weight: np.ndarray,
+    around: tuple[PrototypeColumns, ClusteringColumns] | None = None,
+) -> np.ndarray:
     """Return E of each node: weighted squared distances of its examples from its prototype.
 
         E(N) = sum_c lambda_c (N0 / K0_c) sum_known b (y_c - mean_c(N))^2
@@ -86,10 +92,14 @@ def node_errors(grown: Any, columns: PrototypeColumns, clustering: ClusteringCol
         The coded target.
     weight : ndarray
         Weights of the training examples.
+    around : (PrototypeColumns, ClusteringColumns), optional
+        The features of a semi-supervised tree: their distances count too, as they do in its gains.
     """
     errors = np.zeros(len(grown.feature))
     leaf = grown.feature < 0
     errors[leaf] = leaf_errors(grown, columns, clustering, weight)
+    if around is not None:
+        errors[leaf] += leaf_errors(grown, *around, weight)
     for node in np.flatnonzero(~leaf)[::-1]:
         errors[node] = errors[node + 1] + errors[grown.right[node]] + grown.gain[node]
     return errors
@@ -99,10 +109,15 @@ def leaf_errors(grown: Any, columns: PrototypeColumns, clustering: ClusteringCol
     """Return E of the leaves, in the order of their nodes."""
     means, row = node_means(grown, columns)
     leaves = np.flatnonzero(row >= 0)
-    if is_sparse(means):  # 0/1 labels, all known: the variance is p (1 - p)
-        own = means[:, clustering.columns]
-        own.data = own.data * (1 - own.data)
-        return grown.weight[leaves] * (own @ clustering.weights)
+    if is_sparse(means):  # all known
+        own, squares = means[:, clustering.columns], columns.matrix[:, clustering.columns]
+        if ((squares.data == 0) | (squares.data == 1)).all():  # the variance is p (1 - p)
+            own.data = own.data * (1 - own.data)
+            return grown.weight[leaves] * (own @ clustering.weights)
+        squares.data = squares.data**2
+        of_leaves = membership(grown, leaves, len(columns.labelled)) @ (squares @ clustering.weights)
+        own.data = own.data**2
+        return np.maximum(of_leaves - grown.weight[leaves] * (own @ clustering.weights), 0.0)
     values = columns.matrix[:, clustering.columns]
     values = values.toarray() if is_sparse(values) else values
     values[~columns.labelled] = np.nan

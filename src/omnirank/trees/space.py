@@ -1,12 +1,13 @@
 """The clustering space: every target, whatever its task, as columns whose variance a split lowers.
 
 Each column is scaled by the square root of its weight, so that the impurity of a set of examples is the total variance
-of its rows. The kind of space (one column, dense columns, blocks with unknown values, label sets) is chosen here, from
-the shape of the data, and nowhere else.
+of its rows. The kind of space (one column, dense columns, products of rows, blocks with unknown values, label sets,
+target and features) is chosen here, from the shape of the data, and nowhere else.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,20 +16,34 @@ from scipy import sparse
 from omnirank.core.errors import DataError
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 
-__all__ = ["clustering_space"]
+__all__ = ["clustering_space", "constant_space", "two_part_space"]
 
 # A dense row costs about as much as this share of its columns would cost as labels of a set.
 _LABEL_SET_DENSITY = 1 / 16
 _LANES = 8
+# Products of all pairs of rows are kept for up to this many rows: 128 MB.
+_MOST_GRAM_ROWS = 4096
 
 
 def clustering_space(
-    columns: PrototypeColumns, clustering: ClusteringColumns, sample_weight: np.ndarray | None = None
+    columns: PrototypeColumns,
+    clustering: ClusteringColumns,
+    sample_weight: np.ndarray | None = None,
+    sparse_features: bool = False,
 ) -> Any:
-    """Return the space of a coded target as kernels take it.
+    """Return the space of a coded target, or of features that take its place, as kernels take it.
 
     A column c with known weight K0_c of N0 in the training set is scaled by sqrt(lambda_c N0 / K0_c); then the
     gain of a split is h = sum_c [ S_L^2 / K_L + S_R^2 / K_R - S^2 / K ] over the scaled columns.
+
+    Parameters
+    ----------
+    columns, clustering
+        The coded target.
+    sample_weight : ndarray, optional
+        Weights of the examples.
+    sparse_features : bool
+        Whether trees are grown on the non-zero cells of sparse features.
 
     Examples
     --------
@@ -46,7 +61,10 @@ def clustering_space(
     if columns.is_sparse:
         matrix = columns.matrix[:, clustering.columns]
         if columns.labelled.all() and not np.isnan(matrix.data).any():
-            return _label_sets(matrix, scale)
+            if ((matrix.data == 0) | (matrix.data == 1)).all():
+                return _label_sets(matrix, scale)
+            if sparse_features:
+                return _sparse_rows(matrix, scale)
         values = matrix.toarray()
         values[~columns.labelled] = np.nan
     else:
@@ -55,8 +73,89 @@ def clustering_space(
     if known.all():
         if _is_label_matrix(values):
             return _label_sets(sparse.csr_array(values), scale)
-        return _all_known(values, scale, sample_weight)
+        return _all_known(values, scale, sample_weight, gram=not sparse_features)
     return _blocks(values, known, scale, sample_weight)
+
+
+def constant_space(n_rows: int) -> Any:
+    """Return the space in which all rows are alike, so that no tree splits."""
+    from omnirank.trees._kernels_spaces import OneColumn
+
+    return OneColumn(np.zeros(n_rows))
+
+
+def two_part_space(
+    target: tuple[PrototypeColumns, ClusteringColumns],
+    features: tuple[PrototypeColumns, ClusteringColumns],
+    sample_weight: np.ndarray | None = None,
+    least_labelled: float = 0.0,
+    sparse_features: bool = False,
+) -> Any:
+    """Return the space of a semi-supervised tree: a target known for some examples, and all features.
+
+    Parameters
+    ----------
+    target, features : (PrototypeColumns, ClusteringColumns)
+        Both parts as columns; the weights lambda hold the share w or 1 - w of the part.
+    sample_weight : ndarray, optional
+        Weights of the examples.
+    least_labelled : float
+        Least weight of the labelled examples of a child that has any; 0: no such limit.
+    sparse_features : bool
+        Whether trees are grown on the non-zero cells of sparse features.
+    """
+    from omnirank.trees._kernels_spaces import DenseBlocks
+    from omnirank.trees._kernels_two_parts import TwoParts
+
+    columns, clustering = target
+    known = columns.labelled
+    weight = np.ones(len(known)) if sample_weight is None else sample_weight
+    varies = bool(len(clustering.columns)) and bool(clustering.weights.any())
+    nothing = constant_space(len(known))
+    own: Any = nothing
+    if varies:
+        part = replace(columns, matrix=columns.matrix[known], labelled=known[known])
+        # products of labelled rows do not serve nodes of all rows
+        found = clustering_space(part, clustering, weight[known], sparse_features=True)
+        own = _spread(found, known, weight.sum() / weight[known].sum())
+    in_cells = sparse_features and not isinstance(own, DenseBlocks)
+    described = features[1]
+    around: Any = nothing
+    if len(described.columns) and described.weights.any():
+        around = clustering_space(*features, sample_weight, sparse_features=in_cells)
+    if not varies and not least_labelled:
+        return around
+    if not in_cells:
+        own, around = _in_blocks(own), _in_blocks(around)
+    return TwoParts(own, around, known, float(least_labelled))
+
+
+def _in_blocks(space: Any) -> Any:
+    """Dense columns as one block that all rows know: one kind less to be compiled in pairs."""
+    from omnirank.trees._kernels_spaces import DenseBlocks, DenseColumns, OneColumn
+
+    if not isinstance(space, OneColumn | DenseColumns):
+        return space
+    z = space.z[:, None] if isinstance(space, OneColumn) else space.z
+    return DenseBlocks(z, np.array([0, z.shape[1]]), np.ones((1, len(z))))
+
+
+def _spread(space: Any, known: np.ndarray, factor: float) -> Any:
+    """The space of the known rows with places for all rows; its impurities count ``factor`` times."""
+    from omnirank.trees._kernels_labels import LabelSets
+    from omnirank.trees._kernels_spaces import DenseBlocks
+
+    if isinstance(space, LabelSets):
+        sizes = np.zeros(len(known) + 1, np.uint32)
+        sizes[1:][known] = np.diff(space.starts)
+        return space._replace(starts=np.cumsum(sizes, dtype=np.uint32), scale=space.scale * np.sqrt(factor))
+    z = np.zeros((len(known), *space.z.shape[1:]))
+    z[known] = space.z * np.sqrt(factor)
+    if isinstance(space, DenseBlocks):
+        masks = np.zeros((len(space.known), len(known)))
+        masks[:, known] = space.known
+        return space._replace(z=z, known=masks)
+    return space._replace(z=z)
 
 
 def _is_label_matrix(values: np.ndarray) -> bool:
@@ -74,12 +173,26 @@ def _label_sets(matrix: Any, scale: np.ndarray) -> Any:
     return LabelSets(matrix.indptr.astype(np.uint32), matrix.indices.astype(np.uint32), scale)
 
 
-def _all_known(values: np.ndarray, scale: np.ndarray, weight: np.ndarray | None) -> Any:
+def _sparse_rows(matrix: Any, scale: np.ndarray) -> Any:
+    from omnirank.trees._kernels_cell_gains import SparseRows
+
+    matrix = sparse.csr_array(matrix)
+    matrix.eliminate_zeros()
+    values = matrix.data * scale[matrix.indices]
+    return SparseRows(matrix.indptr.astype(np.uint32), matrix.indices.astype(np.uint32), values, scale)
+
+
+def _all_known(values: np.ndarray, scale: np.ndarray, weight: np.ndarray | None, gram: bool = True) -> Any:
     from omnirank.trees._kernels_spaces import DenseColumns, OneColumn
 
     centred = (values - np.average(values, axis=0, weights=weight)) * scale
     if centred.shape[1] == 1:
         return OneColumn(np.ascontiguousarray(centred[:, 0]))
+    n_rows, n_columns = centred.shape
+    if gram and n_rows < n_columns and n_rows <= _MOST_GRAM_ROWS:
+        from omnirank.trees._kernels_gram import GramColumns
+
+        return GramColumns(np.ascontiguousarray(centred), centred @ centred.T)
     return DenseColumns(_padded(centred))
 
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from omnirank.data.table import Levels, Table
 from omnirank.trees.prototypes import parents_of
 
-__all__ = ["Tree", "routing_matrix", "tree_from_grown"]
+__all__ = ["Tree", "one_leaf", "routing_matrix", "tree_from_grown"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,6 +157,31 @@ def tree_from_grown(grown: Any, table: Table, values: Any = None, value_row: np.
         levels,
         values,
         value_row,
+    )
+
+
+def one_leaf(weight: np.ndarray) -> Any:
+    """Return the tree without tests that holds all rows, as kernels return it."""
+    from omnirank.trees._kernels_grow import GrownTree
+
+    n = len(weight)
+    whole, zero = np.zeros(1, np.int32), np.zeros(1)
+    return GrownTree(
+        feature=np.full(1, -1, np.int32),
+        cut=np.zeros(1, np.uint32),
+        right=whole,
+        missing_left=np.zeros(1, np.uint8),
+        low_row=whole,
+        high_row=whole,
+        drawn=zero,
+        gain=zero,
+        weight=np.full(1, weight.sum()),
+        depth=whole,
+        first=whole,
+        last=np.full(1, n, np.int32),
+        subsets=np.zeros(0, np.uint64),
+        rows=np.arange(n, dtype=np.uint32),
+        row_weight=weight,
     )
 
 

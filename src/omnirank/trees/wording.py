@@ -36,6 +36,8 @@ class TreeWords:
         Frequency from which a label is predicted.
     digits : int
         Digits of a number that are shown.
+    is_clusters : bool
+        Whether leaves are clusters: they are numbered then.
     """
 
     tree: Tree
@@ -45,6 +47,7 @@ class TreeWords:
     is_labels: bool
     threshold: float = 0.5
     digits: int = 4
+    is_clusters: bool = False
 
     def test(self, node: int) -> str:
         """Return the test of a node as a condition on the examples that go left."""
@@ -65,6 +68,8 @@ class TreeWords:
 
     def leaf(self, node: int) -> str:
         """Return what a leaf predicts."""
+        if self.is_clusters:
+            return f"cluster {int(self.tree.is_leaf[:node].sum())}"
         values = self.prototype(node)
         if self.is_labels:
             return self._labels(values)
@@ -145,6 +150,7 @@ def words_of(
         is_labels,
         threshold,
         digits,
+        getattr(model, "task_", None) == "clustering",
     )
 
 

@@ -1,0 +1,48 @@
+"""Hiding labels at random, to see what few of them are worth."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from omnirank.core.errors import ParameterError
+from omnirank.core.seeds import root_entropy
+
+__all__ = ["hidden_examples"]
+
+
+def hidden_examples(labelled: np.ndarray, amount: Any, random_state: Any = None) -> np.ndarray:
+    """Return the row numbers of the labelled examples that lose their label when ``amount`` of them keep it.
+
+    With the same seed, the examples that keep their label at a smaller amount keep it at a larger one.
+
+    Parameters
+    ----------
+    labelled : ndarray of bool
+        Which examples are labelled.
+    amount : int or float
+        How many of these, or which share of these, keep their label.
+    random_state : None, int, RandomState or Generator
+        The seed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.few_labels import hidden_examples
+    >>> len(hidden_examples(np.ones(10, bool), 3, random_state=0)), len(hidden_examples(np.ones(10, bool), 0.2))
+    (7, 8)
+    """
+    n = int(labelled.sum())
+    kept = -1
+    if isinstance(amount, Integral) and not isinstance(amount, bool):
+        kept = int(amount)
+    elif isinstance(amount, Real) and not isinstance(amount, bool) and 0 < float(amount) < 1:
+        kept = max(1, round(float(amount) * n))
+    if not 0 <= kept <= n:
+        raise ParameterError(
+            f"labelled={amount!r}: give a count from 0 to {n} (the number of labelled examples) or a share in (0, 1)"
+        )
+    order = np.random.default_rng(root_entropy(random_state)).permutation(np.flatnonzero(labelled))
+    return np.sort(order[kept:])

@@ -1,0 +1,211 @@
+"""Clusters that a tree describes."""
+
+from __future__ import annotations
+
+import heapq
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from omnirank.core.errors import ParameterError
+from omnirank.core.seeds import root_entropy
+from omnirank.data.estimator_input import check_sample_weight, features_like, read_input
+from omnirank.data.target import Target
+from omnirank.ensembles.feature_weights import resolve_feature_weights
+from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.tasks import get_task, prototype_columns
+from omnirank.trees.prediction import leaves_of
+from omnirank.trees.prototypes import node_means
+from omnirank.trees.pruning import without_subtrees
+from omnirank.trees.tree import Tree, tree_from_grown
+
+__all__ = ["PCTClusterer"]
+
+
+class PCTClusterer(ClusterMixin, BaseEstimator):
+    """Cluster examples by a predictive clustering tree on their features.
+
+    Tests lower the mean over features of their variance (or Gini index) relative to the training set; each leaf is a
+    cluster, and the tests on the way to it describe it. Features may be numeric and nominal, with missing cells.
+
+    Parameters
+    ----------
+    max_leaves : int or None
+        Greatest number of clusters: of all tests those are kept that lower the impurity most, from the root down. None:
+        no limit.
+    max_depth : int or None
+        Greatest depth of a leaf; None: no limit.
+    min_samples_leaf : float
+        Least weight of a cluster.
+    max_features : None, int, float or {"sqrt", "log2", "all"}
+        Features drawn in a node: a count, a share or a name. None: all.
+    feature_weights : None, Ranking or array-like
+        How much each feature counts in the impurity, relative to the largest.
+    nominal_tests : {"ordered", "greedy", "one-against-rest"}
+        How subsets of a nominal feature's levels are searched.
+    tie_break : {"random", "first"}
+        Which of several equally good tests is taken: by the seed, or the first.
+    random_state : None, int, RandomState or Generator
+        The seed.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int
+        Cluster of each training example.
+    n_clusters_ : int
+        Number of clusters.
+    cluster_prototypes_ : DataFrame
+        Mean or most frequent level of each feature, one row a cluster.
+    tree_ : Tree
+        The tree as flat arrays.
+    feature_importances_ : ndarray
+        Genie3 of the tree: how much the tests of each feature lower the impurity.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    References
+    ----------
+    Blockeel, De Raedt, Ramon: Top-down induction of clustering trees. ICML, 1998.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> X = [[1.0, 5.0], [1.2, 5.1], [1.1, 4.9], [3.0, 0.2], [3.1, 0.1], [2.9, 0.3]]
+    >>> model = om.PCTClusterer(max_leaves=2, tie_break="first").fit(X)
+    >>> model.labels_.tolist(), model.predict([[3.3, 0.0]]).tolist()
+    ([0, 0, 0, 1, 1, 1], [1])
+    >>> print(om.export_text(model))
+    x1 <= 2.05 or missing
+    |-- yes: cluster 0, 3 examples
+    `-- no:  cluster 1, 3 examples
+    """
+
+    def __init__(
+        self,
+        max_leaves: int | None = 8,
+        max_depth: int | None = None,
+        min_samples_leaf: float = 2,
+        max_features: Any = None,
+        feature_weights: Any = None,
+        nominal_tests: str = "ordered",
+        tie_break: str = "random",
+        random_state: Any = None,
+    ) -> None:
+        self.max_leaves = max_leaves
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.feature_weights = feature_weights
+        self.nominal_tests = nominal_tests
+        self.tie_break = tie_break
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PCTClusterer:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : Dataset, array-like, scipy.sparse container or data frame
+            The examples; the target of a Dataset is not used.
+        y : None
+            Not used; scikit-learn's interface has it.
+        sample_weight : array-like of shape (n_examples,), optional
+            Weights of the examples, of mean about 1; those of weight 0 are not used.
+
+        Returns
+        -------
+        self
+            The fitted tree.
+        """
+        n = self.max_leaves
+        if n is not None and (not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1):
+            raise ParameterError(f"max_leaves={n!r}: choose a positive count or None")
+        whole = read_input(self, X, None, task="clustering")
+        dataset, weight = whole, None
+        if sample_weight is not None:
+            weight = check_sample_weight(sample_weight, whole.n_examples)
+            dataset, weight = whole.take(weight > 0), weight[weight > 0]
+        rules = GrowingRules(
+            "bagging",
+            self.max_features,
+            False,
+            self.min_samples_leaf,
+            self.max_depth,
+            self.nominal_tests,
+            self.tie_break,
+        )
+        entropy = root_entropy(self.random_state)
+        weights = resolve_feature_weights(self.feature_weights, dataset, rules, entropy, weight)
+        plan = make_plan(dataset, rules, entropy, weight, feature_weights=weights)
+        grown = best_tests(plan.grow(0), n)
+        columns = prototype_columns(Target.from_table(dataset.features))
+        self.tree_ = tree_from_grown(grown, dataset.features, *node_means(grown, columns))
+        self.n_clusters_ = self.tree_.n_leaves
+        self.task_ = dataset.task
+        # what predictions and exports need to know of the features, without their cells
+        self._features = dataset.features.take(slice(0, 0))
+        self._columns = prototype_columns(Target.from_table(self._features))
+        self.labels_ = self._clusters(whole.features)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the cluster of each example.
+
+        Parameters
+        ----------
+        X : Dataset, array-like, scipy.sparse container or data frame
+            Examples with the features of the training data.
+        """
+        check_is_fitted(self)
+        return self._clusters(features_like(self, X, self._features))
+
+    @property
+    def cluster_prototypes_(self) -> pd.DataFrame:
+        """Mean or most frequent level of each feature, one row a cluster."""
+        check_is_fitted(self)
+        means = self.tree_.means(np.flatnonzero(self.tree_.is_leaf))
+        return get_task("clustering").predict(means, self._columns)
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Genie3: summed heuristic values h* of the tests of each feature."""
+        check_is_fitted(self)
+        inner = ~self.tree_.is_leaf
+        return np.bincount(self.tree_.feature[inner], self.tree_.gain[inner], self.n_features_in_)
+
+    def _clusters(self, table: Any) -> np.ndarray:
+        number = np.cumsum(self.tree_.is_leaf) - 1
+        return number[leaves_of([self.tree_], table)[:, 0]]
+
+    def _trees(self) -> list[Tree]:
+        return [self.tree_]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def best_tests(grown: Any, max_leaves: int | None) -> Any:
+    """Return the tree of the tests that gain most, from the root down, with at most so many leaves.
+
+    It is the tree that growing best node first would give, because a node's test does not depend on other nodes.
+    """
+    inner = grown.feature >= 0
+    if max_leaves is None or inner.sum() < max_leaves:
+        return grown
+    is_leaf = np.ones(len(inner), bool)
+    waiting = [(-grown.gain[0], 0)] if inner[0] else []
+    for _ in range(max_leaves - 1):
+        _, node = heapq.heappop(waiting)
+        is_leaf[node] = False
+        for child in (node + 1, int(grown.right[node])):
+            if inner[child]:
+                heapq.heappush(waiting, (-grown.gain[child], child))
+    return without_subtrees(grown, is_leaf)

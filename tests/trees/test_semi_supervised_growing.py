@@ -1,0 +1,250 @@
+"""Trees with few labels or none: normalisation, spaces and kernels together against the reference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import omnirank as om
+from omnirank.core.seeds import kernel_seed
+from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.trees._kernels_gram import GramColumns
+from omnirank.trees._kernels_spaces import DenseBlocks, DenseColumns
+from omnirank.trees._kernels_two_parts import TwoParts
+from reference import ensembles_cases, trees_cases
+from reference import trees_growing as reference
+from reference.trees_semi_supervised import problem_of
+
+few = settings(max_examples=12, deadline=None)
+LEVELS = (0.0, 0.3, 1.0)
+
+
+def complete(dataset, rng):
+    """The same target with numeric features that lack no cell, more of them than examples."""
+    X = rng.normal(size=(dataset.n_examples, dataset.n_examples + int(rng.integers(1, 4)))).round(1)
+    return om.Dataset(X, dataset.target, task=dataset.task, hierarchy=dataset.hierarchy)
+
+
+def agree(dataset, w, weight=None, min_labelled=0.0, feature_weights=None, seed=0, ensemble="bagging", **rules):
+    """Grow one tree by the package and by the reference, and compare them; returns the plan and the tree."""
+    if w == 1 and dataset.target is not None:
+        weight = None if weight is None else weight[dataset.labelled]
+        dataset = dataset.take(dataset.labelled)
+    growing = GrowingRules(
+        ensemble, bootstrap=False, supervision=w, min_labelled_leaf=min_labelled, **({"max_features": "all"} | rules)
+    )
+    plan = make_plan(dataset, growing, seed, weight, feature_weights=feature_weights)
+    grown = plan.grow(0)
+    problem = problem_of(dataset, w, plan.weight, min_labelled, feature_weights)
+    random_tests = ensemble == "extra-trees"
+    expected = reference.grow(problem, plan.weight, plan.settings, kernel_seed(seed, 0), random_tests)
+    trees_cases.assert_same(trees_cases.nodes_of(grown, problem, random_tests), expected)
+    return plan, grown
+
+
+def few_labels(rng, task, n, share=0.5):
+    """A data set of which some examples, at least two with different targets, are labelled."""
+    data = ensembles_cases.random_dataset(rng, task, n)
+    hidden = rng.random(n) < share
+    hidden[:4] = False
+    return data.hide_labels(hidden)
+
+
+@pytest.mark.parametrize("w", LEVELS)
+@pytest.mark.parametrize("task", ensembles_cases.TASKS)
+@few
+@given(st.data())
+def test_the_tree_is_that_of_the_reference(task, w, data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    dataset = few_labels(rng, task, data.draw(st.integers(8, 24)))
+    if data.draw(st.booleans()):
+        dataset = complete(dataset, rng)
+    weight = rng.integers(1, 5, dataset.n_examples) / 2 if data.draw(st.booleans()) else None
+    min_labelled = data.draw(st.sampled_from([0.0, 2.0])) if w < 1 else 0.0
+    feature_weights = rng.integers(0, 3, dataset.n_features) / 2 if data.draw(st.booleans()) else None
+    if feature_weights is not None:
+        feature_weights[0] = 1.0
+    values = dataset.target.dense()[dataset.labelled]
+    if w == 1 and all(len(np.unique(c[~np.isnan(c)])) < 2 for c in values.T):
+        return  # nothing to learn, and an error says so
+    agree(
+        dataset,
+        w,
+        weight,
+        min_labelled,
+        feature_weights,
+        seed=data.draw(st.integers(0, 99)),
+        ensemble=data.draw(st.sampled_from(["bagging", "extra-trees"])),
+        min_samples_leaf=data.draw(st.sampled_from([1, 2])),
+        nominal_tests=data.draw(st.sampled_from(["ordered", "greedy"])),
+    )
+
+
+@few
+@given(st.integers(0, 2**32 - 1), st.integers(4, 30), st.booleans())
+def test_unsupervised_trees(seed, n, missing):
+    rng = np.random.default_rng(seed)
+    dataset = om.Dataset(ensembles_cases.random_features(rng, n, 0.2 if missing else 0.0))
+    agree(dataset, 0.0, min_samples_leaf=1)
+
+
+def test_spaces_that_are_chosen():
+    rng = np.random.default_rng(0)
+    numbers = om.Dataset(rng.normal(size=(30, 5)), rng.normal(size=(30, 2))).hide_labels(slice(10, None))
+    gaps = rng.normal(size=(30, 5))
+    gaps[3, 0] = gaps[4, 1] = np.nan
+    spaces = {
+        "complete": agree(numbers, 0.5)[0].space,
+        "gaps": agree(om.Dataset(gaps, numbers.target, task=numbers.task), 0.5)[0].space,
+        "wide": agree(complete(numbers, rng), 0.5)[0].space,
+        "alone": agree(complete(numbers, rng), 0.0)[0].space,
+        "watched": agree(numbers, 0.0, min_labelled=2.0)[0].space,
+    }
+    assert isinstance(spaces["complete"], TwoParts)
+    assert isinstance(spaces["complete"].features, DenseColumns)
+    assert isinstance(spaces["gaps"].features, DenseBlocks)
+    assert isinstance(spaces["wide"].features, GramColumns)
+    assert isinstance(spaces["alone"], GramColumns)
+    assert isinstance(spaces["watched"], TwoParts)
+
+
+@pytest.mark.parametrize("ensemble", ["bagging", "extra-trees"])
+def test_products_of_rows_grow_the_trees_of_columns(monkeypatch, ensemble):
+    from omnirank.trees import space
+
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 90))
+    X[:, 1] = rng.integers(0, 4, 60)
+    X[:, ::7] *= 1e4
+    X[:, 3] += 1e6
+    frame = {f"x{i}": X[:, i] for i in range(90)}
+    import pandas as pd
+
+    frame["kind"] = pd.Categorical(rng.choice(list("abcde"), 60))
+    dataset = om.Dataset(pd.DataFrame(frame), X[:, :2] + X[:, 5:7]).hide_labels(slice(20, None))
+    for w in (0.0, 0.5):
+        rules = GrowingRules(ensemble, supervision=w, max_features="sqrt")
+        by_rows = make_plan(dataset, rules, 0)
+        monkeypatch.setattr(space, "_MOST_GRAM_ROWS", 0)
+        by_columns = make_plan(dataset, rules, 0)
+        monkeypatch.undo()
+        kinds = [p.space.features if isinstance(p.space, TwoParts) else p.space for p in (by_rows, by_columns)]
+        assert [type(kind) for kind in kinds] == [GramColumns, DenseColumns]
+        for i in range(5):
+            one, other = by_rows.grow(i), by_columns.grow(i)
+            np.testing.assert_array_equal(one.feature, other.feature)
+            np.testing.assert_array_equal(one.rows, other.rows)
+            np.testing.assert_allclose(one.gain, other.gain, rtol=1e-7)
+
+
+# -- laws ------------------------------------------------------------------------------------------------
+
+
+def same_trees(one, other):
+    for a, b in zip(one, other, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("task", ensembles_cases.TASKS)
+def test_without_supervision_the_target_changes_no_bit(task):
+    rng = np.random.default_rng(2)
+    dataset = few_labels(rng, task, 40)
+    rules = GrowingRules(max_features=2, supervision=0.0)
+    with_target = make_plan(dataset, rules, 5)
+    without = make_plan(om.Dataset(dataset.features), rules, 5)
+    for i in range(3):
+        same_trees(with_target.grow(i), without.grow(i))
+
+
+@pytest.mark.parametrize("task", ensembles_cases.TASKS)
+def test_the_gain_of_a_split_is_linear_in_the_level_of_supervision(task):
+    """On a fixed split; at 1 it is the supervised gain, counted for all examples instead of the labelled ones."""
+    rng = np.random.default_rng(3)
+    data = few_labels(rng, task, 40)
+    X = np.column_stack([rng.integers(0, 2, 40), np.zeros((40, 2))]).astype(float)
+    dataset = om.Dataset(X, data.target, task=data.task, hierarchy=data.hierarchy)
+    whole, labelled = dataset, dataset.take(dataset.labelled)
+
+    def gain(data, w):
+        rules = GrowingRules("bagging", bootstrap=False, max_depth=1, min_samples_leaf=1, supervision=w)
+        return make_plan(data, rules, 0).grow(0).gain[0]
+
+    unsupervised, near = gain(whole, 0.0), gain(whole, 1 - 1e-12)
+    assert unsupervised > 0
+    for w in (0.1, 0.5, 0.9):
+        assert gain(whole, w) == pytest.approx(w * near + (1 - w) * unsupervised)
+    assert near == pytest.approx(gain(labelled, 1.0) * len(whole) / len(labelled))
+
+
+def test_bootstraps_draw_labelled_and_unlabelled_examples_apart():
+    rng = np.random.default_rng(4)
+    dataset = om.Dataset(rng.normal(size=(100, 3)), rng.normal(size=100)).hide_labels(np.arange(0, 100, 3))
+    labelled = dataset.labelled
+    plan = make_plan(dataset, GrowingRules(supervision=0.5), 0)
+    supervised = make_plan(dataset.take(labelled), GrowingRules(), 0)
+    for i in range(20):
+        counts = plan.counts(i)
+        assert counts[labelled].sum() == labelled.sum()
+        assert counts.sum() == 100
+        np.testing.assert_array_equal(counts[labelled], supervised.counts(i))
+    plain = make_plan(dataset, GrowingRules(supervision=0.0), 0)
+    assert any(plain.counts(i)[labelled].sum() != labelled.sum() for i in range(20))
+
+
+def test_constant_features_neither_count_nor_split():
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(30, 3)), rng.normal(size=30)
+    y[10:] = np.nan
+    rules = GrowingRules(bootstrap=False, max_features="all", supervision=0.4)
+    plain = make_plan(om.Dataset(X, y), rules, 0).grow(0)
+    more = make_plan(om.Dataset(np.column_stack([X, np.full((30, 4), 7.0)]), y), rules, 0).grow(0)
+    # drawing from more features takes the ties elsewhere, but there are none
+    np.testing.assert_array_equal(plain.feature, more.feature)
+    np.testing.assert_allclose(plain.gain, more.gain)
+    only = make_plan(om.Dataset(np.full((30, 2), 7.0), y), rules, 0).grow(0)
+    assert only.feature.tolist() == [-1]
+    nothing = make_plan(om.Dataset(np.full((30, 2), 7.0)), rules, 0).grow(0)
+    assert nothing.feature.tolist() == [-1]
+
+
+# -- extreme cases ---------------------------------------------------------------------------------------
+
+
+def test_a_branch_without_known_targets_gains_what_the_features_gain():
+    """All labelled examples on one side: the target's part is 0, not a reward for isolating them."""
+    X = np.array([[0.0], [0.0], [0.0], [1.0], [1.0], [1.0]])
+    y = np.array([1.0, 2.0, 4.0, np.nan, np.nan, np.nan])
+    rules = GrowingRules("bagging", bootstrap=False, min_samples_leaf=1, max_depth=1)
+    for w in (0.25, 0.75):
+        grown = make_plan(om.Dataset(X, y), GrowingRules(**vars(rules) | {"supervision": w}), 0).grow(0)
+        assert grown.gain[0] == pytest.approx((1 - w) * 6)  # the whole impurity of the only feature
+
+
+def labelled_of_nodes(plan, grown):
+    known = plan.columns.labelled[grown.rows] * grown.row_weight
+    return np.array([known[a:b].sum() for a, b in zip(grown.first, grown.last, strict=True)])
+
+
+@pytest.mark.parametrize("ensemble", ["random-forest", "extra-trees"])
+@pytest.mark.parametrize("w", [0.0, 0.5])
+def test_leaves_with_labelled_examples_have_enough_of_them(w, ensemble):
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(200, 4))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    dataset = om.Dataset(X, rng.normal(size=200)).keep_labels(20, random_state=0)
+    lone, split = [], []
+    for least in (3, 0):
+        plan = make_plan(dataset, GrowingRules(ensemble, supervision=w, min_labelled_leaf=least), 0)
+        trees = [plan.grow(i) for i in range(5)]
+        labelled = [labelled_of_nodes(plan, grown) for grown in trees]
+        leaves = [found[grown.feature < 0] for found, grown in zip(labelled, trees, strict=True)]
+        lone.append(sum(((found > 0) & (found < 3)).sum() for found in leaves))
+        split.append(
+            sum(((found == 0) & (grown.feature >= 0)).sum() for found, grown in zip(labelled, trees, strict=True))
+        )
+    assert lone[0] == 0
+    assert split[0] == 0
+    assert lone[1] > 0
+    assert split[1] > 0
