@@ -1,4 +1,4 @@
-"""The one place where work is spread over workers: threads (or as joblib is set), ordered results, BLAS on one thread."""
+"""The one place where work is spread over workers: threads or what joblib is set to, BLAS on one thread."""
 
 from __future__ import annotations
 

@@ -355,7 +355,7 @@ class Dataset:
             digest.update(repr((array.dtype.str, array.shape)).encode())
             step = max(1, _HASHED_BYTES // max(1, array[:1].nbytes))
             for start in range(0, len(array), step):
-                digest.update(_canonical(array[start : start + step]))
+                digest.update(_canonical(array[start : start + step]).data)
         return digest.hexdigest()[:32]
 
 
