@@ -58,7 +58,7 @@ def test_scores_of_clus(name):
 
 
 def test_scores_of_clus_for_a_hierarchy_differ_by_the_scale_of_the_target_distance():
-    """CLUS divides by the largest distance between two labels and does not clip: "probabilities" P_T above 1.
+    """CLUS divides by a weight in which two single labels differ and does not clip: "probabilities" P_T above 1.
 
     The same pairs with target distances c times as large then give its scores. The scale c (1 in omnirank, where the
     total weight divides) is found here from the scores of one number of neighbours, and used for the other.
