@@ -207,7 +207,7 @@ def make_wide(n_features: int) -> Any:
 
 @benchmark("relief-sparse")
 def wide_and_sparse(quick: bool) -> list:
-    """Sparse data, all examples: bibtex, and 2000 x 100,000 with one cell in a thousand; 1 GB above the data at most."""
+    """Sparse data, all examples: bibtex, and 2000 x 100,000 with one cell in a thousand; at most 1 GB more."""
     cases: list[tuple[str, Any]] = [("wide", partial(make_wide, 5000 if quick else 100_000))]
     if SHARED.is_dir() and not quick:
         cases.append(("bibtex", load_bibtex))

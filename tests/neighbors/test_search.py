@@ -85,7 +85,7 @@ def test_neighbours_by_group(case, k, data):
 
 @pytest.mark.parametrize(("n", "d"), [(130, 7), (67, 1100), (300, 30)])
 @pytest.mark.parametrize("kind", ["normal", "integers", "binary", "near ties"])
-def test_larger_data_in_both_precisions(n, d, kind):
+def test_larger_data_in_all_precisions(n, d, kind):
     rng = np.random.default_rng(n)
     X = {
         "normal": lambda: rng.normal(size=(n, d)),
@@ -100,7 +100,7 @@ def test_larger_data_in_both_precisions(n, d, kind):
     keys = np.rint(total / reference.TIE)
     np.fill_diagonal(keys, np.inf)
     expected = np.argsort(keys, axis=1, kind="stable")[:, :12]
-    for precision in (np.float32, np.float64):
+    for precision in (np.int16, np.float32, np.float64):
         search = NeighborSearch(cells)
         search._precision = precision
         ids, distances = search.nearest(np.arange(n), 12)

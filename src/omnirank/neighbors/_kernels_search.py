@@ -79,7 +79,7 @@ def _search(rows, blocks, bounds, ids, distances, out):
                 )
             round_tile(out)
             for row in range(ROWS):
-                _keep_nearest(
+                keep_nearest(
                     out, row, blocks.ids, block, rows.ids[first + row], ids, distances, first + row, group, last
                 )
 
@@ -97,7 +97,7 @@ def _clipped(bounds, start, stop):
 
 
 @inlined
-def _keep_nearest(out, row, block_ids, block, own, ids, distances, target, group, last):
+def keep_nearest(out, row, block_ids, block, own, ids, distances, target, group, last):
     """Insert the distances of one row to a block into its list of the nearest."""
     mask = closer(out, row, distances[target, group, last])
     while mask != 0:
