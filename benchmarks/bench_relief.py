@@ -1,4 +1,8 @@
-"""The Relief family beside fast-select and scikit-rebate, on large data, and how its cost grows."""
+"""The Relief family beside fast-select and scikit-rebate, on large data, and how its cost grows.
+
+The peers are no dependencies: ``pip install --no-deps --target FOLDER skrebate fast-select pynndescent``, and FOLDER in
+PYTHONPATH. Those that are not found are skipped with a message.
+"""
 
 from __future__ import annotations
 
