@@ -1,7 +1,8 @@
-"""Wide sparse data: the scores of dense data, without dense cells."""
+"""Relief where data or workers are of another kind: wide sparse data, few large blocks, processes."""
 
 from __future__ import annotations
 
+import joblib
 import numpy as np
 import pytest
 from scipy import sparse
@@ -41,6 +42,17 @@ def test_wide_sparse_data_by_target_and_without_one():
     thin, dense = (om.ReliefRanker(per_target=True).fit(x, y).ranking_ for x in (X, X.toarray()))
     np.testing.assert_allclose(thin.per_target.scores, dense.per_target.scores, atol=1e-12)
     np.testing.assert_allclose(scores(X), scores(X.toarray()), atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "auto"])
+def test_processes_give_the_scores_of_threads(kind):
+    X, rng = wide_data(n=130)
+    y = np.where(np.arange(130) % 3 == 0, rng.normal(size=130), np.nan)
+    X = X if kind == "sparse" else X.toarray()[:, :5]
+    options = {"n_neighbors": "auto", "random_state": 0} if kind == "auto" else {}
+    wanted = scores(X, y, **options)
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        np.testing.assert_array_equal(scores(X, y, **options), wanted)
 
 
 def test_few_large_blocks_give_the_same_sums(monkeypatch):

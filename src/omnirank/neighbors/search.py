@@ -67,6 +67,13 @@ class NeighborSearch:
         self._blocks: dict[Any, Any] = {}
         self._lock = threading.RLock()
 
+    def __getstate__(self) -> dict[str, Any]:
+        # a lock belongs to one process
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.RLock())
+
     @property
     def n_groups(self) -> int:
         """Number of groups."""
