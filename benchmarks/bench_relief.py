@@ -1,4 +1,8 @@
-"""The Relief family beside fast-select and scikit-rebate, on large data, and how its cost grows."""
+"""The Relief family beside fast-select and scikit-rebate, on large data, and how its cost grows.
+
+The peers are no dependencies: ``pip install --no-deps --target FOLDER skrebate fast-select pynndescent``, and FOLDER in
+PYTHONPATH. Those that are not found are skipped with a message.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 import omnirank as om
 from benchmarks import Bar, Contestant, Figure, benchmark, compare, figure
@@ -161,18 +166,60 @@ def approximate(quick: bool) -> list:
 
 @benchmark("relief-growth")
 def growth(quick: bool) -> list[Figure]:
-    """What doubling the features, the iterations, the neighbours or the examples costs."""
-    n, repetitions = (200, 1) if quick else (10_000, 5)
+    """The power of the features, iterations, neighbours and examples with which the time grows, over three doublings.
 
-    def seconds(n: int, n_features: int, n_neighbors: int = 15, n_iterations: int = 1000) -> float:
-        data = make_data(n, n_features)
-        few = {"n_neighbors": n_neighbors, "n_iterations": min(n_iterations, n)}
-        return median_seconds(partial(rank, data, **few), repetitions)
+    All begin at 4000 x 200 (examples: 4000 x 50), 500 iterations and 25 neighbours; where examples grow and all are
+    visited, the search is quadratic.
+    """
+    n, repetitions = (160, 1) if quick else (4000, 5)
+    factors = (1, 2, 4, 8)
 
-    base = seconds(n, 200)
+    def seconds(n: int, n_features: int, n_neighbors: int = 25, n_iterations: int = n // 8) -> float:
+        few = {"n_neighbors": n_neighbors, "n_iterations": n_iterations}
+        return median_seconds(partial(rank, make_data(n, n_features), **few), repetitions)
+
+    cases = {
+        "features": (1.1, [seconds(n, 200 * factor) for factor in factors]),
+        "iterations": (1.1, [seconds(n, 200, n_iterations=n // 8 * factor) for factor in factors]),
+        "neighbours": (1.1, [seconds(n, 200, n_neighbors=n // 160 * factor) for factor in factors]),
+        "examples, 500 iterations": (1.1, [seconds(n * factor, 50) for factor in factors]),
+        "examples, all visited": (2.1, [seconds(n * f // 4, 50, n_iterations=n * f // 4) for f in factors]),
+    }
     return [
-        figure("twice the features", seconds(n, 400) / base, "x", bar=Bar(at_most=2.2)),
-        figure("twice the iterations", seconds(n, 200, n_iterations=2000) / base, "x", bar=Bar(at_most=2.2)),
-        figure("twice the neighbours", seconds(n, 200, n_neighbors=30) / base, "x", bar=Bar(at_most=2.2)),
-        figure("twice the examples", seconds(2 * n, 200) / base, "x", bar=Bar(at_most=2.2)),
+        figure(f"power of the {name}", _power(factors, times), bar=Bar(at_most=limit))
+        for name, (limit, times) in cases.items()
     ]
+
+
+def _power(factors: tuple[int, ...], seconds: list[float]) -> float:
+    """Slope of the logarithm of the time over that of the factor."""
+    return float(np.polyfit(np.log(factors), np.log(seconds), 1)[0])
+
+
+def load_bibtex() -> Any:
+    """Return bibtex: 7395 examples, 1836 sparse features, 159 labels."""
+    folder = SHARED / "mlc" / "bibtex"
+    return om.load(folder / "bibtex.arff.gz", labels=folder / "bibtex.xml")
+
+
+def make_wide(n_features: int) -> Any:
+    """Return 2000 examples with one cell in a thousand stored."""
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((2000, n_features), density=0.001, rng=rng)
+    return om.Dataset(X.tocsc(), rng.normal(size=2000))
+
+
+@benchmark("relief-sparse")
+def wide_and_sparse(quick: bool) -> list:
+    """Sparse data, all examples: bibtex, and 2000 x 100,000 with one cell in a thousand; at most 1 GB more."""
+    cases: list[tuple[str, Any]] = [("wide", partial(make_wide, 5000 if quick else 100_000))]
+    if SHARED.is_dir() and not quick:
+        cases.append(("bibtex", load_bibtex))
+    results: list = []
+    for name, setup in cases:
+        result = compare(f"relief-{name}", [Contestant("omnirank", setup, rank)], repetitions=3, memory=not quick)
+        results.append(result)
+        peak = result.timings[0].peak_memory_bytes
+        if peak is not None:
+            results.append(figure(f"{name}, memory above the data", peak / 1e9, "GB", bar=Bar(at_most=1.0)))
+    return results

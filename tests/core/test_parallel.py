@@ -179,3 +179,27 @@ def test_a_closed_terminal_does_not_cost_the_results(impatient, monkeypatch):
 
     monkeypatch.setattr(sys, "stderr", Broken())
     assert run_parallel(wait, range(2), progress=True) == [1, 1]
+
+
+def test_work_inside_work_does_not_multiply_the_workers_for_ever():
+    def third(_):
+        return worker_count(2)
+
+    def second(_):
+        return worker_count(2), run_parallel(third, range(2), n_jobs=2)
+
+    assert run_parallel(second, range(2), n_jobs=2) == [(2, [1, 1])] * 2
+
+
+def test_the_first_error_stops_what_has_not_begun():
+    begun = []
+
+    def work(i):
+        begun.append(i)
+        time.sleep(0.01)
+        if i == 0:
+            raise KeyError(i)
+
+    with pytest.raises(KeyError):
+        run_parallel(work, range(200), n_jobs=2)
+    assert len(begun) < 100

@@ -63,6 +63,31 @@ def test_xor_is_found_where_univariate_scores_fail():
     assert set(om.UnivariateRanker().fit(X, y.astype(int)).ranking_.top(2)) != {"x5", "x12"}
 
 
+def test_xor_of_binary_features_is_found_where_chi_squared_fails():
+    from sklearn.feature_selection import chi2
+
+    X = np.random.default_rng(5).integers(0, 2, (300, 12))
+    y = X[:, 3] ^ X[:, 8]
+    for algorithm in ("rrelieff", "relieff"):
+        assert set(np.argsort(-scores(X, y, algorithm=algorithm, n_neighbors=10))[:2]) == {3, 8}
+    assert not {3, 8} & set(np.argsort(-chi2(X, y)[0])[:2])
+
+
+@settings(max_examples=30, deadline=None)
+@given(SEEDS)
+def test_no_feature_beats_one_whose_distances_are_those_of_the_target(seed):
+    """The score is a product of centred target distances and feature distances: Cauchy-Schwarz bounds it."""
+    X, rng = random_data(seed, n=25)
+    y = X @ rng.normal(size=5) + rng.normal(size=25)
+    X[:, 2] = 3 * y + 1
+    slow = [(X[:, i].tolist(), None) for i in range(5)]
+    pairs = [(r, q) for r in range(25) for q in reference.nearest(slow, r, 6)]
+    spread = np.std([reference.feature_distances(slow, r, q) for r, q in pairs], axis=0)
+    by_norm = scores(X, y, n_neighbors=6) / spread
+    assert by_norm[2] > 0
+    assert (np.abs(by_norm) <= by_norm[2] * (1 + 1e-9)).all()
+
+
 def test_relevant_features_of_friedman_and_sparse_input():
     data, _ = om.datasets.make_friedman(500, random_state=0, shuffle=False)
     ranker = om.ReliefRanker(n_neighbors=15).fit(data)
@@ -308,15 +333,6 @@ def test_importances_that_were_not_computed():
     ranker = om.ReliefRanker(n_neighbors=5).fit(X, rng.normal(size=30))
     with pytest.raises(ValueError, match=r"only for \(30, 5\)"):
         ranker.importances_at(n_neighbors=4)
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_two_classes_agree_with_scikit_rebate():
-    skrebate = pytest.importorskip("skrebate")
-    X, rng = random_data(0, n=80, d=6)
-    y = (X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=80) > 0).astype(int)
-    peer = skrebate.ReliefF(n_neighbors=7, n_features_to_select=2).fit(X, y)
-    np.testing.assert_allclose(scores(X, y, algorithm="relieff", n_neighbors=7), peer.feature_importances_, atol=1e-12)
 
 
 # -- approximate neighbours -------------------------------------------------------------------------------

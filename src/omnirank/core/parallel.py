@@ -1,13 +1,14 @@
-"""The one place where work is spread over workers: joblib threads, ordered results, BLAS on one thread."""
+"""The one place where work is spread over workers: threads or what joblib is set to, BLAS on one thread."""
 
 from __future__ import annotations
 
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
-from itertools import pairwise
+from itertools import pairwise, repeat
 from numbers import Integral
 from typing import Any, TypeVar
 
@@ -66,7 +67,7 @@ def run_parallel(
     workers = min(worker_count(n_jobs), len(todo))
     shown = _show_progress.get() if progress is None else progress
     with _one_blas_thread(), _ProgressBar(len(todo), description) if shown else nullcontext() as bar:
-        results = map(function, todo) if workers <= 1 else _joblib_results(function, todo, workers, bar is not None)
+        results = map(function, todo) if workers <= 1 else _several(function, todo, workers, bar is not None)
         if bar is None:
             return list(results)
         collected = []
@@ -130,6 +131,26 @@ def progress_bars(shown: bool = True) -> Iterator[None]:
         yield
     finally:
         _show_progress.reset(token)
+
+
+def _several(function: Callable[[Item], Result], todo: list[Item], workers: int, one_by_one: bool) -> Iterable[Result]:
+    """Results of several workers: of plain threads where joblib would take threads, which cost it milliseconds."""
+    from joblib.parallel import ThreadingBackend, get_active_backend
+
+    backend, _ = get_active_backend(prefer="threads")
+    if not isinstance(backend, ThreadingBackend):
+        return _joblib_results(function, todo, workers, one_by_one)
+    return _thread_results(function, todo, workers, backend.get_nested_backend()[0])
+
+
+def _thread_results(
+    function: Callable[[Item], Result], todo: list[Item], workers: int, nested: Any
+) -> Iterator[Result]:
+    from joblib import parallel_config
+
+    # as in joblib's own threads: what runs parallel work inside parallel work does not multiply the workers for ever
+    with ThreadPoolExecutor(workers, "omnirank", parallel_config, (nested,)) as pool:
+        yield from pool.map(_call, repeat(function), todo)
 
 
 def _joblib_results(

@@ -353,7 +353,7 @@ class Dataset:
         >>> om.Dataset(X).fingerprint == om.Dataset(np.asfortranarray(X)).fingerprint
         True
         """
-        digest = hashlib.blake2b(digest_size=16)
+        digest = hashlib.sha256()  # processors have instructions for it: twice as fast as others
         table, target = self.features, self.target
         facts: list[Any] = [self.task, table.names, table.levels]
         arrays = _parts(table.matrix) if table.is_sparse else [table.numeric, table.codes]
@@ -365,12 +365,14 @@ class Dataset:
         digest.update(repr(facts).encode())
         for array in arrays:
             digest.update(repr((array.dtype.str, array.shape)).encode())
-            for start in range(0, len(array), _HASHED_ROWS):
-                digest.update(_canonical(array[start : start + _HASHED_ROWS]).tobytes())
-        return digest.hexdigest()
+            step = max(1, _HASHED_BYTES // max(1, array[:1].nbytes))
+            for start in range(0, len(array), step):
+                digest.update(_canonical(array[start : start + step]).data)
+        return digest.hexdigest()[:32]
 
 
-_HASHED_ROWS = 1 << 14
+# Cells that are hashed at a time: few enough to stay in the processor's cache.
+_HASHED_BYTES = 1 << 18
 
 
 def _rows_of_rows(rows: np.ndarray | None, chosen: np.ndarray) -> np.ndarray:
@@ -390,9 +392,11 @@ def _parts(values: Any) -> list[np.ndarray]:
 
 
 def _canonical(cells: np.ndarray) -> np.ndarray:
-    """Equal cells as equal bytes: one zero and one NaN, though floats have several of both."""
+    """Equal cells as equal bytes in the order of rows: one zero and one NaN, though floats have several of both."""
     if cells.dtype.kind != "f":
-        return cells
-    cells = cells + cells.dtype.type(0)
-    cells[np.isnan(cells)] = np.nan
+        return np.ascontiguousarray(cells)
+    cells = np.add(cells, cells.dtype.type(0), order="C")
+    unknown = np.isnan(cells)
+    if unknown.any():
+        cells[unknown] = np.nan
     return cells

@@ -12,6 +12,8 @@ from omnirank.neighbors._kernels_tile import ROWS, TIE, add_tile, closer, lowest
 
 # Columns of the matrix that are summed before the sum is added to the total: bounds rounding, and fits the cache.
 CHUNK = 256
+# Lists of neighbours up to this length are rewritten as a whole when one is inserted.
+SHORT = 32
 
 
 class Blocks(NamedTuple):
@@ -79,7 +81,7 @@ def _search(rows, blocks, bounds, ids, distances, out):
                 )
             round_tile(out)
             for row in range(ROWS):
-                _keep_nearest(
+                keep_nearest(
                     out, row, blocks.ids, block, rows.ids[first + row], ids, distances, first + row, group, last
                 )
 
@@ -97,7 +99,7 @@ def _clipped(bounds, start, stop):
 
 
 @inlined
-def _keep_nearest(out, row, block_ids, block, own, ids, distances, target, group, last):
+def keep_nearest(out, row, block_ids, block, own, ids, distances, target, group, last):
     """Insert the distances of one row to a block into its list of the nearest."""
     mask = closer(out, row, distances[target, group, last])
     while mask != 0:
@@ -105,6 +107,9 @@ def _keep_nearest(out, row, block_ids, block, own, ids, distances, target, group
         mask &= mask - np.uint64(1)
         distance = out[row, lane]
         if distance < distances[target, group, last] and block_ids[block, lane] != own:
+            if last < SHORT:
+                _insert_in_short(distances[target, group], ids[target, group], last, distance, block_ids[block, lane])
+                continue
             place = last
             while place > 0 and distances[target, group, place - 1] > distance:
                 distances[target, group, place] = distances[target, group, place - 1]
@@ -112,6 +117,18 @@ def _keep_nearest(out, row, block_ids, block, own, ids, distances, target, group
                 place -= 1
             distances[target, group, place] = distance
             ids[target, group, place] = block_ids[block, lane]
+
+
+@inlined
+def _insert_in_short(distances, ids, last, distance, number):
+    """Insert without a branch: the place in a short list cannot be foreseen, and wrong guesses cost more than moves."""
+    for place in range(last, 0, -1):
+        before, here = distances[place - 1], distances[place]
+        shifted = number if before <= distance else ids[place - 1]
+        ids[place] = ids[place] if here <= distance else shifted
+        distances[place] = min(here, max(before, distance))
+    ids[0] = ids[0] if distances[0] <= distance else number
+    distances[0] = min(distances[0], distance)
 
 
 @inlined

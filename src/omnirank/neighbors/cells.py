@@ -123,11 +123,28 @@ class Cells:
 
 def feature_ranges(table: Table) -> Ranges:
     """Return the ranges of the known values of a table's numeric features."""
-    numbers = _numbers(table)
-    low, high = np.fmin.reduce(numbers, axis=0), np.fmax.reduce(numbers, axis=0)
+    if table.is_sparse:
+        low, high = _stored_ends(table)
+    else:
+        low, high = np.fmin.reduce(table.numeric, axis=0), np.fmax.reduce(table.numeric, axis=0)
     # halves, because the difference of two numbers may be infinite
     low, high = (ends.astype(np.float64) * 0.5 for ends in (low, high))
     return Ranges(low, high - low)
+
+
+def _stored_ends(table: Table) -> tuple[np.ndarray, np.ndarray]:
+    """Smallest and largest known value of the numeric columns of a sparse table."""
+    matrix = table.matrix
+    counts = np.diff(matrix.indptr)
+    filled, some_absent = np.flatnonzero(counts), counts < table.n_rows
+    found = []
+    for end in (np.fmin, np.fmax):
+        values = np.full(table.n_columns, np.nan)
+        if len(filled):
+            values[filled] = end.reduceat(matrix.data, matrix.indptr[filled])
+        values[some_absent] = end(values[some_absent], 0.0)
+        found.append(values[~table.is_nominal])
+    return found[0], found[1]
 
 
 def _numbers(table: Table) -> np.ndarray:

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from omnirank.neighbors.cells import Cells
+from omnirank.neighbors.words import WordCells, fit_words
 
 __all__ = ["NeighborSearch"]
 
-# Candidates beyond k that the search in single precision keeps, so that its rounding is seldom felt.
-_SPARE = 8
+# Candidates beyond k that the search in low precision keeps, so that its rounding is seldom felt: few, where those do.
+_SPARE = (4, 8)
 # Rows tried first; when more than this share of them is uncertain, all are sought in double precision.
 _TRIED = 16
 _UNCERTAIN = 0.2
@@ -32,9 +33,10 @@ class NeighborSearch:
     Notes
     -----
     The distance is D d_X = sum_i d_i, in double precision. Distances that agree when rounded to 2**-32 are ties,
-    which the example that comes first wins. The search itself runs in single precision where that is safe: it
-    keeps a few candidates more than asked for, their distances are computed again, and rows for which rounding
-    might have hidden a neighbour are sought in double precision. Memory is that of the data once more.
+    which the example that comes first wins. The search itself runs in low precision where that is safe (16 bits if
+    all features are numbers, else single precision): it keeps a few candidates more than asked for, their distances are
+    computed again, and rows for which rounding might have hidden a neighbour are sought in double precision. Memory is
+    that of the data once more at most.
 
     Examples
     --------
@@ -53,15 +55,24 @@ class NeighborSearch:
         groups = np.zeros(cells.n_rows, np.int64) if groups is None else np.asarray(groups, np.int64)
         self._members = [np.flatnonzero(groups == g) for g in range(int(groups.max()) + 1)]
         numbers = cells.values[:, : cells.n_numeric]
-        self._offsets = _offsets(cells) + 0.5 * cells.n_numeric - numbers.sum(axis=1)
+        self._missing = _offsets(cells)
+        self._offsets = self._missing + 0.5 * cells.n_numeric - numbers.sum(axis=1)
         self._both = _columns_missing_in_both(cells)
         self._masks = np.isnan(cells.values[:, self._both])
         # sums of 0, 1/2 and 1 have no rounding in single precision
         small = 2 * cells.n_features < 2**24 and not len(self._both)
         self._exact = small and _are_halves(numbers[:1]) and _are_halves(numbers)
         self._precision: Any = np.float32 if self._exact else None
+        self._spare = _SPARE[-1]
         self._blocks: dict[Any, Any] = {}
         self._lock = threading.RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # a lock belongs to one process
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.RLock())
 
     @property
     def n_groups(self) -> int:
@@ -84,48 +95,62 @@ class NeighborSearch:
             int32 and float64; distances are D d_X.
         """
         rows = np.asarray(rows, np.int64)
-        if self._precise:
-            return self._in(np.float64, rows, k)[:2]
-        ids, distances, certain = self._in(np.float32, rows, k)
+        ids, distances, certain = self._in(self._safe_precision, rows, k)
         if not certain.all():
             again = self._in(np.float64, rows[~certain], k)
             ids[~certain], distances[~certain] = again[0], again[1]
         return ids, distances
 
     @property
-    def _precise(self) -> bool:
-        """Whether all is sought in double precision, because single precision leaves too much uncertain."""
+    def _safe_precision(self) -> Any:
+        """The precision in which to seek: double where a lower one leaves too much uncertain."""
         with self._lock:
             if self._precision is None:
+                low = np.int16 if fit_words(self.cells) else np.float32
                 rows = np.unique(np.linspace(0, self.cells.n_rows - 1, _TRIED).astype(np.int64))
-                certain = self._in(np.float32, rows, min(10, self.cells.n_rows))[2]
-                self._precision = np.float64 if np.mean(~certain) > _UNCERTAIN else np.float32
-            return self._precision == np.float64
+                for self._spare in _SPARE:
+                    certain = self._in(low, rows, min(10, self.cells.n_rows))[2]
+                    if certain.all():
+                        break
+                self._precision = np.float64 if np.mean(~certain) > _UNCERTAIN else low
+            return self._precision
 
     def _in(self, precision: Any, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Nearest, found in that precision, and whether that is certain."""
-        from omnirank.neighbors._kernels_search import CHUNK, PairCells, search, verify
+        from omnirank.neighbors._kernels_search import PairCells, verify
 
         cells, n_rows = self.cells, len(rows)
-        doubtful = precision == np.float32 and not self._exact
-        sought = _padded_rows(self, rows, precision)
+        doubtful = precision != np.float64 and not self._exact
         # one place more than a group has examples is never taken, which tells that none is left out
-        n_kept = min(k + (_SPARE if doubtful else 0), 1 + max(len(group) for group in self._members))
-        candidates = np.empty((len(sought.ids), self.n_groups, n_kept), np.int32)
-        rough = np.empty(candidates.shape, precision)
-        n_columns = sought.cells.shape[1]
-        bounds = (0, cells.n_numeric, cells.n_numeric, cells.n_features, n_columns)
-        search(sought, self._in_blocks(precision), bounds, candidates, rough)
+        n_kept = min(k + (self._spare if doubtful else 0), 1 + max(len(group) for group in self._members))
+        candidates, rough, error = self._candidates(precision, rows, n_kept)
         found = np.empty((n_rows, self.n_groups, k), np.int32)
         exact = np.empty(found.shape)
         certain = np.empty(n_rows, bool)
-        # sums of at most so many terms, each rounded, stay below the distance and the sums of both rows' terms,
-        # which lie between -1 and 1
-        n_sums = min(n_columns, CHUNK) + n_columns // CHUNK + 6
-        error = np.array([(2 * n_sums + 1) * n_columns, n_sums]) * 2.0**-24
         pairs = PairCells(cells.values, cells.missing_start, cells.missing, cells.correction)
         verify(pairs, cells.n_numeric, rows, candidates, rough, error, found, exact, certain)
         return found, exact, certain | (not doubtful)
+
+    def _candidates(self, precision: Any, rows: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Numbers and distances of the n nearest of each row (and of rows that fill up), and the error bound."""
+        from omnirank.neighbors._kernels_search import CHUNK, search
+
+        cells, blocks = self.cells, self._in_blocks(precision)
+        sought = blocks.rows(rows) if precision == np.int16 else _padded_rows(self, rows, precision)
+        candidates = np.empty((len(sought.ids), self.n_groups, n), np.int32)
+        rough = np.empty(candidates.shape, np.float32 if precision == np.int16 else precision)
+        if precision == np.int16:
+            from omnirank.neighbors._kernels_words import search_words
+
+            search_words(sought, blocks.blocks, blocks.groups, blocks.unit, candidates, rough)
+            return candidates, rough, blocks.error
+        n_columns = sought.cells.shape[1]
+        bounds = (0, cells.n_numeric, cells.n_numeric, cells.n_features, n_columns)
+        search(sought, blocks, bounds, candidates, rough)
+        # sums of at most so many terms, each rounded, stay below the distance and the sums of both rows' terms,
+        # which lie between -1 and 1
+        n_sums = min(n_columns, CHUNK) + n_columns // CHUNK + 6
+        return candidates, rough, np.array([(2 * n_sums + 1) * n_columns, n_sums]) * 2.0**-24
 
     def _doubled(self, rows: np.ndarray) -> np.ndarray:
         """Cells as the search takes them: numbers as 2 x - 1."""
@@ -139,7 +164,9 @@ class NeighborSearch:
         """All examples as blocks, made when they are first needed."""
         with self._lock:
             if precision not in self._blocks:
-                self._blocks[precision] = _make_blocks(self, precision)
+                words = precision == np.int16
+                made = WordCells(self.cells, self._missing, self._members) if words else _make_blocks(self, precision)
+                self._blocks[precision] = made
             return self._blocks[precision]
 
 

@@ -18,7 +18,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.infer import TASKS
 from omnirank.neighbors.approximate import ApproximateNeighbors
 from omnirank.neighbors.cells import table_cells
-from omnirank.neighbors.search import NeighborSearch
+from omnirank.neighbors.sparse_cells import cells_of, search_among
 from omnirank.neighbors.stored import StoredNeighbors
 from omnirank.rankers.base import BaseRanker
 from omnirank.relief.choice import cross_validated_losses
@@ -234,7 +234,9 @@ class ReliefRanker(BaseRanker):
 
         stored: how many neighbours of every example are kept, so that they are searched once.
         """
-        cells, target = table_cells(dataset.features), dataset.target
+        target = dataset.target
+        # an index takes dense cells only
+        cells: Any = (table_cells if self.search == "approximate" else cells_of)(dataset.features)
         classes = None
         if target is not None and self.algorithm == "relieff":
             classes = np.unique(target.values[:, 0], return_inverse=True)[1]
@@ -243,7 +245,7 @@ class ReliefRanker(BaseRanker):
             seed = int(stream(entropy, 2).integers(2**31))
             search = ApproximateNeighbors(cells, stored, seed)
         else:
-            search = NeighborSearch(cells, classes)
+            search = search_among(cells, classes)
             search = StoredNeighbors(search, stored, self.n_jobs) if stored else search
         if classes is not None:
             return [ClassPairs(search, classes, self.sigma) for _ in pairs]

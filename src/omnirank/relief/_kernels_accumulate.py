@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from omnirank.core.compiled import compiled, inlined
+from omnirank.neighbors._kernels_sparse_search import stored_distances
 
 
 @compiled
@@ -17,6 +18,19 @@ def accumulate(cells, n_numeric, rows, ids, weights, products, p_f, p_ft):
         for q in range(ids.shape[1]):
             if weights[j, q] != 0:
                 _add_pair(cells, n_numeric, rows[j], ids[j, q], weights[j, q], products[j, q], p_f, p_ft)
+
+
+@compiled
+def accumulate_stored(cells, rows, ids, weights, products, p_f, p_ft):
+    """Do what `accumulate` does for sparse cells: features that neither row stores add nothing."""
+    columns, distances = np.empty(len(p_f), np.int64), np.empty(len(p_f))
+    for j in range(len(rows)):
+        for q in range(ids.shape[1]):
+            if weights[j, q] != 0:
+                n = stored_distances(cells, rows[j], ids[j, q], columns, distances)
+                for place in range(n):
+                    p_f[columns[place]] += weights[j, q] * distances[place]
+                    p_ft[columns[place]] += products[j, q] * distances[place]
 
 
 @inlined

@@ -6,7 +6,7 @@ import numpy as np
 
 from omnirank.core.parallel import run_parallel
 from omnirank.neighbors.cells import Cells
-from omnirank.neighbors.search import NeighborSearch
+from omnirank.neighbors.sparse_cells import SparseCells, search_among
 
 __all__ = ["influences", "nearest_labelled"]
 
@@ -15,9 +15,9 @@ _ROWS = 256
 _SAME = 1e-9
 
 
-def nearest_labelled(cells: Cells, labelled: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+def nearest_labelled(cells: Cells | SparseCells, labelled: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     """Return the distance D d_X of each example to the nearest labelled one, 0 for labelled examples."""
-    search = NeighborSearch(cells, np.where(labelled, 0, -1))
+    search = search_among(cells, np.where(labelled, 0, -1))
     rows = np.flatnonzero(~labelled)
     parts = [rows[start : start + _ROWS] for start in range(0, len(rows), _ROWS)]
     found = run_parallel(lambda part: search.nearest(part, 1)[1][:, 0, 0], parts, n_jobs)

@@ -9,14 +9,18 @@ import numpy as np
 
 from omnirank.core.accumulators import ReliefSums
 from omnirank.core.parallel import run_parallel
+from omnirank.neighbors.sparse_cells import SparseCells
 from omnirank.relief.pairs import DistancePairs, PairBlock, PairRule
 
 __all__ = ["Sums", "relief_sums"]
 
 # Rows that one worker takes at a time: whole tiles, and at least this many blocks of them where there are enough.
 _FEWEST_ROWS, _MOST_ROWS, _BLOCKS = 64, 512, 16
+_FEWEST_PARTS = 8
 # Cells of the matrices of feature and target distances that are held at once when targets are scored alone.
 _MOST_CELLS = 2**21
+# Sums that all blocks of rows may hold before they are added up.
+_MOST_SUMS = 2**24
 
 
 class Sums(NamedTuple):
@@ -64,7 +68,8 @@ def relief_sums(
             found.append(_added(found[-1], sums) if found and rule.cumulative else sums)
         return found
 
-    parts, ends = _parts(order, ms)
+    n_sums = 2 * len(ks) * rule.search.cells.n_features
+    parts, ends = _parts(order, ms, max(_FEWEST_PARTS, _MOST_SUMS // n_sums))
     kept: list[list[Sums]] = []
     total: list[_Growing] = []
     for i, sums in enumerate(run_parallel(of_rows, parts, n_jobs, description="comparing neighbours"), 1):
@@ -87,13 +92,14 @@ def _finished(rule: PairRule, grown: _Growing) -> Sums:
     return Sums(found[0], found[1] if len(found) > 1 else None)
 
 
-def _parts(order: np.ndarray, ms: Sequence[int]) -> tuple[list[np.ndarray], list[int]]:
-    """Blocks of rows, and how many of them each number of iterations takes.
+def _parts(order: np.ndarray, ms: Sequence[int], most: int) -> tuple[list[np.ndarray], list[int]]:
+    """About at most so many blocks of rows, and how many of them each number of iterations takes.
 
     Examples between two numbers of iterations are visited in the order of the data: the sums over all examples then
     do not depend on the seed in any bit.
     """
     size = int(np.clip(-(-len(order) // _BLOCKS), _FEWEST_ROWS, _MOST_ROWS)) // 4 * 4
+    size = max(size, -(-len(order) // most))
     parts: list[np.ndarray] = []
     ends = []
     for start, stop in zip([0, *ms[:-1]], ms, strict=True):
@@ -105,12 +111,15 @@ def _parts(order: np.ndarray, ms: Sequence[int]) -> tuple[list[np.ndarray], list
 
 def _block_sums(rule: PairRule, pairs: PairBlock) -> _Growing:
     from omnirank.neighbors._kernels_search import PairCells
-    from omnirank.relief._kernels_accumulate import accumulate
+    from omnirank.relief._kernels_accumulate import accumulate, accumulate_stored
 
     cells = rule.search.cells
     p_f, p_ft = np.zeros(cells.n_features), np.zeros(cells.n_features)
-    plain = PairCells(cells.values, cells.missing_start, cells.missing, cells.correction)
-    accumulate(plain, cells.n_numeric, pairs.rows, pairs.ids, pairs.weights, pairs.products, p_f, p_ft)
+    if isinstance(cells, SparseCells):
+        accumulate_stored(cells.stored, pairs.rows, pairs.ids, pairs.weights, pairs.products, p_f, p_ft)
+    else:
+        plain = PairCells(cells.values, cells.missing_start, cells.missing, cells.correction)
+        accumulate(plain, cells.n_numeric, pairs.rows, pairs.ids, pairs.weights, pairs.products, p_f, p_ft)
     p_t, weight = pairs.fixed or (float(pairs.products.sum()), float(pairs.weights.sum()))
     return p_ft, p_f, np.asarray(p_t), np.asarray(weight)
 
