@@ -11,7 +11,7 @@ from scipy import sparse
 
 import omnirank as om
 from omnirank.ensembles.plan import GrowingRules, features_per_node, make_plan
-from omnirank.errors import DataError, ParameterError
+from omnirank.errors import ParameterError
 from omnirank.testing import tiny_dataset
 
 
