@@ -55,7 +55,7 @@ def test_trees_with_hidden_labels(digits):
 
 
 def test_trees_of_clusters(digits):
-    result = run("tree", digits, "--features", "1-64", "--max-leaves", "3")
+    result = run("tree", digits, "--task", "clustering", "--max-leaves", "3")
     assert result.stdout.count("cluster ") == 3
     assert "clustering: 5 nodes, 3 leaves" in result.stderr
 
@@ -68,7 +68,7 @@ def test_trees_of_clusters(digits):
         (["rank", "-t", "last", "--supervision", "full"], "--supervision full"),
         (["rank", "-t", "last", "--supervision", "2"], "supervision=2.0"),
         (["rank", "-t", "last", "--method", "univariate", "--supervision", "1"], "no parameter 'supervision'"),
-        (["tree", "--supervision", "0.5"], "needs a target"),
+        (["tree", "--task", "clustering", "--supervision", "0.5"], "needs a target"),
         (["tree", "-t", "last", "--max-leaves", "3"], "trees of clusters"),
     ],
 )
