@@ -44,7 +44,7 @@ def single_targets(data):
 def test_it_is_the_mean_over_the_targets(task, sparse_labels):
     hierarchy = DAG if task == "hierarchical-multi-label" else None
     data = random_dataset(np.random.default_rng(4), task, 30, hierarchy=hierarchy, sparse_labels=sparse_labels)
-    base = om.EnsembleRanker("permutation", n_trees=4, random_state=3)
+    base = om.EnsembleRanker("permutation", n_trees=4, supervision=1, random_state=3)
     fitted = om.PerTargetRanker(base).fit(data)
     expected = [om.EnsembleRanker("permutation", n_trees=4, random_state=3).fit(one) for one in single_targets(data)]
     assert set(fitted.rankings_) == {"genie3", "symbolic", "permutation"}

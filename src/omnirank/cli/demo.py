@@ -23,6 +23,7 @@ def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="The picture to write.")] = _PICTURE,
 ) -> None:
     """Rank the pixels of handwritten digits of which only 100 are labelled. Needs no data and no network."""
+    from omnirank.cli.options import supervision_lines
     from omnirank.core.parallel import progress_bars
     from omnirank.core.registry import default_method
     from omnirank.plots import score_map
@@ -36,7 +37,10 @@ def demo(
     say(f"task      {ranker.task_}, inferred from the labels")
     say(f"examples  {data.n_examples}, of which {int(data.labelled.sum())} are labelled")
     say(f"features  {data.n_features} pixels, called pixel_<row>_<column>")
-    say(f"method    {method.name}: {method.summary}\n")
+    say(f"method    {method.name}: {method.summary}")
+    for text in supervision_lines(ranker):
+        say(text)
+    say()
     print_ranking(ranking, 10)
     say("\nAll pixels, from · (irrelevant) to 9 (most relevant):\n")
     print_heatmap(ranking.scores, _SHAPE)

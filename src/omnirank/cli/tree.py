@@ -72,7 +72,7 @@ def tree(
 def _clusterer(max_leaves: int | None, **shared: Any) -> Any:
     from omnirank.ensembles.pct_clusterer import PCTClusterer
 
-    limit = {} if max_leaves is None else {"max_leaves": max_leaves}
+    limit: dict[str, Any] = {} if max_leaves is None else {"max_leaves": max_leaves}
     return PCTClusterer(**limit, **shared)
 
 

@@ -46,8 +46,9 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
         How much each feature counts in the impurity, relative to the largest.
     nominal_tests : {"ordered", "greedy", "one-against-rest"}
         How subsets of a nominal feature's levels are searched.
-    tie_break : {"random", "first"}
-        Which of several equally good tests is taken: by the seed, or the first.
+    tie_break : {"first", "random"}
+        Which of several equally good tests is taken: the first, or by the seed. Several features often divide few
+        examples in the same way.
     random_state : None, int, RandomState or Generator
         The seed.
 
@@ -74,7 +75,7 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
     --------
     >>> import omnirank as om
     >>> X = [[1.0, 5.0], [1.2, 5.1], [1.1, 4.9], [3.0, 0.2], [3.1, 0.1], [2.9, 0.3]]
-    >>> model = om.PCTClusterer(max_leaves=2, tie_break="first").fit(X)
+    >>> model = om.PCTClusterer(max_leaves=2).fit(X)
     >>> model.labels_.tolist(), model.predict([[3.3, 0.0]]).tolist()
     ([0, 0, 0, 1, 1, 1], [1])
     >>> print(om.export_text(model))
@@ -91,7 +92,7 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
         max_features: Any = None,
         feature_weights: Any = None,
         nominal_tests: str = "ordered",
-        tie_break: str = "random",
+        tie_break: str = "first",
         random_state: Any = None,
     ) -> None:
         self.max_leaves = max_leaves

@@ -226,7 +226,7 @@ class PCTPredictor(BaseEstimator):
         ndarray or DataFrame
             As ``predict``, one entry for each example without any known target value, in their order.
         """
-        self.fit(X, y, sample_weight)  # type: ignore[attr-defined]
+        self.fit(X, y, sample_weight)
         if self._labelled.all():
             raise DataError("all examples are labelled: there is nothing to predict; use fit and predict")
         return self._decide(self._means(self._table(X).take(~self._labelled)))

@@ -125,9 +125,16 @@ def two_part_space(
         around = clustering_space(*features, sample_weight, sparse_features=in_cells)
     if not varies and not least_labelled:
         return around
-    if not in_cells:
-        own, around = _in_blocks(own), _in_blocks(around)
+    own = _in_columns(own) if in_cells else _in_blocks(own)
+    around = around if in_cells else _in_blocks(around)
     return TwoParts(own, around, known, float(least_labelled))
+
+
+def _in_columns(space: Any) -> Any:
+    """One column as several: one kind less to be compiled in pairs."""
+    from omnirank.trees._kernels_spaces import DenseColumns, OneColumn
+
+    return DenseColumns(_padded(space.z[:, None])) if isinstance(space, OneColumn) else space
 
 
 def _in_blocks(space: Any) -> Any:
