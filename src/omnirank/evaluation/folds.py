@@ -265,7 +265,7 @@ def _numbers(repetitions: int) -> range:
 
 
 def _counts(labelled: Sequence[int] | int) -> list[int]:
-    counts = [labelled] if isinstance(labelled, Integral) else list(labelled)  # type: ignore[arg-type, list-item]
+    counts = [labelled] if isinstance(labelled, Integral) else list(labelled)  # type: ignore[arg-type]
     for count in counts:
         _check_count(count, "labelled", 1, None)
     if not counts or len(set(counts)) != len(counts):
