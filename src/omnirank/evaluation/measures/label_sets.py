@@ -1,8 +1,8 @@
 """Measures of predicted label sets: over examples, and over labels.
 
 Y is an example's set of relevant labels, Z the predicted one. A label that is unknown (NaN) for an example is in
-neither set. scikit-learn defines most of these for complete sets and is what the tests compare with; the code here leaves out
-unknown labels, and settles 0/0 by whether the other set is empty, for which scikit-learn has no option.
+neither set. scikit-learn defines most of these for complete sets and is what the tests compare with; the code here
+leaves out unknown labels, and settles 0/0 by whether the other set is empty, for which scikit-learn has no option.
 """
 
 from __future__ import annotations
