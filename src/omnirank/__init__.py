@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from omnirank.data.parquet import write_parquet
     from omnirank.ensembles.pct import PCTClassifier, PCTRegressor
     from omnirank.ensembles.pct_forest import PCTForestClassifier, PCTForestRegressor
+    from omnirank.evaluation.evaluate import evaluate
+    from omnirank.neighbors.ml_knn import MLkNN
     from omnirank.rankers.baselines import RandomRanker, UniformRanker
     from omnirank.rankers.ensemble import EnsembleRanker
     from omnirank.rankers.per_target import PerTargetRanker
@@ -41,6 +43,7 @@ _WHERE = {
     "Dataset": "omnirank.data.dataset",
     "EnsembleRanker": "omnirank.rankers.ensemble",
     "Hierarchy": "omnirank.data.hierarchy",
+    "MLkNN": "omnirank.neighbors.ml_knn",
     "PCTClassifier": "omnirank.ensembles.pct",
     "PCTForestClassifier": "omnirank.ensembles.pct_forest",
     "PCTForestRegressor": "omnirank.ensembles.pct_forest",
@@ -52,6 +55,7 @@ _WHERE = {
     "UniformRanker": "omnirank.rankers.baselines",
     "UnivariateRanker": "omnirank.rankers.univariate",
     "compare": "omnirank.core.comparison",
+    "evaluate": "omnirank.evaluation.evaluate",
     "export_graphviz": "omnirank.trees.export",
     "export_json": "omnirank.trees.tree_json",
     "export_text": "omnirank.trees.export",
@@ -68,6 +72,7 @@ __all__ = [
     "Dataset",
     "EnsembleRanker",
     "Hierarchy",
+    "MLkNN",
     "PCTClassifier",
     "PCTForestClassifier",
     "PCTForestRegressor",
@@ -82,6 +87,7 @@ __all__ = [
     "compare",
     "datasets",
     "errors",
+    "evaluate",
     "export_graphviz",
     "export_json",
     "export_text",

@@ -14,7 +14,7 @@ from omnirank.data.estimator_input import features_like, read_input
 from omnirank.data.table import Table
 from omnirank.neighbors.weighted_knn import ranking_weights, weighted_neighbors
 
-__all__ = ["MLkNN", "ml_knn_probabilities"]
+__all__ = ["MLkNN", "ml_knn_probabilities", "other_neighbors"]
 
 
 class MLkNN(BaseEstimator):
@@ -24,8 +24,8 @@ class MLkNN(BaseEstimator):
 
     .. math:: P(H_1 | c) = \frac{P(H_1) P(c | H_1)}{P(H_1) P(c | H_1) + P(H_0) P(c | H_0)},
 
-    where :math:`P(H_1) = (s + n_1) / (2 s + n)` and :math:`P(c | H) = (s + n_{Hc}) / (s (k + 1) + n_H)` are counted over
-    the training examples and their k nearest other training examples.
+    where :math:`P(H_1) = (s + n_1) / (2 s + n)` and :math:`P(c | H) = (s + n_{Hc}) / (s (k + 1) + n_H)` are counted
+    over the training examples and their k nearest other training examples.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class MLkNN(BaseEstimator):
     --------
     >>> import omnirank as om
     >>> X = [[0.0], [0.1], [0.2], [1.0], [1.1], [1.2]]
-    >>> y = [[1, 0], [1, 0], [1, 1], [0, 1], [0, 1], [0, 1]]
+    >>> y = [[1, 0], [1, 0], [1, 0], [0, 1], [0, 1], [0, 1]]
     >>> om.MLkNN(n_neighbors=2).fit(X, y).predict([[0.05], [1.3]]).tolist()
     [[1, 0], [0, 1]]
     """
@@ -117,7 +117,7 @@ class MLkNN(BaseEstimator):
         self._weights = ranking_weights(weights)
         self._features = dataset.features
         self._labels = np.nan_to_num(dataset.target.dense())
-        self._near = _other_neighbors(self._features, self._weights, self.n_neighbors_, self.n_jobs)
+        self._near = other_neighbors(self._features, self._weights, self.n_neighbors_, self.n_jobs)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -188,8 +188,17 @@ def _label_counts(labels: np.ndarray, ids: np.ndarray) -> np.ndarray:
     return counts
 
 
-def _other_neighbors(table: Table, weights: np.ndarray, k: int, n_jobs: int | None) -> np.ndarray:
-    """The nearest other examples of each example: one more than k, itself taken out."""
+def other_neighbors(table: Table, weights: np.ndarray, k: int, n_jobs: int | None = None) -> np.ndarray:
+    """Return the k nearest other examples of each example of a table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import Table
+    >>> from omnirank.neighbors.ml_knn import other_neighbors
+    >>> other_neighbors(Table.from_numeric(np.array([[0.0], [1.0], [3.0]])), np.ones(1), 1).ravel().tolist()
+    [1, 0, 1]
+    """
     ids = weighted_neighbors(table, table, weights, k + 1, n_jobs)
     others = ids != np.arange(table.n_rows)[:, None]
     # where more than k equal examples come before it, an example is not among its own nearest

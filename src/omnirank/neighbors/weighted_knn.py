@@ -18,7 +18,6 @@ __all__ = ["neighbor_means", "ranking_weights", "weighted_neighbors"]
 _CELLS = 1 << 21
 _FEWEST_ROWS = 16
 _MOST_ROWS = 512
-_ROWS = 256
 
 
 def ranking_weights(importances: np.ndarray) -> np.ndarray:
@@ -115,10 +114,8 @@ def _search(
     return np.concatenate(run_parallel(nearest, starts, n_jobs, description="searching neighbours"))
 
 
-def neighbor_means(values: Any, ids: np.ndarray) -> np.ndarray:
+def neighbor_means(values: Any, ids: np.ndarray, default: np.ndarray | None = None) -> np.ndarray:
     """Return the means of the known values of neighbours: one row a list of neighbours.
-
-    A value that none of them knows is the mean over all examples, 0 where nobody knows it.
 
     Parameters
     ----------
@@ -126,6 +123,8 @@ def neighbor_means(values: Any, ids: np.ndarray) -> np.ndarray:
         What the examples know; in a sparse matrix all is known.
     ids : ndarray of int of shape (m, k)
         Lists of neighbours.
+    default : ndarray of shape (P,), optional
+        The mean where none of the neighbours knows the value; by default that of all examples, 0 where nobody knows it.
 
     Examples
     --------
@@ -143,9 +142,10 @@ def neighbor_means(values: Any, ids: np.ndarray) -> np.ndarray:
     if known.all():
         return _sums(values, ids) / k
     filled = np.where(known, values, 0.0)
-    overall = filled.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    if default is None:
+        default = filled.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     n_known = _sums(known.astype(np.float64), ids)
-    return np.where(n_known > 0, _sums(filled, ids) / np.maximum(n_known, 1), overall)
+    return np.where(n_known > 0, _sums(filled, ids) / np.maximum(n_known, 1), default)
 
 
 def _sums(values: np.ndarray, ids: np.ndarray) -> np.ndarray:
