@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +81,7 @@ class Comparison:
     def p_value(self) -> float:
         """Of the hypothesis that all methods perform alike: Friedman's test, Wilcoxon's for two methods."""
         if len(self.average_ranks) == 2:
-            return float(self.p_values.iloc[0, 1])
+            return float(self.p_values.to_numpy()[0, 1])
         return self.friedman.p_value
 
     def to_frame(self) -> pd.DataFrame:
@@ -148,19 +149,18 @@ class Comparison:
         return plot_critical_difference(self, ax, **options)
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
-        frame = self.to_frame()
         header = ["method", "average rank", "mean", "wins", "Wilcoxon p", "adjusted p", "differs"]
         rows = [
             [
-                str(row.Index),
-                f"{row.average_rank:.3f}",
-                f"{row.mean:.4g}",
-                f"{row.wins}",
-                "" if np.isnan(row.wilcoxon_p) else f"{row.wilcoxon_p:.3g}",
-                "" if np.isnan(row.adjusted_p) else f"{row.adjusted_p:.3g}",
-                "yes" if row.differs else "",
+                str(row["method"]),
+                f"{row['average_rank']:.3f}",
+                f"{row['mean']:.4g}",
+                f"{row['wins']}",
+                "" if math.isnan(row["wilcoxon_p"]) else f"{row['wilcoxon_p']:.3g}",
+                "" if math.isnan(row["adjusted_p"]) else f"{row['adjusted_p']:.3g}",
+                "yes" if row["differs"] else "",
             ]
-            for row in frame.itertuples()
+            for row in self.to_frame().reset_index().to_dict("records")
         ]
         return header, rows
 

@@ -16,7 +16,7 @@ from omnirank.tasks import PrototypeColumns, get_task, prototype_columns
 __all__ = ["clustering_hypothesis", "explained_by_clusters"]
 
 _FORMS = ("variance", "std")
-_OVER_RUNS = {"best": np.max, "median": np.median}
+_OVER_RUNS = ("best", "median")
 _N_CLUSTERS = 8
 
 
@@ -79,7 +79,7 @@ def clustering_hypothesis(
     for run in range(n_runs):
         clusters = _clusters(matrix, n_clusters, stream(entropy, run))[known]
         found.append(_rand_index(target, clusters) if is_classes else explained_by_clusters(columns, clusters, form))
-    return float(_OVER_RUNS[over_runs](found))
+    return float(np.max(found) if over_runs == "best" else np.median(found))
 
 
 def explained_by_clusters(columns: PrototypeColumns, clusters: np.ndarray, form: str = "variance") -> float:
@@ -119,11 +119,11 @@ def explained_by_clusters(columns: PrototypeColumns, clusters: np.ndarray, form:
         n_part = np.maximum(known.sum(axis=0), 1)
         centre = np.where(known, part, 0.0).sum(axis=0) / n_part
         within += np.where(known, (part - centre) ** 2, 0.0).sum(axis=0) / n_known
-    within = np.bincount(columns.variable, weights=within, minlength=columns.n_variables)
+    inside = np.bincount(columns.variable, weights=within, minlength=columns.n_variables)
     varying = (whole > 0) & (columns.weights > 0)
     if not varying.any():
         return float("nan")
-    left = within[varying] / whole[varying]
+    left = inside[varying] / whole[varying]
     return float(1 - np.average(np.sqrt(left) if form == "std" else left, weights=columns.weights[varying]))
 
 

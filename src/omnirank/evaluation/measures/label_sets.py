@@ -248,7 +248,7 @@ def label_set_measures(truth: Any, predicted: Any) -> dict[str, float]:
         recall_macro,
         f1_macro,
     )
-    return {function.__name__: function(truth, predicted) for function in functions}  # type: ignore[operator]
+    return {function.__name__: function(truth, predicted) for function in functions}
 
 
 # -- parts ----------------------------------------------------------------------------------------
