@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from omnirank.core.errors import ParameterError
 from omnirank.core.ranking import Ranking
 from omnirank.data.dataset import Dataset
+from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
 from omnirank.evaluation.alignment import aligned_features, aligned_targets, ranking_for
 from omnirank.evaluation.knn import (
@@ -21,20 +22,32 @@ from omnirank.evaluation.knn import (
     neighbor_predictions,
 )
 
-__all__ = ["NEIGHBORS", "PREDICTORS", "evaluate", "evaluate_counts"]
+__all__ = [
+    "NEIGHBORS",
+    "PREDICTORS",
+    "Predictions",
+    "evaluate",
+    "evaluate_counts",
+    "measured_predictions",
+    "predictions",
+]
 
 # Features that the unsupervised protocol keeps.
 _TOP_WITHOUT_TARGET = 16
 
 
-@overload
-def evaluate(
-    ranking: Any, train: Dataset, test: Dataset, n_neighbors: int | None = None, **options: Any
-) -> dict[str, float]: ...
-@overload
-def evaluate(
-    ranking: Any, train: Dataset, test: Dataset, n_neighbors: Sequence[int], **options: Any
-) -> dict[int, dict[str, float]]: ...
+class Predictions(NamedTuple):
+    """What neighbours predict for test examples, with what is needed to measure it.
+
+    task, hierarchy: of the training data; training, truth: targets with the same levels; means: of the prototype
+    columns, by number of neighbours.
+    """
+
+    task: str
+    hierarchy: Hierarchy | None
+    training: Target
+    truth: Target
+    means: dict[int, np.ndarray]
 
 
 def evaluate(
@@ -109,6 +122,51 @@ def evaluate(
     >>> list(om.evaluate(ranking, train, test, n_neighbors=[1, 20]))
     [1, 20]
     """
+    found = predictions(
+        ranking,
+        train,
+        test,
+        n_neighbors,
+        predictor=predictor,
+        neighbors=neighbors,
+        top=top,
+        weighted=weighted,
+        scaled=scaled,
+        n_jobs=n_jobs,
+    )
+    measured = measured_predictions(found, variant=variant, variance=variance, threshold=threshold)
+    one = n_neighbors is None or isinstance(n_neighbors, Integral)
+    return next(iter(measured.values())) if one else measured
+
+
+def predictions(
+    ranking: Any,
+    train: Dataset,
+    test: Dataset,
+    n_neighbors: int | Sequence[int] | None = None,
+    *,
+    predictor: str = "knn",
+    neighbors: str = "labelled",
+    top: int | None = None,
+    weighted: bool | None = None,
+    scaled: bool | None = None,
+    n_jobs: int | None = None,
+) -> Predictions:
+    """Return what `evaluate` measures.
+
+    Parameters
+    ----------
+    ranking, train, test, n_neighbors, predictor, neighbors, top, weighted, scaled, n_jobs
+        As in `evaluate`.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.evaluate import predictions
+    >>> train, test = om.datasets.load_sample("linnerud").split(0.5, random_state=0)
+    >>> predictions([1.0, 0.5, 0.0], train, test, 3).means[3].shape
+    (10, 3)
+    """
     counts = evaluate_counts(n_neighbors, train.task)
     chosen = ranking_for(ranking, train.feature_names)
     features = aligned_features(train, test)
@@ -125,7 +183,7 @@ def evaluate(
         weighted=not (unsupervised or (predictor == "ml-knn" and top is not None)) if weighted is None else weighted,
         scaled=not unsupervised if scaled is None else scaled,
     )
-    found = neighbor_predictions(
+    means = neighbor_predictions(
         train.features,
         training,
         features,
@@ -137,9 +195,23 @@ def evaluate(
         neighbors=neighbors,
         n_jobs=n_jobs,
     )
-    settings = {"variant": variant, "variance": variance, "threshold": threshold}
-    measured = {k: _measured(truth, means, training, train, settings) for k, means in found.items()}
-    return measured[counts[0]] if n_neighbors is None or isinstance(n_neighbors, Integral) else measured
+    return Predictions(train.task, train.hierarchy, training, truth, means)
+
+
+def measured_predictions(found: Predictions, **settings: Any) -> dict[int, dict[str, float]]:
+    """Return the measures of predictions, by number of neighbours.
+
+    Parameters
+    ----------
+    found : Predictions
+        What `predictions` returned.
+    **settings
+        ``variant``, ``variance`` and ``threshold`` of `omnirank.evaluation.measures.measure`.
+    """
+    from omnirank.evaluation.measures import measure
+
+    shared: dict[str, Any] = {"training": found.training, "task": found.task, "hierarchy": found.hierarchy}
+    return {k: measure(found.truth, means, **shared, **settings) for k, means in found.means.items()}
 
 
 def evaluate_counts(n_neighbors: int | Sequence[int] | None, task: str) -> list[int]:
@@ -168,11 +240,3 @@ def _checked_top(top: int | None, ranking: Ranking) -> int | None:
     if isinstance(top, bool) or not isinstance(top, Integral) or not 1 <= top <= len(ranking):
         raise ParameterError(f"top={top!r}: give a number of features from 1 to {len(ranking)}")
     return int(top)
-
-
-def _measured(
-    truth: Target, means: np.ndarray, training: Target, train: Dataset, settings: dict[str, Any]
-) -> dict[str, float]:
-    from omnirank.evaluation.measures import measure
-
-    return measure(truth, means, training=training, task=train.task, hierarchy=train.hierarchy, **settings)

@@ -149,16 +149,17 @@ class DenseExamples:
         numeric, nominal = np.flatnonzero(~train.is_nominal), np.flatnonzero(train.is_nominal)
         n_levels = np.array([len(train.levels[i] or ()) for i in nominal.tolist()], np.int64)
         known, several = ~np.isnan(ranges.span), n_levels > 1
-        numbers = [_numbers(table, numeric[known]) for table in (test, train)]
-        codes = [_codes(table, nominal[several]) for table in (test, train)]
+        far, near = (_numbers(table, numeric[known]) for table in (test, train))
+        far_codes, near_codes = (_codes(table, nominal[several]) for table in (test, train))
         low, span, weight = ranges.low[known], ranges.span[known], weights[numeric][known]
         with np.errstate(over="ignore", divide="ignore"):
             tiny = (span > 0) & ~np.isfinite(1 / span)
         if tiny.any():  # ranges too small for a factor: cells are scaled beforehand
-            for cells in numbers:
+            for cells in (far, near):
                 cells[:, tiny] = (cells[:, tiny] - low[tiny]) / span[tiny]
             low, span = np.where(tiny, 0.0, low), np.where(tiny, 1.0, span)
-        return cls(*numbers, *codes, low, span, weight, weights[nominal][several], n_levels[several])
+        level_weight = weights[nominal][several]
+        return cls(far, near, far_codes, near_codes, low, span, weight, level_weight, n_levels[several])
 
     @cached_property
     def _factor(self) -> np.ndarray:
