@@ -73,13 +73,14 @@ def _settings(study: "StudyResults", measures: list[str] | None) -> Iterator[tup
 
 def _print_figures(studies: list["StudyResults"], measures: list[str] | None) -> None:
     heading = ("study", "data", "method", "labelled", "neighbors", "measure", "mean", "n")
-    rows = [
-        (study.name, row.data, row.method, row.labelled, row.neighbors, row.measure, float(row.mean), row.n)
+    rows: list[tuple[Any, ...]] = [
+        (study.name, *row)
         for study in studies
-        for row in study.means().rename(columns={"mean": "mean"}).itertuples(index=False)
-        if measures is None or row.measure in measures
+        for row in study.means()[list(heading[1:])].itertuples(index=False, name=None)
+        if measures is None or row[4] in measures
     ]
-    figures(heading, sorted(rows, key=lambda row: row[:6]))
+    rows.sort(key=lambda row: row[:6])
+    figures(heading, rows)
 
 
 def _warn_of_gaps(study: "StudyResults") -> None:

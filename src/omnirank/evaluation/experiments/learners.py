@@ -115,7 +115,8 @@ def fit_parts(method: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]
     defaults = inspect.signature(registered.load()).parameters if shared else {}
     taken = {name: full.get(name, defaults[name].default) for name in shared}
     own = {name: value for name, value in full.items() if name not in taken}
-    return {"ranker": registered.ranker, "parameters": own, **rest}, taken
+    # which parameters are taken is part of the fit: one that the data decide cannot be listed with numbers
+    return {"ranker": registered.ranker, "parameters": own, "varied": list(taken), **rest}, taken
 
 
 def _shared_names(ranker: str, parameters: Mapping[str, Any], single_target: bool) -> tuple[str, ...]:

@@ -120,9 +120,9 @@ def _results(
 
 
 def _figures(evaluations: Mapping[str, Mapping[str, Any]], model: Any, parts: Parts) -> dict[str, Mapping[str, float]]:
-    counts = {key: evaluation.get("n_neighbors") for key, evaluation in evaluations.items()}
-    if not isinstance(model, Ranking) or None in counts.values():
+    if not isinstance(model, Ranking) or any("n_neighbors" not in evaluation for evaluation in evaluations.values()):
         return {key: judge(model, parts, evaluation) for key, evaluation in evaluations.items()}
+    counts: dict[str, int] = {key: evaluation["n_neighbors"] for key, evaluation in evaluations.items()}
     found = judge_counts(model, parts, next(iter(evaluations.values())), sorted(set(counts.values())))
     return {key: found[k] for key, k in counts.items()}
 
