@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["evaluate"]
 
 _FOLDS = 10
+_RANDOM = 10
 
 # measures by number of neighbours and name
 Measured = dict[int, dict[str, float]]
@@ -70,15 +71,15 @@ def evaluate(
         )
     with progress_bars():
         measured = _measured(judged, dataset, others, folds, neighbors, seed, options)
-        plain = _measured(_equal_scores(dataset), dataset, others, folds, neighbors, seed, options)
+        blind, known_as = _of_nothing(dataset, others, folds, neighbors, seed, options)
     names = list(next(iter(measured.values())))
     if csv:
-        rows = [(name, k, measured[k][name], plain[k][name]) for name in sorted(names) for k in sorted(measured)]
-        figures(("measure", "n_neighbors", "ranking", "equal_weights"), rows)
+        rows = [(name, k, measured[k][name], blind[k][name]) for name in sorted(names) for k in sorted(measured)]
+        figures(("measure", "n_neighbors", "ranking", known_as.replace(" ", "_")), rows)
         return
     how = f"{folds or _FOLDS}-fold cross-validation" if others is None else f"{others.n_examples} test examples"
     say(f"{dataset.name}: {dataset.task}, {dataset.n_features} features, {how}")
-    _print(names, measured, plain)
+    _print(names, measured, blind, known_as)
 
 
 def _judged(
@@ -99,10 +100,25 @@ def _judged(
     return get_method(method).make(random_state=seed, n_jobs=jobs)
 
 
-def _equal_scores(dataset: "Dataset") -> Any:
+def _of_nothing(
+    train: "Dataset", test: "Dataset | None", folds: int | None, neighbors: Any, seed: int, options: dict[str, Any]
+) -> tuple[Measured, str]:
+    """What is reached without a ranking, and what that is called.
+
+    Where there is a target, all features with equal weights; without one, where only top features count, the mean of
+    random rankings.
+    """
     import numpy as np
 
-    return np.ones(dataset.n_features)
+    from omnirank.core.seeds import stream
+
+    if train.task != "clustering":
+        scores = np.ones(train.n_features)
+        return _measured(scores, train, test, folds, neighbors, seed, options | {"top": None}), "equal weights"
+    drawn = [stream(seed, i).random(train.n_features) for i in range(_RANDOM)]
+    found = [_measured(scores, train, test, folds, neighbors, seed, options) for scores in drawn]
+    means = {k: {name: float(np.mean([one[k][name] for one in found])) for name in found[0][k]} for k in found[0]}
+    return means, "random rankings"
 
 
 def _measured(
@@ -129,15 +145,15 @@ def _measured(
     return {int(k): {str(name): float(value) for name, value in row.items()} for k, row in values.iterrows()}
 
 
-def _print(names: list[str], measured: Measured, plain: Measured) -> None:
+def _print(names: list[str], measured: Measured, blind: Measured, known_as: str) -> None:
     from omnirank.evaluation.measures import MEASURES
 
     columns: list[tuple[str, Justify]] = [("measure", "left"), ("better", "left")]
     for k in measured:
         neighbours = f"{k} neighbour{'s' if k > 1 else ''}"
-        columns += [(f"ranking, {neighbours}", "right"), ("equal weights", "right")]
+        columns += [(f"ranking, {neighbours}", "right"), (known_as, "right")]
     rows = []
     for name in names:
-        cells = [f"{values[k][name]:.4g}" for k in measured for values in (measured, plain)]
+        cells = [f"{values[k][name]:.4g}" for k in measured for values in (measured, blind)]
         rows.append([MEASURES[name].title, "larger" if MEASURES[name].larger_is_better else "smaller", *cells])
     table(columns, rows)
