@@ -141,8 +141,9 @@ def _measured(
         return dict(measured_by(fitted, train, test, counts, **options))
     parts = make_folds(train, "cross-validation", n_folds=folds or _FOLDS, random_state=seed)
     summary = evaluate_folds(judged, train, parts, counts, **options).summary
-    values = summary.drop(columns=["n_labelled", "n_folds"]).set_index("n_neighbors")
-    return {int(k): {str(name): float(value) for name, value in row.items()} for k, row in values.iterrows()}
+    measures = [name for name in summary.columns if name not in ("n_labelled", "n_folds", "n_neighbors")]
+    rows = zip(summary["n_neighbors"].tolist(), summary[measures].to_dict("records"), strict=True)
+    return {k: {str(name): float(value) for name, value in row.items()} for k, row in rows}
 
 
 def _print(names: list[str], measured: Measured, blind: Measured, known_as: str) -> None:
