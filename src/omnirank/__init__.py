@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from omnirank.ensembles.pct import PCTClassifier, PCTRegressor
     from omnirank.ensembles.pct_forest import PCTForestClassifier, PCTForestRegressor
     from omnirank.evaluation.evaluate import evaluate
+    from omnirank.evaluation.statistics import compare_methods
     from omnirank.neighbors.ml_knn import MLkNN
     from omnirank.rankers.baselines import RandomRanker, UniformRanker
     from omnirank.rankers.ensemble import EnsembleRanker
@@ -55,6 +56,7 @@ _WHERE = {
     "UniformRanker": "omnirank.rankers.baselines",
     "UnivariateRanker": "omnirank.rankers.univariate",
     "compare": "omnirank.core.comparison",
+    "compare_methods": "omnirank.evaluation.statistics",
     "evaluate": "omnirank.evaluation.evaluate",
     "export_graphviz": "omnirank.trees.export",
     "export_json": "omnirank.trees.tree_json",
@@ -85,6 +87,7 @@ __all__ = [
     "UnivariateRanker",
     "__version__",
     "compare",
+    "compare_methods",
     "datasets",
     "errors",
     "evaluate",

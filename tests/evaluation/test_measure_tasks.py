@@ -38,6 +38,21 @@ def test_the_table_names_every_tasks_primary_measure_first():
     assert all(found.definition and found.title for found in MEASURES.values())
 
 
+def test_the_page_describes_every_measure():
+    page = Path(__file__).resolve().parents[2] / "docs" / "user_guide" / "measures.md"
+    rows = [
+        line.strip("| ").split(" | ") for line in page.read_text(encoding="utf-8").splitlines() if line[:3] == "| `"
+    ]
+    described = {row[0].strip("`"): (row[1], row[2], row[4].strip(" |")) for row in rows}
+    expected = {
+        name: (found.title, "larger" if found.larger_is_better else "smaller", found.definition)
+        for name, found in MEASURES.items()
+    }
+    assert described == expected
+    bold = {row[0].strip("`"): row[3].count("**") // 2 for row in rows}
+    assert bold == {name: sum(map(found.is_primary_for, TASKS)) for name, found in MEASURES.items()}
+
+
 def problem(task, seed=0, n=30):
     """A target of each task, and predicted means of it."""
     random = np.random.default_rng(seed)

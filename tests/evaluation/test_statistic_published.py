@@ -160,8 +160,8 @@ def test_two_scores_without_a_target():
     two = UNSUPERVISED[["Genie3", "RForest"]]
     found = compare_methods(two, larger_is_better=False)
     assert found.average_ranks.round(2).to_dict() == {"Genie3": 1.35, "RForest": 1.65}
-    # Printed 0.0397, from figures with more digits. Differences that are equal in the table must tie: as floats they are
-    # not quite equal, which would give 0.060.
+    # Printed 0.0397, from figures with more digits. Differences that are equal in the table must tie; as floats they
+    # are not quite equal, which would give 0.060.
     hundredths = (two * 100).round()
     exact = stats.wilcoxon(hundredths["Genie3"], hundredths["RForest"], zero_method="zsplit", method="asymptotic")
     tied = wilcoxon_test(two["Genie3"], two["RForest"], tie_correction=True)

@@ -25,8 +25,8 @@ from omnirank.evaluation.statistics import (
     wilcoxon_test,
 )
 
-# AUC of C4.5 and three variants on fourteen data sets: the running example of Demsar (2006). On voting two variants have
-# the same three digits, and the printed average ranks tell that their ranks were 2 and 3.
+# AUC of C4.5 and three variants on fourteen data sets: the running example of Demsar (2006). On voting two variants
+# have the same three digits, and the printed average ranks tell that their ranks were 2 and 3.
 DEMSAR = pd.read_csv(
     io.StringIO(
         """
