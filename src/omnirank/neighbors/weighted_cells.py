@@ -4,18 +4,35 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from omnirank.core.parallel import run_parallel
 from omnirank.data.table import Table
 from omnirank.neighbors.cells import feature_ranges
 
-__all__ = ["DenseExamples", "SparseExamples", "weighted_examples"]
+__all__ = ["DenseExamples", "Rough", "SparseExamples", "weighted_examples"]
 
 # Shares of stored cells up to which products of sparse matrices are faster than those of dense ones.
 _SPARSE_SHARE = 0.03
+# Rows that are brought into a matrix at a time.
+_ROWS = 512
+# Above 0, so that examples at distance 0 from each other are within the error.
+_TINY = 1e-30
+
+
+class Rough(NamedTuple):
+    """Approximate distances of some test examples.
+
+    lanes (n_rows * n_blocks, width): the distances less offsets (n_rows,), infinite beyond the last training example;
+    errors (n_rows,): how far they may be off.
+    """
+
+    lanes: np.ndarray
+    offsets: np.ndarray
+    errors: np.ndarray
 
 
 def weighted_examples(train: Table, test: Table, weights: np.ndarray) -> DenseExamples | SparseExamples:
@@ -67,35 +84,28 @@ class SparseExamples:
         return SparsePairs(*(array for part in parts for array in part))
 
     @cached_property
-    def offsets(self) -> np.ndarray:
-        """What is added to the rough distances of each test example."""
-        return _row_sums(self.test)
-
-    @cached_property
     def _transposed(self) -> tuple[Any, np.ndarray]:
         return self.train.T.tocsr(), _row_sums(self.train)
 
-    def prepare(self, precision: Any, width: int) -> None:
+    def prepare(self, precision: Any, width: int, n_jobs: int | None) -> None:
         """Make what `rough` needs, before several workers ask for it."""
         assert precision == np.float64
         assert len(self._transposed[1])
 
-    def errors(self, precision: Any) -> np.ndarray:
-        """Largest error of the rough distances of each test example."""
-        n_terms = int(np.diff(self.test.indptr).max(initial=0))
-        largest = self._transposed[1].max(initial=0.0)
-        bound = 2 * np.sqrt(self.offsets * largest) + largest + self.offsets
-        return (n_terms + 8) * np.finfo(precision).eps * bound + 1e-30
-
-    def rough(self, rows: np.ndarray, precision: Any, width: int) -> np.ndarray:
-        """Approximate distances of test examples, in lanes of that width."""
+    def rough(self, rows: np.ndarray, precision: Any, width: int) -> Rough:
+        """Return approximate distances of some test examples."""
         others, sizes = self._transposed
+        part = self.test[rows]
         n_blocks = -(-len(sizes) // width)
         found = np.full((len(rows), n_blocks * width), np.inf)
-        found[:, : len(sizes)] = (self.test[rows] @ others).toarray()
-        found[:, : len(sizes)] *= -2
-        found[:, : len(sizes)] += sizes
-        return found.reshape(-1, width)
+        known = found[:, : len(sizes)]
+        known[:] = (part @ others).toarray()
+        known *= -2
+        known += sizes
+        offsets, largest = _row_sums(part), sizes.max(initial=0.0)
+        n_terms = int(np.diff(part.indptr).max(initial=0)) + 8
+        bound = 2 * np.sqrt(offsets * largest) + largest + offsets
+        return Rough(found.reshape(-1, width), offsets, n_terms * np.finfo(precision).eps * bound + _TINY)
 
     @property
     def precisions(self) -> tuple[Any, ...]:
@@ -173,7 +183,7 @@ class DenseExamples:
         """Return the cells from which exact distances are computed."""
         from omnirank.neighbors._kernels_nearest import DensePairs
 
-        complete = not (np.isnan(self.test).any() or np.isnan(self.train).any())
+        complete = not len(self._unknown_numbers)
         return DensePairs(
             self.test,
             self.train,
@@ -191,16 +201,15 @@ class DenseExamples:
     # -- products ---------------------------------------------------------------------------------------
 
     @cached_property
-    def _masks(self) -> tuple[np.ndarray, np.ndarray]:
-        return np.isnan(self.test), np.isnan(self.train)
-
-    @cached_property
     def _center(self) -> np.ndarray:
-        known = ~self._masks[1]
-        return np.where(known, self.train, 0.0).sum(axis=0, dtype=np.float64) / np.maximum(known.sum(axis=0), 1)
+        """Mean of the training examples."""
+        if not len(self._unknown_numbers):
+            return np.asarray(self.train.mean(axis=0))
+        known = ~np.isnan(self.train)
+        return np.where(known, self.train, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
 
-    def _sides(self, part: int, precision: Any) -> tuple[np.ndarray, np.ndarray]:
-        r"""Matrix of the test (0) or training (1) examples, last column 1, and what is added to the distances of each.
+    def _fill(self, part: int, rows: Any, matrix: np.ndarray) -> np.ndarray:
+        r"""Write test (0) or training (1) examples into a matrix; return what is added to the distances of each.
 
         A number contributes :math:`(v - v')^2 + g m' + m (g' + w m')`, where v is the centred number times its factor
         (0 if missing), m the mask of missing cells and :math:`g = w \max(t, 1 - t)^2 - v^2` (0 if missing); with both
@@ -208,34 +217,46 @@ class DenseExamples:
         one-hot vector times :math:`\sqrt{w / 2}`, 0 if missing, and :math:`u = w (1 - 1 / |X|)^2`.
         """
         numbers, codes = ((self.test, self.test_codes), (self.train, self.train_codes))[part]
-        missing = self._masks[part]
+        numbers, codes = numbers[rows], codes[rows]
+        sign = 1.0 if part else -2.0
         v = numbers - self._center
         v *= self._factor
-        v[missing] = 0.0
+        missing = np.isnan(v)
+        if len(self._unknown_numbers):
+            v[missing] = 0.0
         offsets = np.einsum("ij,ij->i", v, v)
-        sign = 1.0 if part else -2.0
-        parts, known = [sign * v], codes >= 0
+        parts, known = [v if part else np.multiply(v, sign)], codes >= 0
         if codes.shape[1]:
             hot = self._one_hot(codes)
             offsets += (hot**2).sum(axis=1) + (~known) @ (self._level_missing - self.level_weight / 2)
             parts.append(sign * hot)
-        some = np.flatnonzero(self._masks[0].any(axis=0) | self._masks[1].any(axis=0))
+        some, unknown = self._unknown_numbers, self._unknown_levels
         if len(some):
-            m = missing[:, some].astype(np.float64)
+            m, weight = missing[:, some].astype(np.float64), self.weight[some]
             t = (numbers[:, some] - self.low[some]) / np.where(self.span[some] > 0, self.span[some], np.inf)
-            g = self.weight[some] * np.maximum(t, 1 - t) ** 2 - v[:, some] ** 2
-            g = np.where(missing[:, some], 0.0, g)
-            parts += [m, g + self.weight[some] * m] if part else [g, m]
-        unknown = np.flatnonzero((self.test_codes < 0).any(axis=0) | (self.train_codes < 0).any(axis=0))
+            g = np.where(missing[:, some], 0.0, weight * np.maximum(t, 1 - t) ** 2 - v[:, some] ** 2)
+            parts += [m, g + weight * m] if part else [g, m]
         if len(unknown):
             both = np.sqrt(self.level_weight - self._level_missing)[unknown]
             parts.append(~known[:, unknown] * both)
-        matrix = np.ones((len(numbers), sum(block.shape[1] for block in parts) + 1), precision)
-        start = 0
-        for block in parts:
-            matrix[:, start : start + block.shape[1]] = block
-            start += block.shape[1]
-        return matrix, offsets
+        np.concatenate(parts, axis=1, out=matrix[:, :-1], casting="same_kind")
+        return offsets
+
+    @cached_property
+    def _unknown_numbers(self) -> np.ndarray:
+        """Numbers with missing cells."""
+        return np.flatnonzero(np.isnan(self.test).any(axis=0) | np.isnan(self.train).any(axis=0))
+
+    @cached_property
+    def _unknown_levels(self) -> np.ndarray:
+        """Nominal features with missing cells."""
+        return np.flatnonzero((self.test_codes < 0).any(axis=0) | (self.train_codes < 0).any(axis=0))
+
+    @property
+    def _width(self) -> int:
+        """Number of columns, with the last one for what belongs to the training examples."""
+        n_columns = len(self.weight) + 2 * len(self._unknown_numbers)
+        return int(n_columns + self.n_levels.sum() + len(self._unknown_levels) + 1)
 
     def _one_hot(self, codes: np.ndarray) -> np.ndarray:
         start = np.concatenate([[0], np.cumsum(self.n_levels)]).astype(np.int64)
@@ -245,49 +266,39 @@ class DenseExamples:
         return hot
 
     @cached_property
-    def _matrices(self) -> dict[Any, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    def _matrices(self) -> dict[Any, tuple[np.ndarray, float, float]]:
         return {}
 
-    @property
-    def offsets(self) -> np.ndarray:
-        """What is added to the rough distances of each test example."""
-        return next(iter(self._matrices.values()))[2]
+    def prepare(self, precision: Any, width: int, n_jobs: int | None) -> None:
+        """Make the matrix of the training examples, its largest norm and the largest number in its last column."""
+        n_train = len(self.train)
+        wide = np.zeros((-(-n_train // width) * width, self._width), precision)
+        wide[n_train:, -1] = np.inf
+        parts = [slice(start, min(start + _ROWS, n_train)) for start in range(0, n_train, _ROWS)]
 
-    def prepare(self, precision: Any, width: int) -> None:
-        """Make the matrices of one precision; the last column adds what belongs to the training examples."""
-        if precision in self._matrices:
-            return
-        with np.errstate(over="ignore", invalid="ignore"):
-            (test, offsets), (train, sizes) = self._sides(0, precision), self._sides(1, precision)
-        n_train = len(train)
-        wide = np.zeros((train.shape[1], -(-n_train // width) * width), precision)
-        wide[:, :n_train] = train.T
-        with np.errstate(over="ignore"):
-            wide[-1, :n_train] = sizes
-        wide[-1, n_train:] = np.inf
-        self._matrices[precision] = test, wide, offsets
+        def fill(rows: slice) -> tuple[float, float]:
+            part = wide[rows]
+            with np.errstate(over="ignore", invalid="ignore"):
+                sizes = self._fill(1, rows, part)
+                part[:, -1] = sizes
+                return float(_norms(part[:, :-1]).max()), float(np.abs(sizes).max())
 
-    def errors(self, precision: Any) -> np.ndarray:
-        """Largest error of the rough distances of each test example.
+        largest = run_parallel(fill, parts, n_jobs)
+        self._matrices[precision] = wide, max(norm for norm, _ in largest), max(size for _, size in largest)
+
+    def rough(self, rows: np.ndarray, precision: Any, width: int) -> Rough:
+        """Return approximate distances of some test examples.
 
         A sum of n products rounded n times is wrong by at most n eps times the sum of their absolute values, which is
         at most the product of the norms.
         """
-        rows, wide, _ = self._matrices[precision]
-        n_train = len(self.train)
+        wide, largest, size = self._matrices[precision]
+        test = np.ones((len(rows), wide.shape[1]), precision)
         with np.errstate(over="ignore", invalid="ignore"):
-            norms = np.sqrt(np.einsum("ij,ij->i", rows[:, :-1], rows[:, :-1], dtype=np.float64))
-            others = wide[:-1, :n_train]
-            largest = np.sqrt(np.einsum("ij,ij->j", others, others, dtype=np.float64).max(initial=0.0))
-            bound = norms * largest + np.abs(wide[-1, :n_train]).max(initial=0.0) + np.abs(self.offsets)
-            return (len(wide) + 8) * np.finfo(precision).eps * bound.astype(np.float64) + 1e-30
-
-    def rough(self, rows: np.ndarray, precision: Any, width: int) -> np.ndarray:
-        """Approximate distances of test examples, in lanes of that width."""
-        test, train, _ = self._matrices[precision]
-        chosen = test[rows[0] : rows[-1] + 1] if rows[-1] - rows[0] == len(rows) - 1 else test[rows]
-        with np.errstate(over="ignore", invalid="ignore"):
-            return np.matmul(chosen, train).reshape(-1, width)
+            offsets = self._fill(0, rows, test)
+            bound = _norms(test[:, :-1]) * largest + size + np.abs(offsets)
+            errors = (wide.shape[1] + 8) * np.finfo(precision).eps * bound + _TINY
+            return Rough(np.matmul(test, wide.T).reshape(-1, width), offsets, errors)
 
     @property
     def precisions(self) -> tuple[Any, ...]:
@@ -306,3 +317,8 @@ def _codes(table: Table, columns: np.ndarray) -> np.ndarray:
     if not len(columns):
         return np.empty((table.n_rows, 0), np.int32)
     return np.column_stack([table.column(i) for i in columns.tolist()]).astype(np.int32)
+
+
+def _norms(matrix: np.ndarray) -> np.ndarray:
+    """Norms of the rows."""
+    return np.sqrt(np.einsum("ij,ij->i", matrix, matrix).astype(np.float64)) * (1 + 1e-3)

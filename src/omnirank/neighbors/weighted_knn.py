@@ -97,8 +97,8 @@ def _search(
     from omnirank.neighbors._kernels_tile import tile_width
 
     width = tile_width(precision)
-    examples.prepare(precision, width)
-    pairs, errors, offsets, k = examples.pairs(), examples.errors(precision), examples.offsets, ids.shape[1]
+    examples.prepare(precision, width, n_jobs)
+    pairs, k = examples.pairs(), ids.shape[1]
     most = 0 if precision == np.float64 else 2 * k + 32
     n_rows = min(max(_CELLS // n_train, _FEWEST_ROWS), _MOST_ROWS)
 
@@ -106,7 +106,7 @@ def _search(
         part = rows[start : start + n_rows]
         found, certain = np.empty((len(part), k), np.int32), np.empty(len(part), bool)
         rough = examples.rough(part, precision, width)
-        settle(pairs, part, rough, n_train, offsets[part], errors[part], most, found, certain)
+        settle(pairs, part, rough.lanes, n_train, rough.offsets, rough.errors, most, found, certain)
         ids[part[certain]] = found[certain]
         return part[~certain]
 
