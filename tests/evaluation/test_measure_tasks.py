@@ -317,3 +317,15 @@ def test_fifteen_published_measures_to_the_printed_digits(name):
     for key, published in PUBLISHED.items():
         digits = 2 if key == "coverage" else 4 if key == "hamming_loss" and name == "birds" else 3
         assert found[key] == pytest.approx(published[name], abs=0.5001 * 10**-digits), key
+
+
+@pytest.mark.shared_data
+@pytest.mark.skipif(not SHARED.exists(), reason="the benchmark data are not beside the checkout")
+@pytest.mark.parametrize(("name", "std", "share"), [("mortgage", 0.572, 0.816), ("treasury", 0.543, 0.791)])
+def test_clustering_hypothesis_of_published_data(name, std, share):
+    # 0.57 and 0.54 in print, which are of the form with square roots
+    import omnirank as om
+
+    data = om.load(SHARED / "regression" / f"{name}.csv", target="1")
+    assert clustering_hypothesis(data, form="std", random_state=0) == pytest.approx(std, abs=0.002)
+    assert clustering_hypothesis(data, random_state=0) == pytest.approx(share, abs=0.002)

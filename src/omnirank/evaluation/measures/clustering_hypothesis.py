@@ -138,9 +138,12 @@ def _feature_matrix(table: Table) -> np.ndarray:
 
 def _clusters(matrix: np.ndarray, n_clusters: int, random: np.random.Generator) -> np.ndarray:
     from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
 
     seed = int(random.integers(2**31))
-    return KMeans(n_clusters, init="k-means++", n_init=1, random_state=seed).fit(matrix).labels_
+    # one thread: its sums, and with them the clusters, do not depend on the number of cores
+    with threadpool_limits(1):
+        return KMeans(n_clusters, init="k-means++", n_init=1, random_state=seed).fit(matrix).labels_
 
 
 def _rand_index(target: Target, clusters: np.ndarray) -> float:
