@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import omnirank as om
 from reference import neighbors_knn as reference
@@ -64,8 +65,22 @@ def test_bad_parameters(parameters):
 
 
 def test_other_tasks_are_refused():
-    with pytest.raises(ValueError, match="label sets"):
-        om.MLkNN().fit(om.Dataset([[0.0], [1.0]], ["a", "b"]))
+    for data in (om.Dataset([[0.0], [1.0]], [0.5, 1.5]), om.Dataset([[0.0], [1.0]])):
+        with pytest.raises(ValueError, match=r"label sets|requires y"):
+            om.MLkNN().fit(data)
+
+
+def test_classes_are_sets_of_one_label():
+    X, y = digits_labels()
+    names = np.array(["low", "high"])[y[:, 0]]
+    found = om.MLkNN().fit(X[:80], names[:80]).predict_proba(X[80:])
+    hot = np.column_stack([names == "high", names == "low"]).astype(int)
+    np.testing.assert_array_equal(found, om.MLkNN().fit(X[:80], hot[:80]).predict_proba(X[80:]))
+
+
+@parametrize_with_checks([om.MLkNN()])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
 
 
 def test_hierarchy_and_dataset():

@@ -12,6 +12,7 @@ from omnirank.core.errors import DataError, ParameterError
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import features_like, read_input
 from omnirank.data.table import Table
+from omnirank.data.target import Target
 from omnirank.neighbors.weighted_knn import ranking_weights, weighted_neighbors
 
 __all__ = ["MLkNN", "ml_knn_probabilities", "other_neighbors"]
@@ -92,12 +93,15 @@ class MLkNN(BaseEstimator):
         X : Dataset, array-like, scipy.sparse container or data frame
             A data set with label sets, or the features.
         y : array-like, scipy.sparse container or sequence of sets
-            The label sets; not with a Dataset.
+            The label sets; not with a Dataset. Classes are taken as label sets of one label each.
         """
-        if not isinstance(X, Dataset) and self.hierarchy is None:
-            dataset = read_input(self, X, y, task="multi-label")
-        else:
-            dataset = read_input(self, X, y, hierarchy=self.hierarchy)
+        # one column of 0 and 1 is one label; what has one dimension is sets, or classes
+        flat = y is None or self.hierarchy is not None or np.ndim(y) == 1
+        dataset = read_input(self, X, y, task="auto" if flat else "multi-label", hierarchy=self.hierarchy)
+        if dataset.target is None:
+            raise DataError("ML-kNN requires y to be passed, but the target y is None or has no known value")
+        if dataset.task == "classification":
+            dataset = _one_label_a_class(dataset)
         if dataset.target is None or not dataset.target.is_labels:
             raise DataError(f"ML-kNN predicts label sets; the task of these data is {dataset.task}")
         dataset = dataset.take(dataset.labelled)
@@ -139,8 +143,17 @@ class MLkNN(BaseEstimator):
         tags.input_tags.string = True
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
-        tags.target_tags.single_output = False
         return tags
+
+
+def _one_label_a_class(dataset: Dataset) -> Dataset:
+    target = dataset.target
+    assert target is not None
+    levels = target.levels[0] or ()
+    hot = (target.values == np.arange(len(levels))).astype(np.float64)
+    hot[~target.labelled] = np.nan
+    labels = Target.labels(hot, [str(level) for level in levels])
+    return Dataset(dataset.features, labels, task="multi-label", name=dataset.name)
 
 
 def ml_knn_probabilities(labels: np.ndarray, near: np.ndarray, ids: np.ndarray, smoothing: float = 1.0) -> np.ndarray:
@@ -191,13 +204,14 @@ def _label_counts(labels: np.ndarray, ids: np.ndarray) -> np.ndarray:
 def other_neighbors(table: Table, weights: np.ndarray, k: int, n_jobs: int | None = None) -> np.ndarray:
     """Return the k nearest other examples of each example of a table.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from omnirank.data.table import Table
-    >>> from omnirank.neighbors.ml_knn import other_neighbors
-    >>> other_neighbors(Table.from_numeric(np.array([[0.0], [1.0], [3.0]])), np.ones(1), 1).ravel().tolist()
-    [1, 0, 1]
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from omnirank.data.table import Table
+    from omnirank.data.target import Target
+        >>> from omnirank.neighbors.ml_knn import other_neighbors
+        >>> other_neighbors(Table.from_numeric(np.array([[0.0], [1.0], [3.0]])), np.ones(1), 1).ravel().tolist()
+        [1, 0, 1]
     """
     ids = weighted_neighbors(table, table, weights, k + 1, n_jobs)
     others = ids != np.arange(table.n_rows)[:, None]
