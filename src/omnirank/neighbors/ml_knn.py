@@ -208,7 +208,6 @@ def other_neighbors(table: Table, weights: np.ndarray, k: int, n_jobs: int | Non
         --------
         >>> import numpy as np
         >>> from omnirank.data.table import Table
-    from omnirank.data.target import Target
         >>> from omnirank.neighbors.ml_knn import other_neighbors
         >>> other_neighbors(Table.from_numeric(np.array([[0.0], [1.0], [3.0]])), np.ones(1), 1).ravel().tolist()
         [1, 0, 1]
