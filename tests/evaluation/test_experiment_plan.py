@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from reference.experiment_plans import HEAD, method, write_plan
 
 from omnirank.core.errors import FileFormatError, OmnirankError, ParameterError
 from omnirank.evaluation.experiments import example_plan, read_plan
 from omnirank.evaluation.experiments.learners import fit_parts
+from reference.experiment_plans import HEAD, method, write_plan
 
 
 def plan_of(folder, *methods, head=HEAD):

@@ -10,12 +10,12 @@ import time
 from pathlib import Path
 
 import pytest
-from reference.experiment_plans import HEAD, method, write_plan
-from tools import kill_experiments as tool
 
-from omnirank.evaluation.experiments import Store, read_results, run_plan
+from omnirank.evaluation.experiments import read_results, run_plan
 from omnirank.evaluation.experiments.memory import can_limit_memory
 from omnirank.evaluation.experiments.pool import WorkerPool
+from reference.experiment_plans import HEAD, method, write_plan
+from tools import kill_experiments as tool
 
 ONE = HEAD.replace('[[data]]\nsample = "wine"\n', "").replace("[3, 5]", "3")
 
@@ -31,9 +31,14 @@ def wait_until(condition, limit_s=60.0):
 
 def is_alive(pid):
     try:
-        return not Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+def run_python(*arguments):
+    command = [sys.executable, *map(str, arguments)]
+    return subprocess.run(command, check=False, env=tool.environment(), capture_output=True, text=True)
 
 
 @posix
@@ -78,7 +83,9 @@ def test_workers_end_when_their_parent_is_killed(tmp_path):
 
 @posix
 def test_a_worker_that_dies_costs_its_job_only(tmp_path):
-    plan = write_plan(tmp_path, method("odd", name='"deadly"', parameters="{ dies = true }"), method("uniform"), head=ONE)
+    plan = write_plan(
+        tmp_path, method("odd", name='"deadly"', parameters="{ dies = true }"), method("uniform"), head=ONE
+    )
     assert run_plan(plan, n_jobs=1).counts == {"done": 2, "failed": 2}
     failures = read_results(plan)["small"].failures()
     assert set(failures["method"]) == {"deadly"}
@@ -116,7 +123,7 @@ except StoreUnavailableError as error:
     print(error)
     sys.exit(3)
 """
-    ended = subprocess.run([sys.executable, "-c", script], env=tool.environment(), capture_output=True, text=True)
+    ended = run_python("-c", script)
     assert ended.returncode == 3, ended.stderr
     assert "Make room and run the plan again" in ended.stdout
     assert run_plan(plan).counts == {"done": 16}
@@ -137,23 +144,17 @@ def test_a_pool_forgets_a_worker_that_ends_while_idle():
     pool.close()
 
 
+@pytest.mark.filterwarnings("ignore:.*:ResourceWarning", "ignore:.*:DeprecationWarning")
 def test_on_a_dask_cluster(tmp_path):
-    pytest.importorskip("distributed")
-    bad = method("odd", name='"bad"', parameters="{ fails = true }")
-    plan = write_plan(tmp_path, method("univariate"), bad, head=ONE)
-    script = f"""
-from omnirank.evaluation.experiments import run_plan
-if __name__ == "__main__":
-    print(run_plan({str(plan)!r}, backend="dask", n_jobs=1).counts)
-"""
-    (tmp_path / "on_dask.py").write_text(script)
-    command = [sys.executable, str(tmp_path / "on_dask.py")]
-    ended = subprocess.run(command, env=tool.environment(), capture_output=True, text=True)
-    assert ended.stdout.strip() == "{'done': 2, 'failed': 2}", ended.stderr
-    with Store(plan.with_suffix(".sqlite")) as store:
-        rows = store.rows("small")
-    plain = write_plan(tmp_path, method("univariate"), bad, head=ONE, name="plain.toml")
-    run_plan(plain)
-    with Store(plain.with_suffix(".sqlite")) as store:
-        expected = store.rows("small")
-    assert [(place, facts["figures"]) for place, facts in rows] == [(place, f["figures"]) for place, f in expected]
+    distributed = pytest.importorskip("distributed", reason="needs omnirank[dask]")
+    methods = [method("univariate"), method("odd", name='"bad"', parameters="{ fails = true }")]
+    plans = [write_plan(tmp_path, *methods, head=ONE, name=f"{name}.toml") for name in ("dask", "plain")]
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=None
+    ) as cluster:
+        summary = run_plan(plans[0], backend="dask", scheduler=cluster.scheduler_address)
+    assert summary.counts == {"done": 2, "failed": 2}
+    run_plan(plans[1])
+    first, second = (read_results(plan)["small"] for plan in plans)
+    assert first.figures.equals(second.figures)
+    assert first.failures()["error"].tolist() == second.failures()["error"].tolist()

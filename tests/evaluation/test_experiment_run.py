@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reference.experiment_plans import HEAD, InProcess, method, write_plan
 
 import omnirank as om
 from omnirank.core.errors import DataError, ParameterError
@@ -15,6 +14,7 @@ from omnirank.evaluation.experiments.runner import Listeners
 from omnirank.evaluation.experiments.schema import StoreUnavailableError
 from omnirank.evaluation.folds import make_folds
 from omnirank.evaluation.measures import measure
+from reference.experiment_plans import HEAD, InProcess, method, write_plan
 
 ONE = HEAD.replace('[[data]]\nsample = "wine"\n', "")
 ROWS = 'path = "rows.csv"\ntarget = "last"\n'
@@ -48,11 +48,11 @@ def test_figures_are_those_of_the_single_steps(tmp_path):
         train, test = fold.training(data), fold.testing(data)
         ranking = om.EnsembleRanker(n_trees=5, random_state=0).fit(train).ranking_
         for k in (3, 5):
-            rows = figures.query("method == 'genie3' and fold == @number and neighbors == @k")
+            rows = figures.query(f"method == 'genie3' and fold == {number} and neighbors == {k}")
             assert dict(zip(rows["measure"], rows["value"], strict=True)) == evaluate(ranking, train, test, k)
         tree = om.PCTClassifier(random_state=0).fit(train)
         found = measure(test.target, tree.predict_proba(test), training=train.target, task=train.task)
-        rows = figures.query("method == 'tree' and fold == @number")
+        rows = figures.query(f"method == 'tree' and fold == {number}")
         assert dict(zip(rows["measure"], rows["value"], strict=True)) == pytest.approx(found)
 
 
@@ -200,7 +200,9 @@ def test_an_interrupted_run_gives_its_jobs_back(tmp_path, monkeypatch):
 
 def test_parameters_are_chosen_inside_the_training_examples(tmp_path):
     # with level = 0 all scores are 0, that is: all features weigh the same, which iris likes better than chance
-    chosen = method("odd", name='"chosen"', grid="{ level = [0.0, -1.0, 1.0] }", select='{ n_folds = 3, measure = "log_loss" }')
+    chosen = method(
+        "odd", name='"chosen"', grid="{ level = [0.0, -1.0, 1.0] }", select='{ n_folds = 3, measure = "log_loss" }'
+    )
     fixed = method("odd", grid="{ level = [0.0, -1.0, 1.0] }")
     path = write_plan(tmp_path, chosen, fixed, head=ONE)
     assert run_plan(path).counts == {"done": 16}
@@ -266,7 +268,10 @@ def test_seeds_repeat_the_study(tmp_path):
 
 def test_ranking_for_each_target_alone_is_another_method(tmp_path):
     head = ONE.replace("iris", "linnerud").replace("[3, 5]", "3")
-    both = [method("genie3", name=f'"{flag}"', parameters="{ n_trees = 3 }", single_target=flag) for flag in ("true", "false")]
+    both = [
+        method("genie3", name=f'"{flag}"', parameters="{ n_trees = 3 }", single_target=flag)
+        for flag in ("true", "false")
+    ]
     path = write_plan(tmp_path, *both, head=head)
     assert run_plan(path).counts == {"done": 4}
     study = read_results(path)["small"]

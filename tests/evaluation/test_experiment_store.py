@@ -26,7 +26,7 @@ def jobs(n, per_fit=1):
 
 
 def result(value=0.5):
-    return {"figures": {"accuracy": value}, "seconds": 1.0}
+    return {"figures": {"accuracy": value}, "seconds": 1.0, "n_test": 10}
 
 
 @pytest.fixture
@@ -146,7 +146,9 @@ def test_rankings_are_kept_in_full_precision(store):
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["claim", "done", "fail", "die", "stop"])), max_size=25))
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["claim", "done", "fail", "die", "stop"])), max_size=25)
+)
 def test_whatever_processes_do_every_job_ends_done_once(tmp_path_factory, steps):
     """Random histories of three processes; then one finishes. Figures are those of the first to finish a job."""
     path = tmp_path_factory.mktemp("store") / "plan.sqlite"
@@ -188,7 +190,7 @@ def test_whatever_processes_do_every_job_ends_done_once(tmp_path_factory, steps)
 def test_a_full_disk_is_told_and_nothing_is_half_written(store):
     [pages] = store._db.execute("PRAGMA page_count").fetchone()
     store._db.execute(f"PRAGMA max_page_count = {pages}")
-    long = {"figures": {f"measure {i}": 0.123456789 for i in range(2000)}, "seconds": 1.0}
+    long = {"figures": {f"measure {i}": 0.123456789 for i in range(2000)}, "seconds": 1.0, "n_test": 10}
     with pytest.raises(StoreUnavailableError, match="full"):
         store.record({"k0": result(), "k1": long}, {})
     assert store.counts("s") == {"pending": 4}
@@ -218,7 +220,7 @@ def test_other_files_are_refused(tmp_path):
         Store(text)
     with pytest.raises(DataError, match="there is no store"):
         Store(tmp_path / "absent.sqlite")
-    with pytest.raises(DataError, match="folder .* does not exist"):
+    with pytest.raises(DataError, match=r"folder .* does not exist"):
         Store(tmp_path / "absent" / "plan.sqlite", create=True)
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from omnirank.evaluation.experiments.results import StudyResults
+    from omnirank.evaluation.measures import Measure
 
 __all__ = ["compare"]
 
@@ -153,7 +154,7 @@ class _Report:
             for name, curve in self.study.curves(self.measure.name, self.neighbors).items():
                 where = folder / f"{self.stem}-{_file_name(name)}-curve"
                 _write(where.with_suffix(".csv"), curve.to_csv(lineterminator="\n"))
-                _save(_drawn_curve(curve, self.measure.title, name), where.with_suffix(".svg"))
+                _save(_drawn_curve(curve, self.measure, name), where.with_suffix(".svg"))
 
 
 def _write_all(study: "StudyResults", reports: list[_Report], folder: Path) -> None:
@@ -181,19 +182,18 @@ def _save(ax: Any, path: Path) -> None:
     ax.figure.savefig(path, bbox_inches="tight")
 
 
-def _drawn_curve(curve: "pd.DataFrame", measure: str, data: str) -> Any:
-    """Performance over the number of labelled examples, equally far apart as in the areas."""
-    from omnirank.plots.ranking import new_axes
+def _drawn_curve(curve: "pd.DataFrame", measure: "Measure", data: str) -> Any:
+    """Performance over the number of labelled examples."""
+    from omnirank.evaluation.curves import Curve
+    from omnirank.plots.curves import plot_curves
 
-    ax = new_axes(width=6.0, height=4.0)
-    places = range(len(curve))
-    for name in curve.columns:
-        ax.plot(places, curve[name], marker="o", markersize=3.5, linewidth=1.6, label=str(name))
-    ax.set_xticks(places, [str(count) for count in curve.index])
-    ax.set_xlabel("labelled examples")
-    ax.set_ylabel(measure)
+    way = measure.larger_is_better
+    made = [
+        Curve(curve.index.to_numpy(), curve[name].to_numpy(), measure.name, "labelled examples", way, str(name))
+        for name in curve.columns
+    ]
+    ax = plot_curves(made)
     ax.set_title(data, loc="left", fontsize="medium", parse_math=False)
-    ax.legend(frameon=False, fontsize="small")
     return ax
 
 

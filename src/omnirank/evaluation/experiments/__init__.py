@@ -3,11 +3,21 @@
 from importlib.resources import files
 
 from omnirank.evaluation.experiments.plan import Plan, read_plan
-from omnirank.evaluation.experiments.results import Results, read_results
+from omnirank.evaluation.experiments.results import Results, read_rankings, read_results
 from omnirank.evaluation.experiments.runner import RunSummary, run_plan
 from omnirank.evaluation.experiments.store import Store
 
-__all__ = ["Plan", "Results", "RunSummary", "Store", "example_plan", "read_plan", "read_results", "run_plan"]
+__all__ = [
+    "Plan",
+    "Results",
+    "RunSummary",
+    "Store",
+    "example_plan",
+    "read_plan",
+    "read_rankings",
+    "read_results",
+    "run_plan",
+]
 
 
 def example_plan() -> str:

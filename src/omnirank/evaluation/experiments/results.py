@@ -11,13 +11,14 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.ranking import Ranking
 from omnirank.evaluation.experiments.store import Member, Store
 from omnirank.evaluation.measures import MEASURES, curve_area, primary_measure
 
 if TYPE_CHECKING:
     from omnirank.evaluation.statistics_comparison import Comparison
 
-__all__ = ["Results", "StudyResults", "read_results", "store_files"]
+__all__ = ["Results", "StudyResults", "read_rankings", "read_results", "store_files"]
 
 _PLACE = ["data", "method", "labelled", "neighbors"]
 
@@ -35,7 +36,8 @@ class StudyResults:
     jobs : DataFrame
         One row a job: data, method, choice, labelled, neighbors, seed, fold, state, seconds, error, key.
     figures : DataFrame
-        One row a figure of a finished job: data, method, choice, labelled, neighbors, seed, fold, measure, value.
+        One row a figure of a finished job: data, method, choice, labelled, neighbors, seed, fold, measure, value,
+        n_test.
     """
 
     name: str
@@ -64,9 +66,9 @@ class StudyResults:
     def means(self, measure: str | None = None) -> pd.DataFrame:
         """Return the means over folds and seeds: data, method, labelled, neighbors, measure, mean, n.
 
-        A mean is missing (NaN) where a job of its group is not done, or its figure undefined: a mean of the other folds
-        would not be comparable. Of a grid with ``select = "best"`` the best combination is taken, for each data set and
-        measure.
+        Folds weigh as much as they have labelled test examples; those where a measure is undefined are left out. A mean
+        is missing (NaN) where a job of its group is not done: that of the others would not be comparable. Of a grid
+        with ``select = "best"`` the best combination is taken, for each data set and measure.
 
         Parameters
         ----------
@@ -74,14 +76,18 @@ class StudyResults:
             Only this one.
         """
         figures = self.figures if measure is None else self.figures[self.figures["measure"] == measure]
+        weights = figures["n_test"].where(figures["value"].notna(), 0)
+        weighted = figures.assign(product=figures["value"].fillna(0.0) * weights, weight=weights)
         place = [*_PLACE, "choice", "measure"]
-        grouped = figures.groupby(place, sort=True)["value"]
-        means = grouped.mean().where(~grouped.apply(lambda values: values.isna().any()))
-        found = pd.DataFrame({"mean": means, "n": grouped.size()}).reset_index()
+        sums = weighted.groupby(place, sort=True).agg(
+            product=("product", "sum"), weight=("weight", "sum"), n=("value", "size")
+        )
+        found = sums.reset_index()
         planned = self.jobs.groupby([*_PLACE, "choice"]).size().rename("planned").reset_index()
         found = found.merge(planned, on=[*_PLACE, "choice"])
-        found.loc[found["n"] < found["planned"], "mean"] = np.nan
-        return self._best_choices(found.drop(columns="planned"))
+        whole = (found["n"] == found["planned"]) & (found["weight"] > 0)
+        found["mean"] = (found["product"] / found["weight"].where(whole)).astype(np.float64)
+        return self._best_choices(found.drop(columns=["planned", "product", "weight"]))
 
     def _best_choices(self, means: pd.DataFrame) -> pd.DataFrame:
         chosen = means["method"].isin(self.facts["best_of_grid"])
@@ -227,6 +233,46 @@ def read_results(path: str | Path) -> Results:
     return Results(tuple(_study(name, facts[name], rows.get(name, {})) for name in sorted(facts)))
 
 
+def read_rankings(path: str | Path, study: str, data: str, method: str) -> dict[str, Ranking]:
+    """Return the rankings that a study has kept (``keep_rankings = true``) of one data set and method.
+
+    Parameters
+    ----------
+    path : str or Path
+        As in `read_results`.
+    study, data, method : str
+        Names.
+
+    Returns
+    -------
+    dict of str to Ranking
+        By fold, seed and whatever else varies, as ``"seed=0 fold=2"``; ready for
+        `omnirank.evaluation.stability.stability`.
+    """
+    found: dict[str, Ranking] = {}
+    seen: set[tuple[Any, ...]] = set()
+    for file in store_files(path):
+        with Store(file) as store:
+            for member, row in store.rows(study):
+                # rankings do not depend on how many neighbours judge them
+                ranked = (member.choice, member.labelled, member.seed, member.fold)
+                if (member.data, member.method) != (data, method) or ranked in seen:
+                    continue
+                content = store.ranking(row["key"])
+                if content is None:
+                    continue
+                seen.add(ranked)
+                parts = [member.choice, f"labelled={member.labelled}" if member.labelled else ""]
+                name = " ".join([*filter(None, parts), f"seed={member.seed}", f"fold={member.fold}"])
+                found[name] = Ranking(content["names"], content["scores"], method)
+    if not found:
+        raise DataError(
+            f"study {study!r} keeps no ranking of {data!r} by {method!r}: set keep_rankings = true in [study] before "
+            "it is run"
+        )
+    return found
+
+
 def _joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     lists = ("measures", "data", "methods", "best_of_grid")
     joined: dict[str, Any] = {key: list(dict.fromkeys([*first[key], *second[key]])) for key in lists}
@@ -249,12 +295,12 @@ def _study(name: str, facts: dict[str, Any], rows: dict[Member, dict[str, Any]])
     told = ["state", "seconds", "error", "traceback", "key"]
     jobs = [(*member, *(row[key] for key in told)) for member, row in sorted(rows.items())]
     figures = [
-        (*member, measure, np.nan if value is None else value)
+        (*member, measure, np.nan if value is None else value, row["n_test"])
         for member, row in sorted(rows.items())
         if row["state"] == "done"
         for measure, value in row["figures"].items()
     ]
-    frame = pd.DataFrame(figures, columns=[*place, "measure", "value"]).astype({"value": np.float64})
+    frame = pd.DataFrame(figures, columns=[*place, "measure", "value", "n_test"]).astype({"value": np.float64})
     return StudyResults(name, facts, pd.DataFrame(jobs, columns=[*place, *told]), frame)
 
 

@@ -31,6 +31,7 @@ CREATE TABLE jobs (
     attempts INTEGER NOT NULL DEFAULT 0,
     figures TEXT,
     seconds REAL,
+    n_test INTEGER,
     error TEXT,
     traceback TEXT
 ) WITHOUT ROWID;

@@ -71,7 +71,7 @@ class Store:
     ...         job = Job("k1", "f1", {"seed": 0})
     ...         store.enlist("study", {}, [(Member("iris", "genie3", "", 0, 5, 0, 0), job)])
     ...         claim = store.claim("study", "me", lease_s=60)
-    ...         _ = store.record({"k1": {"figures": {"accuracy": 0.9}, "seconds": 0.1}}, failed={})
+    ...         _ = store.record({"k1": {"figures": {"accuracy": 0.9}, "seconds": 0.1, "n_test": 50}}, {})
     ...         store.counts("study")
     {'done': 1}
     """
@@ -197,7 +197,8 @@ class Store:
         Parameters
         ----------
         done : mapping of str to mapping
-            By key: ``figures`` and ``seconds``, perhaps ``ranking``.
+            By key: ``figures``, ``seconds`` of the fit and ``n_test``, the number of labelled test examples; perhaps
+            ``ranking``.
         failed : mapping of str to mapping
             By key: ``error`` and ``traceback``.
 
@@ -211,9 +212,9 @@ class Store:
         with self._writing() as db:
             for key, result in done.items():
                 changed = db.execute(
-                    f"UPDATE jobs SET state = 'done', figures = ?, seconds = ?, error = NULL, traceback = NULL, {free} "
-                    "WHERE key = ? AND state != 'done'",
-                    (canonical_json(result["figures"]), result["seconds"], key),
+                    "UPDATE jobs SET state = 'done', figures = ?, seconds = ?, n_test = ?, error = NULL, "
+                    f"traceback = NULL, {free} WHERE key = ? AND state != 'done'",
+                    (canonical_json(result["figures"]), result["seconds"], result["n_test"], key),
                 ).rowcount
                 if changed and "ranking" in result:
                     content = zlib.compress(canonical_json(result["ranking"]).encode("utf-8", "surrogatepass"))
@@ -249,20 +250,21 @@ class Store:
         return dict(rows.fetchall())
 
     def rows(self, study: str) -> list[tuple[Member, dict[str, Any]]]:
-        """Return all members of a study in the order of their names, each with state, figures, seconds and error."""
+        """Return all members of a study in the order of their names, each with what is known of its job."""
         columns = "data, method, choice, labelled, neighbors, seed, fold"
         rows = self._db.execute(
-            f"SELECT {columns}, state, figures, seconds, error, traceback, attempts, m.key "
+            f"SELECT {columns}, state, figures, seconds, n_test, error, traceback, attempts, m.key "
             f"FROM members m JOIN jobs j ON j.key = m.key WHERE study = ? ORDER BY {columns}",
             (study,),
         )
         found = []
         for row in rows:
-            state, figures, seconds, error, traceback, attempts, key = row[7:]
+            state, figures, seconds, n_test, error, traceback, attempts, key = row[7:]
             facts = {
                 "state": state,
                 "figures": {} if figures is None else json.loads(figures),
                 "seconds": seconds,
+                "n_test": n_test,
                 "error": error,
                 "traceback": traceback,
                 "attempts": attempts,

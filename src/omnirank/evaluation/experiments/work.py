@@ -114,7 +114,7 @@ def _results(
             if one.error is not None:
                 raise one.error
             figures = _figures({key: specs[key]["evaluation"] for key in keys}, one.model, parts)
-            yield from ((key, _result(figures[key], fitted[key], keep_rankings)) for key in keys)
+            yield from ((key, _result(figures[key], fitted[key], parts.test, keep_rankings)) for key in keys)
         except Exception as error:  # the other groups go on
             yield from ((key, error) for key in keys)
 
@@ -127,10 +127,11 @@ def _figures(evaluations: Mapping[str, Mapping[str, Any]], model: Any, parts: Pa
     return {key: found[k] for key, k in counts.items()}
 
 
-def _result(figures: Mapping[str, float], fitted: _Fitted, keep_ranking: bool) -> dict[str, Any]:
+def _result(figures: Mapping[str, float], fitted: _Fitted, test: Dataset, keep_ranking: bool) -> dict[str, Any]:
     result: dict[str, Any] = {
         "figures": {name: value if math.isfinite(value) else None for name, value in figures.items()},
         "seconds": fitted.seconds,
+        "n_test": test.n_examples if test.target is None else int(test.labelled.sum()),
     }
     if keep_ranking and isinstance(fitted.model, Ranking):
         result["ranking"] = {"names": list(fitted.model.names), "scores": fitted.model.scores.tolist()}
