@@ -76,6 +76,8 @@ def test_classes_are_sets_of_one_label():
     found = om.MLkNN().fit(X[:80], names[:80]).predict_proba(X[80:])
     hot = np.column_stack([names == "high", names == "low"]).astype(int)
     np.testing.assert_array_equal(found, om.MLkNN().fit(X[:80], hot[:80]).predict_proba(X[80:]))
+    predicted = om.MLkNN().fit(X[:80], names[:80]).predict(X[80:])
+    assert predicted.tolist() == np.array(["high", "low"])[found.argmax(axis=1)].tolist()
 
 
 @parametrize_with_checks([om.MLkNN()])

@@ -14,6 +14,7 @@ from omnirank.data.estimator_input import features_like, read_input
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.neighbors.weighted_knn import ranking_weights, weighted_neighbors
+from omnirank.tasks.classification import decode_levels
 
 __all__ = ["MLkNN", "ml_knn_probabilities", "other_neighbors"]
 
@@ -93,14 +94,16 @@ class MLkNN(BaseEstimator):
         X : Dataset, array-like, scipy.sparse container or data frame
             A data set with label sets, or the features.
         y : array-like, scipy.sparse container or sequence of sets
-            The label sets; not with a Dataset. Classes are taken as label sets of one label each.
+            The label sets; not with a Dataset. Classes are label sets of one label each.
         """
         # one column of 0 and 1 is one label; what has one dimension is sets, or classes
         flat = y is None or self.hierarchy is not None or np.ndim(y) == 1
         dataset = read_input(self, X, y, task="auto" if flat else "multi-label", hierarchy=self.hierarchy)
         if dataset.target is None:
             raise DataError("ML-kNN requires y to be passed, but the target y is None or has no known value")
+        self._classes = None
         if dataset.task == "classification":
+            self._classes = dataset.target.levels[0]
             dataset = _one_label_a_class(dataset)
         if dataset.target is None or not dataset.target.is_labels:
             raise DataError(f"ML-kNN predicts label sets; the task of these data is {dataset.task}")
@@ -132,8 +135,11 @@ class MLkNN(BaseEstimator):
         return ml_knn_probabilities(self._labels, self._near, ids, self.smoothing)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the label sets as 0/1."""
-        return (self.predict_proba(X) >= self.threshold).astype(np.int8)
+        """Return the label sets as 0/1; the likeliest class where classes were given."""
+        found = self.predict_proba(X)
+        if self._classes is not None:
+            return decode_levels(np.argmax(found, axis=1), self._classes)
+        return (found >= self.threshold).astype(np.int8)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -204,13 +210,13 @@ def _label_counts(labels: np.ndarray, ids: np.ndarray) -> np.ndarray:
 def other_neighbors(table: Table, weights: np.ndarray, k: int, n_jobs: int | None = None) -> np.ndarray:
     """Return the k nearest other examples of each example of a table.
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from omnirank.data.table import Table
-        >>> from omnirank.neighbors.ml_knn import other_neighbors
-        >>> other_neighbors(Table.from_numeric(np.array([[0.0], [1.0], [3.0]])), np.ones(1), 1).ravel().tolist()
-        [1, 0, 1]
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import Table
+    >>> from omnirank.neighbors.ml_knn import other_neighbors
+    >>> other_neighbors(Table.from_numeric(np.array([[0.0], [1.0], [3.0]])), np.ones(1), 1).ravel().tolist()
+    [1, 0, 1]
     """
     ids = weighted_neighbors(table, table, weights, k + 1, n_jobs)
     others = ids != np.arange(table.n_rows)[:, None]
