@@ -274,17 +274,18 @@ class DenseExamples:
         n_train = len(self.train)
         wide = np.zeros((-(-n_train // width) * width, self._width), precision)
         wide[n_train:, -1] = np.inf
-        parts = [slice(start, min(start + _ROWS, n_train)) for start in range(0, n_train, _ROWS)]
 
-        def fill(rows: slice) -> tuple[float, float]:
-            part = wide[rows]
+        def filled(start: int) -> tuple[np.ndarray, float, float]:
+            rows = slice(start, min(start + _ROWS, n_train))
+            part = np.empty((rows.stop - start, wide.shape[1]), precision)
             with np.errstate(over="ignore", invalid="ignore"):
                 sizes = self._fill(1, rows, part)
                 part[:, -1] = sizes
-                return float(_norms(part[:, :-1]).max()), float(np.abs(sizes).max())
+                return part, float(_norms(part[:, :-1]).max()), float(np.abs(sizes).max())
 
-        largest = run_parallel(fill, parts, n_jobs)
-        self._matrices[precision] = wide, max(norm for norm, _ in largest), max(size for _, size in largest)
+        parts, norms, sizes = zip(*run_parallel(filled, range(0, n_train, _ROWS), n_jobs), strict=True)
+        np.concatenate(parts, out=wide[:n_train])
+        self._matrices[precision] = wide, max(norms), max(sizes)
 
     def rough(self, rows: np.ndarray, precision: Any, width: int) -> Rough:
         """Return approximate distances of some test examples.

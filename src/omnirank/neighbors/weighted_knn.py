@@ -102,16 +102,18 @@ def _search(
     most = 0 if precision == np.float64 else 2 * k + 32
     n_rows = min(max(_CELLS // n_train, _FEWEST_ROWS), _MOST_ROWS)
 
-    def nearest(start: int) -> np.ndarray:
+    def nearest(start: int) -> tuple[np.ndarray, np.ndarray]:
         part = rows[start : start + n_rows]
         found, certain = np.empty((len(part), k), np.int32), np.empty(len(part), bool)
         rough = examples.rough(part, precision, width)
         settle(pairs, part, rough.lanes, n_train, rough.offsets, rough.errors, most, found, certain)
-        ids[part[certain]] = found[certain]
-        return part[~certain]
+        return found, certain
 
-    starts = range(0, len(rows), n_rows)
-    return np.concatenate(run_parallel(nearest, starts, n_jobs, description="searching neighbours"))
+    # results are returned, not written, because workers may be processes
+    parts = run_parallel(nearest, range(0, len(rows), n_rows), n_jobs, description="searching neighbours")
+    found, certain = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    ids[rows[certain]] = found[certain]
+    return rows[~certain]
 
 
 def neighbor_means(values: Any, ids: np.ndarray, default: np.ndarray | None = None) -> np.ndarray:
