@@ -224,6 +224,16 @@ def test_other_files_are_refused(tmp_path):
         Store(tmp_path / "absent" / "plan.sqlite", create=True)
 
 
+def test_a_store_that_cannot_be_written_can_be_read(store, path, monkeypatch):
+    store.record({"k0": result()}, {})
+    store.close()
+    monkeypatch.setattr("os.access", lambda *_: False)
+    with Store(path) as reading:
+        assert reading.counts("s") == {"done": 1, "pending": 3}
+        with pytest.raises(StoreUnavailableError, match="readonly"):
+            reading.claim("s", "a", 60)
+
+
 def test_a_locked_store_is_told(store, path, monkeypatch):
     store._db.execute("PRAGMA busy_timeout = 10")
     with sqlite3.connect(path, isolation_level=None) as other:

@@ -83,27 +83,29 @@ def content(store: Path) -> list[tuple]:
     return [(place, row["key"], row["state"], row["figures"], row["error"]) for place, row in rows]
 
 
-def killed_run(plan: Path, n_kills: int, n_workers: int, seed: int = 0, most_s: float = 6.0) -> int:
-    """Run a plan, killing it; then let it finish. Returns in how many kills it was still running.
+def killed_run(plan: Path, n_kills: int, n_workers: int, seed: int = 0, most_s: float = 6.0) -> list[int]:
+    """Run a plan, killing it; then let it finish. Returns how many jobs were finished at each kill that hit it.
 
-    A kill comes at a random moment, and half of them right after a job was recorded, where a transaction is near.
+    Half of the kills come at a random moment, the others right after a job was recorded, where a transaction is near.
     """
     rng = random.Random(seed)
-    hit = 0
+    hit = []
     store = plan.with_suffix(".sqlite")
     for number in range(n_kills):
         before = finished_jobs(store)
         process = start(plan, n_workers)
-        moment = time.monotonic() + rng.uniform(0.2, most_s)
         after_a_job = number % 2 == 0
+        moment = time.monotonic() + (60.0 if after_a_job else rng.uniform(0.2, most_s))
         while time.monotonic() < moment and process.poll() is None:
             if after_a_job and finished_jobs(store) > before:
                 break
             time.sleep(0.02)
         time.sleep(rng.uniform(0, 0.1))
-        hit += process.poll() is None
+        running = process.poll() is None
         process.send_signal(signal.SIGKILL)
         process.wait()
+        if running:
+            hit.append(finished_jobs(store))
     start(plan, n_workers).wait()
     return hit
 
@@ -128,7 +130,8 @@ def main() -> int:
         killed, whole = (content(plan.with_suffix(".sqlite")) for plan in plans)
     n_jobs = 2 * 2 * n_folds * 2 * 4
     same = killed == whole
-    print(f"{chosen.kills} kills, {hit} of them while it ran, {killed_s:.0f} s; undisturbed {whole_s:.0f} s")
+    print(f"{chosen.kills} kills, {len(hit)} of them while it ran, {killed_s:.0f} s; undisturbed {whole_s:.0f} s")
+    print(f"jobs finished at each kill: {' '.join(map(str, hit))}")
     print(f"{len(killed)} jobs in the store, {n_jobs} planned; same as undisturbed: {same}")
     return 0 if same and len(killed) == n_jobs else 1
 

@@ -30,6 +30,7 @@ BACKENDS = ("processes", "dask")
 
 _LEASE_S = 60.0
 _POLL_S = 0.5
+_REPORT_S = 0.5
 _PATIENCE_S = 120.0  # how long a full disk or a locked store is waited for
 
 
@@ -165,6 +166,7 @@ class _Run:
         self._lease_s = lease_s
         self._patience_s = patience_s
         self._n_running = 0
+        self._next_report = 0.0
         self.n_new = 0
         self.owner = this_owner()
 
@@ -248,6 +250,9 @@ class _Run:
         self._report()
 
     def _report(self) -> None:
+        if time.monotonic() < self._next_report:
+            return
+        self._next_report = time.monotonic() + _REPORT_S
         counts = self._store.counts(self._plan.name)
         self._listeners.progress(counts.get("done", 0) + counts.get("failed", 0), sum(counts.values()))
 

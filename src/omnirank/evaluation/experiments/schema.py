@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -72,15 +73,19 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
         raise DataError(f"there is no store {str(path)!r}: omnirank experiment run makes it")
     if not path.parent.is_dir():
         raise DataError(f"cannot make the store {str(path)!r}: the folder {str(path.parent)!r} does not exist")
+    writable = create or os.access(path, os.W_OK)
+    # what nobody here can write is read as it is, without the files that SQLite puts beside a store
+    where = path if writable else f"{path.resolve().as_uri()}?mode=ro&immutable=1"
     try:
-        connection = sqlite3.connect(path, timeout=_BUSY_TIMEOUT_S, isolation_level=None)
+        connection = sqlite3.connect(where, timeout=_BUSY_TIMEOUT_S, isolation_level=None, uri=not writable)
     except sqlite3.Error as error:
         raise StoreUnavailableError(f"cannot open the store {str(path)!r}: {error}") from None
     try:
         with _translated(path):
-            connection.execute("PRAGMA journal_mode = WAL")
-            # A kill loses nothing; a power failure may lose the last jobs, which are then computed again.
-            connection.execute("PRAGMA synchronous = NORMAL")
+            if writable:
+                connection.execute("PRAGMA journal_mode = WAL")
+                # A kill loses nothing; a power failure may lose the last jobs, which are then computed again.
+                connection.execute("PRAGMA synchronous = NORMAL")
             _make_tables(connection, path)
     except BaseException:
         connection.close()

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,7 @@ class NumberedFold:
         """The number of labelled examples that was asked for; 0: as they are."""
         return self.fold.n_labelled or 0
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Hash of the row numbers."""
         digest = hashlib.blake2b(digest_size=16)

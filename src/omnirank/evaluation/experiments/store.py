@@ -17,7 +17,7 @@ from omnirank.evaluation.experiments.schema import connect, transaction
 
 __all__ = ["Claim", "Job", "Member", "Store"]
 
-_OF_STUDY = "key IN (SELECT key FROM members WHERE study = ?)"
+_OF_STUDY = "EXISTS (SELECT 1 FROM members WHERE members.key = jobs.key AND members.study = ?)"
 
 
 class Member(NamedTuple):
