@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from omnirank.ensembles.pct import PCTClassifier, PCTRegressor
     from omnirank.ensembles.pct_forest import PCTForestClassifier, PCTForestRegressor
     from omnirank.evaluation.evaluate import evaluate
+    from omnirank.evaluation.experiments.results import read_results
+    from omnirank.evaluation.experiments.runner import run_plan
     from omnirank.evaluation.statistics import compare_methods
     from omnirank.neighbors.ml_knn import MLkNN
     from omnirank.rankers.baselines import RandomRanker, UniformRanker
@@ -64,6 +66,8 @@ _WHERE = {
     "load": "omnirank.data.load",
     "make_ranker": "omnirank.core.registry",
     "methods": "omnirank.core.registry",
+    "read_results": "omnirank.evaluation.experiments.results",
+    "run_plan": "omnirank.evaluation.experiments.runner",
     "tree_from_json": "omnirank.trees.tree_json",
     "write_arff": "omnirank.data.arff_write",
     "write_parquet": "omnirank.data.parquet",
@@ -97,6 +101,8 @@ __all__ = [
     "load",
     "make_ranker",
     "methods",
+    "read_results",
+    "run_plan",
     "tree_from_json",
     "write_arff",
     "write_parquet",

@@ -221,6 +221,22 @@ def read_results(path: str | Path) -> Results:
     -------
     Results
         Studies of the same name in several stores are one; the same job in two of them counts once.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import omnirank as om
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "small.toml")
+    ...     _ = path.write_text('''
+    ...     folds = { n_folds = 2 }
+    ...     data = [{ sample = "iris" }, { sample = "wine" }]
+    ...     method = [{ use = "univariate" }, { use = "uniform" }]
+    ...     ''')
+    ...     _ = om.run_plan(path)
+    ...     table = om.read_results(path)["small"].table("accuracy")
+    >>> list(table.index), list(table.columns), bool((table > 0.9).all(axis=None))
+    (['iris', 'wine'], ['univariate', 'uniform'], True)
     """
     facts: dict[str, dict[str, Any]] = {}
     rows: dict[str, dict[Member, dict[str, Any]]] = {}
