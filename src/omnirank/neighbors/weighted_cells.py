@@ -16,7 +16,7 @@ from omnirank.neighbors.cells import feature_ranges
 __all__ = ["DenseExamples", "Rough", "SparseExamples", "weighted_examples"]
 
 # Shares of stored cells up to which products of sparse matrices are faster than those of dense ones.
-_SPARSE_SHARE = 0.03
+_SPARSE_SHARE = 0.06
 # Rows that are brought into a matrix at a time.
 _ROWS = 512
 # Above 0, so that examples at distance 0 from each other are within the error.
