@@ -258,6 +258,25 @@ target = "kind"
                 assert evaluate(ranking, train, test, 3, neighbors="oracle") == facts["figures"]
 
 
+@pytest.mark.parametrize("labelled_only", [True, False])
+def test_unlabelled_examples_are_left_out_where_the_plan_says_so(tmp_path, labelled_only):
+    head = ONE.replace("n_folds = 2", 'scheme = "semi-supervised"\nlabelled = [30]\nn_folds = 2')
+    head = head.replace("n_neighbors = [3, 5]", 'n_neighbors = 9\nneighbors = "published"')
+    path = write_plan(tmp_path, method("relief", labelled_only=str(labelled_only).lower()), head=head)
+    assert run_plan(path).counts == {"done": 2}
+    with Store(path.with_suffix(".sqlite")) as store:
+        found = [facts["figures"] for _, facts in store.rows("small")]
+    data = om.datasets.load_sample("iris")
+    for figures, fold in zip(
+        found, make_folds(data, "semi-supervised", labelled=[30], n_folds=2, random_state=0), strict=True
+    ):
+        train = fold.training(data)
+        train = train.take(train.labelled) if labelled_only else train
+        ranking = om.ReliefRanker(random_state=0).fit(train).ranking_
+        expected = evaluate(ranking, train, fold.testing(data), 9, neighbors="published")
+        assert figures == {name: value if np.isfinite(value) else None for name, value in expected.items()}
+
+
 def test_seeds_repeat_the_study(tmp_path):
     path = write_plan(tmp_path, method("random"), head=ONE.replace('code = "test"', "seeds = [0, 1]"))
     run_plan(path)

@@ -146,17 +146,16 @@ def models_of_one_fit(methods: Mapping[str, Mapping[str, Any]], train: Dataset, 
     fit, taken = next(iter(parts.values()))
     method = next(iter(methods.values()))
     single = bool(method.get("single_target"))
-    used = train.take(train.labelled) if method.get("labelled_only") and train.target is not None else train
     if method["use"] in PREDICTORS:
-        predictor = make_predictor(method["use"], used.task, method["parameters"], seed).fit(used)
+        predictor = make_predictor(method["use"], train.task, method["parameters"], seed).fit(train)
         return dict.fromkeys(methods, predictor)
     if not taken:
-        ranking = make(method["use"], method["parameters"], seed, single_target=single).fit(used).ranking_
+        ranking = make(method["use"], method["parameters"], seed, single_target=single).fit(train).ranking_
         return dict.fromkeys(methods, ranking)
     wanted = {key: part[1] for key, part in parts.items()}
     if fit["ranker"] == _TREES:
-        return _of_ensemble(fit["parameters"], wanted, used, seed, single)
-    return _of_relief(method["use"], fit["parameters"], wanted, used, seed)
+        return _of_ensemble(fit["parameters"], wanted, train, seed, single)
+    return _of_relief(method["use"], fit["parameters"], wanted, train, seed)
 
 
 def _of_ensemble(

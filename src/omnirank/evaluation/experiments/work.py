@@ -42,7 +42,7 @@ def perform(claim: Mapping[str, Any]) -> dict[str, Any]:
         warnings.simplefilter("ignore")  # there would be one a fold; fits one by one show them
         try:
             _prepare(claim)
-            parts = Parts(*_fold(next(iter(specs.values()))).parts())
+            parts = _parts(next(iter(specs.values())))
         except Exception as error:  # the other claims go on
             return outcome | {"failed": dict.fromkeys(specs, _failure(error))}
         for key, result in _results(specs, _fitted(specs, parts.train), parts, claim["keep_rankings"]):
@@ -69,6 +69,14 @@ def _prepare(claim: Mapping[str, Any]) -> None:
         )
     for module in claim["modules"]:
         import_module(module)
+
+
+def _parts(spec: Mapping[str, Any]) -> Parts:
+    """The parts of the fold; a supervised method neither learns from unlabelled examples nor has them as neighbours."""
+    parts = Parts(*_fold(spec).parts())
+    if not spec["method"]["labelled_only"] or parts.train.target is None:
+        return parts
+    return parts._replace(train=parts.train.take(parts.train.labelled))
 
 
 def _fold(spec: Mapping[str, Any]) -> NumberedFold:
