@@ -199,3 +199,15 @@ def test_workers_may_be_processes(monkeypatch):
         monkeypatch.setattr(module, "run_parallel", elsewhere)
     for table, ids in zip(cases, expected, strict=True):
         np.testing.assert_array_equal(weighted_neighbors(table, table, np.ones(table.n_columns), 3), ids)
+
+
+@pytest.mark.parametrize("n", [20, 400])
+def test_nearly_equal_distances_far_from_the_centre(n):
+    """Training examples on circles around the test examples, through the centre of the data."""
+    rng = np.random.default_rng(0)
+    angle, off = rng.random(n) * 2 * np.pi, 1 + 1e-9 * rng.random(n)
+    circle = np.column_stack([np.cos(angle), np.sin(angle)]) * off[:, None]
+    test = np.array([[1.0, 0.0], [-1.0, 0.0]])
+    train = np.vstack([test[0] + circle, test[1] - circle])
+    ids = weighted_neighbors(table_from(train), table_from(test), np.ptp(train, axis=0) ** 2, 5)
+    np.testing.assert_array_equal(ids, brute_force(train, test, np.ptp(train, axis=0) ** 2, 5))

@@ -109,6 +109,16 @@ def tie_key(distance):
 
 
 @inlined
+def _cell_of(distance):
+    """Bounds between which distances have the same key; none where the distance is not positive."""
+    if not distance > 0.0:
+        return 0.0, 0.0
+    key = tie_key(distance)
+    unit = math.ldexp(1.0, math.frexp(distance)[1] - TIE_BITS)
+    return key - 0.25 * unit, key + 0.5 * unit
+
+
+@inlined
 def _insert(keys, ids, key, number):
     """Put an example into the list of the nearest, if it belongs there; numbers come in ascending order."""
     place = len(keys) - 1
@@ -166,8 +176,10 @@ def settle(pairs, first, rough, n_train, offsets, errors, most, ids, certain):
         start, stop = row * n_blocks, (row + 1) * n_blocks
         own, found, error = first[row], ids[row], errors[row]
         limit = np.float64(_kth_smallest(rough, start, stop, smallest))
+        middle = limit + offsets[row]
         sound = np.isfinite(limit) and np.isfinite(error)
-        high = limit + 2.0 * error
+        # what is farther than the k-th by less than the leading bits show ties with it
+        high = limit + 2.0 * error + (abs(middle) + 4.0 * error) * 2.0 ** (1 - TIE_BITS)
         high += abs(high) * (1e-6 if most > 0 else 1e-15)
         certain[row] = most == 0 or (sound and _count_closer(rough, start, stop, high) <= most)
         if not certain[row]:
@@ -178,18 +190,20 @@ def settle(pairs, first, rough, n_train, offsets, errors, most, ids, certain):
             for j in range(n_train):
                 _insert(keys, found, tie_key(pair_distance(pairs, own, j)), j)
             continue
-        # where all within the error of the k-th have the same key they are ties, of which the first k suffice
-        low, middle = limit - 2.0 * error, limit + offsets[row]
-        tied = tie_key(middle - 3.5 * error) == tie_key(middle + 3.5 * error)
+        # those that certainly have the key of the k-th are ties among themselves, of which the first k suffice
+        low, top = _cell_of(middle)
+        low, top = low - offsets[row] + 1.5 * error, top - offsets[row] - 1.5 * error
         n_tied = 0
         for block in range(start, stop):
             mask = closer(rough, block, high)
             while mask != 0:
                 lane = lowest_bit(mask)
                 mask &= mask - np.uint64(1)
-                if tied and not rough[block, lane] < low:
+                if low < rough[block, lane] < top:
                     n_tied += 1
                     if n_tied > k:
                         continue
                 j = (block - start) * width + lane
                 _insert(keys, found, tie_key(pair_distance(pairs, own, j)), j)
+            if found[k - 1] >= 0 and keys[k - 1] == 0.0:
+                break  # examples come in order: none is closer, or comes before
