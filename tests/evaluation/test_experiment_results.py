@@ -127,6 +127,9 @@ def test_stores_of_a_folder_are_joined(tmp_path):
         store.enlist("s", FACTS, [(Member(*place()), Job("another", "f", {}))])
     with pytest.raises(DataError, match=r"(two|three)\.sqlite"):
         read_results(tmp_path)
+    Store(tmp_path / "new.sqlite", create=True).close()
+    with pytest.raises(DataError, match="holds no study yet"):
+        read_results(tmp_path / "new.sqlite")
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match="holds no store"):
         read_results(tmp_path / "empty")

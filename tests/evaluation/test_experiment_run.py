@@ -121,6 +121,7 @@ def test_a_file_that_never_was_is_refused_before_anything_runs(tmp_path, backend
     with pytest.raises(DataError, match=r"\[\[data\]\] number 3 \(mine\): there is no file .*rows.csv"):
         run_plan(path)
     assert backend == []
+    assert not path.with_suffix(".sqlite").exists()
 
 
 def test_a_data_set_that_vanishes_fails_alone(tmp_path):

@@ -137,8 +137,7 @@ class StudyResults:
     def times(self) -> pd.DataFrame:
         """Return the median seconds of a fit, with data sets as rows and methods as columns.
 
-        The median, because the first fit of a process also loads compiled code. Scores and sizes that come from one
-        fit have its time.
+        Of all folds and seeds; compiling is not part of them. Scores and sizes that come from one fit have its time.
         """
         done = self.jobs[self.jobs["state"] == "done"].copy()
         named = (done["choice"] != "") & ~done["method"].isin(self.facts["best_of_grid"])
@@ -246,6 +245,8 @@ def read_results(path: str | Path) -> Results:
                 facts[name] = _joined(facts[name], known) if name in facts else known
                 for member, row in store.rows(name):
                     _add(rows.setdefault(name, {}), member, row, file)
+    if not facts:
+        raise DataError(f"{str(path)!r} holds no study yet: omnirank experiment run PLAN fills a store")
     return Results(tuple(_study(name, facts[name], rows.get(name, {})) for name in sorted(facts)))
 
 

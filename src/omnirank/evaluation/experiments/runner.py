@@ -137,6 +137,8 @@ def run_plan(
     plan = plan if isinstance(plan, Plan) else read_plan(plan)
     where = plan.store_path if store is None else Path(store)
     heard = listeners or Listeners()
+    if not where.is_file():
+        _check_files(plan, None)  # before an empty store is made
     with Store(where, create=True) as opened:
         run = _Run(plan, opened, heard, lease_s, patience_s)
         problems = run.enlist()
@@ -177,7 +179,7 @@ class _Run:
         members: list[Any] = []
         tasks: dict[str, str] = {}
         vanished: dict[str, str] = {}
-        self._check_files()
+        _check_files(self._plan, self._store)
         for entry in self._plan.data:
             try:
                 loaded = load_source(entry.source)
@@ -196,14 +198,6 @@ class _Run:
         for text in vanished.values():
             self._listeners.note(text)
         return list(vanished.values())
-
-    def _check_files(self) -> None:
-        """Refuse files that are not there and never were; one that has vanished must not stop the rest."""
-        for number, entry in enumerate(self._plan.data, start=1):
-            missing = missing_files(entry.source)
-            if missing and self._store.known_data(_source_key(self._plan, entry)) is None:
-                where = f"{self._plan.path}, [[data]] number {number} ({entry.name})"
-                raise DataError(f"{where}: there is no file {missing[0]!r}; paths start at the folder of the plan")
 
     # -- working --------------------------------------------------------------------------------------
 
@@ -273,6 +267,15 @@ class _Run:
                     self._listeners.note(f"{error}; waiting for room, nothing is lost")
                     told = True
                 time.sleep(min(1.0, self._patience_s / 10))
+
+
+def _check_files(plan: Plan, store: Store | None) -> None:
+    """Refuse files that are not there and never were; one that has vanished must not stop the rest."""
+    for number, entry in enumerate(plan.data, start=1):
+        missing = missing_files(entry.source)
+        if missing and (store is None or store.known_data(_source_key(plan, entry)) is None):
+            where = f"{plan.path}, [[data]] number {number} ({entry.name})"
+            raise DataError(f"{where}: there is no file {missing[0]!r}; paths start at the folder of the plan")
 
 
 def _source_key(plan: Plan, entry: DataEntry) -> str:
