@@ -27,6 +27,11 @@ if TYPE_CHECKING:
     from omnirank.ensembles.pct import PCTClassifier, PCTRegressor
     from omnirank.ensembles.pct_clusterer import PCTClusterer
     from omnirank.ensembles.pct_forest import PCTForestClassifier, PCTForestRegressor
+    from omnirank.evaluation.evaluate import evaluate
+    from omnirank.evaluation.experiments.results import read_results
+    from omnirank.evaluation.experiments.runner import run_plan
+    from omnirank.evaluation.statistics import compare_methods
+    from omnirank.neighbors.ml_knn import MLkNN
     from omnirank.rankers.baselines import RandomRanker, UniformRanker
     from omnirank.rankers.ensemble import EnsembleRanker
     from omnirank.rankers.per_target import PerTargetRanker
@@ -42,6 +47,7 @@ _WHERE = {
     "Dataset": "omnirank.data.dataset",
     "EnsembleRanker": "omnirank.rankers.ensemble",
     "Hierarchy": "omnirank.data.hierarchy",
+    "MLkNN": "omnirank.neighbors.ml_knn",
     "PCTClassifier": "omnirank.ensembles.pct",
     "PCTClusterer": "omnirank.ensembles.pct_clusterer",
     "PCTForestClassifier": "omnirank.ensembles.pct_forest",
@@ -54,12 +60,16 @@ _WHERE = {
     "UniformRanker": "omnirank.rankers.baselines",
     "UnivariateRanker": "omnirank.rankers.univariate",
     "compare": "omnirank.core.comparison",
+    "compare_methods": "omnirank.evaluation.statistics",
+    "evaluate": "omnirank.evaluation.evaluate",
     "export_graphviz": "omnirank.trees.export",
     "export_json": "omnirank.trees.tree_json",
     "export_text": "omnirank.trees.export",
     "load": "omnirank.data.load",
     "make_ranker": "omnirank.core.registry",
     "methods": "omnirank.core.registry",
+    "read_results": "omnirank.evaluation.experiments.results",
+    "run_plan": "omnirank.evaluation.experiments.runner",
     "tree_from_json": "omnirank.trees.tree_json",
     "write_arff": "omnirank.data.arff_write",
     "write_parquet": "omnirank.data.parquet",
@@ -70,6 +80,7 @@ __all__ = [
     "Dataset",
     "EnsembleRanker",
     "Hierarchy",
+    "MLkNN",
     "PCTClassifier",
     "PCTClusterer",
     "PCTForestClassifier",
@@ -83,14 +94,18 @@ __all__ = [
     "UnivariateRanker",
     "__version__",
     "compare",
+    "compare_methods",
     "datasets",
     "errors",
+    "evaluate",
     "export_graphviz",
     "export_json",
     "export_text",
     "load",
     "make_ranker",
     "methods",
+    "read_results",
+    "run_plan",
     "tree_from_json",
     "write_arff",
     "write_parquet",

@@ -7,8 +7,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from omnirank.data.convert import table_from
+from omnirank.data.table import Table
+from omnirank.neighbors import weighted_cells, weighted_knn
 from omnirank.neighbors.weighted_knn import neighbor_means, weighted_neighbors
 from reference import neighbors_distances as reference
 from reference import relief_cases as cases
@@ -32,7 +35,7 @@ def test_weighted_neighbours(data):
         return sum(w * part**2 for w, part in zip(weights, parts, strict=True)) / weights.max()
 
     for i in range(n_test):
-        keys = [(round(distance(n_train + i, q) / reference.TIE), q) for q in range(n_train)]
+        keys = [(reference.tie_key(distance(n_train + i, q)), q) for q in range(n_train)]
         assert ids[i].tolist() == [q for _, q in sorted(keys)[:k]]
 
 
@@ -59,3 +62,152 @@ def test_means_of_many_lists():
     rng = np.random.default_rng(1)
     values, ids = rng.normal(size=(50, 3)), rng.integers(0, 50, (600, 4))
     np.testing.assert_allclose(neighbor_means(values, ids), values[ids].mean(axis=1))
+
+
+def brute_force(train, test, weights, k):
+    """Nearest by differences of numbers, ties by index."""
+    span = np.ptp(train, axis=0)
+    scale = np.divide(weights / weights.max(), span**2, out=np.zeros(len(span)), where=span > 0)
+    found = []
+    for row in test:
+        keys = [reference.tie_key(d) for d in (((row - train) ** 2) * scale).sum(axis=1).tolist()]
+        found.append(sorted(range(len(train)), key=lambda q, keys=keys: (keys[q], q))[:k])
+    return np.array(found)
+
+
+# what makes single precision fail: ties, offsets, outliers, tiny differences, values beyond its range
+HARD = {
+    "plain": lambda rng: rng.normal(size=(300, 7)),
+    "binary": lambda rng: rng.integers(0, 2, (300, 7)).astype(float),
+    "whole numbers": lambda rng: rng.integers(0, 5, (300, 3)).astype(float),
+    "all equal": lambda rng: np.ones((300, 3)),
+    "one dimension": lambda rng: rng.normal(size=(300, 1)),
+    "offset": lambda rng: rng.normal(size=(300, 4)) + 1e7,
+    "outlier": lambda rng: np.vstack([rng.normal(size=(299, 3)), np.full((1, 3), 1e9)]),
+    "clusters": lambda rng: rng.integers(0, 3, (300, 1)) + 1e-7 * rng.normal(size=(300, 4)),
+}
+
+
+@pytest.mark.parametrize("kind", HARD)
+def test_exact_where_single_precision_is_not(kind):
+    rng = np.random.default_rng(3)
+    X = HARD[kind](rng)
+    order = rng.permutation(len(X))
+    test, train = X[order[:60]], X[order[60:]]
+    weights = rng.choice([0.25, 1.0, 3.0], X.shape[1])
+    ids = weighted_neighbors(table_from(train), table_from(test), weights, 9)
+    np.testing.assert_array_equal(ids, brute_force(train, test, weights, 9))
+
+
+def test_single_precision_gives_up_where_it_must(monkeypatch):
+    """Otherwise the test above would not reach the second search."""
+    asked = []
+    rough = weighted_cells.DenseExamples.rough
+    monkeypatch.setattr(
+        weighted_cells.DenseExamples,
+        "rough",
+        lambda self, rows, precision, width: asked.append(precision) or rough(self, rows, precision, width),
+    )
+    rng = np.random.default_rng(0)
+    plain, tied = table_from(rng.normal(size=(200, 5))), table_from(HARD["all equal"](rng))
+    weighted_neighbors(plain, plain, np.ones(5), 3)
+    assert asked == [np.float32]
+    weighted_neighbors(tied, tied, np.ones(3), 3)
+    assert np.float64 in asked
+
+
+def test_values_beyond_all_precision():
+    train = np.array([[0.0], [1.0], [2.0]])
+    test = np.array([[1e30], [1e300], [-1e300], [1.2]])
+    with np.errstate(over="ignore"):  # of kernels that are interpreted
+        ids = weighted_neighbors(table_from(train), table_from(test), np.ones(1), 2)
+    # the squares of 1e300 are infinite: all training examples tie
+    assert ids.tolist() == [[0, 1], [0, 1], [0, 1], [1, 2]]
+
+
+def test_tiny_and_huge_ranges():
+    for scale in (1e-310, 1e308):
+        train = np.array([[-1.0], [0.0], [1.0]]) * scale
+        assert weighted_neighbors(table_from(train), table_from(train), np.ones(1), 1).tolist() == [[0], [1], [2]]
+
+
+@pytest.mark.parametrize("density", [0.01, 0.3])
+@pytest.mark.parametrize("kind", ["numbers", "binary", "with missing", "with levels"])
+def test_sparse_equals_dense(kind, density):
+    rng = np.random.default_rng(5)
+    X = sparse.random_array((150, 40), density=density, rng=rng, format="csc")
+    if kind == "binary":
+        X.data[:] = 1.0
+    levels = None
+    if kind == "with missing":
+        X.data[::7] = np.nan
+    if kind == "with levels":
+        X.data = rng.integers(1, 4, len(X.data)).astype(float)
+        levels = [("a", "b", "c", "d")] * 20 + [None] * 20
+    table = Table.from_sparse(X, levels=levels)
+    columns = [table.column(i) for i in range(40)]
+    dense = Table.from_columns(table.names, columns, table.levels)
+    weights = rng.random(40)
+    train, test = np.arange(100), np.arange(100, 150)
+    np.testing.assert_array_equal(
+        weighted_neighbors(table.take(train), table.take(test), weights, 11, n_jobs=2),
+        weighted_neighbors(dense.take(train), dense.take(test), weights, 11),
+    )
+
+
+def test_sparse_products_are_used():
+    X = sparse.random_array((50, 40), density=0.01, rng=np.random.default_rng(0))
+    table = Table.from_sparse(X)
+    assert isinstance(weighted_cells.weighted_examples(table, table, np.ones(40)), weighted_cells.SparseExamples)
+
+
+def test_smaller_k_is_a_prefix():
+    rng = np.random.default_rng(2)
+    train, test = table_from(rng.integers(0, 4, (80, 4)) * 1.0), table_from(rng.integers(0, 4, (20, 4)) * 1.0)
+    many = weighted_neighbors(train, test, np.ones(4), 30)
+    for k in (1, 7):
+        np.testing.assert_array_equal(weighted_neighbors(train, test, np.ones(4), k), many[:, :k])
+
+
+def test_no_neighbour_and_no_training_example():
+    table = table_from(np.eye(2))
+    with pytest.raises(ValueError, match="at least 1, not 0"):
+        weighted_neighbors(table, table, np.ones(2), 0)
+    with pytest.raises(ValueError, match="no training example"):
+        weighted_neighbors(table.take([]), table, np.ones(2), 1)
+    assert weighted_neighbors(table, table.take([]), np.ones(2), 1).shape == (0, 1)
+
+
+def test_means_of_sparse_values():
+    rng = np.random.default_rng(1)
+    values, ids = sparse.random_array((50, 6), density=0.2, rng=rng), rng.integers(0, 50, (30, 4))
+    np.testing.assert_allclose(neighbor_means(values, ids), neighbor_means(values.toarray(), ids))
+
+
+def test_workers_may_be_processes(monkeypatch):
+    """What a worker in another process writes into the arrays of this one is lost."""
+    cloudpickle = pytest.importorskip("cloudpickle")
+
+    def elsewhere(function, items, *arguments, **options):
+        return [cloudpickle.loads(cloudpickle.dumps(function))(item) for item in items]
+
+    rng = np.random.default_rng(0)
+    cases = [table_from(rng.normal(size=(700, 3))), table_from(HARD["all equal"](rng))]
+    cases.append(Table.from_sparse(sparse.random_array((700, 40), density=0.01, rng=rng)))
+    expected = [weighted_neighbors(table, table, np.ones(table.n_columns), 3) for table in cases]
+    for module in (weighted_knn, weighted_cells):
+        monkeypatch.setattr(module, "run_parallel", elsewhere)
+    for table, ids in zip(cases, expected, strict=True):
+        np.testing.assert_array_equal(weighted_neighbors(table, table, np.ones(table.n_columns), 3), ids)
+
+
+@pytest.mark.parametrize("n", [20, 400])
+def test_nearly_equal_distances_far_from_the_centre(n):
+    """Training examples on circles around the test examples, through the centre of the data."""
+    rng = np.random.default_rng(0)
+    angle, off = rng.random(n) * 2 * np.pi, 1 + 1e-9 * rng.random(n)
+    circle = np.column_stack([np.cos(angle), np.sin(angle)]) * off[:, None]
+    test = np.array([[1.0, 0.0], [-1.0, 0.0]])
+    train = np.vstack([test[0] + circle, test[1] - circle])
+    ids = weighted_neighbors(table_from(train), table_from(test), np.ptp(train, axis=0) ** 2, 5)
+    np.testing.assert_array_equal(ids, brute_force(train, test, np.ptp(train, axis=0) ** 2, 5))

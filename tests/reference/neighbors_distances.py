@@ -5,6 +5,8 @@ A column is (values, n_levels): n_levels is None for numbers, else the number of
 
 from __future__ import annotations
 
+import math
+
 # Distances closer than this are ties, which the smaller index wins.
 TIE = 2.0**-32
 
@@ -42,3 +44,11 @@ def nearest(columns, r, k, candidates=None):
     n = len(columns[0][0])
     others = [q for q in (range(n) if candidates is None else candidates) if q != r]
     return sorted(others, key=lambda q: (round(total_distance(columns, r, q) / TIE), q))[:k]
+
+
+def tie_key(distance, bits=36):
+    """The leading bits of a weighted squared distance: where they agree, distances are ties."""
+    if distance == 0 or math.isinf(distance):
+        return distance
+    fraction, exponent = math.frexp(distance)
+    return math.ldexp(round(fraction * 2**bits), exponent - bits)

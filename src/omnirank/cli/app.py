@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from omnirank.cli import compare_rankings, convert, demo, info, methods, rank, tree
+from omnirank.cli import compare, compare_rankings, convert, demo, evaluate, experiment, info, methods, rank, tree
 from omnirank.cli.output import problem, say
 from omnirank.core.errors import OmnirankError
 
@@ -61,9 +61,12 @@ def _options(version: Annotated[bool, _VERSION] = False) -> None:
 
 app.command("info")(info.info)
 app.command("rank")(rank.rank)
+app.command("evaluate")(evaluate.evaluate)
 app.command("tree")(tree.tree)
 app.command("methods")(methods.methods)
 app.command("compare-rankings")(compare_rankings.compare_rankings)
+app.add_typer(experiment.experiment, name="experiment")
+app.command("compare")(compare.compare)
 app.command("convert")(convert.convert)
 app.command("demo")(demo.demo)
 

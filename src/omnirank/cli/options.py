@@ -45,6 +45,7 @@ SupervisionOption = Annotated[
 
 _HEADER: dict[str, Any] = {"auto": "auto", "yes": True, "no": False}
 _PANEL = "Reading the data"
+_REREAD = "read_like_data"
 
 
 def _option(*names: str, text: str) -> Any:
@@ -108,14 +109,21 @@ def _load(
 
 
 def with_data(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command, whose first parameter is a Dataset, the options that say how to read it."""
+    """Give a command, whose first parameter is a Dataset, the options that say how to read it.
+
+    A parameter ``read_like_data`` of the command becomes a function that reads another file with the same options.
+    """
     shared = list(inspect.signature(_load).parameters.values())
     own = list(inspect.signature(command).parameters.values())[1:]
+    rereads = any(parameter.name == _REREAD for parameter in own)
+    own = [parameter for parameter in own if parameter.name != _REREAD]
 
     @wraps(command)
     def wrapper(**given: Any) -> None:
-        dataset = _load(**{parameter.name: given.pop(parameter.name) for parameter in shared})
-        command(dataset, **given)
+        options = {parameter.name: given.pop(parameter.name) for parameter in shared}
+        if rereads:
+            given[_REREAD] = lambda path: _load(**options | {"data": path})
+        command(_load(**options), **given)
 
     merged = [p.replace(kind=p.KEYWORD_ONLY) for p in (shared[0], *own, *shared[1:])]
     wrapper.__signature__ = inspect.Signature(merged)  # type: ignore[attr-defined]

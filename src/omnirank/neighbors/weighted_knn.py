@@ -5,15 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from omnirank.core.errors import ParameterError
+from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parallel import run_parallel
-from omnirank.data.table import Table
-from omnirank.neighbors.cells import Cells, feature_ranges, table_cells
+from omnirank.data.table import Table, is_sparse
+from omnirank.neighbors.weighted_cells import weighted_examples
 
 __all__ = ["neighbor_means", "ranking_weights", "weighted_neighbors"]
 
-_ROWS = 256
+# Rough distances that a worker holds at a time: bounds the memory whatever the number of training examples.
+_CELLS = 1 << 21
+_FEWEST_ROWS = 16
+_MOST_ROWS = 512
 
 
 def ranking_weights(importances: np.ndarray) -> np.ndarray:
@@ -34,18 +38,28 @@ def weighted_neighbors(train: Table, test: Table, weights: np.ndarray, k: int, n
     r"""Return the numbers of the k training examples nearest to each test example, nearest first.
 
     The distance is :math:`\sum_i w_i d_i^2` with the distances of cells as in `table_cells`: ranges are those of the
-    training examples, and test values outside them are farther than 1. Ties go to the example that comes first.
+    training examples, and test values outside them are farther than 1. Ties go to the example that comes first. The
+    nearest for a smaller k are the first of those for a larger one.
 
     Parameters
     ----------
     train, test : Table
-        Features of the training and the test examples, with the same columns.
+        Features of the training and the test examples, with the same columns and levels.
     weights : ndarray
         Weight of each feature, not negative; not all 0.
     k : int
         Number of neighbours; all training examples where there are fewer.
     n_jobs : int or None
         Number of workers.
+
+    Notes
+    -----
+    Distances are first computed roughly, as products of matrices in single precision, with a bound of their error.
+    The training examples that can be among the nearest, given that bound, are then measured cell by cell in double
+    precision; where they are too many, products in double precision come in between. Distances that agree in their
+    leading 36 bits are ties. So the result depends neither on the order of summation nor on the number of workers.
+
+    Sparse features stay sparse where few cells are stored, none of them is missing, and levels are two at most.
 
     Examples
     --------
@@ -57,37 +71,62 @@ def weighted_neighbors(train: Table, test: Table, weights: np.ndarray, k: int, n
     >>> weighted_neighbors(train, test, np.array([1.0, 0.0]), 2).tolist()
     [[0, 1]]
     """
-    from omnirank.neighbors._kernels_search import search
-    from omnirank.neighbors._kernels_tile import ROWS
-
     weights = np.asarray(weights, np.float64)
-    if weights.shape != (train.n_columns,) or (weights < 0).any() or not weights.any():
+    if weights.shape != (train.n_columns,) or not (weights >= 0).all() or not weights.any():
         raise ParameterError(f"weights must be {train.n_columns} numbers from 0, not all 0")
+    if k < 1:
+        raise ParameterError(f"the number of neighbours must be at least 1, not {k}")
+    if not train.n_rows:
+        raise DataError("there is no training example to be a neighbour")
     used = np.flatnonzero(weights)
-    ranges = feature_ranges(train.select(used))
-    near, far = (table_cells(table.select(used), ranges) for table in (train, test))
-    # relative to the largest, because distances are rounded to find ties
-    scale = (weights[used] / weights.max())[near.features]
-    sought, among = _weighted_cells(far, near, scale)
-    n_numeric, n_features = near.n_numeric, near.n_features
-    blocks = _blocks(among, np.concatenate([scale, np.zeros(among.shape[1] - n_features)]))
-    bounds = (0, 0, n_numeric, n_features, among.shape[1])
-    k = min(k, len(among))
-
-    def nearest(start: int) -> np.ndarray:
-        rows = _padded(sought[start : start + _ROWS], ROWS)
-        ids = np.empty((len(rows.ids), 1, k), np.int32)
-        search(rows, blocks, bounds, ids, np.empty(ids.shape))
-        return ids[: min(_ROWS, len(sought) - start), 0]
-
-    found = run_parallel(nearest, range(0, len(sought), _ROWS), n_jobs, description="searching neighbours")
-    return np.concatenate(found) if found else np.empty((0, k), np.int32)
+    examples = weighted_examples(train.select(used), test.select(used), weights[used] / weights.max())
+    k = min(k, train.n_rows)
+    ids = np.empty((test.n_rows, k), np.int32)
+    left = np.arange(test.n_rows)
+    for precision in examples.precisions:
+        if len(left):
+            left = _search(examples, left, precision, ids, train.n_rows, n_jobs)
+    return ids
 
 
-def neighbor_means(values: np.ndarray, ids: np.ndarray) -> np.ndarray:
+def _search(
+    examples: Any, rows: np.ndarray, precision: Any, ids: np.ndarray, n_train: int, n_jobs: int | None
+) -> np.ndarray:
+    """Find the nearest of some test examples; return those for which more precision is needed."""
+    from omnirank.neighbors._kernels_nearest import settle
+    from omnirank.neighbors._kernels_tile import tile_width
+
+    width = tile_width(precision)
+    examples.prepare(precision, width, n_jobs)
+    pairs, k = examples.pairs(), ids.shape[1]
+    most = 0 if precision == np.float64 else 2 * k + 32
+    n_rows = min(max(_CELLS // n_train, _FEWEST_ROWS), _MOST_ROWS)
+
+    def nearest(start: int) -> tuple[np.ndarray, np.ndarray]:
+        part = rows[start : start + n_rows]
+        found, certain = np.empty((len(part), k), np.int32), np.empty(len(part), bool)
+        rough = examples.rough(part, precision, width)
+        settle(pairs, part, rough.lanes, n_train, rough.offsets, rough.errors, most, found, certain)
+        return found, certain
+
+    # results are returned, not written, because workers may be processes
+    parts = run_parallel(nearest, range(0, len(rows), n_rows), n_jobs, description="searching neighbours")
+    found, certain = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    ids[rows[certain]] = found[certain]
+    return rows[~certain]
+
+
+def neighbor_means(values: Any, ids: np.ndarray, default: np.ndarray | None = None) -> np.ndarray:
     """Return the means of the known values of neighbours: one row a list of neighbours.
 
-    A value that none of them knows is the mean over all examples, 0 where nobody knows it.
+    Parameters
+    ----------
+    values : ndarray of shape (n, P), NaN = unknown, or scipy.sparse container
+        What the examples know; in a sparse matrix all is known.
+    ids : ndarray of int of shape (m, k)
+        Lists of neighbours.
+    default : ndarray of shape (P,), optional
+        The mean where none of the neighbours knows the value; by default that of all examples, 0 where nobody knows it.
 
     Examples
     --------
@@ -96,71 +135,24 @@ def neighbor_means(values: np.ndarray, ids: np.ndarray) -> np.ndarray:
     >>> neighbor_means(np.array([[1.0], [3.0], [np.nan]]), np.array([[0, 1], [1, 2], [2, 2]])).tolist()
     [[2.0], [3.0], [2.0]]
     """
+    k = ids.shape[1]
+    if is_sparse(values):
+        ones = np.ones(ids.size)
+        chosen = sparse.csr_array((ones, ids.ravel(), np.arange(len(ids) + 1) * k), shape=(len(ids), values.shape[0]))
+        return (chosen @ values).toarray() / k
     known = ~np.isnan(values)
+    if known.all():
+        return _sums(values, ids) / k
     filled = np.where(known, values, 0.0)
-    n_all = known.sum(axis=0)
-    overall = filled.sum(axis=0) / np.maximum(n_all, 1)
-    means = np.empty((len(ids), values.shape[1]))
-    for start in range(0, len(ids), _ROWS):
-        part = ids[start : start + _ROWS]
-        n_known = known[part].sum(axis=1)
-        means[start : start + _ROWS] = np.where(n_known > 0, filled[part].sum(axis=1) / np.maximum(n_known, 1), overall)
-    return means
+    if default is None:
+        default = filled.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    n_known = _sums(known.astype(np.float64), ids)
+    return np.where(n_known > 0, _sums(filled, ids) / np.maximum(n_known, 1), default)
 
 
-def _weighted_cells(test: Cells, train: Cells, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    r"""Matrices of both, such that squares, inequalities and products of their columns add up to the distance.
-
-    With the masks m of missing cells, :math:`w \max(t, 1 - t)^2 - w t^2 = g`, a number contributes
-    :math:`(v - v')^2 + g m' + m (g' + w m')` where v is :math:`\sqrt w t`, 0 if missing; a level contributes
-    :math:`w 1[v \ne v'] - u m - u (1 - m) m'` with :math:`u = w (1 - (1 - 1/|X|)^2)`.
-    """
-    masks = [_mask(cells) for cells in (test, train)]
-    split = train.n_numeric
-    matrices, extra = [], []
-    for cells, missing in zip((test, train), masks, strict=True):
-        values = cells.values.copy()
-        numbers, unknown = values[:, :split], missing[:, :split]
-        g = np.where(unknown, 0.0, weights[:split] * (np.maximum(numbers, 1 - numbers) ** 2 - numbers**2))
-        values[:, :split] = np.where(unknown, 0.0, numbers * np.sqrt(weights[:split]))
-        matrices.append(values)
-        extra.append(g)
-    some = np.logical_or(masks[0].any(axis=0), masks[1].any(axis=0))
-    numeric, nominal = np.flatnonzero(some[:split]), np.flatnonzero(some[split:]) + split
-    m, other = (mask[:, numeric].astype(np.float64) for mask in masks)
-    g, other_g = (part[:, numeric] for part in extra)
-    u = weights[nominal] * (1 - (1 + train.correction[nominal]) ** 2)
-    n, other_n = (mask[:, nominal].astype(np.float64) for mask in masks)
-    rows = np.hstack([matrices[0], g, m, -u * n, -u * (1 - n)])
-    columns = np.hstack([matrices[1], other, other_g + weights[numeric] * other, np.ones_like(other_n), other_n])
-    return rows, columns
-
-
-def _mask(cells: Cells) -> np.ndarray:
-    mask = np.zeros(cells.values.shape, bool)
-    mask[np.repeat(np.arange(cells.n_rows), np.diff(cells.missing_start)), cells.missing] = True
-    return mask
-
-
-def _padded(cells: np.ndarray, multiple: int) -> Any:
-    from omnirank.neighbors._kernels_search import Rows
-
-    n = -(-len(cells) // multiple) * multiple
-    wide = np.zeros((n, cells.shape[1]))
-    wide[: len(cells)] = cells
-    return Rows(wide, np.zeros(n), np.full(n, -1, np.int32))
-
-
-def _blocks(cells: np.ndarray, scale: np.ndarray) -> Any:
-    from omnirank.neighbors._kernels_search import Blocks
-    from omnirank.neighbors._kernels_tile import tile_width
-
-    width = tile_width(np.float64)
-    n_blocks = -(-len(cells) // width)
-    wide = np.zeros((n_blocks * width, cells.shape[1]))
-    wide[: len(cells)] = cells
-    number = np.arange(n_blocks * width).reshape(n_blocks, width)
-    transposed = np.ascontiguousarray(wide.reshape(n_blocks, width, -1).transpose(0, 2, 1))
-    offset = np.where(number < len(cells), 0.0, np.inf)
-    # the number of a training example never equals that of a test example, which is -1
-    return Blocks(transposed, offset, number.astype(np.int32), np.zeros(n_blocks, np.int64), scale)
+def _sums(values: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """Sums of the rows in each list, nearest first: equal lists give equal bits."""
+    sums = np.zeros((len(ids), values.shape[1]))
+    for place in range(ids.shape[1]):
+        sums += values[ids[:, place]]
+    return sums

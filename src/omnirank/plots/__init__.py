@@ -1,6 +1,8 @@
 """Figures; matplotlib is imported only when one is drawn."""
 
+from omnirank.plots.critical_difference import plot_critical_difference
+from omnirank.plots.curves import plot_curves
 from omnirank.plots.heatmap import score_map
 from omnirank.plots.ranking import plot_fuji, plot_ranking
 
-__all__ = ["plot_fuji", "plot_ranking", "score_map"]
+__all__ = ["plot_critical_difference", "plot_curves", "plot_fuji", "plot_ranking", "score_map"]

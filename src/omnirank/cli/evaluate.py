@@ -1,0 +1,160 @@
+"""``omnirank evaluate``: how well a ranking helps neighbours to predict."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from omnirank.cli.options import CsvOption, with_data
+from omnirank.cli.output import Justify, figures, note, say, table
+
+if TYPE_CHECKING:
+    from omnirank.data.dataset import Dataset
+
+__all__ = ["evaluate"]
+
+_FOLDS = 10
+_RANDOM = 10
+
+# measures by number of neighbours and name
+Measured = dict[int, dict[str, float]]
+
+
+@with_data
+def evaluate(
+    dataset: "Dataset",
+    read_like_data: Callable[[Path], "Dataset"],
+    ranking: Annotated[
+        Path | None, typer.Option("--ranking", "-r", help="The ranking, .json or .csv.", show_default=False)
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option("--method", "-m", help="Instead: rank the training examples by this method.", show_default=False),
+    ] = None,
+    test: Annotated[
+        Path | None,
+        typer.Option("--test", help="File of test examples; DATA are then the training examples.", show_default=False),
+    ] = None,
+    folds: Annotated[
+        int | None,
+        typer.Option("--folds", min=2, help="Cross-validate with so many folds (default: 10).", show_default=False),
+    ] = None,
+    neighbors: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--neighbors", "-n", min=1, help="Number of neighbours; may be repeated (default: by task).", metavar="K"
+        ),
+    ] = None,
+    top: Annotated[
+        int | None, typer.Option("--top", "-k", min=1, help="Keep only so many of the best features.")
+    ] = None,
+    predictor: Annotated[str, typer.Option("--predictor", help="knn, or ml-knn for label sets.")] = "knn",
+    among: Annotated[
+        str, typer.Option("--among", help="Which examples may be neighbours: labelled, oracle or published.")
+    ] = "labelled",
+    seed: Annotated[int, typer.Option(help="Seed of folds and method.")] = 0,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Number of workers, -1 for all cores.")] = -1,
+    csv: CsvOption = False,
+) -> None:
+    """Judge a ranking by what the nearest examples predict in the distance that it weighs."""
+    from omnirank.core.parallel import progress_bars
+
+    judged = _judged(ranking, method, test, folds, seed, jobs)
+    options = {"predictor": predictor, "neighbors": among, "top": top, "n_jobs": jobs}
+    others = None if test is None else read_like_data(test)
+    for text in dataset.notes:
+        note(text)
+    if ranking is not None and test is None:
+        note(
+            "if the ranking was made from these data, the figures are too good: give --test, or --method for --ranking"
+        )
+    with progress_bars():
+        measured = _measured(judged, dataset, others, folds, neighbors, seed, options)
+        blind, known_as = _of_nothing(dataset, others, folds, neighbors, seed, options)
+    names = list(next(iter(measured.values())))
+    if csv:
+        rows = [(name, k, measured[k][name], blind[k][name]) for name in sorted(names) for k in sorted(measured)]
+        figures(("measure", "n_neighbors", "ranking", known_as.replace(" ", "_")), rows)
+        return
+    how = f"{folds or _FOLDS}-fold cross-validation" if others is None else f"{others.n_examples} test examples"
+    say(f"{dataset.name}: {dataset.task}, {dataset.n_features} features, {how}")
+    _print(names, measured, blind, known_as)
+
+
+def _judged(
+    ranking: Path | None, method: str | None, test: Path | None, folds: int | None, seed: int, jobs: int
+) -> Any:
+    """The ranking, or the ranker that makes one of each training part."""
+    from omnirank.core.errors import ParameterError
+    from omnirank.core.ranking import Ranking
+    from omnirank.core.registry import get_method
+
+    if (ranking is None) == (method is None):
+        raise ParameterError("give either --ranking FILE or --method NAME")
+    if test is not None and folds is not None:
+        raise ParameterError("give either --test FILE or --folds K")
+    if ranking is not None:
+        return Ranking.load(ranking)
+    assert method is not None
+    return get_method(method).make(random_state=seed, n_jobs=jobs)
+
+
+def _of_nothing(
+    train: "Dataset", test: "Dataset | None", folds: int | None, neighbors: Any, seed: int, options: dict[str, Any]
+) -> tuple[Measured, str]:
+    """What is reached without a ranking, and what that is called.
+
+    Where there is a target, all features with equal weights; without one, where only top features count, the mean of
+    random rankings.
+    """
+    import numpy as np
+
+    from omnirank.core.seeds import stream
+
+    if train.task != "clustering":
+        scores = np.ones(train.n_features)
+        return _measured(scores, train, test, folds, neighbors, seed, options | {"top": None}), "equal weights"
+    drawn = [stream(seed, i).random(train.n_features) for i in range(_RANDOM)]
+    found = [_measured(scores, train, test, folds, neighbors, seed, options) for scores in drawn]
+    means = {k: {name: float(np.mean([one[k][name] for one in found])) for name in found[0][k]} for k in found[0]}
+    return means, "random rankings"
+
+
+def _measured(
+    judged: Any,
+    train: "Dataset",
+    test: "Dataset | None",
+    folds: int | None,
+    neighbors: list[int] | None,
+    seed: int,
+    options: dict[str, Any],
+) -> Measured:
+    from omnirank.evaluation.evaluate import evaluate as measured_by
+    from omnirank.evaluation.evaluate import evaluate_counts
+    from omnirank.evaluation.folds import make_folds
+    from omnirank.evaluation.protocols import evaluate_folds
+
+    counts = evaluate_counts(neighbors or None, train.task)
+    if test is not None:
+        fitted = judged.fit(train) if hasattr(judged, "fit") else judged
+        return dict(measured_by(fitted, train, test, counts, **options))
+    parts = make_folds(train, "cross-validation", n_folds=folds or _FOLDS, random_state=seed)
+    summary = evaluate_folds(judged, train, parts, counts, **options).summary
+    measures = [name for name in summary.columns if name not in ("n_labelled", "n_folds", "n_neighbors")]
+    rows = zip(summary["n_neighbors"].tolist(), summary[measures].to_dict("records"), strict=True)
+    return {k: {str(name): float(value) for name, value in row.items()} for k, row in rows}
+
+
+def _print(names: list[str], measured: Measured, blind: Measured, known_as: str) -> None:
+    from omnirank.evaluation.measures import MEASURES
+
+    columns: list[tuple[str, Justify]] = [("measure", "left"), ("better", "left")]
+    for k in measured:
+        neighbours = f"{k} neighbour{'s' if k > 1 else ''}"
+        columns += [(f"ranking, {neighbours}", "right"), (known_as, "right")]
+    rows = []
+    for name in names:
+        cells = [f"{values[k][name]:.4g}" for k in measured for values in (measured, blind)]
+        rows.append([MEASURES[name].title, "larger" if MEASURES[name].larger_is_better else "smaller", *cells])
+    table(columns, rows)

@@ -1,0 +1,1 @@
+"""How good a ranking is: measures, protocols, statistics and experiments."""

@@ -1,0 +1,136 @@
+"""Bringing rankings, training and test data to the same features, levels and classes, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from omnirank.core.errors import DataError, DataTypeError
+from omnirank.core.ranking import Ranking
+from omnirank.data.dataset import Dataset
+from omnirank.data.estimator_input import features_like, read_features
+from omnirank.data.table import Table
+from omnirank.data.target import Target
+
+__all__ = ["aligned_features", "aligned_targets", "ranking_for"]
+
+
+def ranking_for(ranking: Any, names: Sequence[str]) -> Ranking:
+    """Return a ranking of exactly these features, in this order.
+
+    Parameters
+    ----------
+    ranking : Ranking, fitted ranker or array-like
+        An array holds one score a feature, in the order of the names.
+    names : sequence of str
+        The features of the data.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.alignment import ranking_for
+    >>> ranking_for(om.Ranking(["b", "a"], [2.0, 1.0], "genie3"), ["a", "b"]).scores.tolist()
+    [1.0, 2.0]
+    """
+    names = tuple(names)
+    if isinstance(ranking, type):
+        raise DataTypeError(f"{ranking.__name__} is a class: give a fitted ranker, {ranking.__name__}(...).fit(data)")
+    if isinstance(ranking, BaseEstimator) or hasattr(ranking, "ranking_"):
+        if not hasattr(ranking, "ranking_"):
+            raise DataError(f"{type(ranking).__name__} is not fitted: call fit first, or give its Ranking")
+        ranking = ranking.ranking_
+    if not isinstance(ranking, Ranking):
+        scores = np.asarray(ranking)
+        if scores.dtype.kind not in "iufb":
+            raise DataTypeError(f"a ranking is a Ranking, a fitted ranker or an array of scores, not {ranking!r}")
+        if scores.shape != (len(names),):
+            raise DataError(f"scores of shape {scores.shape} for {len(names)} features")
+        return Ranking(names, scores, "given")
+    if ranking.names == names:
+        return ranking
+    places = _places(ranking.names, names, "the ranking", "the data", "feature")
+    return Ranking(names, ranking.scores[places], ranking.method, task=ranking.task)
+
+
+def aligned_features(train: Dataset, test: Dataset) -> Table:
+    """Return the test features in the order and with the levels of the training features.
+
+    A level that training examples do not declare is missing, with one warning.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.alignment import aligned_features
+    >>> train = om.Dataset([[1.0, 2.0]], feature_names=["a", "b"])
+    >>> aligned_features(train, om.Dataset([[3.0, 4.0]], feature_names=["b", "a"])).numeric.tolist()
+    [[4.0, 3.0]]
+    """
+    if train.feature_names != test.feature_names:
+        _places(test.feature_names, train.feature_names, "the test data", "the training data", "feature")
+        test = test.select_features(list(train.feature_names))
+    if train.features.levels == test.features.levels:
+        return test.features
+    reader = BaseEstimator()
+    training = read_features(reader, train, reset=True)
+    return features_like(reader, test, training)
+
+
+def aligned_targets(train: Dataset, test: Dataset) -> tuple[Target, Target]:
+    """Return the targets of both with the same variables and levels; those of the test data come after the others.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.alignment import aligned_targets
+    >>> train, test = om.Dataset([[1.0], [2.0]], ["b", "c"]), om.Dataset([[1.0], [2.0]], ["a", "b"])
+    >>> first, second = aligned_targets(train, test)
+    >>> first.levels, second.values.ravel().tolist()
+    ((('b', 'c', 'a'),), [2.0, 0.0])
+    """
+    first, second = train.target, test.target
+    if first is None or second is None or train.task != test.task:
+        raise DataError(
+            f"the training data are made for {train.task}, the test data for {test.task}: both need the same target "
+            "and task"
+        )
+    if first.names != second.names:
+        places = _places(second.names, first.names, "the test target", "the training target", "target")
+        second = second.select(places)
+    if first.levels == second.levels:
+        return first, second
+    levels: list[Any] = []
+    values = second.values.copy()
+    for v, (own, other) in enumerate(zip(first.levels, second.levels, strict=True)):
+        if own is None or other is None:
+            if own is not other:
+                raise DataError(f"target {first.names[v]!r} is nominal in one of training and test data only")
+            levels.append(None)
+            continue
+        joined = (*own, *(level for level in other if level not in set(own)))
+        codes = np.array([joined.index(level) for level in other], np.float64)
+        known = ~np.isnan(values[:, v])
+        values[known, v] = codes[values[known, v].astype(int)]
+        levels.append(joined)
+    joint = tuple(levels)
+    return (
+        Target(first.names, joint, first.values, first.labelled, first.is_labels),
+        Target(second.names, joint, values, second.labelled, second.is_labels),
+    )
+
+
+def _places(given: Sequence[str], wanted: Sequence[str], what: str, other: str, kind: str) -> np.ndarray:
+    """Places of the wanted names among the given ones, which must be the same."""
+    place = {name: i for i, name in enumerate(given)}
+    missing = [name for name in wanted if name not in place]
+    more = [name for name in given if name not in set(wanted)]
+    if missing or more:
+        parts = [
+            f"{len(names)} only in {where} (such as {names[0]!r})"
+            for names, where in ((missing, other), (more, what))
+            if names
+        ]
+        raise DataError(f"{what} and {other} differ in their {kind}s: {' and '.join(parts)}")
+    return np.array([place[name] for name in wanted], np.intp)

@@ -1,0 +1,208 @@
+"""Curves of performance: over the number of labelled examples, and over the number of top features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.frozen import frozen_floats
+from omnirank.data.dataset import Dataset
+from omnirank.evaluation.alignment import ranking_for
+from omnirank.evaluation.evaluate import evaluate
+from omnirank.evaluation.protocols import FoldResults
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Curve", "label_curve", "top_curve", "top_sizes"]
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Performance at several positions.
+
+    Parameters
+    ----------
+    positions : ndarray
+        Where: numbers of labelled examples, features, trees or iterations, increasing.
+    values : ndarray
+        The measure there.
+    measure : str
+        Name of the measure.
+    axis : str
+        What the positions count.
+    larger_is_better : bool
+        Direction of the measure.
+    name : str
+        What the curve is called in figures.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.curves import Curve
+    >>> curve = Curve([50, 100, 500], [0.5, 0.75, 1.0], "f1_macro", "labelled examples", True)
+    >>> curve.area
+    0.75
+    """
+
+    positions: np.ndarray
+    values: np.ndarray
+    measure: str
+    axis: str
+    larger_is_better: bool
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        positions = np.asarray(self.positions)
+        values = np.asarray(self.values, np.float64)
+        if positions.ndim != 1 or not len(positions) or values.shape != positions.shape:
+            raise DataError(f"a curve has one value a position, not {values.shape} for {positions.shape}")
+        if (np.diff(positions) <= 0).any():
+            raise DataError("the positions of a curve must increase")
+        object.__setattr__(self, "positions", frozen_floats(positions, "positions"))
+        values = values.copy()
+        values.flags.writeable = False
+        object.__setattr__(self, "values", values)
+
+    @property
+    def area(self) -> float:
+        """Mean height by the trapezoidal rule, positions taken as equally far apart: few labels weigh more."""
+        from omnirank.evaluation.measures import curve_area
+
+        return curve_area(self.values)
+
+    @property
+    def best(self) -> int:
+        """Index of the best value, the first of equals."""
+        return int(np.nanargmax(self.values if self.larger_is_better else -self.values))
+
+    def better_by(self, other: Curve) -> float:
+        """Return by how much the area of this curve is better than that of another; above 0 where it is."""
+        if not np.array_equal(self.positions, other.positions) or self.measure != other.measure:
+            raise DataError("curves are compared by the same measure at the same positions")
+        return self.area - other.area if self.larger_is_better else other.area - self.area
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table of positions and values."""
+        import pandas as pd
+
+        return pd.DataFrame({self.axis: self.positions, self.measure: self.values})
+
+
+def label_curve(results: FoldResults, measure: str, n_neighbors: int | None = None, name: str = "") -> Curve:
+    """Return the curve of a measure over the number of labelled training examples.
+
+    Parameters
+    ----------
+    results : FoldResults
+        Of a fold scheme that hides labels.
+    measure : str
+        The measure.
+    n_neighbors : int, optional
+        Which number of neighbours, where there are several.
+    name : str
+        Name of the curve.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.curves import label_curve
+    >>> from omnirank.evaluation.folds import make_folds
+    >>> from omnirank.evaluation.protocols import evaluate_folds
+    >>> data = om.datasets.load_sample("digits")
+    >>> folds = make_folds(data, "semi-supervised", labelled=[50, 200], n_folds=3, random_state=0)
+    >>> results = evaluate_folds(om.UnivariateRanker(), data, folds, n_neighbors=5)
+    >>> curve = label_curve(results, "f1_macro")
+    >>> curve.positions.tolist(), bool(curve.values[0] < curve.values[1])
+    ([50.0, 200.0], True)
+    """
+    from omnirank.evaluation.measures import MEASURES
+
+    table = results.summary
+    counts = table["n_neighbors"].unique().tolist()
+    if n_neighbors is None and len(counts) > 1:
+        raise ParameterError(f"give n_neighbors: there are results for {', '.join(map(str, counts))}")
+    if n_neighbors is not None and n_neighbors not in counts:
+        raise ParameterError(
+            f"there are no results for {n_neighbors} neighbours, only for {', '.join(map(str, counts))}"
+        )
+    if measure not in table.columns:
+        raise ParameterError(f"measure={measure!r} was not measured")
+    if table["n_labelled"].isna().any():
+        raise DataError("these folds hide no labels: there is no curve over numbers of labelled examples")
+    part = table[table["n_neighbors"] == (counts[0] if n_neighbors is None else n_neighbors)].sort_values("n_labelled")
+    return Curve(
+        part["n_labelled"].to_numpy(),
+        part[measure].to_numpy(),
+        measure,
+        "labelled examples",
+        MEASURES[measure].larger_is_better,
+        name,
+    )
+
+
+def top_sizes(n_features: int) -> list[int]:
+    """Return the sizes at which top features are judged: the powers of 2 up to the number of features, and that.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.curves import top_sizes
+    >>> top_sizes(10)
+    [1, 2, 4, 8, 10]
+    """
+    return sorted({2**i for i in range(n_features.bit_length()) if 2**i <= n_features} | {n_features})
+
+
+def top_curve(
+    ranking: Any,
+    train: Dataset,
+    test: Dataset,
+    n_neighbors: int | None = None,
+    *,
+    sizes: Sequence[int] | None = None,
+    measure: str | None = None,
+    weighted: bool = False,
+    name: str = "",
+    **options: Any,
+) -> Curve:
+    """Return the curve of a measure over the number of top features that are kept.
+
+    Parameters
+    ----------
+    ranking, train, test, n_neighbors
+        As in `omnirank.evaluate`.
+    sizes : sequence of int, optional
+        Numbers of features; by default 1, 2, 4, ... and all.
+    measure : str, optional
+        By default the task's primary measure.
+    weighted : bool
+        Whether scores also weigh the features that are kept. Without weights the last point, at all features, is the
+        same for all rankings.
+    name : str
+        Name of the curve.
+    **options
+        Further parameters of `omnirank.evaluate`.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.curves import top_curve
+    >>> train, test = om.datasets.load_sample("digits").split(0.5, random_state=0)
+    >>> curve = top_curve(om.UnivariateRanker().fit(train), train, test)
+    >>> curve.positions.tolist()
+    [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
+    """
+    from omnirank.evaluation.measures import MEASURES, primary_measure
+
+    chosen = ranking_for(ranking, train.feature_names)
+    places = top_sizes(len(chosen)) if sizes is None else sorted({int(size) for size in sizes})
+    shown = primary_measure(train.task).name if measure is None else measure
+    found = [evaluate(chosen, train, test, n_neighbors, top=k, weighted=weighted, **options) for k in places]
+    if shown not in found[0]:
+        raise ParameterError(f"measure={shown!r} is not a measure of {train.task}; choose one of {', '.join(found[0])}")
+    values = np.array([one[shown] for one in found])
+    direction = MEASURES[shown].larger_is_better
+    return Curve(np.array(places), values, shown, "top features", direction, name or chosen.method)

@@ -1,0 +1,242 @@
+"""How well a ranking helps neighbours to predict: `omnirank.evaluate`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from omnirank.core.errors import ParameterError
+from omnirank.core.ranking import Ranking
+from omnirank.data.dataset import Dataset
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.target import Target
+from omnirank.evaluation.alignment import aligned_features, aligned_targets, ranking_for
+from omnirank.evaluation.knn import (
+    DEFAULT_NEIGHBORS,
+    NEIGHBORS,
+    PREDICTORS,
+    distance_weights,
+    neighbor_predictions,
+)
+
+__all__ = [
+    "NEIGHBORS",
+    "PREDICTORS",
+    "Predictions",
+    "evaluate",
+    "evaluate_counts",
+    "measured_predictions",
+    "predictions",
+]
+
+# Features that the unsupervised protocol keeps.
+_TOP_WITHOUT_TARGET = 16
+
+
+class Predictions(NamedTuple):
+    """What neighbours predict for test examples, with what is needed to measure it.
+
+    task, hierarchy: of the training data; training, truth: targets with the same levels; means: of the prototype
+    columns, by number of neighbours.
+    """
+
+    task: str
+    hierarchy: Hierarchy | None
+    training: Target
+    truth: Target
+    means: dict[int, np.ndarray]
+
+
+def evaluate(
+    ranking: Any,
+    train: Dataset,
+    test: Dataset,
+    n_neighbors: int | Sequence[int] | None = None,
+    *,
+    predictor: str = "knn",
+    neighbors: str = "labelled",
+    top: int | None = None,
+    weighted: bool | None = None,
+    scaled: bool | None = None,
+    variant: str = "standard",
+    variance: str = "training",
+    threshold: float = 0.5,
+    n_jobs: int | None = None,
+) -> Any:
+    r"""Return how well neighbours predict the target in the distance that a ranking weighs.
+
+    The distance is :math:`\sum_i w_i d_i^2` with :math:`w_i = \max(\text{score}_i, 0)`, all 1 where no score is
+    positive; neighbours vote with equal weights. A ranking is worth something when they predict better than with
+    equal weights of the features, which is what `omnirank.evaluation.protocols.relevance` compares.
+
+    Parameters
+    ----------
+    ranking : Ranking, fitted ranker or array-like of scores
+        Features are matched by name; an array holds one score a feature.
+    train, test : Dataset
+        The data that the ranking was made from (nothing else should have been used), and others. Numbers are scaled by
+        their ranges in the training data.
+    n_neighbors : int, sequence of int or None
+        Number of neighbours; several cost hardly more than one. None: 20 for classes, 5 for numbers, 15 for label
+        sets, 10 for labels in a hierarchy, 1 without target.
+    predictor : {"knn", "ml-knn"}
+        Means of the neighbours' targets, or `omnirank.MLkNN` (label sets).
+    neighbors : {"labelled", "oracle", "published"}
+        Which training examples may be neighbours. "labelled": those with a known target. "oracle": all, with all their
+        labels, which ``train`` must then hold although the ranking has seen only some of them. "published": all;
+        unlabelled ones take a place but cast no vote, and where none of the neighbours is labelled the commonest class
+        or 0 is predicted; use it only to compare with figures that were made so.
+    top : int, optional
+        Keep only that many of the best features; 16 by default without target, else all.
+    weighted : bool, optional
+        Whether scores weigh the features that are kept; by default not without target, nor for ML-kNN with ``top``.
+    scaled : bool, optional
+        Whether numbers are divided by their ranges; by default not without target.
+    variant, variance, threshold
+        As in `omnirank.evaluation.measures.measure`.
+    n_jobs : int or None
+        Number of workers; changes no bit.
+
+    Returns
+    -------
+    dict
+        Values by measure, the task's primary measure first; with several ``n_neighbors`` one such dict for each.
+
+    Notes
+    -----
+    Without target the nearest training example, by the top features, predicts all features of a test example, and the
+    error is the mean over features of the root mean squared error, in their own units. Set beside it the mean of
+    several random rankings.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> train, test = om.datasets.load_sample("digits").split(0.5, random_state=0)
+    >>> ranking = om.UnivariateRanker().fit(train).ranking_
+    >>> measures = om.evaluate(ranking, train, test)
+    >>> measures["f1_macro"] > 0.95
+    True
+    >>> list(om.evaluate(ranking, train, test, n_neighbors=[1, 20]))
+    [1, 20]
+    """
+    found = predictions(
+        ranking,
+        train,
+        test,
+        n_neighbors,
+        predictor=predictor,
+        neighbors=neighbors,
+        top=top,
+        weighted=weighted,
+        scaled=scaled,
+        n_jobs=n_jobs,
+    )
+    measured = measured_predictions(found, variant=variant, variance=variance, threshold=threshold)
+    one = n_neighbors is None or isinstance(n_neighbors, Integral)
+    return next(iter(measured.values())) if one else measured
+
+
+def predictions(
+    ranking: Any,
+    train: Dataset,
+    test: Dataset,
+    n_neighbors: int | Sequence[int] | None = None,
+    *,
+    predictor: str = "knn",
+    neighbors: str = "labelled",
+    top: int | None = None,
+    weighted: bool | None = None,
+    scaled: bool | None = None,
+    n_jobs: int | None = None,
+) -> Predictions:
+    """Return what `evaluate` measures.
+
+    Parameters
+    ----------
+    ranking, train, test, n_neighbors, predictor, neighbors, top, weighted, scaled, n_jobs
+        As in `evaluate`.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.evaluate import predictions
+    >>> train, test = om.datasets.load_sample("linnerud").split(0.5, random_state=0)
+    >>> predictions([1.0, 0.5, 0.0], train, test, 3).means[3].shape
+    (10, 3)
+    """
+    counts = evaluate_counts(n_neighbors, train.task)
+    chosen = ranking_for(ranking, train.feature_names)
+    features = aligned_features(train, test)
+    unsupervised = train.task == "clustering" and test.task == "clustering"
+    if unsupervised:
+        training, truth = Target.from_table(train.features), Target.from_table(features)
+        top = min(_TOP_WITHOUT_TARGET, train.n_features) if top is None else top
+    else:
+        training, truth = aligned_targets(train, test)
+    weights = distance_weights(
+        chosen,
+        train.features,
+        top=_checked_top(top, chosen),
+        weighted=not (unsupervised or (predictor == "ml-knn" and top is not None)) if weighted is None else weighted,
+        scaled=not unsupervised if scaled is None else scaled,
+    )
+    means = neighbor_predictions(
+        train.features,
+        training,
+        features,
+        weights,
+        counts,
+        task=train.task,
+        hierarchy=train.hierarchy,
+        predictor=predictor,
+        neighbors=neighbors,
+        n_jobs=n_jobs,
+    )
+    return Predictions(train.task, train.hierarchy, training, truth, means)
+
+
+def measured_predictions(found: Predictions, **settings: Any) -> dict[int, dict[str, float]]:
+    """Return the measures of predictions, by number of neighbours.
+
+    Parameters
+    ----------
+    found : Predictions
+        What `predictions` returned.
+    **settings
+        ``variant``, ``variance`` and ``threshold`` of `omnirank.evaluation.measures.measure`.
+    """
+    from omnirank.evaluation.measures import measure
+
+    shared: dict[str, Any] = {"training": found.training, "task": found.task, "hierarchy": found.hierarchy}
+    return {k: measure(found.truth, means, **shared, **settings) for k, means in found.means.items()}
+
+
+def evaluate_counts(n_neighbors: int | Sequence[int] | None, task: str) -> list[int]:
+    """Return the numbers of neighbours that are meant.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.evaluate import evaluate_counts
+    >>> evaluate_counts(None, "multi-label"), evaluate_counts([20, 40], "regression")
+    ([15], [20, 40])
+    """
+    if n_neighbors is None:
+        return [DEFAULT_NEIGHBORS[task]]
+    counts = [n_neighbors] if isinstance(n_neighbors, Integral) else list(n_neighbors)  # type: ignore[arg-type]
+    for count in counts:
+        if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:
+            raise ParameterError(f"n_neighbors={n_neighbors!r}: give whole numbers from 1")
+    if not counts or len(set(counts)) != len(counts):
+        raise ParameterError(f"n_neighbors={n_neighbors!r}: give at least one number, each once")
+    return [int(count) for count in counts]
+
+
+def _checked_top(top: int | None, ranking: Ranking) -> int | None:
+    if top is None:
+        return None
+    if isinstance(top, bool) or not isinstance(top, Integral) or not 1 <= top <= len(ranking):
+        raise ParameterError(f"top={top!r}: give a number of features from 1 to {len(ranking)}")
+    return int(top)

@@ -1,0 +1,90 @@
+"""From a plan to jobs: every combination of data, fold, method, evaluation and seed, with its content key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from omnirank.evaluation.experiments.keys import content_key
+from omnirank.evaluation.experiments.learners import PREDICTORS, fit_parts
+from omnirank.evaluation.experiments.plan import DataEntry, Evaluation, MethodEntry, Plan
+from omnirank.evaluation.experiments.sources import Loaded, NumberedFold, folds_of
+from omnirank.evaluation.experiments.store import Job, Member
+
+__all__ = ["jobs_of", "study_facts"]
+
+# Parameters of the evaluation that are about measures, and count for predictors as well.
+_OF_MEASURES = ("variant", "variance", "threshold")
+
+
+def jobs_of(plan: Plan, entry: DataEntry, loaded: Loaded) -> Iterator[tuple[Member, Job]]:
+    """Yield the jobs of one data set of a plan, each with its place in the study.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan.
+    entry : DataEntry
+        One of its data sets.
+    loaded : Loaded
+        What is in it.
+    """
+    data = {"source": entry.source, "fingerprint": loaded.fingerprint}
+    for seed in plan.seeds:
+        for fold in folds_of(loaded, plan.folds.scheme, plan.folds.parameters, seed):
+            for method in plan.methods:
+                for choice, made in method.choices():
+                    for neighbors, evaluation in _evaluations(plan.evaluation, method):
+                        place = Member(entry.name, method.name, choice, fold.labelled, neighbors, seed, fold.number)
+                        yield place, _job(plan, data, fold, made, evaluation, seed)
+
+
+def _evaluations(evaluation: Evaluation, method: MethodEntry) -> list[tuple[int, dict[str, Any]]]:
+    if method.use in PREDICTORS:
+        return [(0, {name: value for name, value in evaluation.parameters.items() if name in _OF_MEASURES})]
+    given = {"predictor": evaluation.predictor, "neighbors": evaluation.neighbors}
+    same = {name: value for name, value in given.items() if value is not None} | dict(evaluation.parameters)
+    return [(k, {**same, "n_neighbors": k}) for k in evaluation.n_neighbors] or [(0, same)]
+
+
+def _job(
+    plan: Plan,
+    data: Mapping[str, Any],
+    fold: NumberedFold,
+    method: Mapping[str, Any],
+    evaluation: Mapping[str, Any],
+    seed: int,
+) -> Job:
+    scheme = {"scheme": plan.folds.scheme, "parameters": dict(plan.folds.parameters), "key": fold.key}
+    spec = {
+        "data": dict(data),
+        "fold": scheme | {"digest": fold.digest},
+        "method": dict(method),
+        "evaluation": dict(evaluation),
+        "seed": seed,
+        "code": plan.code,
+    }
+    # What decides about the figures, and not where it comes from: files may move, schemes may get more folds.
+    content = {
+        "data": data["fingerprint"],
+        "fold": fold.digest,
+        "method": spec["method"],
+        "evaluation": spec["evaluation"],
+        "seed": seed,
+        "code": plan.code,
+    }
+    key = content_key(content)
+    alone = not plan.share_fits or "grid" in method
+    fit = key if alone else content_key(content | {"method": fit_parts(method)[0], "evaluation": {}})
+    return Job(key, fit, spec)
+
+
+def study_facts(plan: Plan, tasks: Mapping[str, str]) -> dict[str, Any]:
+    """Return what a report needs to know of a study; ``tasks`` by data set."""
+    return {
+        "measures": list(plan.measures),
+        "data": [entry.name for entry in plan.data],
+        "methods": [entry.name for entry in plan.methods],
+        "best_of_grid": [entry.name for entry in plan.methods if entry.select == "best"],
+        "tasks": dict(tasks),
+    }

@@ -1,0 +1,64 @@
+"""The figures of one ranking or predictor on one fold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from omnirank.core.errors import DataError
+from omnirank.core.ranking import Ranking
+from omnirank.data.dataset import Dataset
+from omnirank.evaluation.alignment import aligned_targets
+from omnirank.evaluation.evaluate import evaluate
+from omnirank.evaluation.measures import measure
+
+__all__ = ["Parts", "judge", "judge_counts"]
+
+
+class Parts(NamedTuple):
+    """The parts of a fold: to train, the same with all labels that there are, and to test."""
+
+    train: Dataset
+    restored: Dataset
+    test: Dataset
+
+
+def judge(model: Any, parts: Parts, evaluation: Mapping[str, Any]) -> dict[str, float]:
+    """Return all measures of a model.
+
+    Parameters
+    ----------
+    model : Ranking or fitted predictor
+        A ranking is judged by what neighbours predict in the distance that it weighs, a predictor by its own
+        predictions.
+    parts : Parts
+        The fold.
+    evaluation : mapping
+        Keyword arguments of `omnirank.evaluation.evaluate.evaluate`; a predictor takes those of
+        `omnirank.evaluation.measures.measure`.
+    """
+    if not isinstance(model, Ranking):
+        return _of_predictor(model, parts, evaluation)
+    return evaluate(model, _neighbors(parts, evaluation), parts.test, **evaluation)
+
+
+def judge_counts(
+    ranking: Ranking, parts: Parts, evaluation: Mapping[str, Any], counts: Sequence[int]
+) -> dict[int, dict[str, float]]:
+    """Return all measures of a ranking for several numbers of neighbours, from one search."""
+    train = _neighbors(parts, evaluation)
+    return evaluate(ranking, train, parts.test, **{**evaluation, "n_neighbors": list(counts)})
+
+
+def _neighbors(parts: Parts, evaluation: Mapping[str, Any]) -> Dataset:
+    """The training examples; the oracle's have the labels that the ranking has not seen."""
+    return parts.restored if evaluation.get("neighbors") == "oracle" else parts.train
+
+
+def _of_predictor(predictor: Any, parts: Parts, settings: Mapping[str, Any]) -> dict[str, float]:
+    train, test = parts.train, parts.test
+    training, truth = aligned_targets(train, test)
+    if training.levels != train.target.levels:  # type: ignore[union-attr]
+        raise DataError("the test data have classes that the training data do not declare")
+    means = predictor._means(predictor._table(test))
+    return measure(truth, means, training=training, task=train.task, hierarchy=train.hierarchy, **settings)

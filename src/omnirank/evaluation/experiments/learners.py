@@ -1,0 +1,196 @@
+"""The methods of a plan as estimators, and which of them one fit serves at once."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from omnirank.core.errors import ParameterError
+from omnirank.core.ranking import Ranking
+from omnirank.core.registry import get_method
+from omnirank.data.dataset import Dataset
+
+__all__ = ["PREDICTORS", "fit_parts", "known_parameters", "make", "make_predictor", "models_of_one_fit"]
+
+# Learners that are compared by their own predictions: classes for classes and labels, and for numbers.
+PREDICTORS = {
+    "pct": ("omnirank.ensembles.pct", "PCTClassifier", "PCTRegressor"),
+    "pct-forest": ("omnirank.ensembles.pct_forest", "PCTForestClassifier", "PCTForestRegressor"),
+}
+
+_TREES = "omnirank.rankers.ensemble:EnsembleRanker"
+_RELIEF = "omnirank.rankers.relief:ReliefRanker"
+_CLASSES = ("classification", "multi-target-classification", "multi-label", "hierarchical-multi-label")
+
+# Parameters whose values one fit gives all at once.
+_SHARED = {_TREES: ("score", "n_trees"), _RELIEF: ("n_neighbors", "n_iterations")}
+_DEFAULT = {"n_neighbors": None, "n_iterations": 1.0}
+
+
+def make(use: str, parameters: Mapping[str, Any], seed: int, *, single_target: bool = False) -> Any:
+    """Return a method as an estimator.
+
+    Parameters
+    ----------
+    use : str
+        Name in the registry, or of a predictor (then for classes).
+    parameters : mapping
+        Its parameters; lists stand for tuples where the estimator wants these.
+    seed : int
+        Value of ``random_state``, where the method has one.
+    single_target : bool
+        Whether to rank for each target alone and average.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.experiments.learners import make
+    >>> make("genie3", {"n_trees": 20}, seed=1)
+    EnsembleRanker(n_trees=20, random_state=1)
+    """
+    if use in PREDICTORS:
+        return make_predictor(use, "classification", parameters, seed)
+    method = get_method(use)
+    known = inspect.signature(method.load()).parameters
+    given = dict(parameters) | ({"random_state": seed} if "random_state" in known else {})
+    if "influence" in given and isinstance(given["influence"], list):
+        given["influence"] = tuple(given["influence"])
+    ranker = method.make(**given)
+    if not single_target:
+        return ranker
+    from omnirank.rankers.per_target import PerTargetRanker
+
+    return PerTargetRanker(ranker)
+
+
+def make_predictor(use: str, task: str, parameters: Mapping[str, Any], seed: int) -> Any:
+    """Return a predictor for a task."""
+    from importlib import import_module
+
+    if task == "clustering":
+        raise ParameterError(f"method {use!r} predicts a target, but the data set has none")
+    module, for_classes, for_numbers = PREDICTORS[use]
+    maker = getattr(import_module(module), for_classes if task in _CLASSES else for_numbers)
+    known = list(inspect.signature(maker).parameters)
+    for name in parameters:
+        if name not in known:
+            raise ParameterError(f"method {use!r} has no parameter {name!r} for {task}; it has {', '.join(known)}")
+    return maker(**parameters, random_state=seed)
+
+
+def known_parameters(use: str) -> list[str]:
+    """Return the names of a method's parameters."""
+    if use not in PREDICTORS:
+        return list(inspect.signature(get_method(use).load()).parameters)
+    from importlib import import_module
+
+    module, *makers = PREDICTORS[use]
+    found = [name for maker in makers for name in inspect.signature(getattr(import_module(module), maker)).parameters]
+    return list(dict.fromkeys(found))
+
+
+# -- one fit for several methods ------------------------------------------------------------------
+
+
+def fit_parts(method: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Divide a method into what its fit is and what it takes from the fit.
+
+    Methods whose first parts are equal are served by one fit: the scores and sizes of an ensemble, the numbers of
+    neighbours and iterations of Relief.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.experiments.learners import fit_parts
+    >>> fit, taken = fit_parts({"use": "symbolic", "parameters": {"n_trees": 50, "ensemble": "bagging"}})
+    >>> fit["parameters"], taken
+    ({'ensemble': 'bagging'}, {'score': 'symbolic', 'n_trees': 50})
+    """
+    rest = {key: value for key, value in method.items() if key not in ("use", "parameters")}
+    use, parameters = method["use"], dict(method["parameters"])
+    if use in PREDICTORS or "grid" in method:
+        return {"use": use, "parameters": parameters, **rest}, {}
+    registered = get_method(use)
+    full = dict(registered.parameters) | parameters
+    shared = _shared_names(registered.ranker, full, bool(method.get("single_target")))
+    defaults = inspect.signature(registered.load()).parameters if shared else {}
+    taken = {name: full.get(name, defaults[name].default) for name in shared}
+    own = {name: value for name, value in full.items() if name not in taken}
+    # which parameters are taken is part of the fit: one that the data decide cannot be listed with numbers
+    return {"ranker": registered.ranker, "parameters": own, "varied": list(taken), **rest}, taken
+
+
+def _shared_names(ranker: str, parameters: Mapping[str, Any], single_target: bool) -> tuple[str, ...]:
+    if single_target:  # only the scores are kept for all targets together
+        return ("score",) if ranker == _TREES else ()
+    if ranker == _TREES:
+        # "auto" ends by the score at hand
+        return _SHARED[_TREES] if isinstance(parameters.get("n_trees", 1), int) else ()
+    # what is chosen by the data, and several values at once, are not shared
+    numbers = {name: parameters.get(name, _DEFAULT[name]) for name in _SHARED.get(ranker, ())}
+    return tuple(name for name, value in numbers.items() if isinstance(value, int | float))
+
+
+def models_of_one_fit(methods: Mapping[str, Mapping[str, Any]], train: Dataset, seed: int) -> dict[str, Any]:
+    """Fit once and return the rankings of several methods that share the fit (or a fitted predictor), by their keys.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.experiments.learners import models_of_one_fit
+    >>> wanted = {score: {"use": score, "parameters": {"n_trees": 5}} for score in ("genie3", "symbolic")}
+    >>> found = models_of_one_fit(wanted, om.datasets.load_sample("iris"), seed=0)
+    >>> [ranking.method for ranking in found.values()]
+    ['genie3', 'symbolic']
+    """
+    parts = {key: fit_parts(method) for key, method in methods.items()}
+    fit, taken = next(iter(parts.values()))
+    method = next(iter(methods.values()))
+    single = bool(method.get("single_target"))
+    if method["use"] in PREDICTORS:
+        predictor = make_predictor(method["use"], train.task, method["parameters"], seed).fit(train)
+        return dict.fromkeys(methods, predictor)
+    if not taken:
+        ranking = make(method["use"], method["parameters"], seed, single_target=single).fit(train).ranking_
+        return dict.fromkeys(methods, ranking)
+    wanted = {key: part[1] for key, part in parts.items()}
+    if fit["ranker"] == _TREES:
+        return _of_ensemble(fit["parameters"], wanted, train, seed, single)
+    return _of_relief(method["use"], fit["parameters"], wanted, train, seed)
+
+
+def _of_ensemble(
+    parameters: Mapping[str, Any], wanted: Mapping[str, Mapping[str, Any]], train: Dataset, seed: int, single: bool
+) -> dict[str, Any]:
+    scores = {one["score"] for one in wanted.values()}
+    sizes = sorted({one["n_trees"] for one in wanted.values() if "n_trees" in one})
+    fitted_score = "permutation" if "permutation" in scores else min(scores)
+    sized = {"n_trees": sizes[-1], "checkpoints": sizes} if sizes else {}
+    ranker = make(fitted_score, {**parameters, **sized}, seed, single_target=single).fit(train)
+    if not sizes:
+        return {key: ranker.rankings_[one["score"]] for key, one in wanted.items()}
+    return {key: ranker.checkpoints_[one["n_trees"]][one["score"]] for key, one in wanted.items()}
+
+
+def _of_relief(
+    use: str, parameters: Mapping[str, Any], wanted: Mapping[str, Mapping[str, Any]], train: Dataset, seed: int
+) -> dict[str, Ranking]:
+    own = {name: value for name, value in parameters.items() if name not in get_method(use).parameters}
+    names = next(iter(wanted.values()))
+    several = {name: sorted({one[name] for one in wanted.values()}) for name in names}
+    ranker = make(use, {**own, **several}, seed).fit(train)
+    n = train.n_examples if "semi-supervised" in ranker.supported_supervision else _n_used(train)
+    found = {}
+    for key, one in wanted.items():
+        k = min(one["n_neighbors"], n - 1) if "n_neighbors" in one else ranker.n_neighbors_
+        m = _n_iterations(one["n_iterations"], n) if "n_iterations" in one else ranker.n_iterations_
+        found[key] = ranker.checkpoints_[m, k]
+    return found
+
+
+def _n_used(train: Dataset) -> int:
+    return train.n_examples if train.target is None else int(train.labelled.sum())
+
+
+def _n_iterations(amount: float, n: int) -> int:
+    """How many iterations a share or a count stands for, as `ReliefRanker` says."""
+    return min(amount, n) if isinstance(amount, int) else max(1, round(amount * n))

@@ -1,0 +1,262 @@
+"""Checks of a plan's tables; each error says where, what, what was probably meant, and what there is."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Collection, Mapping, Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
+
+from omnirank.core.errors import OmnirankError, ParameterError
+
+__all__ = [
+    "counts",
+    "different",
+    "evaluation_parameters",
+    "fold_parameters",
+    "fold_scheme",
+    "grid",
+    "import_modules",
+    "known_keys",
+    "load_options",
+    "measures",
+    "method_name",
+    "method_parameters",
+    "neighbor_mode",
+    "one_of",
+    "predictor",
+    "samples",
+    "selection",
+    "table_of",
+    "text",
+    "texts",
+    "yes_or_no",
+]
+
+# Parameters that the plan sets by other means.
+_NOT_FOR_PLANS = ("random_state", "n_jobs", "task", "hierarchy", "n_features_to_select", "warm_start", "checkpoints")
+_OF_EVALUATION = ("ranking", "train", "test", "predictor", "n_neighbors", "neighbors", "n_jobs")
+
+
+# -- values ---------------------------------------------------------------------------------------
+
+
+def known_keys(table: Mapping[str, Any], known: Collection[str], where: str) -> None:
+    """Refuse keys that are not known."""
+    for key in table:
+        if key not in known:
+            raise ParameterError(f"{where}: unknown key {key!r}{meant(key, known)}; keys: {', '.join(known)}")
+
+
+def meant(name: str, known: Collection[str]) -> str:
+    """Return which known name was probably meant, in words.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.experiments.plan_checks import meant
+    >>> meant("parameter", ["parameters", "grid"])
+    " (did you mean 'parameters'?)"
+    """
+    close = get_close_matches(str(name), list(known), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def one_of(value: Any, known: Collection[str], where: str, key: str) -> str:
+    """Return the value, which must be one of the known names."""
+    if value not in known:
+        raise ParameterError(f"{where}: {key} = {value!r}{meant(value, known)}; choose one of {', '.join(known)}")
+    return str(value)
+
+
+def text(value: Any, where: str, key: str) -> str:
+    """Return the value, which must be a string."""
+    if not isinstance(value, str):
+        raise ParameterError(f"{where}: {key} must be a text in quotation marks, not {value!r}")
+    return value
+
+
+def texts(value: Any, where: str, key: str) -> tuple[str, ...]:
+    """Return the value, which must be a list of different strings."""
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise ParameterError(f"{where}: {key} must be a list of texts, not {value!r}")
+    different(value, f"{where}: {key}")
+    return tuple(value)
+
+
+def different(names: Sequence[Any], where: str) -> None:
+    """Refuse names that are given twice."""
+    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
+    if twice is not None:
+        raise ParameterError(f"{where}: {twice!r} is there twice; give different names (key name)")
+
+
+def yes_or_no(value: Any, where: str, key: str) -> bool:
+    """Return the value, which must be true or false."""
+    if not isinstance(value, bool):
+        raise ParameterError(f"{where}: {key} must be true or false, not {value!r}")
+    return value
+
+
+def counts(value: Any, where: str, key: str, least: int) -> tuple[int, ...]:
+    """Return the value, which must be a whole number or a list of different ones."""
+    listed = value if isinstance(value, list) else [value]
+    whole = all(isinstance(one, int) and not isinstance(one, bool) and one >= least for one in listed)
+    if not listed or not whole:
+        raise ParameterError(f"{where}: {key} must hold whole numbers from {least}, not {value!r}")
+    different(listed, f"{where}: {key}")
+    return tuple(listed)
+
+
+def table_of(value: Any, where: str, key: str) -> dict[str, Any]:
+    """Return the value, which must be a table of plain values."""
+    if not isinstance(value, dict):
+        raise ParameterError(f"{where}: {key} must be a table such as {{ n_trees = 50 }}, not {value!r}")
+    _check_plain(value, where, key)
+    return value
+
+
+def _check_plain(value: Any, where: str, key: str) -> None:
+    """Dates and the like have no JSON; infinite numbers have none either."""
+    if isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            _check_plain(one, where, key)
+    elif not isinstance(value, str | bool | int | float) or value in (float("inf"), float("-inf")) or value != value:
+        raise ParameterError(f"{where}: {key} holds {value!r}: give numbers, texts, true, false, lists and tables")
+
+
+# -- parts of a plan ------------------------------------------------------------------------------
+
+
+def samples() -> tuple[str, ...]:
+    """Names of the sample data."""
+    from omnirank.data.samples import list_samples
+
+    return list_samples()
+
+
+def load_options(table: Mapping[str, Any], own: Sequence[str], where: str) -> dict[str, Any]:
+    """Return the keys that say how a file is read."""
+    from omnirank.data.load import load
+
+    options = tuple(name for name in inspect.signature(load).parameters if name not in ("path", "name"))
+    known_keys(table, (*own, *options), where)
+    found = {key: value for key, value in table.items() if key in options}
+    _check_plain(found, where, "options")
+    return found
+
+
+def import_modules(modules: Sequence[str], where: str) -> None:
+    """Import the modules that register methods of their own."""
+    for module in modules:
+        try:
+            import_module(module)
+        except ImportError as error:
+            raise ParameterError(f"{where}: modules names {module!r}, which cannot be imported ({error})") from None
+
+
+def measures(value: Any, where: str) -> tuple[str, ...]:
+    """Return names of measures."""
+    from omnirank.evaluation.measures import MEASURES
+
+    found = texts([value] if isinstance(value, str) else value, where, "measures")
+    return tuple(one_of(name, tuple(MEASURES), where, "measures") for name in found)
+
+
+def method_name(use: str, where: str) -> str:
+    """Return the name of a method of the registry, or of a predictor."""
+    from omnirank.core.registry import get_method, methods
+    from omnirank.evaluation.experiments.learners import PREDICTORS
+
+    if use in PREDICTORS:
+        return use
+    try:
+        return get_method(use).name
+    except ParameterError:
+        known = (*(method.name for method in methods()), *PREDICTORS)
+        return one_of(use, known, where, "use")
+
+
+def method_parameters(use: str, names: Collection[str], fixed: Mapping[str, Any], where: str) -> None:
+    """Refuse parameters that the method does not have, that its name fixes, or that the plan sets elsewhere."""
+    from omnirank.evaluation.experiments.learners import known_parameters, make
+
+    known = [name for name in known_parameters(use) if name not in _NOT_FOR_PLANS]
+    for name in sorted(names):
+        if name not in known:
+            why = f"has no parameter {name!r}{meant(name, known)}"
+            if name in _NOT_FOR_PLANS:
+                why = f"cannot be given {name!r} in a plan: seeds, folds and the data decide it"
+            raise ParameterError(f"{where}: method {use!r} {why}; parameters: {', '.join(known)}")
+    try:
+        make(use, fixed, seed=0)
+    except OmnirankError as error:
+        raise ParameterError(f"{where}: {error}") from None
+
+
+def grid(value: Any, where: str) -> dict[str, list[Any]]:
+    """Return lists of values by parameter."""
+    found = table_of(value, where, "grid")
+    for name, values in found.items():
+        if not isinstance(values, list) or not values:
+            raise ParameterError(f"{where}: grid: {name} must be a list of values, not {values!r}")
+        different(values, f"{where}: grid: {name}")
+    return found
+
+
+def selection(value: Any, has_grid: bool, where: str) -> str | dict[str, Any] | None:
+    """Return how a combination of a grid is chosen: not at all, "best", or by internal cross-validation."""
+    if value is None:
+        return None
+    if not has_grid:
+        raise ParameterError(f"{where}: select chooses from a grid, but there is none")
+    if value == "best":
+        return "best"
+    if not isinstance(value, dict):
+        raise ParameterError(f'{where}: select must be "best" or a table such as {{ n_folds = 4 }}, not {value!r}')
+    known_keys(value, ("n_folds", "measure"), f"{where}: select")
+    [n_folds] = counts(value.get("n_folds", 4), where, "select: n_folds", least=2)
+    if "measure" not in value:
+        return {"n_folds": n_folds}
+    return {"n_folds": n_folds, "measure": measures(value["measure"], f"{where}: select")[0]}
+
+
+def fold_scheme(value: Any, where: str) -> str:
+    """Return the name of a fold scheme."""
+    from omnirank.evaluation.folds import SCHEMES
+
+    return one_of(value, SCHEMES, where, "scheme")
+
+
+def fold_parameters(scheme: str, table: Mapping[str, Any], where: str) -> None:
+    """Refuse parameters that the scheme does not have."""
+    from omnirank.evaluation.folds import _SCHEMES
+
+    # the rows of a split are those of the test file, and the first parameter is the data set
+    known = tuple(name for name in list(inspect.signature(_SCHEMES[scheme]).parameters)[1:])
+    known_keys(table, known, f"{where}: scheme {scheme!r}")
+    _check_plain(dict(table), where, "parameters")
+    for name in ("n_folds", "repetitions"):
+        if name in table:
+            counts(table[name], where, name, least=1)
+
+
+def evaluation_parameters() -> tuple[str, ...]:
+    """Names of the further parameters of `omnirank.evaluation.evaluate.evaluate`."""
+    from omnirank.evaluation.evaluate import evaluate
+
+    return tuple(name for name in inspect.signature(evaluate).parameters if name not in _OF_EVALUATION)
+
+
+def predictor(value: Any, where: str) -> str | None:
+    """Return the name of what predicts from a ranking."""
+    from omnirank.evaluation.evaluate import PREDICTORS
+
+    return None if value is None else one_of(value, tuple(PREDICTORS), where, "predictor")
+
+
+def neighbor_mode(value: Any, where: str) -> str | None:
+    """Return which examples may be neighbours."""
+    from omnirank.evaluation.evaluate import NEIGHBORS
+
+    return None if value is None else one_of(value, tuple(NEIGHBORS), where, "neighbors")

@@ -1,0 +1,325 @@
+"""What studies have found: figures of all jobs, tables over data sets, curves, times and failures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.ranking import Ranking
+from omnirank.evaluation.experiments.store import Member, Store
+from omnirank.evaluation.measures import MEASURES, curve_area, primary_measure
+
+if TYPE_CHECKING:
+    from omnirank.evaluation.statistics_comparison import Comparison
+
+__all__ = ["Results", "StudyResults", "read_rankings", "read_results", "store_files"]
+
+_PLACE = ["data", "method", "labelled", "neighbors"]
+
+
+@dataclass(frozen=True, eq=False)
+class StudyResults:
+    """The results of one study.
+
+    Attributes
+    ----------
+    name : str
+        Name of the study.
+    facts : dict
+        Order of data sets and methods, tasks, measures to report.
+    jobs : DataFrame
+        One row a job: data, method, choice, labelled, neighbors, seed, fold, state, seconds, error, key.
+    figures : DataFrame
+        One row a figure of a finished job: data, method, choice, labelled, neighbors, seed, fold, measure, value,
+        n_test.
+    """
+
+    name: str
+    facts: dict[str, Any]
+    jobs: pd.DataFrame
+    figures: pd.DataFrame
+
+    @property
+    def measures(self) -> list[str]:
+        """What is reported by default: the measures that the plan names, else the primary ones of the tasks."""
+        if self.facts["measures"]:
+            return list(self.facts["measures"])
+        return list(dict.fromkeys(primary_measure(task).name for task in self.facts["tasks"].values()))
+
+    @property
+    def neighbor_counts(self) -> list[int]:
+        """Numbers of neighbours that rankings were judged with; [0] where there is one setting only."""
+        found = sorted(set(self.jobs["neighbors"]) - {0})
+        return [int(k) for k in found] or [0]
+
+    @property
+    def labelled_counts(self) -> list[int]:
+        """Numbers of labelled examples; [0] where they are as they are."""
+        return sorted({int(count) for count in self.jobs["labelled"]})
+
+    def means(self, measure: str | None = None) -> pd.DataFrame:
+        """Return the means over folds and seeds: data, method, labelled, neighbors, measure, mean, n.
+
+        Folds weigh as much as they have labelled test examples; those where a measure is undefined are left out. A mean
+        is missing (NaN) where a job of its group is not done: that of the others would not be comparable. Of a grid
+        with ``select = "best"`` the best combination is taken, for each data set and measure.
+
+        Parameters
+        ----------
+        measure : str, optional
+            Only this one.
+        """
+        figures = self.figures if measure is None else self.figures[self.figures["measure"] == measure]
+        weights = figures["n_test"].where(figures["value"].notna(), 0)
+        weighted = figures.assign(product=figures["value"].fillna(0.0) * weights, weight=weights)
+        place = [*_PLACE, "choice", "measure"]
+        sums = weighted.groupby(place, sort=True).agg(
+            product=("product", "sum"), weight=("weight", "sum"), n=("value", "size")
+        )
+        found = sums.reset_index()
+        planned = self.jobs.groupby([*_PLACE, "choice"]).size().rename("planned").reset_index()
+        found = found.merge(planned, on=[*_PLACE, "choice"])
+        whole = (found["n"] == found["planned"]) & (found["weight"] > 0)
+        found["mean"] = (found["product"] / found["weight"].where(whole)).astype(np.float64)
+        return self._best_choices(found.drop(columns=["planned", "product", "weight"]))
+
+    def _best_choices(self, means: pd.DataFrame) -> pd.DataFrame:
+        chosen = means["method"].isin(self.facts["best_of_grid"])
+        better = means["measure"].map(lambda name: 1.0 if MEASURES[name].larger_is_better else -1.0)
+        # best first; of equally good ones the first of the grid
+        order = (means["mean"] * better).where(chosen).sort_values(ascending=False, kind="stable").index
+        best = means.loc[order][chosen.loc[order]].drop_duplicates([*_PLACE, "measure"])
+        plain = means[~chosen].copy()
+        named = plain["choice"] != ""
+        plain.loc[named, "method"] = plain.loc[named, "method"] + " (" + plain.loc[named, "choice"] + ")"
+        found = pd.concat([plain, best]) if len(best) else plain
+        columns = [*_PLACE, "measure"]
+        return found[[*columns, "mean", "n"]].sort_values(columns, ignore_index=True)
+
+    def table(self, measure: str, neighbors: int | None = None, labelled: int | None = None) -> pd.DataFrame:
+        """Return the means with data sets as rows and methods as columns, in the order of the plan.
+
+        Parameters
+        ----------
+        measure : str
+            The measure; data sets that do not have it are left out.
+        neighbors : int, optional
+            Number of neighbours; by default the first. Methods that predict themselves have none and are always there.
+        labelled : int, optional
+            Number of labelled examples; by default the normalised area under the curve over all numbers.
+        """
+        if measure not in MEASURES:
+            raise ParameterError(f"{measure!r} is not a measure; choose one of {', '.join(MEASURES)}")
+        means = self.means(measure)
+        k = self.neighbor_counts[0] if neighbors is None else neighbors
+        means = means[means["neighbors"].isin([0, k])]
+        if labelled is not None:
+            means = means[means["labelled"] == labelled]
+        areas = means.sort_values("labelled").groupby(["data", "method"])["mean"].apply(_area)
+        return self._in_order(areas.unstack("method")) if len(areas) else pd.DataFrame()
+
+    def curves(self, measure: str, neighbors: int | None = None) -> dict[str, pd.DataFrame]:
+        """Return the means over the number of labelled examples: for each data set, one column a method."""
+        tables = {count: self.table(measure, neighbors, count) for count in self.labelled_counts}
+        names = list(dict.fromkeys(name for table in tables.values() for name in table.index))
+        found = {
+            name: pd.DataFrame({count: table.loc[name] for count, table in tables.items() if name in table.index}).T
+            for name in names
+        }
+        return {name: curve.rename_axis("labelled") for name, curve in found.items()}
+
+    def times(self) -> pd.DataFrame:
+        """Return the median seconds of a fit, with data sets as rows and methods as columns.
+
+        Of all folds and seeds; compiling is not part of them. Scores and sizes that come from one fit have its time.
+        """
+        done = self.jobs[self.jobs["state"] == "done"].copy()
+        named = (done["choice"] != "") & ~done["method"].isin(self.facts["best_of_grid"])
+        done.loc[named, "method"] = done.loc[named, "method"] + " (" + done.loc[named, "choice"] + ")"
+        means = done.groupby(["data", "method"])["seconds"].median()
+        return self._in_order(means.unstack("method")) if len(means) else pd.DataFrame()
+
+    def compare(
+        self, measure: str, neighbors: int | None = None, labelled: int | None = None, **options: Any
+    ) -> Comparison:
+        """Return the comparison of the methods over the data sets that all of them have figures for.
+
+        Parameters
+        ----------
+        measure, neighbors, labelled
+            As in `table`.
+        **options
+            Of `omnirank.evaluation.statistics_comparison.compare_methods`: ``alpha``, ``control``, ...
+        """
+        from omnirank.evaluation.statistics_comparison import compare_methods
+
+        table = self.table(measure, neighbors, labelled)
+        whole = table.dropna(axis="index", how="any")
+        if whole.empty:
+            raise DataError(f"study {self.name!r}: no data set has {measure!r} of all methods; run what is missing")
+        return compare_methods(whole, MEASURES[measure].larger_is_better, **options)
+
+    def failures(self) -> pd.DataFrame:
+        """Return the jobs that failed: data, method, choice, labelled, neighbors, seed, fold, error, traceback."""
+        return self.jobs[self.jobs["state"] == "failed"].drop(columns=["state", "seconds"])
+
+    def _in_order(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Rows and columns in the order of the plan; choices of a grid in theirs, at the place of the method."""
+        data = [name for name in self.facts["data"] if name in table.index]
+        names = list(self.facts["methods"])
+        whole = {name: i for i, name in enumerate(names)}
+
+        def place(label: str) -> tuple[int, str]:
+            return whole.get(label, whole.get(label.partition(" (")[0], len(names))), label
+
+        return table.loc[data, sorted(table.columns, key=place)]
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """The results of all studies in a store, or in the stores of a folder."""
+
+    studies: tuple[StudyResults, ...]
+
+    def __iter__(self) -> Iterator[StudyResults]:
+        return iter(self.studies)
+
+    def __getitem__(self, name: str) -> StudyResults:
+        for study in self.studies:
+            if study.name == name:
+                return study
+        raise DataError(f"there is no study {name!r}; there are {', '.join(repr(s.name) for s in self.studies)}")
+
+
+def store_files(path: str | Path) -> list[Path]:
+    """Return the stores that a path stands for: itself, that beside a plan, or all ``.sqlite`` files of a folder."""
+    path = Path(path)
+    if path.is_dir():
+        found = sorted(path.glob("*.sqlite")) or sorted(path.glob("*/*.sqlite"))
+        if not found:
+            raise DataError(f"the folder {str(path)!r} holds no store (.sqlite)")
+        return found
+    return [path.with_suffix(".sqlite") if path.suffix == ".toml" else path]
+
+
+def read_results(path: str | Path) -> Results:
+    """Read the results of the studies in a store, in the stores of a folder, or beside a plan.
+
+    Parameters
+    ----------
+    path : str or Path
+        A store (``.sqlite``), a plan (``.toml``) or a folder.
+
+    Returns
+    -------
+    Results
+        Studies of the same name in several stores are one; the same job in two of them counts once.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import omnirank as om
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "small.toml")
+    ...     _ = path.write_text('''
+    ...     folds = { n_folds = 2 }
+    ...     data = [{ sample = "iris" }, { sample = "wine" }]
+    ...     method = [{ use = "univariate" }, { use = "uniform" }]
+    ...     ''')
+    ...     _ = om.run_plan(path)
+    ...     table = om.read_results(path)["small"].table("accuracy")
+    >>> list(table.index), list(table.columns), bool((table > 0.9).all(axis=None))
+    (['iris', 'wine'], ['univariate', 'uniform'], True)
+    """
+    facts: dict[str, dict[str, Any]] = {}
+    rows: dict[str, dict[Member, dict[str, Any]]] = {}
+    for file in store_files(path):
+        with Store(file) as store:
+            for name, known in store.studies().items():
+                facts[name] = _joined(facts[name], known) if name in facts else known
+                for member, row in store.rows(name):
+                    _add(rows.setdefault(name, {}), member, row, file)
+    if not facts:
+        raise DataError(f"{str(path)!r} holds no study yet: omnirank experiment run PLAN fills a store")
+    return Results(tuple(_study(name, facts[name], rows.get(name, {})) for name in sorted(facts)))
+
+
+def read_rankings(path: str | Path, study: str, data: str, method: str) -> dict[str, Ranking]:
+    """Return the rankings that a study has kept (``keep_rankings = true``) of one data set and method.
+
+    Parameters
+    ----------
+    path : str or Path
+        As in `read_results`.
+    study, data, method : str
+        Names.
+
+    Returns
+    -------
+    dict of str to Ranking
+        By fold, seed and whatever else varies, as ``"seed=0 fold=2"``; ready for
+        `omnirank.evaluation.stability.stability`.
+    """
+    found: dict[str, Ranking] = {}
+    seen: set[tuple[Any, ...]] = set()
+    for file in store_files(path):
+        with Store(file) as store:
+            for member, row in store.rows(study):
+                # rankings do not depend on how many neighbours judge them
+                ranked = (member.choice, member.labelled, member.seed, member.fold)
+                if (member.data, member.method) != (data, method) or ranked in seen:
+                    continue
+                content = store.ranking(row["key"])
+                if content is None:
+                    continue
+                seen.add(ranked)
+                parts = [member.choice, f"labelled={member.labelled}" if member.labelled else ""]
+                name = " ".join([*filter(None, parts), f"seed={member.seed}", f"fold={member.fold}"])
+                found[name] = Ranking(content["names"], content["scores"], method)
+    if not found:
+        raise DataError(
+            f"study {study!r} keeps no ranking of {data!r} by {method!r}: set keep_rankings = true in [study] before "
+            "it is run"
+        )
+    return found
+
+
+def _joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    lists = ("measures", "data", "methods", "best_of_grid")
+    joined: dict[str, Any] = {key: list(dict.fromkeys([*first[key], *second[key]])) for key in lists}
+    return joined | {"tasks": {**first["tasks"], **second["tasks"]}}
+
+
+def _add(rows: dict[Member, dict[str, Any]], member: Member, row: dict[str, Any], file: Path) -> None:
+    before = rows.get(member)
+    if before is not None and before["key"] != row["key"]:
+        raise DataError(
+            f"{file}: {member.data}, {member.method}, fold {member.fold} is another job than in the store before: "
+            "compare the stores one by one, or name their studies differently"
+        )
+    if before is None or before["state"] != "done":
+        rows[member] = row
+
+
+def _study(name: str, facts: dict[str, Any], rows: dict[Member, dict[str, Any]]) -> StudyResults:
+    place = list(Member._fields)
+    told = ["state", "seconds", "error", "traceback", "key"]
+    jobs = [(*member, *(row[key] for key in told)) for member, row in sorted(rows.items())]
+    figures = [
+        (*member, measure, np.nan if value is None else value, row["n_test"])
+        for member, row in sorted(rows.items())
+        if row["state"] == "done"
+        for measure, value in row["figures"].items()
+    ]
+    frame = pd.DataFrame(figures, columns=[*place, "measure", "value", "n_test"]).astype({"value": np.float64})
+    return StudyResults(name, facts, pd.DataFrame(jobs, columns=[*place, *told]), frame)
+
+
+def _area(values: pd.Series) -> float:
+    return curve_area(values.to_numpy())

@@ -1,0 +1,164 @@
+"""Data sets of a plan: where they are, what is in them, and their folds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from omnirank.core.errors import DataError
+from omnirank.data.dataset import Dataset
+from omnirank.data.target import Target
+from omnirank.evaluation.experiments.keys import canonical_json, content_key
+from omnirank.evaluation.folds import Fold, make_folds
+
+__all__ = ["Loaded", "NumberedFold", "folds_of", "load_source", "missing_files"]
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A data set in memory; ``test`` where the test examples have a file of their own."""
+
+    dataset: Dataset
+    test: Dataset | None
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of all that is in it."""
+        parts = [self.dataset.fingerprint, None if self.test is None else self.test.fingerprint]
+        return content_key({"parts": parts})
+
+
+@dataclass(frozen=True, eq=False)
+class NumberedFold:
+    """A fold of a data set, with what names it and what is in it."""
+
+    fold: Fold
+    number: int
+    loaded: Loaded
+
+    @property
+    def key(self) -> str:
+        """Name in its scheme."""
+        return self.fold.key
+
+    @property
+    def labelled(self) -> int:
+        """The number of labelled examples that was asked for; 0: as they are."""
+        return self.fold.n_labelled or 0
+
+    @cached_property
+    def digest(self) -> str:
+        """Hash of the row numbers."""
+        digest = hashlib.blake2b(digest_size=16)
+        for rows in (self.fold.train, self.fold.test, self.fold.labelled):
+            digest.update(b"-" if rows is None else np.ascontiguousarray(rows, dtype="<i8").tobytes() + b";")
+        return digest.hexdigest()
+
+    def parts(self) -> tuple[Dataset, Dataset, Dataset]:
+        """Return the training part, the same with all its labels, and the test part."""
+        fold, loaded = self.fold, self.loaded
+        if loaded.test is None:
+            data = loaded.dataset
+            return fold.training(data), fold.training_with_all_labels(data), fold.testing(data)
+        # rows of the test file come after those of the training file
+        return fold.training(loaded.dataset), fold.training_with_all_labels(loaded.dataset), loaded.test
+
+
+def missing_files(source: Mapping[str, Any]) -> list[str]:
+    """Return the files of a data source that are not there."""
+    named = [source.get("path"), source.get("test"), source.get("options", {}).get("labels")]
+    return [path for path in named if path is not None and not Path(path).is_file()]
+
+
+def load_source(source: Mapping[str, Any]) -> Loaded:
+    """Read a data source; the last one is kept, because jobs come in the order of their data.
+
+    Parameters
+    ----------
+    source : mapping
+        ``{"sample": name}`` or ``{"path": file, "test": file, "options": ...}``, see `DataEntry.source`.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.experiments.sources import load_source
+    >>> load_source({"sample": "iris"}).dataset.n_examples
+    150
+    """
+    stamps = tuple(_stamp(path) for path in (source.get("path"), source.get("test")) if path is not None)
+    return _loaded(canonical_json(source), stamps)
+
+
+@lru_cache(maxsize=1)
+def _loaded(source_json: str, stamps: tuple[tuple[int, int], ...]) -> Loaded:
+    from omnirank.data.load import load
+    from omnirank.data.samples import load_sample
+
+    source = json.loads(source_json)
+    if "sample" in source:
+        return Loaded(load_sample(source["sample"]), None)
+    options = source["options"]
+    dataset = load(source["path"], **options)
+    return Loaded(dataset, load(source["test"], **options) if "test" in source else None)
+
+
+def _stamp(path: str) -> tuple[int, int]:
+    """Changes when the file does."""
+    try:
+        status = Path(path).stat()
+    except OSError as error:
+        raise DataError(f"the data file {path!r} cannot be read: {error.strerror}") from None
+    return status.st_mtime_ns, status.st_size
+
+
+@lru_cache(maxsize=4)
+def _numbered(loaded: Loaded, scheme: str, parameters_json: str) -> list[NumberedFold]:
+    parameters = json.loads(parameters_json)
+    if loaded.test is None:
+        folds = make_folds(loaded.dataset, scheme, **parameters)
+    else:
+        folds = _file_folds(loaded.dataset, loaded.test, parameters)
+    return [NumberedFold(fold, number, loaded) for number, fold in enumerate(folds)]
+
+
+def folds_of(loaded: Loaded, scheme: str, parameters: Mapping[str, Any], seed: int) -> list[NumberedFold]:
+    """Return the folds of a data set.
+
+    Parameters
+    ----------
+    loaded : Loaded
+        The data. Where the test examples have a file of their own, that is the fold: of the parameters only
+        ``labelled`` and ``repetitions`` (with ``labelled``) count.
+    scheme, parameters
+        As in `omnirank.evaluation.folds.make_folds`.
+    seed : int
+        ``random_state`` of the scheme unless ``parameters`` has one.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.experiments.sources import folds_of, load_source
+    >>> iris = load_source({"sample": "iris"})
+    >>> [fold.key for fold in folds_of(iris, "cross-validation", {"n_folds": 2}, seed=0)]
+    ['repetition=0 fold=0', 'repetition=0 fold=1']
+    """
+    seeded = {} if scheme in ("predefined", "consecutive") else {"random_state": seed}
+    return _numbered(loaded, scheme, canonical_json(seeded | dict(parameters)))
+
+
+def _file_folds(train: Dataset, test: Dataset, parameters: Mapping[str, Any]) -> list[Fold]:
+    n, m = train.n_examples, test.n_examples
+    rows = slice(n, n + m)
+    # only which examples are labelled matters, so the two files need not be put together
+    known = np.concatenate([train.labelled, test.labelled])
+    target = Target.numeric(np.where(known, 0.0, np.nan)[:, None], ["known"])
+    numbered = Dataset(np.zeros((n + m, 1)), target, task="regression")
+    if "labelled" not in parameters:
+        return make_folds(numbered, "predefined", test=rows)
+    used = {name: parameters[name] for name in ("labelled", "repetitions", "random_state") if name in parameters}
+    return make_folds(numbered, "semi-supervised-split", test=rows, **used)

@@ -1,0 +1,83 @@
+"""Tables of data sets and methods as text: Markdown, LaTeX."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from omnirank.evaluation.statistics_comparison import _latex, _row
+
+__all__ = ["best_in_rows", "latex_table", "markdown_table", "shown_numbers"]
+
+
+def shown_numbers(table: pd.DataFrame, digits: int = 4) -> pd.DataFrame:
+    """Return the cells as text with so many significant digits; empty where a value is missing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from omnirank.evaluation.experiments.tables import shown_numbers
+    >>> shown_numbers(pd.DataFrame({"a": [0.123456, None]})).values.tolist()
+    [['0.1235'], ['']]
+    """
+    return table.map(lambda value: "" if math.isnan(value) else f"{value:.{digits}g}")
+
+
+def best_in_rows(table: pd.DataFrame, larger_is_better: bool) -> pd.DataFrame:
+    """Return which cells hold the best value of their row."""
+    best = table.max(axis=1) if larger_is_better else table.min(axis=1)
+    return table.eq(best, axis=0)
+
+
+def markdown_table(table: pd.DataFrame, larger_is_better: bool | None = None) -> str:
+    """Return a table as Markdown, the best value of each row in bold where a direction is given.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from omnirank.evaluation.experiments.tables import markdown_table
+    >>> print(markdown_table(pd.DataFrame({"x": [0.5], "y": [0.25]}, index=["iris"]), larger_is_better=True))
+    | data set | x | y |
+    | --- | ---: | ---: |
+    | iris | **0.5** | 0.25 |
+    """
+    cells = _marked(table, larger_is_better, "**{}**")
+    heading = [_row(["data set", *map(str, table.columns)]), _row(["---", *["---:"] * table.shape[1]])]
+    return "\n".join([*heading, *(_row([str(name), *row]) for name, row in cells)])
+
+
+def latex_table(table: pd.DataFrame, larger_is_better: bool | None = None) -> str:
+    r"""Return a table as a LaTeX tabular, the best value of each row in bold where a direction is given.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from omnirank.evaluation.experiments.tables import latex_table
+    >>> print(latex_table(pd.DataFrame({"k_1": [0.5]}, index=["iris"]), larger_is_better=True))
+    \begin{tabular}{lr}
+    \hline
+    data set & k\_1 \\
+    \hline
+    iris & \textbf{0.5} \\
+    \hline
+    \end{tabular}
+    """
+    cells = _marked(table, larger_is_better, r"\textbf{{{}}}")
+    lines = [
+        r"\begin{tabular}{l" + "r" * table.shape[1] + "}",
+        r"\hline",
+        " & ".join(["data set", *(_latex(str(name)) for name in table.columns)]) + r" \\",
+        r"\hline",
+        *(" & ".join([_latex(str(name)), *row]) + r" \\" for name, row in cells),
+        r"\hline",
+        r"\end{tabular}",
+    ]
+    return "\n".join(lines)
+
+
+def _marked(table: pd.DataFrame, larger_is_better: bool | None, mark: str) -> list[tuple[object, list[str]]]:
+    shown = shown_numbers(table)
+    if larger_is_better is not None:
+        shown = shown.where(~best_in_rows(table, larger_is_better), shown.map(mark.format))
+    return [(name, list(row)) for name, row in zip(shown.index, shown.to_numpy().tolist(), strict=True)]

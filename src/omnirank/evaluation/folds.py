@@ -1,0 +1,280 @@
+"""Which examples train, which test, and which of the training examples keep their labels."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.seeds import root_entropy, stream
+from omnirank.data.dataset import Dataset
+from omnirank.data.table import chosen_numbers
+from omnirank.evaluation.stratification import deal_folds
+
+__all__ = ["LABELLED_COUNTS", "SCHEMES", "Fold", "labelled_in_fold", "make_folds"]
+
+LABELLED_COUNTS = (50, 100, 200, 350, 500)
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """One division of a data set, by row numbers.
+
+    Parameters
+    ----------
+    train, test : ndarray of int
+        Rows that train and rows that test.
+    labelled : ndarray of int or None
+        Rows of ``train`` that keep their targets; None: all that have one.
+    key : str
+        Name of the fold, unique in its scheme, such as ``"L=50 repetition=1 fold=3"``; it does not change when
+        other folds are added.
+    n_labelled : int or None
+        The number L that was asked for, where the scheme hides labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.folds import Fold
+    >>> data = om.Dataset([[1.0], [2.0], [3.0]], ["a", "b", "a"])
+    >>> fold = Fold(np.array([0, 1]), np.array([2]), np.array([1]), "L=1")
+    >>> fold.training(data).labelled.tolist(), fold.testing(data).y.tolist()
+    ([False, True], ['a'])
+    """
+
+    train: np.ndarray
+    test: np.ndarray
+    labelled: np.ndarray | None
+    key: str
+    n_labelled: int | None = None
+
+    def training(self, dataset: Dataset) -> Dataset:
+        """Return the training part, with the labels that are not kept hidden."""
+        part = dataset.take(self.train)
+        if self.labelled is None:
+            return part
+        return part.hide_labels(~np.isin(self.train, self.labelled))
+
+    def training_with_all_labels(self, dataset: Dataset) -> Dataset:
+        """Return the training part with all its labels."""
+        return dataset.take(self.train)
+
+    def testing(self, dataset: Dataset) -> Dataset:
+        """Return the test part."""
+        return dataset.take(self.test)
+
+
+def make_folds(dataset: Dataset, scheme: str = "cross-validation", **params: Any) -> list[Fold]:
+    """Return the folds of a scheme.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The data; at most its target is looked at, never its features.
+    scheme : str
+        - ``"cross-validation"``: ``n_folds=10``, ``repetitions=1``, ``stratify=True``, ``random_state``.
+        - ``"split"``: random parts; ``share=2/3`` of the examples train, ``repetitions=1``, ``stratify=True``,
+          ``random_state``.
+        - ``"predefined"``: ``test`` are the rows that test (slice, mask or numbers), the others train.
+        - ``"semi-supervised"``: cross-validation with ``labelled=(50, 100, 200, 350, 500)`` labelled training
+          examples; ``n_folds=10``, ``repetitions=1``, ``stratify=True``, ``random_state``. Every fold has one random
+          order; the first floor(L / (n_folds - 1)) of its labelled examples keep their labels, one more in the first
+          L mod (n_folds - 1) folds: L or L - 1 training examples are labelled, and larger L hold smaller ones.
+        - ``"semi-supervised-split"``: a predefined split with ``test``; the first L labelled training examples of a
+          random order keep their labels; ``labelled``, ``repetitions=1``, ``random_state``.
+        - ``"transductive"``: all examples train, the first L of a random order with their labels; the others, with
+          their labels restored, test; ``labelled``, ``repetitions=10``, ``random_state``.
+        - ``"consecutive"``: rows shuffled by Python's ``random`` with ``seed=123``, cut into ``n_folds=10`` blocks, as
+          in the published unsupervised study.
+    **params
+        Parameters of the scheme.
+
+    Returns
+    -------
+    list of Fold
+        In a fixed order; equal arguments with the same integer ``random_state`` give equal folds.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.folds import make_folds
+    >>> data = om.datasets.load_sample("digits")
+    >>> folds = make_folds(data, "semi-supervised", labelled=[50], random_state=0)
+    >>> [len(fold.labelled) for fold in folds]
+    [49, 49, 49, 49, 49, 50, 50, 50, 50, 50]
+    >>> folds[0].key
+    'L=50 repetition=0 fold=0'
+    """
+    if scheme not in _SCHEMES:
+        raise ParameterError(f"scheme={scheme!r} is not a fold scheme; choose one of {', '.join(SCHEMES)}")
+    try:
+        return list(_SCHEMES[scheme](dataset, **params))
+    except TypeError as error:
+        import inspect
+
+        known = list(inspect.signature(_SCHEMES[scheme]).parameters)[1:]
+        unknown = sorted(set(params) - set(known))
+        if not unknown and "missing" not in str(error):
+            raise
+        what = f"has no parameter {unknown[0]!r}" if unknown else "needs the parameter 'test'"
+        raise ParameterError(f"fold scheme {scheme!r} {what}; its parameters: {', '.join(known)}") from None
+
+
+def labelled_in_fold(n_labelled: int, n_folds: int, fold: int) -> int:
+    """Return how many examples of a fold keep their labels, so that at most ``n_labelled`` do in all others together.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.folds import labelled_in_fold
+    >>> [labelled_in_fold(50, 10, i) for i in range(10)]
+    [6, 6, 6, 6, 6, 5, 5, 5, 5, 5]
+    """
+    whole, rest = divmod(n_labelled, n_folds - 1)
+    return whole + (fold < rest)
+
+
+def _cross_validation(
+    dataset: Dataset, n_folds: int = 10, repetitions: int = 1, stratify: bool = True, random_state: Any = None
+) -> Iterator[Fold]:
+    _check_count(n_folds, "n_folds", 2, dataset.n_examples)
+    entropy = root_entropy(random_state)
+    for repetition in _numbers(repetitions):
+        tests = deal_folds(dataset, n_folds, stream(entropy, repetition), stratify)
+        for i, test in enumerate(tests):
+            yield Fold(_others(test, dataset), test, None, f"repetition={repetition} fold={i}")
+
+
+def _split(
+    dataset: Dataset, share: float = 2 / 3, repetitions: int = 1, stratify: bool = True, random_state: Any = None
+) -> Iterator[Fold]:
+    entropy = root_entropy(random_state)
+    # a data set of row numbers, so that the rule by which a Dataset is split exists once
+    numbered = Dataset(np.arange(dataset.n_examples, dtype=np.float64)[:, None], dataset.target, task=dataset.task)
+    for repetition in _numbers(repetitions):
+        parts = numbered.split(share, random_state=stream(entropy, repetition), stratify=stratify)
+        train, test = (part.features.numeric[:, 0].astype(np.intp) for part in parts)
+        yield Fold(train, test, None, f"repetition={repetition}")
+
+
+def _predefined(dataset: Dataset, test: Any) -> Iterator[Fold]:
+    rows = _test_rows(dataset, test)
+    yield Fold(_others(rows, dataset), rows, None, "predefined")
+
+
+def _semi_supervised(
+    dataset: Dataset,
+    labelled: Sequence[int] | int = LABELLED_COUNTS,
+    n_folds: int = 10,
+    repetitions: int = 1,
+    stratify: bool = True,
+    random_state: Any = None,
+) -> Iterator[Fold]:
+    _check_count(n_folds, "n_folds", 2, dataset.n_examples)
+    entropy = root_entropy(random_state)
+    for repetition in _numbers(repetitions):
+        rng = stream(entropy, repetition)
+        tests = deal_folds(dataset, n_folds, rng, stratify)
+        orders = [rng.permutation(test[dataset.labelled[test]]) for test in tests]
+        for n_labelled in _counts(labelled):
+            kept = [order[: labelled_in_fold(n_labelled, n_folds, i)] for i, order in enumerate(orders)]
+            for i, test in enumerate(tests):
+                rows = np.sort(np.concatenate([part for j, part in enumerate(kept) if j != i]))
+                key = f"L={n_labelled} repetition={repetition} fold={i}"
+                yield Fold(_others(test, dataset), test, rows, key, n_labelled)
+
+
+def _semi_supervised_split(
+    dataset: Dataset,
+    test: Any,
+    labelled: Sequence[int] | int = LABELLED_COUNTS,
+    repetitions: int = 1,
+    random_state: Any = None,
+) -> Iterator[Fold]:
+    rows = _test_rows(dataset, test)
+    train = _others(rows, dataset)
+    entropy = root_entropy(random_state)
+    for repetition in _numbers(repetitions):
+        order = stream(entropy, repetition).permutation(train[dataset.labelled[train]])
+        for n_labelled in _counts(labelled):
+            key = f"L={n_labelled} repetition={repetition}"
+            yield Fold(train, rows, np.sort(order[:n_labelled]), key, n_labelled)
+
+
+def _transductive(
+    dataset: Dataset,
+    labelled: Sequence[int] | int = LABELLED_COUNTS,
+    repetitions: int = 10,
+    random_state: Any = None,
+) -> Iterator[Fold]:
+    known = np.flatnonzero(dataset.labelled)
+    counts = _counts(labelled)
+    if max(counts) >= len(known):
+        raise DataError(
+            f"of {len(known)} labelled examples, {max(counts)} with labels leave none to test: give smaller numbers"
+        )
+    entropy = root_entropy(random_state)
+    for repetition in _numbers(repetitions):
+        order = stream(entropy, repetition).permutation(known)
+        for n_labelled in counts:
+            kept, test = np.sort(order[:n_labelled]), np.sort(order[n_labelled:])
+            key = f"L={n_labelled} repetition={repetition}"
+            yield Fold(np.arange(dataset.n_examples), test, kept, key, n_labelled)
+
+
+def _consecutive(dataset: Dataset, n_folds: int = 10, seed: int = 123) -> Iterator[Fold]:
+    _check_count(n_folds, "n_folds", 2, dataset.n_examples)
+    rows = list(range(dataset.n_examples))
+    random.Random(seed).shuffle(rows)
+    for i, part in enumerate(np.array_split(np.array(rows), n_folds)):
+        test = np.sort(part)
+        yield Fold(_others(test, dataset), test, None, f"fold={i}")
+
+
+_SCHEMES: dict[str, Callable[..., Iterator[Fold]]] = {
+    "cross-validation": _cross_validation,
+    "split": _split,
+    "predefined": _predefined,
+    "semi-supervised": _semi_supervised,
+    "semi-supervised-split": _semi_supervised_split,
+    "transductive": _transductive,
+    "consecutive": _consecutive,
+}
+SCHEMES = tuple(_SCHEMES)
+
+
+def _test_rows(dataset: Dataset, test: Any) -> np.ndarray:
+    rows = np.unique(chosen_numbers(test, dataset.n_examples))
+    if not 0 < len(rows) < dataset.n_examples:
+        raise DataError(f"{len(rows)} of {dataset.n_examples} examples test: both parts need at least one example")
+    return rows
+
+
+def _others(test: np.ndarray, dataset: Dataset) -> np.ndarray:
+    return np.setdiff1d(np.arange(dataset.n_examples), test)
+
+
+def _numbers(repetitions: int) -> range:
+    _check_count(repetitions, "repetitions", 1, None)
+    return range(repetitions)
+
+
+def _counts(labelled: Sequence[int] | int) -> list[int]:
+    counts = [labelled] if isinstance(labelled, Integral) else list(labelled)  # type: ignore[arg-type]
+    for count in counts:
+        _check_count(count, "labelled", 1, None)
+    if not counts or len(set(counts)) != len(counts):
+        raise ParameterError(f"labelled={labelled!r}: give different numbers of labelled examples")
+    return [int(count) for count in counts]
+
+
+def _check_count(value: Any, name: str, least: int, most: int | None) -> None:
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):
+        upper = "" if most is None else f" to {most}, the number of examples"
+        raise ParameterError(f"{name} must be a whole number from {least}{upper}, not {value!r}")

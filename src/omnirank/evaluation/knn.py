@@ -1,0 +1,182 @@
+"""What neighbours predict, for every task and several numbers of neighbours at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.ranking import Ranking
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.table import Table
+from omnirank.data.target import Target
+from omnirank.neighbors.cells import feature_ranges
+from omnirank.neighbors.ml_knn import ml_knn_probabilities, other_neighbors
+from omnirank.neighbors.weighted_knn import neighbor_means, ranking_weights, weighted_neighbors
+from omnirank.tasks import PrototypeColumns, get_task
+
+__all__ = ["DEFAULT_NEIGHBORS", "NEIGHBORS", "PREDICTORS", "distance_weights", "neighbor_predictions"]
+
+PREDICTORS = ("knn", "ml-knn")
+NEIGHBORS = ("labelled", "oracle", "published")
+
+# Numbers of neighbours in the studies from which the protocols come.
+DEFAULT_NEIGHBORS = {
+    "classification": 20,
+    "multi-target-classification": 20,
+    "regression": 5,
+    "multi-target-regression": 5,
+    "mixed-targets": 5,
+    "multi-label": 15,
+    "hierarchical-multi-label": 10,
+    "clustering": 1,
+}
+
+
+def distance_weights(
+    ranking: Ranking, features: Table, *, top: int | None = None, weighted: bool = True, scaled: bool = True
+) -> np.ndarray:
+    """Return the weight of each feature in the squared distance.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        Of these features.
+    features : Table
+        The training features.
+    top : int, optional
+        Only that many of the best features count.
+    weighted : bool
+        Weights max(score, 0), all 1 where none is positive; otherwise all 1.
+    scaled : bool
+        Whether numbers are divided by their range in the training data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import omnirank as om
+    >>> from omnirank.data.table import Table
+    >>> from omnirank.evaluation.knn import distance_weights
+    >>> ranking = om.Ranking(["a", "b", "c"], [0.5, -1.0, 2.0], "genie3")
+    >>> table = Table.from_numeric(np.array([[0.0, 1.0, 1.0], [1.0, 1.0, 5.0]]), ranking.names)
+    >>> distance_weights(ranking, table).tolist(), distance_weights(ranking, table, top=1, scaled=False).tolist()
+    ([0.5, 0.0, 2.0], [0.0, 0.0, 32.0])
+    """
+    kept = np.ones(len(ranking), bool) if top is None else ranking.select(top)
+    weights = np.zeros(len(ranking))
+    weights[kept] = ranking_weights(ranking.scores[kept]) if weighted else 1.0
+    if not scaled:
+        span = 2 * feature_ranges(features).span
+        in_units = weights.copy()
+        in_units[~features.is_nominal] *= np.nan_to_num(span) ** 2
+        # features that are all constant leave every example at distance 0
+        weights = in_units if in_units.any() else weights
+    return weights
+
+
+def neighbor_predictions(
+    train: Table,
+    target: Target,
+    test: Table,
+    weights: np.ndarray,
+    counts: Sequence[int],
+    *,
+    task: str,
+    hierarchy: Hierarchy | None = None,
+    predictor: str = "knn",
+    neighbors: str = "labelled",
+    n_jobs: int | None = None,
+) -> dict[int, np.ndarray]:
+    """Return the predicted means of the target's prototype columns, for each number of neighbours.
+
+    One search serves all numbers.
+
+    Parameters
+    ----------
+    train, target : Table and Target
+        Training examples.
+    test : Table
+        Features of the test examples.
+    weights : ndarray
+        Weight of each feature in the squared distance.
+    counts : sequence of int
+        Numbers of neighbours; all there are, where there are fewer.
+    task : str
+        The task.
+    hierarchy : Hierarchy, optional
+        Of the labels.
+    predictor, neighbors : str
+        As in `omnirank.evaluate`.
+    n_jobs : int or None
+        Number of workers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import Table
+    >>> from omnirank.data.target import Target
+    >>> from omnirank.evaluation.knn import neighbor_predictions
+    >>> train, test = (Table.from_numeric(np.array(cells)) for cells in ([[0.0], [1.0], [5.0]], [[0.2]]))
+    >>> target = Target.numeric(np.array([[1.0], [2.0], [6.0]]), ["y"])
+    >>> found = neighbor_predictions(train, target, test, np.ones(1), [1, 2, 3], task="regression")
+    >>> {k: means.tolist() for k, means in found.items()}
+    {1: [[1.0]], 2: [[1.5]], 3: [[3.0]]}
+    """
+    if neighbors not in NEIGHBORS:
+        raise ParameterError(f"neighbors={neighbors!r} is not one of {', '.join(NEIGHBORS)}")
+    if predictor not in PREDICTORS:
+        raise ParameterError(f"predictor={predictor!r} is not one of {', '.join(PREDICTORS)}")
+    if not target.labelled.any():
+        raise DataError("no training example has a known target: neighbours have nothing to predict")
+    if neighbors != "published" and not target.labelled.all():
+        train, target = train.take(target.labelled), target.take(target.labelled)
+    columns = get_task(task).columns(target, hierarchy)
+    if predictor == "ml-knn":
+        return _ml_knn(train, columns, test, weights, counts, task, neighbors, n_jobs)
+    ids = weighted_neighbors(train, test, weights, max(counts), n_jobs)
+    values, default = _votes(columns), None
+    if neighbors == "published":
+        default = _default_votes(columns, task)
+    return {k: neighbor_means(values, ids[:, :k], default) for k in counts}
+
+
+def _votes(columns: PrototypeColumns) -> Any:
+    """What the examples say: sparse where all of it is known."""
+    known = columns.is_sparse and columns.labelled.all() and not np.isnan(columns.matrix.data).any()
+    return columns.matrix if known else columns.dense()
+
+
+def _default_votes(columns: PrototypeColumns, task: str) -> np.ndarray:
+    """What is predicted where no neighbour has a label: the commonest class, 0 for numbers and labels."""
+    default = np.zeros(columns.n_columns)
+    totals = np.nansum(columns.dense(), axis=0) if (columns.level >= 0).any() else default
+    for variable in np.unique(columns.variable[columns.level >= 0]).tolist():
+        own = np.flatnonzero(columns.variable == variable)
+        default[own[np.argmax(totals[own])]] = 1.0
+    return default
+
+
+def _ml_knn(
+    train: Table,
+    columns: PrototypeColumns,
+    test: Table,
+    weights: np.ndarray,
+    counts: Sequence[int],
+    task: str,
+    neighbors: str,
+    n_jobs: int | None,
+) -> dict[int, np.ndarray]:
+    if task not in ("multi-label", "hierarchical-multi-label") or neighbors == "published":
+        where = f"for {task}" if neighbors != "published" else "with neighbors='published'"
+        raise ParameterError(
+            f"predictor='ml-knn' predicts label sets of labelled neighbours: it cannot be used {where}"
+        )
+    if train.n_rows < 2:
+        raise DataError("ML-kNN needs at least two labelled training examples")
+    labels = np.nan_to_num(columns.dense())
+    most = min(max(counts), train.n_rows - 1)
+    ids = weighted_neighbors(train, test, weights, most, n_jobs)
+    near = other_neighbors(train, weights, most, n_jobs)
+    return {k: ml_knn_probabilities(labels, near[:, :k], ids[:, :k]) for k in counts}

@@ -1,0 +1,87 @@
+"""Measures of predictions for every task; scikit-learn's definitions wherever it has one.
+
+`measure` gives all measures of a task, `MEASURES` describes them, and each is a plain function of arrays as well.
+"""
+
+from omnirank.evaluation.measures.areas import area_difference, curve_area
+from omnirank.evaluation.measures.classes import (
+    accuracy,
+    balanced_accuracy,
+    class_auroc,
+    cohen_kappa,
+    confusion_matrix,
+    confusion_measures,
+    log_loss,
+    macro_f1,
+    matthews_coefficient,
+)
+from omnirank.evaluation.measures.clustering_hypothesis import clustering_hypothesis, explained_by_clusters
+from omnirank.evaluation.measures.descriptors import MEASURES, Measure, measures_of, primary_measure
+from omnirank.evaluation.measures.dispatch import measure, measures_by_target
+from omnirank.evaluation.measures.label_curves import auroc, mean_auprc, mean_auroc, weighted_auprc
+from omnirank.evaluation.measures.label_order import average_precision, coverage, one_error, ranking_loss
+from omnirank.evaluation.measures.label_sets import (
+    f1_macro,
+    f1_micro,
+    f1_samples,
+    hamming_loss,
+    jaccard_samples,
+    precision_macro,
+    precision_micro,
+    precision_samples,
+    recall_macro,
+    recall_micro,
+    recall_samples,
+    subset_accuracy,
+)
+from omnirank.evaluation.measures.numbers import mae, r2, rmse, rrmse, rrmse_by_target
+from omnirank.tasks.precision_recall import auprc, pooled_auprc
+
+__all__ = [
+    "MEASURES",
+    "Measure",
+    "accuracy",
+    "area_difference",
+    "auprc",
+    "auroc",
+    "average_precision",
+    "balanced_accuracy",
+    "class_auroc",
+    "clustering_hypothesis",
+    "cohen_kappa",
+    "confusion_matrix",
+    "confusion_measures",
+    "coverage",
+    "curve_area",
+    "explained_by_clusters",
+    "f1_macro",
+    "f1_micro",
+    "f1_samples",
+    "hamming_loss",
+    "jaccard_samples",
+    "log_loss",
+    "macro_f1",
+    "mae",
+    "matthews_coefficient",
+    "mean_auprc",
+    "mean_auroc",
+    "measure",
+    "measures_by_target",
+    "measures_of",
+    "one_error",
+    "pooled_auprc",
+    "precision_macro",
+    "precision_micro",
+    "precision_samples",
+    "primary_measure",
+    "r2",
+    "ranking_loss",
+    "recall_macro",
+    "recall_micro",
+    "recall_samples",
+    "rmse",
+    "rrmse",
+    "rrmse_by_target",
+    "subset_accuracy",
+    "weighted_auprc",
+]

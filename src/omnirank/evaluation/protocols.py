@@ -1,0 +1,275 @@
+"""Rankings judged over folds, and beside rankings that know nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.ranking import Ranking
+from omnirank.core.seeds import root_entropy, stream
+from omnirank.data.dataset import Dataset
+from omnirank.data.target import Target
+from omnirank.evaluation.alignment import ranking_for
+from omnirank.evaluation.evaluate import Predictions, evaluate, evaluate_counts, measured_predictions, predictions
+from omnirank.evaluation.folds import Fold
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["FoldResults", "Relevance", "evaluate_folds", "pooled", "relevance"]
+
+_AGGREGATES = ("auto", "pooled", "mean")
+_SETTINGS = ("variant", "variance", "threshold")
+
+
+@dataclass(frozen=True, eq=False)
+class FoldResults:
+    """Measures of rankings over folds.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row a fold and number of neighbours: ``key``, ``n_labelled`` (as asked for, or those there are), ``n_test``,
+        ``n_neighbors`` and the measures.
+    summary : DataFrame
+        One row a number of labelled examples and of neighbours, over the folds: ``n_labelled`` (None where folds hide
+        no labels), ``n_neighbors``, ``n_folds`` and the measures.
+    rankings : dict of str to Ranking
+        The ranking of every fold, by key.
+    """
+
+    frame: pd.DataFrame
+    summary: pd.DataFrame
+    rankings: Mapping[str, Ranking] = field(repr=False)
+
+
+def evaluate_folds(
+    ranker: Any,
+    dataset: Dataset,
+    folds: Sequence[Fold],
+    n_neighbors: int | Sequence[int] | None = None,
+    *,
+    use_unlabelled: bool = True,
+    aggregate: str = "auto",
+    **options: Any,
+) -> FoldResults:
+    """Rank the features on every training part and judge the rankings on the test parts.
+
+    Parameters
+    ----------
+    ranker : ranker or Ranking or array-like
+        A ranker, of which a copy is fitted to every training part; or one ranking for all folds.
+    dataset : Dataset
+        The data with all labels that there are.
+    folds : sequence of Fold
+        What `omnirank.evaluation.folds.make_folds` returned.
+    n_neighbors : int, sequence of int or None
+        As in `omnirank.evaluate`.
+    use_unlabelled : bool
+        Whether the ranker sees the unlabelled training examples (and, with ``neighbors="published"``, whether they
+        take neighbours' places): False is the supervised ranking of a semi-supervised study.
+    aggregate : {"auto", "pooled", "mean"}
+        How measures of several folds become one. "pooled": all predictions are measured together, which for classes
+        is the sum of the confusion matrices. "mean": the mean, weighted by the number of test examples. "auto": pooled
+        for classes, mean for everything else.
+    **options
+        Further parameters of `omnirank.evaluate`. With ``neighbors="oracle"`` neighbours have all labels; the ranker
+        has only those of the fold.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.folds import make_folds
+    >>> from omnirank.evaluation.protocols import evaluate_folds
+    >>> data = om.datasets.load_sample("linnerud")
+    >>> folds = make_folds(data, "cross-validation", n_folds=4, random_state=0)
+    >>> results = evaluate_folds(om.UnivariateRanker(), data, folds, 5)
+    >>> results.frame["key"].tolist()[:2], results.frame["n_test"].tolist(), len(results.summary)
+    (['repetition=0 fold=0', 'repetition=0 fold=1'], [5, 5, 5, 5], 1)
+    """
+    import pandas as pd
+
+    if aggregate not in _AGGREGATES:
+        raise ParameterError(f"aggregate={aggregate!r} is not one of {', '.join(_AGGREGATES)}")
+    if not folds:
+        raise DataError("there is no fold to evaluate")
+    counts = evaluate_counts(n_neighbors, dataset.task)
+    settings = {name: options.pop(name) for name in _SETTINGS if name in options}
+    rows, rankings = [], {}
+    groups: dict[Any, list[tuple[Predictions, dict[int, dict[str, float]]]]] = {}
+    for fold in folds:
+        train = fold.training(dataset)
+        if not use_unlabelled:
+            train = train.take(train.labelled)
+        ranking = _ranking_of(ranker, train)
+        if options.get("neighbors") == "oracle":
+            train = fold.training_with_all_labels(dataset)
+        found = predictions(ranking, train, fold.testing(dataset), counts, **options)
+        measured = measured_predictions(found, **settings)
+        rankings[fold.key] = ranking
+        groups.setdefault(fold.n_labelled, []).append((found, measured))
+        n_labelled = int(train.labelled.sum()) if fold.n_labelled is None else fold.n_labelled
+        about = {"key": fold.key, "n_labelled": n_labelled, "n_test": len(fold.test)}
+        rows += [about | {"n_neighbors": k} | values for k, values in measured.items()]
+    together = aggregate == "pooled" or (aggregate == "auto" and dataset.task.endswith("classification"))
+    summary = []
+    for n_labelled, group in groups.items():
+        joined = _pooled_measures(group, settings) if together else _mean_measures(group)
+        about = {"n_labelled": n_labelled, "n_folds": len(group)}
+        summary += [about | {"n_neighbors": k} | joined[k] for k in counts]
+    return FoldResults(pd.DataFrame(rows), pd.DataFrame(summary), rankings)
+
+
+def pooled(parts: Sequence[Predictions]) -> Predictions:
+    """Return the predictions of several folds of the same data as one; the training target is that of the first.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.evaluate import predictions
+    >>> from omnirank.evaluation.protocols import pooled
+    >>> train, test = om.datasets.load_sample("linnerud").split(0.5, random_state=0)
+    >>> part = predictions([1.0, 0.5, 0.0], train, test, 3)
+    >>> pooled([part, part]).truth.n_examples
+    20
+    """
+    from scipy import sparse
+
+    first = parts[0]
+    values = [part.truth.values for part in parts]
+    truth = Target(
+        first.truth.names,
+        first.truth.levels,
+        sparse.vstack(values, format="csr") if first.truth.is_sparse else np.vstack(values),
+        np.concatenate([part.truth.labelled for part in parts]),
+        first.truth.is_labels,
+    )
+    means = {k: np.vstack([part.means[k] for part in parts]) for k in first.means}
+    return first._replace(truth=truth, means=means)
+
+
+def _pooled_measures(group: list[Any], settings: dict[str, Any]) -> dict[int, dict[str, float]]:
+    return measured_predictions(pooled([found for found, _ in group]), **settings)
+
+
+def _mean_measures(group: list[Any]) -> dict[int, dict[str, float]]:
+    """Means over folds, weighted by labelled test examples; folds where a measure is not defined are left out."""
+    sizes = np.array([found.truth.labelled.sum() for found, _ in group], dtype=np.float64)
+    joined: dict[int, dict[str, float]] = {}
+    for k, first in group[0][1].items():
+        joined[k] = {}
+        for name in first:
+            values = np.array([measured[k][name] for _, measured in group])
+            defined = ~np.isnan(values)
+            joined[k][name] = float(np.average(values[defined], weights=sizes[defined])) if defined.any() else np.nan
+    return joined
+
+
+def _ranking_of(ranker: Any, train: Dataset) -> Ranking:
+    if hasattr(ranker, "fit"):
+        ranker = clone(ranker).fit(train)
+    return ranking_for(ranker, train.feature_names)
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """A ranking beside rankings that know nothing, by one measure.
+
+    Parameters
+    ----------
+    measure : str
+        The measure.
+    larger_is_better : bool
+        Its direction.
+    value : float
+        Of the ranking.
+    uniform : float
+        With equal weights of all features (without target: of the first features of the data).
+    random : tuple of float
+        Of random rankings.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.protocols import Relevance
+    >>> found = Relevance("rrmse", False, 0.5, 0.75, (0.9, 0.8, 0.4, 0.9))
+    >>> found.gain, found.random_mean, found.share_beaten
+    (0.25, 0.75, 0.75)
+    """
+
+    measure: str
+    larger_is_better: bool
+    value: float
+    uniform: float
+    random: tuple[float, ...]
+
+    @property
+    def gain(self) -> float:
+        """How much better the ranking is than equal weights; positive is better."""
+        return self.value - self.uniform if self.larger_is_better else self.uniform - self.value
+
+    @property
+    def random_mean(self) -> float:
+        """Mean of the random rankings."""
+        return float(np.mean(self.random))
+
+    @property
+    def share_beaten(self) -> float:
+        """Share of the random rankings that are worse; ties count half."""
+        sign = 1 if self.larger_is_better else -1
+        differences = sign * (self.value - np.array(self.random))
+        return float(np.mean((differences > 0) + 0.5 * (differences == 0)))
+
+
+def relevance(
+    ranking: Any,
+    train: Dataset,
+    test: Dataset,
+    n_neighbors: int | None = None,
+    *,
+    n_random: int = 10,
+    measure: str | None = None,
+    random_state: Any = None,
+    **options: Any,
+) -> Relevance:
+    """Compare a ranking with equal weights and with random rankings.
+
+    Parameters
+    ----------
+    ranking, train, test, n_neighbors
+        As in `omnirank.evaluate`.
+    n_random : int
+        Number of random rankings; their scores are uniform in [0, 1).
+    measure : str, optional
+        By default the task's primary measure.
+    random_state : None, int, RandomState or Generator
+        Seed of the random rankings.
+    **options
+        Further parameters of `omnirank.evaluate`.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.protocols import relevance
+    >>> train, test = om.datasets.load_sample("digits").split(0.5, random_state=0)
+    >>> ranking = om.UnivariateRanker().fit(train).ranking_
+    >>> relevance(ranking, train, test, random_state=0, top=10).share_beaten
+    1.0
+    """
+    from omnirank.evaluation.measures import MEASURES, primary_measure
+
+    if n_random < 1:
+        raise ParameterError(f"n_random must be at least 1, not {n_random}")
+    name = primary_measure(train.task).name if measure is None else measure
+    entropy = root_entropy(random_state)
+    n = train.n_features
+    scores = [ranking, np.ones(n), *(stream(entropy, i).random(n) for i in range(n_random))]
+    found = [evaluate(each, train, test, n_neighbors, **options) for each in scores]
+    if name not in found[0]:
+        raise ParameterError(f"measure={name!r} is not a measure of {train.task}; choose one of {', '.join(found[0])}")
+    value, uniform, *random = (values[name] for values in found)
+    return Relevance(name, MEASURES[name].larger_is_better, value, uniform, tuple(random))

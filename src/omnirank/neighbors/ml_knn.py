@@ -1,0 +1,227 @@
+"""ML-kNN: which labels an example has, from how often its neighbours have them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import ClassifierTags
+from sklearn.utils.validation import check_is_fitted
+
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.data.dataset import Dataset
+from omnirank.data.estimator_input import features_like, read_input
+from omnirank.data.table import Table
+from omnirank.data.target import Target
+from omnirank.neighbors.weighted_knn import ranking_weights, weighted_neighbors
+from omnirank.tasks.classification import decode_levels
+
+__all__ = ["MLkNN", "ml_knn_probabilities", "other_neighbors"]
+
+
+class MLkNN(BaseEstimator):
+    r"""Lazy multi-label learner of Zhang and Zhou [1]_.
+
+    With c the number of an example's k neighbours that have a label, the label's probability is
+
+    .. math:: P(H_1 | c) = \frac{P(H_1) P(c | H_1)}{P(H_1) P(c | H_1) + P(H_0) P(c | H_0)},
+
+    where :math:`P(H_1) = (s + n_1) / (2 s + n)` and :math:`P(c | H) = (s + n_{Hc}) / (s (k + 1) + n_H)` are counted
+    over the training examples and their k nearest other training examples.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        Number k of neighbours.
+    smoothing : float
+        The number s of imagined examples, above 0.
+    feature_weights : array-like or None
+        Importances that weigh the features in the distance, as in `omnirank.evaluate`; None: all are equal.
+    threshold : float
+        Probability from which a label is predicted.
+    hierarchy : Hierarchy or None
+        Order of the labels; label sets are closed under ancestors.
+    n_jobs : int or None
+        Number of workers.
+
+    Attributes
+    ----------
+    task_ : str
+        "multi-label" or "hierarchical-multi-label".
+    n_neighbors_ : int
+        Number of neighbours; fewer than asked for where there are fewer examples.
+
+    Notes
+    -----
+    Unlabelled examples are left out; a single unknown label counts as absent. Distances are weighted and scaled to the
+    ranges of the features, and ties go to the example that comes first.
+
+    References
+    ----------
+    .. [1] M.-L. Zhang, Z.-H. Zhou: ML-KNN: A lazy learning approach to multi-label learning. Pattern Recognition 40
+       (2007).
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> X = [[0.0], [0.1], [0.2], [1.0], [1.1], [1.2]]
+    >>> y = [[1, 0], [1, 0], [1, 0], [0, 1], [0, 1], [0, 1]]
+    >>> om.MLkNN(n_neighbors=2).fit(X, y).predict([[0.05], [1.3]]).tolist()
+    [[1, 0], [0, 1]]
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 10,
+        smoothing: float = 1.0,
+        feature_weights: Any = None,
+        threshold: float = 0.5,
+        hierarchy: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.smoothing = smoothing
+        self.feature_weights = feature_weights
+        self.threshold = threshold
+        self.hierarchy = hierarchy
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> MLkNN:
+        """Count the labels of the neighbours of all training examples.
+
+        Parameters
+        ----------
+        X : Dataset, array-like, scipy.sparse container or data frame
+            A data set with label sets, or the features.
+        y : array-like, scipy.sparse container or sequence of sets
+            The label sets; not with a Dataset. Classes are label sets of one label each.
+        """
+        # one column of 0 and 1 is one label; what has one dimension is sets, or classes
+        flat = y is None or self.hierarchy is not None or np.ndim(y) == 1
+        dataset = read_input(self, X, y, task="auto" if flat else "multi-label", hierarchy=self.hierarchy)
+        if dataset.target is None:
+            raise DataError("ML-kNN requires y to be passed, but the target y is None or has no known value")
+        self._classes = None
+        if dataset.task == "classification":
+            self._classes = dataset.target.levels[0]
+            dataset = _one_label_a_class(dataset)
+        if dataset.target is None or not dataset.target.is_labels:
+            raise DataError(f"ML-kNN predicts label sets; the task of these data is {dataset.task}")
+        dataset = dataset.take(dataset.labelled)
+        if dataset.n_examples < 2:
+            raise DataError(f"ML-kNN needs at least two labelled examples, there are {dataset.n_examples}")
+        if isinstance(self.n_neighbors, bool) or not self.n_neighbors >= 1 or not self.smoothing > 0:
+            raise ParameterError(
+                f"n_neighbors={self.n_neighbors!r}, smoothing={self.smoothing!r}: give at least 1 neighbour and a "
+                "smoothing above 0"
+            )
+        assert dataset.target is not None
+        weights = np.ones(dataset.n_features) if self.feature_weights is None else np.asarray(self.feature_weights)
+        if weights.shape != (dataset.n_features,):
+            raise DataError(f"feature_weights has shape {weights.shape}, there are {dataset.n_features} features")
+        self.task_ = dataset.task
+        self.n_neighbors_ = min(int(self.n_neighbors), dataset.n_examples - 1)
+        self._weights = ranking_weights(weights)
+        self._features = dataset.features
+        self._labels = np.nan_to_num(dataset.target.dense())
+        self._near = other_neighbors(self._features, self._weights, self.n_neighbors_, self.n_jobs)
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probability of every label: an array of shape (n, L)."""
+        check_is_fitted(self)
+        table = features_like(self, X, self._features)
+        ids = weighted_neighbors(self._features, table, self._weights, self.n_neighbors_, self.n_jobs)
+        return ml_knn_probabilities(self._labels, self._near, ids, self.smoothing)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the label sets as 0/1; the likeliest class where classes were given."""
+        found = self.predict_proba(X)
+        if self._classes is not None:
+            return decode_levels(np.argmax(found, axis=1), self._classes)
+        return (found >= self.threshold).astype(np.int8)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags = ClassifierTags(multi_label=True)
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _one_label_a_class(dataset: Dataset) -> Dataset:
+    target = dataset.target
+    assert target is not None
+    levels = target.levels[0] or ()
+    hot = (target.values == np.arange(len(levels))).astype(np.float64)
+    hot[~target.labelled] = np.nan
+    labels = Target.labels(hot, [str(level) for level in levels])
+    return Dataset(dataset.features, labels, task="multi-label", name=dataset.name)
+
+
+def ml_knn_probabilities(labels: np.ndarray, near: np.ndarray, ids: np.ndarray, smoothing: float = 1.0) -> np.ndarray:
+    """Return the probabilities of labels, given the neighbours of the training and of the test examples.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n, L)
+        0/1 labels of the training examples.
+    near : ndarray of int of shape (n, k)
+        Neighbours of the training examples among the others.
+    ids : ndarray of int of shape (m, k)
+        Neighbours of the test examples.
+    smoothing : float
+        The number s.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.neighbors.ml_knn import ml_knn_probabilities
+    >>> labels, near = np.array([[1.0], [1.0], [0.0]]), np.array([[1], [0], [1]])
+    >>> ml_knn_probabilities(labels, near, np.array([[0], [2]])).round(3).tolist()
+    [[0.628], [0.529]]
+    """
+    n, k = near.shape
+    n_labels = labels.shape[1]
+    own = labels.astype(bool)
+    counts, wanted = _label_counts(labels, near), _label_counts(labels, ids)
+    n_with = own.sum(axis=0)
+    column = np.broadcast_to(np.arange(n_labels), counts.shape)
+    prior = (smoothing + n_with) / (2 * smoothing + n)
+    found = []
+    for has, n_has, share in ((own, n_with, prior), (~own, n - n_with, 1 - prior)):
+        table = np.zeros((n_labels, k + 1))
+        np.add.at(table, (column[has], counts[has]), 1.0)
+        given = (smoothing + table) / (smoothing * (k + 1) + n_has)[:, None]
+        found.append(share * given[np.arange(n_labels), wanted])
+    return np.asarray(found[0] / (found[0] + found[1]))
+
+
+def _label_counts(labels: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    counts = np.zeros((len(ids), labels.shape[1]), np.intp)
+    for place in range(ids.shape[1]):
+        counts += labels[ids[:, place]].astype(np.intp)
+    return counts
+
+
+def other_neighbors(table: Table, weights: np.ndarray, k: int, n_jobs: int | None = None) -> np.ndarray:
+    """Return the k nearest other examples of each example of a table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import Table
+    >>> from omnirank.neighbors.ml_knn import other_neighbors
+    >>> other_neighbors(Table.from_numeric(np.array([[0.0], [1.0], [3.0]])), np.ones(1), 1).ravel().tolist()
+    [1, 0, 1]
+    """
+    ids = weighted_neighbors(table, table, weights, k + 1, n_jobs)
+    others = ids != np.arange(table.n_rows)[:, None]
+    # where more than k equal examples come before it, an example is not among its own nearest
+    others[others.all(axis=1), -1] = False
+    return ids[others].reshape(table.n_rows, k)

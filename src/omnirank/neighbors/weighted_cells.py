@@ -1,0 +1,325 @@
+"""Examples as matrices whose products are weighted squared distances, beside the cells that give them exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from omnirank.core.parallel import run_parallel
+from omnirank.data.table import Table
+from omnirank.neighbors.cells import feature_ranges
+
+__all__ = ["DenseExamples", "Rough", "SparseExamples", "weighted_examples"]
+
+# Shares of stored cells up to which products of sparse matrices are faster than those of dense ones.
+_SPARSE_SHARE = 0.06
+# Rows that are brought into a matrix at a time.
+_ROWS = 512
+# Above 0, so that examples at distance 0 from each other are within the error.
+_TINY = 1e-30
+
+
+class Rough(NamedTuple):
+    """Approximate distances of some test examples.
+
+    lanes (n_rows * n_blocks, width): the distances less offsets (n_rows,), infinite beyond the last training example;
+    errors (n_rows,): how far they may be off.
+    """
+
+    lanes: np.ndarray
+    offsets: np.ndarray
+    errors: np.ndarray
+
+
+def weighted_examples(train: Table, test: Table, weights: np.ndarray) -> DenseExamples | SparseExamples:
+    """Return test and training examples ready for products; weights are positive, the largest is 1."""
+    if _stays_sparse(train) and _stays_sparse(test):
+        return SparseExamples.of(train, test, weights)
+    return DenseExamples.of(train, test, weights)
+
+
+def _stays_sparse(table: Table) -> bool:
+    """Whether distances are squared differences of stored cells: no missing cell, no level but absent or 1."""
+    if not table.is_sparse or table.n_missing:
+        return False
+    if any(levels is not None and len(levels) > 2 for levels in table.levels):
+        return False
+    return bool(table.matrix.nnz <= _SPARSE_SHARE * max(1, table.n_rows * table.n_columns))
+
+
+@dataclass(frozen=True, eq=False)
+class SparseExamples:
+    """Sparse examples without missing cells: cells times the square roots of their weights, over their ranges.
+
+    Parameters
+    ----------
+    test, train : csr_array
+        The cells.
+    """
+
+    test: Any
+    train: Any
+
+    @classmethod
+    def of(cls, train: Table, test: Table, weights: np.ndarray) -> SparseExamples:
+        """Weigh the cells of both tables, by the ranges of the training table."""
+        scale = np.sqrt(weights)
+        numeric = np.flatnonzero(~train.is_nominal)
+        numbers = train.matrix[:, numeric]
+        # halves, because the difference of two numbers may be infinite
+        high, low = (np.asarray(ends(axis=0).todense()).ravel() * 0.5 for ends in (numbers.max, numbers.min))
+        span = 2 * (high - low) if train.n_rows else np.zeros(len(numeric))
+        scale[numeric] *= np.divide(1.0, span, out=np.zeros(len(span)), where=span > 0)
+        return cls(*(_scaled(table.matrix, scale) for table in (test, train)))
+
+    def pairs(self) -> Any:
+        """Return the cells from which exact distances are computed."""
+        from omnirank.neighbors._kernels_nearest import SparsePairs
+
+        parts = ((m.indptr.astype(np.int64), m.indices.astype(np.int64), m.data) for m in (self.test, self.train))
+        return SparsePairs(*(array for part in parts for array in part))
+
+    @cached_property
+    def _transposed(self) -> tuple[Any, np.ndarray]:
+        return self.train.T.tocsr(), _row_sums(self.train)
+
+    def prepare(self, precision: Any, width: int, n_jobs: int | None) -> None:
+        """Make what `rough` needs, before several workers ask for it."""
+        assert precision == np.float64
+        assert len(self._transposed[1])
+
+    def rough(self, rows: np.ndarray, precision: Any, width: int) -> Rough:
+        """Return approximate distances of some test examples."""
+        others, sizes = self._transposed
+        part = self.test[rows]
+        n_blocks = -(-len(sizes) // width)
+        found = np.full((len(rows), n_blocks * width), np.inf)
+        known = found[:, : len(sizes)]
+        known[:] = (part @ others).toarray()
+        known *= -2
+        known += sizes
+        offsets, largest = _row_sums(part), sizes.max(initial=0.0)
+        n_terms = int(np.diff(part.indptr).max(initial=0)) + 8
+        bound = 2 * np.sqrt(offsets * largest) + largest + offsets
+        return Rough(found.reshape(-1, width), offsets, n_terms * np.finfo(precision).eps * bound + _TINY)
+
+    @property
+    def precisions(self) -> tuple[Any, ...]:
+        """In which precisions distances are sought, one after the other."""
+        return (np.float64,)
+
+
+def _scaled(matrix: Any, scale: np.ndarray) -> Any:
+    found = (matrix @ sparse.diags_array(scale)).tocsr().astype(np.float64)
+    found.sort_indices()
+    return found
+
+
+def _row_sums(matrix: Any) -> np.ndarray:
+    """Sums of squares of the rows."""
+    return np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel()
+
+
+@dataclass(frozen=True, eq=False)
+class DenseExamples:
+    """Dense examples of any kind.
+
+    Parameters
+    ----------
+    test, train : ndarray
+        Halves of the numbers (so that no range overflows), NaN where missing.
+    test_codes, train_codes : ndarray of int32
+        Levels, -1 where missing.
+    low, span, weight : ndarray
+        Smallest number and range (halves) in training, and weight, of each number.
+    level_weight : ndarray
+        Weight of each nominal feature.
+    n_levels : ndarray of int
+        Its number of levels.
+    """
+
+    test: np.ndarray
+    train: np.ndarray
+    test_codes: np.ndarray
+    train_codes: np.ndarray
+    low: np.ndarray
+    span: np.ndarray
+    weight: np.ndarray
+    level_weight: np.ndarray
+    n_levels: np.ndarray
+
+    @classmethod
+    def of(cls, train: Table, test: Table, weights: np.ndarray) -> DenseExamples:
+        """Read the cells of both tables; features that no training example knows are left out."""
+        ranges = feature_ranges(train)
+        numeric, nominal = np.flatnonzero(~train.is_nominal), np.flatnonzero(train.is_nominal)
+        n_levels = np.array([len(train.levels[i] or ()) for i in nominal.tolist()], np.int64)
+        known, several = ~np.isnan(ranges.span), n_levels > 1
+        far, near = (_numbers(table, numeric[known]) for table in (test, train))
+        far_codes, near_codes = (_codes(table, nominal[several]) for table in (test, train))
+        low, span, weight = ranges.low[known], ranges.span[known], weights[numeric][known]
+        with np.errstate(over="ignore", divide="ignore"):
+            tiny = (span > 0) & ~np.isfinite(1 / span)
+        if tiny.any():  # ranges too small for a factor: cells are scaled beforehand
+            for cells in (far, near):
+                cells[:, tiny] = (cells[:, tiny] - low[tiny]) / span[tiny]
+            low, span = np.where(tiny, 0.0, low), np.where(tiny, 1.0, span)
+        level_weight = weights[nominal][several]
+        return cls(far, near, far_codes, near_codes, low, span, weight, level_weight, n_levels[several])
+
+    @cached_property
+    def _factor(self) -> np.ndarray:
+        return np.divide(np.sqrt(self.weight), self.span, out=np.zeros(len(self.span)), where=self.span > 0)
+
+    @cached_property
+    def _level_missing(self) -> np.ndarray:
+        return self.level_weight * (1 - 1 / self.n_levels) ** 2
+
+    def pairs(self) -> Any:
+        """Return the cells from which exact distances are computed."""
+        from omnirank.neighbors._kernels_nearest import DensePairs
+
+        complete = not len(self._unknown_numbers)
+        return DensePairs(
+            self.test,
+            self.train,
+            self.test_codes,
+            self.train_codes,
+            self._factor,
+            self.low,
+            self.span,
+            self.weight,
+            self.level_weight,
+            self._level_missing,
+            np.int64(complete),
+        )
+
+    # -- products ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def _center(self) -> np.ndarray:
+        """Mean of the training examples."""
+        if not len(self._unknown_numbers):
+            return np.asarray(self.train.mean(axis=0))
+        known = ~np.isnan(self.train)
+        return np.where(known, self.train, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+
+    def _fill(self, part: int, rows: Any, matrix: np.ndarray) -> np.ndarray:
+        r"""Write test (0) or training (1) examples into a matrix; return what is added to the distances of each.
+
+        A number contributes :math:`(v - v')^2 + g m' + m (g' + w m')`, where v is the centred number times its factor
+        (0 if missing), m the mask of missing cells and :math:`g = w \max(t, 1 - t)^2 - v^2` (0 if missing); with both
+        missing, w. A level contributes :math:`|h - h'|^2 + (u - w / 2)(m + m') + (w - u) m m'`, where h is its
+        one-hot vector times :math:`\sqrt{w / 2}`, 0 if missing, and :math:`u = w (1 - 1 / |X|)^2`.
+        """
+        numbers, codes = ((self.test, self.test_codes), (self.train, self.train_codes))[part]
+        numbers, codes = numbers[rows], codes[rows]
+        sign = 1.0 if part else -2.0
+        v = numbers - self._center
+        v *= self._factor
+        missing = np.isnan(v)
+        if len(self._unknown_numbers):
+            v[missing] = 0.0
+        offsets = np.einsum("ij,ij->i", v, v)
+        parts, known = [v if part else np.multiply(v, sign)], codes >= 0
+        if codes.shape[1]:
+            hot = self._one_hot(codes)
+            offsets += (hot**2).sum(axis=1) + (~known) @ (self._level_missing - self.level_weight / 2)
+            parts.append(sign * hot)
+        some, unknown = self._unknown_numbers, self._unknown_levels
+        if len(some):
+            m, weight = missing[:, some].astype(np.float64), self.weight[some]
+            t = (numbers[:, some] - self.low[some]) / np.where(self.span[some] > 0, self.span[some], np.inf)
+            g = np.where(missing[:, some], 0.0, weight * np.maximum(t, 1 - t) ** 2 - v[:, some] ** 2)
+            parts += [m, g + weight * m] if part else [g, m]
+        if len(unknown):
+            both = np.sqrt(self.level_weight - self._level_missing)[unknown]
+            parts.append(~known[:, unknown] * both)
+        np.concatenate(parts, axis=1, out=matrix[:, :-1], casting="same_kind")
+        return offsets
+
+    @cached_property
+    def _unknown_numbers(self) -> np.ndarray:
+        """Numbers with missing cells."""
+        return np.flatnonzero(np.isnan(self.test).any(axis=0) | np.isnan(self.train).any(axis=0))
+
+    @cached_property
+    def _unknown_levels(self) -> np.ndarray:
+        """Nominal features with missing cells."""
+        return np.flatnonzero((self.test_codes < 0).any(axis=0) | (self.train_codes < 0).any(axis=0))
+
+    @property
+    def _width(self) -> int:
+        """Number of columns, with the last one for what belongs to the training examples."""
+        n_columns = len(self.weight) + 2 * len(self._unknown_numbers)
+        return int(n_columns + self.n_levels.sum() + len(self._unknown_levels) + 1)
+
+    def _one_hot(self, codes: np.ndarray) -> np.ndarray:
+        start = np.concatenate([[0], np.cumsum(self.n_levels)]).astype(np.int64)
+        hot = np.zeros((len(codes), start[-1]))
+        rows, columns = np.nonzero(codes >= 0)
+        hot[rows, start[columns] + codes[rows, columns]] = np.sqrt(self.level_weight / 2)[columns]
+        return hot
+
+    @cached_property
+    def _matrices(self) -> dict[Any, tuple[np.ndarray, float, float]]:
+        return {}
+
+    def prepare(self, precision: Any, width: int, n_jobs: int | None) -> None:
+        """Make the matrix of the training examples, its largest norm and the largest number in its last column."""
+        n_train = len(self.train)
+        wide = np.zeros((-(-n_train // width) * width, self._width), precision)
+        wide[n_train:, -1] = np.inf
+
+        def filled(start: int) -> tuple[np.ndarray, float, float]:
+            rows = slice(start, min(start + _ROWS, n_train))
+            part = np.empty((rows.stop - start, wide.shape[1]), precision)
+            with np.errstate(over="ignore", invalid="ignore"):
+                sizes = self._fill(1, rows, part)
+                part[:, -1] = sizes
+                return part, float(_norms(part[:, :-1]).max()), float(np.abs(sizes).max())
+
+        parts, norms, sizes = zip(*run_parallel(filled, range(0, n_train, _ROWS), n_jobs), strict=True)
+        np.concatenate(parts, out=wide[:n_train])
+        self._matrices[precision] = wide, max(norms), max(sizes)
+
+    def rough(self, rows: np.ndarray, precision: Any, width: int) -> Rough:
+        """Return approximate distances of some test examples.
+
+        A sum of n products rounded n times is wrong by at most n eps times the sum of their absolute values, which is
+        at most the product of the norms.
+        """
+        wide, largest, size = self._matrices[precision]
+        test = np.ones((len(rows), wide.shape[1]), precision)
+        with np.errstate(over="ignore", invalid="ignore"):
+            offsets = self._fill(0, rows, test)
+            bound = _norms(test[:, :-1]) * largest + size + np.abs(offsets)
+            errors = (wide.shape[1] + 8) * np.finfo(precision).eps * bound + _TINY
+            return Rough(np.matmul(test, wide.T).reshape(-1, width), offsets, errors)
+
+    @property
+    def precisions(self) -> tuple[Any, ...]:
+        """In which precisions distances are sought, one after the other."""
+        return np.float32, np.float64
+
+
+def _numbers(table: Table, columns: np.ndarray) -> np.ndarray:
+    """Halves of numbers, dense."""
+    part = table.select(columns)
+    cells = part.matrix.toarray() if part.is_sparse else part.numeric
+    return np.ascontiguousarray(cells * 0.5, dtype=np.float64)
+
+
+def _codes(table: Table, columns: np.ndarray) -> np.ndarray:
+    if not len(columns):
+        return np.empty((table.n_rows, 0), np.int32)
+    return np.column_stack([table.column(i) for i in columns.tolist()]).astype(np.int32)
+
+
+def _norms(matrix: np.ndarray) -> np.ndarray:
+    """Norms of the rows."""
+    return np.sqrt(np.einsum("ij,ij->i", matrix, matrix).astype(np.float64)) * (1 + 1e-3)

@@ -1,0 +1,177 @@
+"""The critical-difference diagram: average ranks of methods, and which of them do not differ."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from omnirank.evaluation.statistics import Comparison
+from omnirank.plots.ranking import new_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_critical_difference"]
+
+_INK = "#1f2d3d"
+_GROUP = "#3b6ea5"
+_BAND = "#b9cfe6"
+_FAINT = "#6b7785"
+# Heights in units of a line of text, downwards from the axis.
+_LINE = 1.0
+_BAR = 0.42
+
+
+def plot_critical_difference(comparison: Comparison, ax: Axes | None = None, *, title: str | None = None) -> Axes:
+    """Draw average ranks on a line, best at the left, and join methods that do not differ significantly.
+
+    With a control, the band marks average ranks that do not differ from the control's. Where Friedman's test does not
+    reject, one bar joins all methods and no critical distance is shown.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What `omnirank.evaluation.statistics.compare_methods` returned.
+    ax : Axes, optional
+        Where to draw; by default a new figure, of which nothing else knows (no display is needed).
+    title : str, optional
+        Title; by default the p value of the test of all methods.
+
+    Returns
+    -------
+    Axes
+        Its ``figure`` has ``savefig``.
+
+    References
+    ----------
+    J. Demsar: Statistical comparisons of classifiers over multiple data sets. JMLR 7 (2006).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from omnirank.evaluation.statistics import compare_methods
+    >>> from omnirank.plots import plot_critical_difference
+    >>> table = pd.DataFrame({"a": [0.9, 0.8, 0.9], "b": [0.7, 0.6, 0.5], "c": [0.6, 0.7, 0.4]})
+    >>> ax = plot_critical_difference(compare_methods(table, larger_is_better=True))
+    >>> sorted(text.get_text() for text in ax.texts if text.get_text() in "abc")
+    ['a', 'b', 'c']
+    """
+    ranks = comparison.average_ranks
+    k = len(ranks)
+    bars = _bars(comparison)
+    n_levels = 1 + max((level for *_, level in bars), default=-1)
+    top = 0.55 + _BAR * n_levels  # where the names begin, below the bars
+    n_rows = math.ceil(k / 2)
+    depth = top + _LINE * n_rows
+    if ax is None:
+        ax = new_axes(width=7.0, height=1.1 + 0.24 * depth)
+    _draw_axis(ax, k)
+    if _has_distance(comparison):
+        _draw_distance(ax, comparison, k)
+    for start, end, level in bars:
+        y = 0.45 + _BAR * level
+        over = 0.005 * (k - 1)
+        ax.plot([start - over, end + over], [y, y], color=_GROUP, linewidth=4.0, solid_capstyle="round", zorder=4)
+    _draw_names(ax, comparison, n_rows, top)
+    pad = 0.04 * (k - 1)
+    ax.set_xlim(1 - pad, k + pad)
+    ax.set_ylim(depth + 0.2, -2.4 if _has_distance(comparison) else -1.2)
+    ax.set_xticks([])
+    ax.set_yticks([])
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    ax.set_title(_title(comparison) if title is None else title, loc="left", fontsize="medium", parse_math=False)
+    return ax
+
+
+def _title(comparison: Comparison) -> str:
+    test = "Wilcoxon" if len(comparison.average_ranks) == 2 else "Friedman"
+    return f"average ranks on {comparison.friedman.n_datasets} data sets, {test} p = {comparison.p_value:.2g}"
+
+
+def _has_distance(comparison: Comparison) -> bool:
+    """Whether the critical distance means anything: methods differ, and there are more than two."""
+    return comparison.rejected and len(comparison.average_ranks) > 2
+
+
+def _bars(comparison: Comparison) -> list[tuple[float, float, int]]:
+    """Start, end and level of the bars that join methods; bars on one level do not touch."""
+    ranks = comparison.average_ranks
+    groups = comparison.groups if comparison.control is None else ()
+    if not comparison.rejected:
+        groups = (tuple(ranks.index),)
+    found: list[tuple[float, float, int]] = []
+    ends: list[float] = []
+    for group in groups:
+        start, end = float(ranks[group[0]]), float(ranks[group[-1]])
+        if len(group) < 2:
+            continue
+        level = next((i for i, taken in enumerate(ends) if taken + 0.15 < start), len(ends))
+        ends[level : level + 1] = [end]
+        found.append((start, end, level))
+    return found
+
+
+def _draw_axis(ax: Axes, k: int) -> None:
+    ax.plot([1, k], [0, 0], color=_INK, linewidth=1.2, zorder=3)
+    step = max(1, math.ceil(k / 20))
+    for tick in range(1, k + 1):
+        ax.plot([tick, tick], [0, -0.22], color=_INK, linewidth=1.0, zorder=3)
+        if (tick - 1) % step == 0:
+            ax.text(tick, -0.34, str(tick), ha="center", va="bottom", fontsize="small", color=_INK)
+
+
+def _draw_distance(ax: Axes, comparison: Comparison, k: int) -> None:
+    """The critical distance as a bar above the axis, or as the band around the control."""
+    distance = comparison.critical_distance
+    if comparison.control is not None:
+        centre = float(comparison.average_ranks[comparison.control])
+        low, high = max(1.0, centre - distance), min(float(k), centre + distance)
+        ax.fill_between([low, high], -0.2, 0.2, color=_BAND, linewidth=0, zorder=0)
+        text = f"CD = {distance:.3f} around {comparison.control}"
+        ax.text(1, -1.5, text, ha="left", va="bottom", fontsize="small", color=_FAINT, parse_math=False)
+        return
+    end = min(1 + distance, float(k))
+    ax.plot([1, end], [-1.35, -1.35], color=_INK, linewidth=1.2)
+    for edge in (1.0, end):
+        ax.plot([edge, edge], [-1.5, -1.2], color=_INK, linewidth=1.2)
+    ax.text((1 + end) / 2, -1.5, f"CD = {distance:.3f}", ha="center", va="bottom", fontsize="small", color=_FAINT)
+
+
+def _draw_names(ax: Axes, comparison: Comparison, n_rows: int, top: float) -> None:
+    """Names to the left and right of the axis, outermost ranks in the first row, so that no lines cross."""
+    ranks = comparison.average_ranks
+    k = len(ranks)
+    for place, (name, rank) in enumerate(ranks.items()):
+        is_left = place < n_rows
+        row = place if is_left else k - 1 - place
+        y = top + _LINE * (row + 0.5)
+        edge = 1 - 0.04 * (k - 1) if is_left else k + 0.04 * (k - 1)
+        ax.plot([rank, rank, edge], [0, y, y], color=_INK, linewidth=0.9, zorder=1, clip_on=False)
+        side = "right" if is_left else "left"
+        shift = -4 if is_left else 4
+        weight = "bold" if name == comparison.control else "normal"
+        ax.annotate(
+            str(name),
+            (edge, y),
+            xytext=(shift, 0),
+            textcoords="offset points",
+            ha=side,
+            va="center",
+            weight=weight,
+            color=_INK,
+            annotation_clip=False,
+            parse_math=False,
+        )
+        inner = "left" if is_left else "right"
+        ax.annotate(
+            f"{rank:.2f}",
+            (edge, y),
+            xytext=(-shift, 1),
+            textcoords="offset points",
+            ha=inner,
+            va="bottom",
+            fontsize="x-small",
+            color=_FAINT,
+            annotation_clip=False,
+        )

@@ -1,0 +1,97 @@
+"""omnirank evaluate, as a user meets it."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import omnirank as om
+from omnirank.cli.app import app
+
+RUNNER = CliRunner()
+
+
+def run(*arguments, code=0):
+    result = RUNNER.invoke(app, [str(a) for a in arguments])
+    assert result.exit_code == code, (result.output, result.exception)
+    return result
+
+
+def rows(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=X[:, 0])
+    frame[:50].to_csv(tmp_path / "train.csv", index=False)
+    frame[50:].to_csv(tmp_path / "test.csv", index=False)
+    om.Ranking(["c", "b", "a"], [0.0, 0.1, 1.0], "mine").save(tmp_path / "ranking.csv")
+    return tmp_path
+
+
+def test_figures_are_those_of_the_library(folder):
+    shown = run(
+        *("evaluate", folder / "train.csv", "--target", "y", "--ranking", folder / "ranking.csv"),
+        *("--test", folder / "test.csv", "--neighbors", 7, "--neighbors", 3, "--csv"),
+    )
+    found = {(row["measure"], int(row["n_neighbors"])): row for row in rows(shown.stdout)}
+    assert list(found) == sorted(found)
+    train, test = (om.load(folder / f"{name}.csv", "y") for name in ("train", "test"))
+    for scores, column in (([1.0, 0.1, 0.0], "ranking"), (np.ones(3), "equal_weights")):
+        for k, measures in om.evaluate(scores, train, test, [3, 7]).items():
+            for name, value in measures.items():
+                assert float(found[name, k][column]) == value
+
+
+def test_table_for_people(folder):
+    text = run(
+        *("evaluate", folder / "train.csv", "--target", "y", "--ranking", folder / "ranking.csv"),
+        *("--test", folder / "test.csv"),
+    ).stdout
+    for part in ("regression", "30 test examples", "RRMSE", "smaller", "ranking, 5 neighbours", "equal weights"):
+        assert part in text
+
+
+def test_method_is_fitted_to_each_training_part(folder):
+    command = ("evaluate", folder / "train.csv", "--target", "y", "--method", "univariate", "--csv", "--seed", 3)
+    found = run(*command, "--folds", 4)
+    assert found.stdout == run(*command, "--folds", 4, "--jobs", 1).stdout
+    assert "note" not in found.stderr
+    values = {row["measure"]: row for row in rows(found.stdout)}
+    assert float(values["rrmse"]["ranking"]) < float(values["rrmse"]["equal_weights"])
+
+
+def test_ranking_of_the_same_data_is_noted(folder):
+    shown = run("evaluate", folder / "train.csv", "--target", "y", "--ranking", folder / "ranking.csv", "--folds", 3)
+    assert "too good" in shown.stderr
+    assert "3-fold cross-validation" in shown.stdout
+
+
+def test_without_target(folder):
+    command = ("evaluate", folder / "train.csv", "--method", "relief", "--folds", 3, "--top", 2, "--csv")
+    shown = run(*command)
+    assert {"measure", "n_neighbors", "ranking", "random_rankings"} == set(rows(shown.stdout)[0])
+    assert shown.stdout == run(*command).stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "give either --ranking FILE or --method NAME"),
+        (["--method", "univariate", "--test", "x.csv", "--folds", "3"], "give either --test FILE or --folds K"),
+        (["--method", "univariate", "--among", "all"], "neighbors='all'"),
+        (["--method", "no-such-method"], "no-such-method"),
+    ],
+)
+def test_mistakes_are_one_line(folder, options, message):
+    shown = run("evaluate", folder / "train.csv", "--target", "y", *options, code=2)
+    assert message in shown.stderr
+    assert "Traceback" not in shown.output

@@ -1,0 +1,239 @@
+"""`evaluate` against plain kNN written out, for every task, and how it matches names and levels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import omnirank as om
+from omnirank.data.infer import TASKS
+from omnirank.evaluation.evaluate import evaluate, evaluate_counts, predictions
+from omnirank.evaluation.knn import DEFAULT_NEIGHBORS
+from omnirank.evaluation.measures import measure
+from omnirank.tasks import prototype_columns
+from omnirank.testing import tiny_dataset
+from reference import neighbors_knn as reference
+
+SUPERVISED = [task for task in TASKS if task != "clustering"]
+
+
+def numbers(n=60, n_features=4, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, n_features))
+    return om.Dataset(X, X[:, 0] + 0.1 * rng.normal(size=n)).split(0.7, random_state=seed)
+
+
+@pytest.mark.parametrize("task", SUPERVISED)
+def test_means_of_the_nearest(task):
+    data = tiny_dataset(task, nominal=False, missing=False)
+    train, test = data.take(slice(24)), data.take(slice(24, None))
+    scores = np.array([0.5, -0.1, 0.1, 0.0, 0.3])
+    found = predictions(scores, train, test, [1, 4])
+    cells = [part.features.numeric.tolist() for part in (train, test)]
+    votes = prototype_columns(train.target).dense()
+    for k in (1, 4):
+        near = [reference.nearest(cells[0], row, np.maximum(scores, 0), k) for row in cells[1]]
+        expected = np.array([votes[rows].mean(axis=0) for rows in near])
+        np.testing.assert_allclose(found.means[k], expected, atol=1e-12)
+        values = measure(test.target, expected, training=train.target, task=task, hierarchy=data.hierarchy)
+        assert evaluate(scores, train, test, k) == pytest.approx(values, nan_ok=True)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_task_with_levels_and_missing_cells(task):
+    data = tiny_dataset(task)
+    train, test = data.take(slice(24)), data.take(slice(24, None))
+    one = evaluate(np.ones(5), train, test)
+    several = evaluate(np.ones(5), train, test, [DEFAULT_NEIGHBORS[task], 3], n_jobs=2)
+    assert list(several) == [DEFAULT_NEIGHBORS[task], 3]
+    assert one == pytest.approx(several[DEFAULT_NEIGHBORS[task]], rel=0, abs=0, nan_ok=True)
+    assert np.isfinite(next(iter(one.values())))
+
+
+def test_all_zero_weights_are_all_one():
+    train, test = numbers()
+    assert evaluate(np.zeros(4), train, test) == evaluate(np.ones(4), train, test)
+    assert evaluate([1.0, -5.0, 0.0, 0.0], train, test) == evaluate([3.0, 0.0, 0.0, 0.0], train, test)
+
+
+def test_a_good_ranking_is_better():
+    train, test = numbers(200, 20)
+    good = evaluate(om.UnivariateRanker().fit(train), train, test)
+    assert good["rrmse"] < evaluate(np.ones(20), train, test)["rrmse"]
+
+
+# -- which ranking ----------------------------------------------------------------------------------------
+
+
+def test_features_are_matched_by_name():
+    train, test = numbers()
+    ranking = om.UnivariateRanker().fit(train).ranking_
+    backwards = om.Ranking(ranking.names[::-1], ranking.scores[::-1], "reversed")
+    turned = test.select_features(list(test.feature_names[::-1]))
+    expected = evaluate(ranking, train, test)
+    assert evaluate(backwards, train, test) == evaluate(ranking, train, turned) == expected
+    assert evaluate(ranking.scores, train, test) == expected
+
+
+@pytest.mark.parametrize(
+    ("ranking", "message"),
+    [
+        (om.Ranking(["x1", "x2", "x3", "z"], [1, 1, 1, 1], "m"), r"only in the data \(such as 'x4'\).*such as 'z'"),
+        (om.Ranking(["x1"], [1.0], "m"), "3 only in the data"),
+        ([1.0, 2.0], r"shape \(2,\) for 4 features"),
+        (om.UnivariateRanker(), "not fitted"),
+    ],
+)
+def test_rankings_that_do_not_fit(ranking, message):
+    train, test = numbers()
+    with pytest.raises(ValueError, match=message):
+        evaluate(ranking, train, test)
+
+
+@pytest.mark.parametrize("ranking", ["genie3", om.UnivariateRanker, None])
+def test_things_that_are_no_rankings(ranking):
+    train, test = numbers()
+    with pytest.raises(TypeError, match=r"a ranking is|is a class"):
+        evaluate(ranking, train, test)
+
+
+def test_test_data_with_other_features():
+    train, test = numbers()
+    with pytest.raises(ValueError, match="the test data and the training data differ in their features"):
+        evaluate(np.ones(4), train, test.select_features([0, 1]))
+
+
+# -- which target -----------------------------------------------------------------------------------------
+
+
+def test_classes_are_matched_by_level():
+    train = om.Dataset([[0.0], [0.1], [1.0], [1.1]], ["b", "b", "c", "c"])
+    test = om.Dataset([[0.05], [1.05], [0.0]], ["b", "c", "b"])
+    assert evaluate([1.0], train, test, 1)["accuracy"] == 1.0
+    shifted = om.Dataset([[0.05], [1.05], [0.0]], ["a", "c", "b"])  # codes differ, and "a" is new
+    assert evaluate([1.0], train, shifted, 1)["accuracy"] == pytest.approx(2 / 3)
+
+
+def test_levels_of_features_are_matched():
+    train = om.Dataset(pd.DataFrame({"f": ["u", "v", "u", "v"]}), [0.0, 1.5, 0.0, 1.5])
+    test = om.Dataset(pd.DataFrame({"f": ["v", "v", "w"]}), [1.5, 1.5, 0.5])
+    with pytest.warns(UserWarning, match="not in the training data"):
+        found = predictions([1.0], train, test, 2)
+    assert found.means[2][:2].ravel().tolist() == [1.5, 1.5]
+
+
+def test_label_names_in_another_order():
+    X = np.arange(6.0)[:, None]
+    y = pd.DataFrame({"p": [1, 1, 1, 0, 0, 0], "q": [0, 0, 0, 1, 1, 1]})
+    train, test = om.Dataset(X, y), om.Dataset(X, y[["q", "p"]])
+    assert evaluate([1.0], train, test, 1)["subset_accuracy"] == 1.0
+
+
+def test_different_tasks_are_refused():
+    train, _ = numbers()
+    with pytest.raises(ValueError, match="made for regression, the test data for clustering"):
+        evaluate(np.ones(4), train, om.Dataset(train.X))
+
+
+# -- which neighbours -------------------------------------------------------------------------------------
+
+
+def semi_supervised():
+    X = np.array([[0.0], [1.0], [2.0], [3.0], [10.0]])
+    train = om.Dataset(X, ["a", None, None, "b", "b"])
+    return train, om.Dataset([[1.4], [10.0]], ["a", "b"])
+
+
+def test_only_labelled_neighbours():
+    train, test = semi_supervised()
+    found = predictions([1.0], train, test, [1, 2, 99]).means
+    assert found[1].tolist() == [[1, 0], [0, 1]]
+    assert found[2].tolist() == [[0.5, 0.5], [0, 1]]
+    np.testing.assert_allclose(found[99], [[1 / 3, 2 / 3]] * 2)
+
+
+def test_published_neighbours():
+    train, test = semi_supervised()
+    found = predictions([1.0], train, test, [2, 3], neighbors="published").means
+    # the two nearest of 1.4 have no label: the commonest class; the third nearest is "a"
+    assert found[2][0].tolist() == [0, 1]
+    assert found[3][0].tolist() == [1, 0]
+    numeric = om.Dataset(train.X, [5.5, None, None, 6.5, 6.5])
+    test = om.Dataset([[1.4]], [1.5])
+    assert predictions([1.0], numeric, test, 2, neighbors="published").means[2].tolist() == [[0.0]]
+    sets = om.Dataset(train.X, [{"p"}, None, None, {"q"}, {"q"}])
+    test = om.Dataset([[1.4]], [{"p"}], task="multi-label", target_names=["p", "q"])
+    assert predictions([1.0], sets, test, 2, neighbors="published").means[2].tolist() == [[0.0, 0.0]]
+
+
+def test_bad_modes():
+    train, test = semi_supervised()
+    with pytest.raises(ValueError, match="neighbors='all' is not one of"):
+        evaluate([1.0], train, test, neighbors="all")
+    with pytest.raises(ValueError, match="predictor='svm' is not one of"):
+        evaluate([1.0], train, test, predictor="svm")
+    with pytest.raises(ValueError, match="cannot be used for classification"):
+        evaluate([1.0], train, test, predictor="ml-knn")
+    with pytest.raises(ValueError, match="nothing to predict"):
+        evaluate([1.0], train.hide_labels(slice(None)), test)
+    for top in (0, 2, 1.5, True):
+        with pytest.raises(ValueError, match="give a number of features from 1 to 1"):
+            evaluate([1.0], train, test, top=top)
+    for wrong in (0, [], [1, 1], [2.5], True):
+        with pytest.raises(ValueError, match="n_neighbors="):
+            evaluate_counts(wrong, "regression")
+
+
+# -- which features ---------------------------------------------------------------------------------------
+
+
+def test_top_features():
+    train, test = numbers()
+    scores = np.array([0.5, 0.1, 0.2, 0.0])
+    kept = [0, 2]
+    expected = evaluate(scores[kept], train.select_features(kept), test.select_features(kept))
+    assert evaluate(scores, train, test, top=2) == expected
+    plain = evaluate(np.ones(2), train.select_features(kept), test.select_features(kept))
+    assert evaluate(scores, train, test, top=2, weighted=False) == plain != expected
+
+
+def test_ml_knn_is_the_predictor():
+    data = tiny_dataset("multi-label", missing=False, nominal=False)
+    train, test = data.take(slice(24)), data.take(slice(24, None))
+    scores = np.array([0.5, 0.1, 0.2, 0.0, 0.3])
+    found = predictions(scores, train, test, [3, 7], predictor="ml-knn").means
+    for k in (3, 7):
+        model = om.MLkNN(n_neighbors=k, feature_weights=scores).fit(train)
+        np.testing.assert_allclose(found[k], model.predict_proba(test))
+    top = predictions(scores, train, test, 3, predictor="ml-knn", top=2).means[3]
+    model = om.MLkNN(n_neighbors=3).fit(train.select_features([0, 4]))
+    np.testing.assert_allclose(top, model.predict_proba(test.select_features([0, 4])))
+
+
+def test_without_target():
+    """The nearest training example in plain distance on the top features predicts all features."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 20)) * rng.choice([1.0, 10.0], 20)
+    train, test = X[:30], X[30:]
+    scores = rng.random(20)
+    best = np.argsort(-scores)[:16]
+    near = [int(np.argmin(((row[best] - train[:, best]) ** 2).sum(axis=1))) for row in test]
+    squared = ((test - train[near]) ** 2).mean(axis=0)
+    found = evaluate(scores, om.Dataset(train), om.Dataset(test))
+    assert found["top_features_rmse"] == pytest.approx(np.sqrt(squared).mean())
+    assert found["mse"] == pytest.approx(squared.mean())
+    scaled = evaluate(scores, om.Dataset(train), om.Dataset(test), scaled=True)
+    assert scaled["mse"] != found["mse"]
+
+
+def test_sparse_features_and_labels():
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((80, 60), density=0.02, rng=rng)
+    y = sparse.csr_array((rng.random((80, 5)) < 0.3).astype(float))
+    thin = om.Dataset(sparse.csr_array(X), y, task="multi-label")
+    thick = om.Dataset(X.toarray(), y.toarray(), task="multi-label")
+    scores = rng.random(60)
+    found, expected = (evaluate(scores, d.take(slice(50)), d.take(slice(50, None)), 7) for d in (thin, thick))
+    assert found == pytest.approx(expected)

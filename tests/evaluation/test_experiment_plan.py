@@ -1,0 +1,116 @@
+"""Plans: what is read, and that every mistake is named before anything runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from omnirank.core.errors import FileFormatError, OmnirankError, ParameterError
+from omnirank.evaluation.experiments import example_plan, read_plan
+from omnirank.evaluation.experiments.learners import fit_parts
+from reference.experiment_plans import HEAD, method, write_plan
+
+
+def plan_of(folder, *methods, head=HEAD):
+    return read_plan(write_plan(folder, *methods, head=head))
+
+
+def test_the_example_is_a_plan(tmp_path):
+    plan = plan_of(tmp_path, head=example_plan())
+    assert plan.name == "example"
+    assert plan.evaluation.n_neighbors == (5, 15)
+    assert plan.store_path == tmp_path / "plan.sqlite"
+    names = [entry.name for entry in plan.methods]
+    assert names[:3] == ["forest genie3", "forest symbolic", "forest permutation"]
+    [relief] = [entry for entry in plan.methods if entry.name == "relief"]
+    assert [choice for choice, _ in relief.choices()] == [
+        "n_iterations=0.25 n_neighbors=10",
+        "n_iterations=0.25 n_neighbors=20",
+        "n_iterations=1.0 n_neighbors=10",
+        "n_iterations=1.0 n_neighbors=20",
+    ]
+
+
+def test_a_grid_chosen_by_cross_validation_is_one_piece_of_work(tmp_path):
+    plan = plan_of(tmp_path, method("relief", grid="{ n_neighbors = [3, 5] }", select="{ n_folds = 3 }"))
+    [(choice, made)] = plan.methods[0].choices()
+    assert choice == ""
+    assert made["grid"] == {"n_neighbors": [3, 5]}
+    assert made["select"] == {"n_folds": 3}
+
+
+GOOD = method("univariate")
+MISTAKES = {
+    "unknown table": (HEAD + "[metod]\n", "unknown key 'metod' .did you mean 'method'"),
+    "unknown study key": (HEAD.replace("code =", "cod ="), r"\[study\]: unknown key 'cod' .did you mean 'code'"),
+    "seed": (HEAD.replace('code = "test"', "seeds = [-1]"), r"\[study\]: seeds must hold whole numbers from 0"),
+    "seeds twice": (HEAD.replace('code = "test"', "seeds = [1, 1]"), "seeds: 1 is there twice"),
+    "measure": (HEAD.replace('code = "test"', 'measures = ["acuracy"]'), "did you mean 'accuracy'"),
+    "module": (HEAD.replace("experiment_methods", "no_such_module"), "modules names .*cannot be imported"),
+    "sample": (HEAD.replace('"wine"', '"wines"'), r"\[\[data\]\] number 2: sample = 'wines' .did you mean 'wine'"),
+    "data twice": (HEAD.replace('"wine"', '"iris"'), r"\[\[data\]\]: 'iris' is there twice"),
+    "two sources": (HEAD + 'path = "a.csv"\n', "give one of sample, path or train"),
+    "no test": (HEAD + '[[data]]\ntrain = "a.arff"\n', "train and test come together"),
+    "load option": (HEAD + '[[data]]\npath = "a.arff"\ntargets = "last"\n', "did you mean 'target'"),
+    "scheme": (HEAD.replace("n_folds = 2", 'scheme = "crossvalidation"'), "did you mean 'cross-validation'"),
+    "fold parameter": (HEAD.replace("n_folds = 2", "nfolds = 2"), r"\[folds\].*'nfolds' .did you mean 'n_folds'"),
+    "neighbours": (HEAD.replace("[3, 5]", "0"), r"\[evaluation\]: n_neighbors must hold whole numbers from 1"),
+    "evaluation key": (HEAD.replace("n_neighbors =", "n_neighbours ="), "did you mean 'n_neighbors'"),
+    "predictor": (HEAD.replace("n_neighbors = [3, 5]", 'predictor = "kn"'), "did you mean 'knn'"),
+    "mode": (HEAD.replace("n_neighbors = [3, 5]", 'neighbors = "labeled"'), "did you mean 'labelled'"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes_are_named(mistake, tmp_path):
+    head, message = MISTAKES[mistake]
+    with pytest.raises(ParameterError, match=message) as caught:
+        plan_of(tmp_path, GOOD, head=head)
+    assert "plan.toml" in str(caught.value)
+
+
+METHOD_MISTAKES = {
+    "name": (method("geni3"), "use = 'geni3' .did you mean 'genie3'"),
+    "key": (method("genie3", parameter="{}"), "did you mean 'parameters'"),
+    "parameter": (method("genie3", parameters="{ n_tree = 5 }"), "no parameter 'n_tree' .did you mean 'n_trees'"),
+    "of the grid": (method("relief", grid="{ neighbors = [5] }"), "did you mean 'n_neighbors'"),
+    "fixed": (method("genie3", parameters='{ score = "symbolic" }'), "fixes score='genie3'"),
+    "seed": (method("genie3", parameters="{ random_state = 1 }"), "seeds, folds and the data decide it"),
+    "grid": (method("relief", grid="{ n_neighbors = 5 }"), "n_neighbors must be a list of values"),
+    "select": (method("relief", select='"best"'), "select chooses from a grid"),
+    "select how": (method("relief", grid="{ sigma = [0.0] }", select='"worst"'), 'select must be "best" or a table'),
+    "select key": (method("relief", grid="{ sigma = [0.0] }", select="{ folds = 2 }"), "did you mean 'n_folds'"),
+    "twice": (method("univariate"), r"\[\[method\]\]: 'univariate' is there twice"),
+    "date": (method("genie3", parameters="{ n_trees = 2020-01-01 }"), "give numbers, texts"),
+    "infinite": (method("relief", parameters="{ sigma = inf }"), "give numbers, texts"),
+    "predictor's": (method("pct-forest", parameters="{ trees = 5 }"), "did you mean 'n_trees'"),
+}
+
+
+@pytest.mark.parametrize("mistake", METHOD_MISTAKES)
+def test_mistakes_in_methods_are_named(mistake, tmp_path):
+    text, message = METHOD_MISTAKES[mistake]
+    with pytest.raises(ParameterError, match=message):
+        plan_of(tmp_path, GOOD, text)
+
+
+def test_there_must_be_methods_and_the_file_must_be_toml(tmp_path):
+    with pytest.raises(ParameterError, match=r"at least one table \[\[method\]\]"):
+        plan_of(tmp_path)
+    with pytest.raises(FileFormatError, match="not valid TOML"):
+        plan_of(tmp_path, "[[method]\n")
+    with pytest.raises((OmnirankError, OSError)):
+        read_plan(tmp_path / "absent.toml")
+
+
+def test_methods_that_one_fit_serves_have_the_same_fit():
+    def fit(use, single_target=False, **parameters):
+        return fit_parts({"use": use, "parameters": parameters, "single_target": single_target})[0]
+
+    assert fit("genie3") == fit("symbolic", n_trees=10) == fit("permutation", n_trees=500)
+    assert fit("genie3") != fit("genie3", ensemble="bagging")
+    assert fit("genie3", n_trees="auto") != fit("symbolic", n_trees="auto")
+    assert fit("relief", n_neighbors=5) == fit("relief", n_neighbors=7, n_iterations=0.5)
+    assert fit("relief") != fit("relief", n_neighbors=5)  # None is 15, 20 or 30, as the data are
+    assert fit("relief", n_neighbors=5) != fit("relieff", n_neighbors=5)
+    assert fit("genie3", True) == fit("symbolic", True)
+    assert fit("genie3", True, n_trees=5) != fit("genie3", True, n_trees=6)

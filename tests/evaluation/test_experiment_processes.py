@@ -1,0 +1,172 @@
+"""Studies in processes of their own: kills, shared stores, dying workers, limited memory, full disks, Dask."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from omnirank.evaluation.experiments import Store, read_results, run_plan
+from omnirank.evaluation.experiments.memory import can_limit_memory
+from omnirank.evaluation.experiments.pool import WorkerPool
+from omnirank.evaluation.experiments.runner import _Heartbeat
+from omnirank.evaluation.experiments.store import Job, Member
+from reference.experiment_plans import HEAD, method, write_plan
+from tools import kill_experiments as tool
+
+ONE = HEAD.replace('[[data]]\nsample = "wine"\n', "").replace("[3, 5]", "3")
+
+posix = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+
+
+def wait_until(condition, limit_s=60.0):
+    end = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def run_python(*arguments):
+    command = [sys.executable, *map(str, arguments)]
+    return subprocess.run(command, check=False, env=tool.environment(), capture_output=True, text=True)
+
+
+@posix
+def test_killed_runs_end_with_every_job_once_and_the_same_figures(tmp_path):
+    plans = [tmp_path / name for name in ("killed.toml", "whole.toml")]
+    for plan in plans:
+        plan.write_text(tool.PLAN.format(n_folds=3, seconds=0.05))
+    hit = tool.killed_run(plans[0], n_kills=3, n_workers=2, most_s=3.0)
+    assert any(0 < n_finished < 96 for n_finished in hit), "killed in the middle of the work"
+    assert tool.start(plans[1], 1).wait() == 1, "some jobs fail"
+    killed, whole = (tool.content(plan.with_suffix(".sqlite")) for plan in plans)
+    assert len(killed) == len({key for _, key, *_ in killed}) == 2 * 2 * 3 * 2 * 4
+    assert killed == whole, "for one worker or two, with kills or without"
+    assert {state for _, _, state, *_ in killed} == {"done", "failed"}
+
+
+@posix
+def test_two_runs_share_a_store(tmp_path):
+    log = tmp_path / "log.txt"
+    slow = method("odd", grid="{ level = [1.0, 2.0, 3.0, 4.0] }", parameters=f'{{ seconds = 0.2, log = "{log}" }}')
+    plan = write_plan(tmp_path, slow)
+    runs = [tool.start(plan, 1) for _ in range(2)]
+    assert [run.wait() for run in runs] == [0, 0], "each waits for the other's jobs"
+    assert read_results(plan)["small"].jobs["state"].tolist() == ["done"] * 32
+    fits = log.read_text().splitlines()
+    assert len(fits) == 16, "no fit was made twice"
+    assert len({line.split()[0] for line in fits}) == 2, "both have worked"
+
+
+@posix
+def test_workers_end_when_their_parent_is_killed(tmp_path):
+    log = tmp_path / "log.txt"
+    plan = write_plan(tmp_path, method("odd", parameters=f'{{ seconds = 600, log = "{log}" }}'), head=ONE)
+    run = tool.start(plan, 2)
+    wait_until(lambda: log.is_file() and log.read_text().count("\n") == 2)
+    workers = [int(line.split()[0]) for line in log.read_text().splitlines()]
+    assert all(is_alive(worker) for worker in workers)
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    wait_until(lambda: not any(is_alive(worker) for worker in workers), limit_s=10)
+
+
+@posix
+def test_a_worker_that_dies_costs_its_job_only(tmp_path):
+    plan = write_plan(
+        tmp_path, method("odd", name='"deadly"', parameters="{ dies = true }"), method("uniform"), head=ONE
+    )
+    assert run_plan(plan, n_jobs=1).counts == {"done": 2, "failed": 2}
+    failures = read_results(plan)["small"].failures()
+    assert set(failures["method"]) == {"deadly"}
+    assert set(failures["error"]) == {
+        "the worker process was killed by SIGKILL (as the system does when memory runs out)"
+    }
+
+
+@pytest.mark.skipif(not can_limit_memory() or sys.platform != "linux", reason="memory of processes cannot be limited")
+def test_a_job_that_needs_too_much_memory_fails_alone(tmp_path):
+    hungry = method("odd", name='"hungry"', parameters="{ n_bytes = 4_000_000_000 }")
+    plan = write_plan(tmp_path, hungry, method("uniform"), head=ONE)
+    assert run_plan(plan, n_jobs=1, memory_limit=2 * 10**9).counts == {"done": 2, "failed": 2}
+    failures = read_results(plan)["small"].failures()
+    assert set(failures["method"]) == {"hungry"}
+    assert failures["error"].str.startswith("out of memory: ").all()
+
+
+@posix
+def test_a_full_disk_ends_a_run_in_order_and_it_continues_with_more_room(tmp_path):
+    plan = write_plan(tmp_path, method("univariate"), method("uniform"))
+    script = f"""
+import resource, sys
+from omnirank.evaluation.experiments import Store, run_plan
+from omnirank.evaluation.experiments.schema import StoreUnavailableError
+record = Store.record
+def recorded(self, done, failed):
+    # from now on no file of this process may grow
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+    return record(self, done, failed)
+Store.record = recorded
+try:
+    run_plan({str(plan)!r}, patience_s=0.2)
+except StoreUnavailableError as error:
+    print(error)
+    sys.exit(3)
+"""
+    ended = run_python("-c", script)
+    assert ended.returncode == 3, ended.stderr
+    assert "Make room and run the plan again" in ended.stdout
+    assert run_plan(plan).counts == {"done": 16}
+
+
+def test_leases_are_renewed_while_a_run_works(tmp_path):
+    path = tmp_path / "plan.sqlite"
+    with Store(path, create=True) as store:
+        store.enlist("s", {}, [(Member("iris", "a", "", 0, 5, 0, 0), Job("k", "f", {}))])
+        store.claim("s", "me", lease_s=5.0)
+        [before] = store._db.execute("SELECT lease_until FROM jobs").fetchone()
+        with _Heartbeat(path, "me", lease_s=6.0):
+            wait_until(lambda: store._db.execute("SELECT lease_until FROM jobs").fetchone()[0] > before)
+
+
+def test_a_pool_forgets_a_worker_that_ends_while_idle():
+    pool = WorkerPool(1)
+    claim = {"fit": "f", "specs": {"k": {}}, "code": "none such", "modules": [], "keep_rankings": False}
+    pool.start(claim)
+    outcome = pool.finished(60)
+    assert "install the same version on all machines" in outcome["failed"]["k"]["error"]
+    [worker] = pool._idle
+    worker._process.kill()
+    wait_until(lambda: not pool._events.empty())
+    assert pool.finished(0) is None
+    pool.start(claim)
+    assert list(pool.finished(60)["failed"]) == ["k"], "a new worker has taken its place"
+    pool.close()
+
+
+@pytest.mark.filterwarnings("ignore:.*:ResourceWarning", "ignore:.*:DeprecationWarning")
+def test_on_a_dask_cluster(tmp_path):
+    distributed = pytest.importorskip("distributed", reason="needs omnirank[dask]")
+    methods = [method("univariate"), method("odd", name='"bad"', parameters="{ fails = true }")]
+    plans = [write_plan(tmp_path, *methods, head=ONE, name=f"{name}.toml") for name in ("dask", "plain")]
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=None
+    ) as cluster:
+        summary = run_plan(plans[0], backend="dask", scheduler=cluster.scheduler_address)
+    assert summary.counts == {"done": 2, "failed": 2}
+    run_plan(plans[1])
+    first, second = (read_results(plan)["small"] for plan in plans)
+    assert first.figures.equals(second.figures)
+    assert first.failures()["error"].tolist() == second.failures()["error"].tolist()

@@ -1,0 +1,218 @@
+"""Tables of results: means, gaps, best combinations, areas, several stores; and the commands that print them."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from omnirank.cli.app import app
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.evaluation.experiments import Store, read_rankings, read_results, runner
+from omnirank.evaluation.experiments.store import Job, Member
+from reference.experiment_plans import HEAD, InProcess, method, write_plan
+
+FACTS = {
+    "measures": ["accuracy"],
+    "data": ["wine", "iris"],
+    "methods": ["b", "a", "grid"],
+    "best_of_grid": [],
+    "tasks": {"wine": "classification", "iris": "classification"},
+}
+
+
+def write_store(path, values, facts=FACTS, study="s", measure="accuracy"):
+    """A store with one job a value; values by (data, method, choice, labelled, neighbors, seed, fold)."""
+    jobs = [(Member(*place), Job("-".join(map(str, place)), "f", {})) for place in values]
+    with Store(path, create=True) as store:
+        store.enlist(study, facts, jobs)
+        done = {
+            job.key: {"figures": {measure: value, "kappa": 0.0}, "seconds": 2.0 + place.fold, "n_test": 10 + place.fold}
+            for (place, job), value in zip(jobs, values.values(), strict=True)
+            if value != "failed"
+        }
+        failed = {
+            job.key: {"error": "Boom", "traceback": "where"}
+            for (_, job), value in zip(jobs, values.values(), strict=True)
+            if value == "failed"
+        }
+        store.record(done, failed)
+    return path
+
+
+def place(data="iris", method="a", choice="", labelled=0, neighbors=5, seed=0, fold=0):
+    return (data, method, choice, labelled, neighbors, seed, fold)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "plan.sqlite"
+
+
+def test_means_over_folds_weigh_test_examples_and_leave_out_what_is_undefined(path):
+    values = {place(fold=0): 1.0, place(fold=1): 0.0, place(method="b", fold=0): 0.5, place(method="b", fold=1): None}
+    study = read_results(write_store(path, values))["s"]
+    table = study.table("accuracy")
+    assert list(table.columns) == ["b", "a"], "in the order of the plan"
+    assert table.loc["iris", "a"] == pytest.approx(10 / 21)
+    assert table.loc["iris", "b"] == 0.5
+    assert study.times().loc["iris", "a"] == 2.5
+    assert study.measures == ["accuracy"]
+
+
+def test_gaps_stay_gaps(path):
+    values = {place(fold=i, data=data): 0.5 for i in (0, 1) for data in ("iris", "wine")}
+    values |= {place(method="b", fold=i, data=data): 0.6 for i in (0, 1) for data in ("iris", "wine")}
+    values[place(fold=1)] = "failed"
+    study = read_results(write_store(path, values))["s"]
+    table = study.table("accuracy")
+    assert list(table.index) == ["wine", "iris"]
+    assert np.isnan(table.loc["iris", "a"]), "a mean of the other folds would not be comparable"
+    assert study.compare("accuracy").friedman.n_datasets == 1
+    [failure] = study.failures().to_dict("records")
+    assert (failure["data"], failure["error"], failure["traceback"]) == ("iris", "Boom", "where")
+
+
+@pytest.mark.parametrize(("measure", "best"), [("accuracy", [0.9, 0.8]), ("log_loss", [0.2, 0.1])])
+def test_the_best_of_a_grid_is_that_of_each_data_set(path, measure, best):
+    values = {
+        place(method="grid", choice=choice, data=data): value
+        for choice, data, value in [
+            ("k=1", "iris", 0.9),
+            ("k=2", "iris", 0.2),
+            ("k=1", "wine", 0.1),
+            ("k=2", "wine", 0.8),
+        ]
+    }
+    write_store(path, values, FACTS | {"best_of_grid": ["grid"]}, measure=measure)
+    table = read_results(path)["s"].table(measure)
+    assert table["grid"].to_dict() == {"iris": best[0], "wine": best[1]}
+    write_store(path, values, measure=measure)
+    assert list(read_results(path)["s"].table(measure).columns) == ["grid (k=1)", "grid (k=2)"]
+
+
+def test_areas_under_curves_over_labelled_examples(path):
+    values = {place(labelled=count): value for count, value in [(50, 0.2), (100, 0.6), (500, 0.8)]}
+    study = read_results(write_store(path, values))["s"]
+    assert study.table("accuracy").loc["iris", "a"] == pytest.approx((0.1 + 0.6 + 0.4) / 2)
+    assert study.table("accuracy", labelled=100).loc["iris", "a"] == 0.6
+    curve = study.curves("accuracy")["iris"]
+    assert curve.index.tolist() == [50, 100, 500]
+    assert curve["a"].tolist() == [0.2, 0.6, 0.8]
+
+
+def test_predictors_stand_beside_rankings_of_every_number_of_neighbours(path):
+    values = {place(neighbors=3): 0.3, place(neighbors=7): 0.7, place(method="b", neighbors=0): 0.5}
+    study = read_results(write_store(path, values))["s"]
+    assert study.neighbor_counts == [3, 7]
+    assert study.table("accuracy").loc["iris"].to_dict() == {"b": 0.5, "a": 0.3}
+    assert study.table("accuracy", neighbors=7).loc["iris"].to_dict() == {"b": 0.5, "a": 0.7}
+    with pytest.raises(ParameterError, match="'accurate' is not a measure"):
+        study.table("accurate")
+
+
+def test_stores_of_a_folder_are_joined(tmp_path):
+    write_store(tmp_path / "one.sqlite", {place(): 0.5, place("wine"): "failed"})
+    write_store(tmp_path / "two.sqlite", {place("wine"): 0.25})
+    write_store(tmp_path / "other.sqlite", {place(): 0.75}, study="t")
+    results = read_results(tmp_path)
+    assert [study.name for study in results] == ["s", "t"]
+    assert results["s"].table("accuracy")["a"].to_dict() == {"wine": 0.25, "iris": 0.5}
+    with pytest.raises(DataError, match="there is no study 'u'; there are 's', 't'"):
+        results["u"]
+    with Store(tmp_path / "three.sqlite", create=True) as store:
+        store.enlist("s", FACTS, [(Member(*place()), Job("another", "f", {}))])
+    with pytest.raises(DataError, match=r"(two|three)\.sqlite"):
+        read_results(tmp_path)
+    Store(tmp_path / "new.sqlite", create=True).close()
+    with pytest.raises(DataError, match="holds no study yet"):
+        read_results(tmp_path / "new.sqlite")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match="holds no store"):
+        read_results(tmp_path / "empty")
+
+
+# -- commands -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def command(monkeypatch):
+    monkeypatch.setattr(runner, "WorkerPool", lambda *_: InProcess())
+
+    def run(*arguments, code=0):
+        found = CliRunner().invoke(app, [str(argument) for argument in arguments])
+        assert found.exit_code == code, found.output
+        return found.output if code == 2 else found.stdout
+
+    return run
+
+
+def test_run_status_and_compare(command, tmp_path):
+    head = HEAD.replace('code = "test"', 'code = "test"\nkeep_rankings = true\nmeasures = ["accuracy"]')
+    plan = write_plan(
+        tmp_path, method("univariate"), method("uniform"), method("odd", parameters="{ fails = true }"), head=head
+    )
+    printed = command("experiment", "run", plan, "--jobs", "1", code=1)
+    assert "16 of 24 jobs done, 24 finished in this run, 8 failed" in printed
+    assert "ZeroDivisionError: this method always fails" in printed
+    assert "Traceback" in command("experiment", "status", plan, "--errors")
+    rows = command("experiment", "status", plan, "--csv").splitlines()
+    assert rows == ["study,data,done,failed,open", "small,iris,8,4,0", "small,wine,8,4,0"]
+    assert len(read_rankings(plan, "small", "iris", "univariate")) == 2
+
+    write_plan(tmp_path, method("univariate"), method("uniform"), head=head)
+    assert "16 of 16 jobs done, 0 finished in this run, 0 failed" in command("experiment", "run", plan)
+    printed = command("compare", plan, "--out", tmp_path / "out")
+    assert "accuracy, 3 neighbours (larger is better)" in printed
+    assert "Wilcoxon" in printed
+    written = {file.name for file in (tmp_path / "out").iterdir()}
+    for k in (3, 5):
+        assert {f"small-accuracy-{k}{end}" for end in (".md", ".tex", ".csv", "-ranks.csv", "-ranks.svg")} <= written
+    assert "small-seconds.csv" in written
+    assert r"\begin{tabular}{lrr}" in (tmp_path / "out" / "small-accuracy-3.tex").read_text()
+
+
+def test_compare_csv_is_sorted_figures(command, path):
+    values = {place(d, m, neighbors=k): 0.1 + k for d in ("wine", "iris") for m in ("b", "a") for k in (20, 3)}
+    write_store(path, values)
+    printed = command("compare", path, "--csv", "--measure", "accuracy")
+    rows = list(csv.DictReader(io.StringIO(printed)))
+    keys = [(row["data"], row["method"], int(row["neighbors"])) for row in rows]
+    assert keys == sorted(keys)
+    assert len(keys) == 8
+    assert rows[0] == {
+        "study": "s",
+        "data": "iris",
+        "method": "a",
+        "labelled": "0",
+        "neighbors": "3",
+        "measure": "accuracy",
+        "mean": "3.1",
+        "n": "1",
+    }
+
+
+def test_curves_are_drawn(command, path, tmp_path):
+    values = {place(d, m, labelled=n): n / 1000 for d in ("wine", "iris") for m in ("b", "a") for n in (50, 100)}
+    write_store(path, values)
+    assert "area over labelled examples" in command("compare", path, "--out", tmp_path / "out")
+    assert (tmp_path / "out" / "s-accuracy-5-iris-curve.svg").is_file()
+    assert (tmp_path / "out" / "s-accuracy-5-iris-curve.csv").read_text().splitlines()[1] == "50,0.05,0.05"
+
+
+def test_mistakes_are_one_line(command, path, tmp_path):
+    assert "there is no store" in command("compare", tmp_path / "absent.sqlite", code=2)
+    write_store(path, {place(): 0.5})
+    assert "choose one of" in command("compare", path, "--measure", "accurate", code=2)
+    plan = write_plan(tmp_path, method("univariat"))
+    assert "did you mean 'univariate'" in command("experiment", "run", plan, code=2)
+    assert "not an amount of memory" in command("experiment", "run", plan, "--memory", "much", code=2)
+
+
+def test_the_example_is_printed(command):
+    from omnirank.evaluation.experiments import example_plan
+
+    assert command("experiment", "example") == example_plan()

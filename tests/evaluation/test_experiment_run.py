@@ -1,0 +1,309 @@
+"""Runs of plans: what is computed, what is not computed again, and what goes wrong without stopping the rest."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import omnirank as om
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.evaluation.evaluate import evaluate
+from omnirank.evaluation.experiments import Store, read_results, run_plan, runner
+from omnirank.evaluation.experiments.learners import models_of_one_fit
+from omnirank.evaluation.experiments.runner import Listeners
+from omnirank.evaluation.experiments.schema import StoreUnavailableError
+from omnirank.evaluation.folds import make_folds
+from omnirank.evaluation.measures import measure
+from reference.experiment_plans import HEAD, InProcess, method, write_plan
+
+ONE = HEAD.replace('[[data]]\nsample = "wine"\n', "")
+ROWS = 'path = "rows.csv"\ntarget = "last"\n'
+
+
+@pytest.fixture(autouse=True)
+def backend(monkeypatch):
+    made = []
+
+    def make(n_workers, memory_limit=None):
+        made.append(InProcess())
+        return made[-1]
+
+    monkeypatch.setattr(runner, "WorkerPool", make)
+    return made
+
+
+def write_rows(folder, seed=0, name="rows.csv", n=40):
+    rng = np.random.default_rng(seed)
+    X = rng.random((n, 3))
+    lines = [",".join([*map(repr, row.tolist()), "ab"[int(row[0] > 0.5)]]) for row in X]
+    (folder / name).write_text("\n".join(["x,y,z,kind", *lines]) + "\n")
+
+
+def test_figures_are_those_of_the_single_steps(tmp_path):
+    path = write_plan(tmp_path, method("genie3", parameters="{ n_trees = 5 }"), method("pct", name='"tree"'), head=ONE)
+    assert run_plan(path).counts == {"done": 6}
+    figures = read_results(path)["small"].figures
+    data = om.datasets.load_sample("iris")
+    for number, fold in enumerate(make_folds(data, "cross-validation", n_folds=2, random_state=0)):
+        train, test = fold.training(data), fold.testing(data)
+        ranking = om.EnsembleRanker(n_trees=5, random_state=0).fit(train).ranking_
+        for k in (3, 5):
+            rows = figures.query(f"method == 'genie3' and fold == {number} and neighbors == {k}")
+            assert dict(zip(rows["measure"], rows["value"], strict=True)) == evaluate(ranking, train, test, k)
+        tree = om.PCTClassifier(random_state=0).fit(train)
+        found = measure(test.target, tree.predict_proba(test), training=train.target, task=train.task)
+        rows = figures.query(f"method == 'tree' and fold == {number}")
+        assert dict(zip(rows["measure"], rows["value"], strict=True)) == pytest.approx(found)
+
+
+def test_a_second_run_computes_nothing_and_a_changed_plan_what_is_new(tmp_path, backend):
+    first = method("univariate")
+    path = write_plan(tmp_path, first)
+    assert run_plan(path).n_new == 8
+    assert run_plan(path).n_new == 0
+    assert len(backend) == 1
+    more = HEAD.replace("[3, 5]", "[5, 7]")
+    write_plan(tmp_path, method("univariate", name='"renamed"'), method("uniform"), head=more)
+    summary = run_plan(path)
+    assert summary.n_new == 4 + 8, "a new number of neighbours for one method, all of the other"
+    assert summary.counts == {"done": 16}
+    assert set(read_results(path)["small"].figures["method"]) == {"renamed", "uniform"}
+    write_plan(tmp_path, first, head=HEAD.replace('code = "test"', 'code = "newer"'))
+    assert run_plan(path).n_new == 8, "another version of the code computes anew"
+
+
+def test_scores_sizes_and_numbers_of_neighbours_come_from_one_fit(tmp_path, backend):
+    forests = method(["genie3", "symbolic", "permutation"], grid="{ n_trees = [2, 4] }")
+    relief = method("relief", grid="{ n_neighbors = [3, 6], n_iterations = [0.5, 1.0] }")
+    path = write_plan(tmp_path, forests, relief)
+    run_plan(path)
+    assert len(backend[0].claims) == 2 * 2 * 2, "data sets, folds, fits"
+    shared = read_results(path)["small"].figures
+    write_plan(tmp_path, forests, relief, head=HEAD.replace('code = "test"', 'code = "t"\nshare_fits = false'))
+    run_plan(path)
+    assert len(backend[1].claims) == 2 * 2 * (6 + 4) * 2
+    # each on its own gives the same figures: sizes are prefixes, and other scores change nothing
+    assert read_results(path)["small"].figures.equals(shared)
+
+
+@pytest.mark.parametrize("use", ["genie3", "permutation", "relief", "relieff"])
+def test_a_shared_fit_gives_the_scores_of_single_fits(use):
+    data = om.datasets.load_sample("wine").hide_labels(slice(0, 20))
+    values = {"relief": "n_neighbors", "relieff": "n_neighbors"}.get(use, "n_trees")
+    methods = {str(n): {"use": use, "parameters": {values: n}} for n in (3, 7, 1000 if values != "n_trees" else 9)}
+    found = models_of_one_fit(methods, data, seed=1)
+    for key, wanted in methods.items():
+        alone = om.make_ranker(use, **wanted["parameters"], random_state=1).fit(data).ranking_
+        np.testing.assert_allclose(found[key].scores, alone.scores, rtol=1e-12, atol=1e-15)
+
+
+def test_failures_are_recorded_and_the_rest_goes_on(tmp_path):
+    bad = method("odd", name='"bad"', parameters="{ fails = true }")
+    path = write_plan(tmp_path, bad, method("univariate"))
+    summary = run_plan(path)
+    assert summary.counts == {"done": 8, "failed": 8}
+    failures = read_results(path)["small"].failures()
+    assert set(failures["method"]) == {"bad"}
+    assert set(failures["error"]) == {"ZeroDivisionError: this method always fails"}
+    assert failures["traceback"].str.contains("experiment_methods.py").all()
+    assert run_plan(path).n_new == 0
+    assert run_plan(path, retry_failed=True).n_new == 8
+
+
+def test_one_bad_parameter_does_not_fail_those_that_share_its_fit(tmp_path):
+    path = write_plan(tmp_path, method(["genie3", "permutation"], parameters="{ bootstrap = false, n_trees = 3 }"))
+    assert run_plan(path).counts == {"done": 8, "failed": 8}
+    assert set(read_results(path)["small"].failures()["method"]) == {"permutation"}
+
+
+def test_a_file_that_never_was_is_refused_before_anything_runs(tmp_path, backend):
+    path = write_plan(tmp_path, method("univariate"), head=HEAD + '[[data]]\nname = "mine"\n' + ROWS)
+    with pytest.raises(DataError, match=r"\[\[data\]\] number 3 \(mine\): there is no file .*rows.csv"):
+        run_plan(path)
+    assert backend == []
+    assert not path.with_suffix(".sqlite").exists()
+
+
+def test_a_data_set_that_vanishes_fails_alone(tmp_path):
+    write_rows(tmp_path)
+    head = ONE + "[[data]]\n" + ROWS
+    path = write_plan(tmp_path, method("univariate"), head=head)
+    assert run_plan(path).counts == {"done": 8}
+    (tmp_path / "rows.csv").unlink()
+    write_plan(tmp_path, method("univariate"), method("uniform"), head=head)
+    notes = []
+    summary = run_plan(path, listeners=Listeners(note=notes.append))
+    assert summary.n_new == 4, "the other data set goes on"
+    assert summary.counts == {"done": 12}, "results of the vanished one are kept"
+    assert "'rows' cannot be read now" in summary.problems[0]
+    assert list(summary.problems) == notes
+
+
+def test_data_that_vanish_or_change_after_planning_are_recorded(tmp_path, monkeypatch):
+    write_rows(tmp_path)
+    path = write_plan(tmp_path, method("univariate"), head=ONE + "[[data]]\n" + ROWS)
+
+    def run_after(change):
+        class Changed(InProcess):
+            def start(self, claim):
+                change()
+                super().start(claim)
+
+        monkeypatch.setattr(runner, "WorkerPool", lambda *_: Changed())
+        return run_plan(path, retry_failed=True)
+
+    assert run_after(lambda: (tmp_path / "rows.csv").unlink(missing_ok=True)).counts == {"done": 4, "failed": 4}
+    assert "cannot be read: No such file" in read_results(path)["small"].failures()["error"].iloc[0]
+    write_rows(tmp_path)
+    assert run_after(lambda: write_rows(tmp_path, seed=1)).counts == {"done": 4, "failed": 4}
+    assert "changed since" in read_results(path)["small"].failures()["error"].iloc[0]
+    write_rows(tmp_path)
+    assert run_after(lambda: None).counts == {"done": 8}
+
+
+def test_a_full_disk_is_waited_for_and_then_told(tmp_path, monkeypatch):
+    path = write_plan(tmp_path, method("univariate"))
+    record, left = Store.record, [2]
+
+    def full(self, done, failed):
+        if left[0]:
+            left[0] -= 1
+            raise StoreUnavailableError("database or disk is full")
+        return record(self, done, failed)
+
+    monkeypatch.setattr(Store, "record", full)
+    notes = []
+    assert run_plan(path, patience_s=5, listeners=Listeners(note=notes.append)).counts == {"done": 8}
+    assert notes == ["database or disk is full; waiting for room, nothing is lost"]
+    left[0] = 10**6
+    write_plan(tmp_path, method("uniform"))
+    with pytest.raises(StoreUnavailableError, match="Make room and run the plan again"):
+        run_plan(path, patience_s=0.01)
+    left[0] = 0
+    assert run_plan(path).counts == {"done": 8}
+
+
+def test_an_interrupted_run_gives_its_jobs_back(tmp_path, monkeypatch):
+    class Interrupted(InProcess):
+        def finished(self, timeout_s):
+            if len(self.claims) > 2:
+                raise KeyboardInterrupt
+            return super().finished(timeout_s)
+
+    path = write_plan(tmp_path, method("univariate"))
+    monkeypatch.setattr(runner, "WorkerPool", lambda *_: Interrupted())
+    with pytest.raises(KeyboardInterrupt):
+        run_plan(path)
+    with Store(path.with_suffix(".sqlite")) as store:
+        assert store.counts("small") == {"done": 4, "pending": 4}
+        assert {facts["attempts"] for _, facts in store.rows("small")} == {0, 1}
+
+
+def test_parameters_are_chosen_inside_the_training_examples(tmp_path):
+    # with level = 0 all scores are 0, that is: all features weigh the same, which iris likes better than chance
+    chosen = method(
+        "odd", name='"chosen"', grid="{ level = [0.0, -1.0, 1.0] }", select='{ n_folds = 3, measure = "log_loss" }'
+    )
+    fixed = method("odd", grid="{ level = [0.0, -1.0, 1.0] }")
+    path = write_plan(tmp_path, chosen, fixed, head=ONE)
+    assert run_plan(path).counts == {"done": 16}
+    figures = read_results(path)["small"].figures
+    keys = ["neighbors", "fold", "measure"]
+    own = figures[figures["method"] == "chosen"].set_index(keys)["value"]
+    others = [part.set_index(keys)["value"] for _, part in figures[figures["method"] == "odd"].groupby("choice")]
+    for (k, fold), part in own.groupby(["neighbors", "fold"]):
+        assert any(part.equals(other.xs((k, fold), level=(0, 1), drop_level=False)) for other in others), (k, fold)
+
+
+def test_train_and_test_files_and_numbers_of_labelled_examples(tmp_path):
+    write_rows(tmp_path, name="a.csv")
+    write_rows(tmp_path, seed=1, name="b.csv", n=30)
+    head = """
+[study]
+name = "files"
+keep_rankings = true
+seeds = [3, 4]
+[folds]
+scheme = "semi-supervised"
+labelled = [10, 20]
+n_folds = 3
+[evaluation]
+neighbors = "oracle"
+n_neighbors = 3
+[[data]]
+name = "pair"
+train = "a.csv"
+test = "b.csv"
+target = "kind"
+[[data]]
+path = "a.csv"
+target = "kind"
+"""
+    path = write_plan(tmp_path, method("relief"), method("relief", name='"SL"', labelled_only="true"), head=head)
+    assert run_plan(path).counts == {"done": 2 * 2 * 2 * (1 + 3)}
+    study = read_results(path)["files"]
+    assert study.labelled_counts == [10, 20]
+    assert study.jobs.groupby(["data", "labelled"]).size().to_dict() == {
+        ("a", 10): 12,
+        ("a", 20): 12,
+        ("pair", 10): 4,
+        ("pair", 20): 4,
+    }
+    train, test = (om.load(tmp_path / name, target="kind") for name in ("a.csv", "b.csv"))
+    with Store(path.with_suffix(".sqlite")) as store:
+        for member, facts in store.rows("files"):
+            kept = store.ranking(facts["key"])
+            assert kept["names"] == ["x", "y", "z"]
+            if member.data == "pair":
+                ranking = om.Ranking(kept["names"], kept["scores"], "relief")
+                assert evaluate(ranking, train, test, 3, neighbors="oracle") == facts["figures"]
+
+
+@pytest.mark.parametrize("labelled_only", [True, False])
+def test_unlabelled_examples_are_left_out_where_the_plan_says_so(tmp_path, labelled_only):
+    head = ONE.replace("n_folds = 2", 'scheme = "semi-supervised"\nlabelled = [30]\nn_folds = 2')
+    head = head.replace("n_neighbors = [3, 5]", 'n_neighbors = 9\nneighbors = "published"')
+    path = write_plan(tmp_path, method("relief", labelled_only=str(labelled_only).lower()), head=head)
+    assert run_plan(path).counts == {"done": 2}
+    with Store(path.with_suffix(".sqlite")) as store:
+        found = [facts["figures"] for _, facts in store.rows("small")]
+    data = om.datasets.load_sample("iris")
+    for figures, fold in zip(
+        found, make_folds(data, "semi-supervised", labelled=[30], n_folds=2, random_state=0), strict=True
+    ):
+        train = fold.training(data)
+        train = train.take(train.labelled) if labelled_only else train
+        ranking = om.ReliefRanker(random_state=0).fit(train).ranking_
+        expected = evaluate(ranking, train, fold.testing(data), 9, neighbors="published")
+        assert figures == {name: value if np.isfinite(value) else None for name, value in expected.items()}
+
+
+def test_seeds_repeat_the_study(tmp_path):
+    path = write_plan(tmp_path, method("random"), head=ONE.replace('code = "test"', "seeds = [0, 1]"))
+    run_plan(path)
+    figures = read_results(path)["small"].figures
+    first, second = (figures[figures["seed"] == seed]["value"].tolist() for seed in (0, 1))
+    assert first != second
+
+
+def test_ranking_for_each_target_alone_is_another_method(tmp_path):
+    head = ONE.replace("iris", "linnerud").replace("[3, 5]", "3")
+    both = [
+        method("genie3", name=f'"{flag}"', parameters="{ n_trees = 3 }", single_target=flag)
+        for flag in ("true", "false")
+    ]
+    path = write_plan(tmp_path, *both, head=head)
+    assert run_plan(path).counts == {"done": 4}
+    study = read_results(path)["small"]
+    table = study.table("rrmse")
+    assert table.loc["linnerud", "true"] != table.loc["linnerud", "false"]
+
+
+def test_wrong_options_are_refused(tmp_path):
+    path = write_plan(tmp_path, method("univariate"))
+    with pytest.raises(ParameterError, match="backend='threads'"):
+        run_plan(path, backend="threads")
+    with pytest.raises(ParameterError, match="scheduler"):
+        run_plan(path, scheduler="tcp://head:8786")
+    with pytest.raises(ParameterError, match="memory"):
+        run_plan(path, backend="dask", memory_limit=10**9)

@@ -1,0 +1,163 @@
+"""Measures of label sets: against scikit-learn, against plain loops with unknown labels, and worked examples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn import metrics
+
+from omnirank.errors import DataError, ParameterError
+from omnirank.evaluation import measures
+from reference import measures as reference
+
+SAMPLE_MEASURES = ("jaccard_samples", "precision_samples", "recall_samples", "f1_samples", "subset_accuracy")
+
+
+@st.composite
+def label_problems(draw, unknown=False):
+    n, n_labels = draw(st.integers(1, 12)), draw(st.integers(2, 6))
+    values = [0, 1, None] if unknown else [0, 1]
+    truth = draw(
+        st.lists(st.lists(st.sampled_from(values), min_size=n_labels, max_size=n_labels), min_size=n, max_size=n)
+    )
+    scores = draw(st.lists(st.lists(st.integers(0, 4), min_size=n_labels, max_size=n_labels), min_size=n, max_size=n))
+    return truth, [[score / 4 for score in row] for row in scores]
+
+
+def as_array(truth):
+    return np.array([[np.nan if v is None else v for v in row] for row in truth], dtype=float)
+
+
+def thresholded(scores):
+    return [[int(score >= 0.5) for score in row] for row in scores]
+
+
+@given(label_problems())
+@settings(max_examples=60, deadline=None)
+def test_complete_label_sets_as_in_scikit_learn(problem):
+    truth, scores = np.array(problem[0]), np.array(problem[1])
+    chosen = (scores >= 0.5).astype(int)
+    assert measures.hamming_loss(truth, chosen) == pytest.approx(metrics.hamming_loss(truth, chosen))
+    assert measures.subset_accuracy(truth, chosen) == pytest.approx(metrics.accuracy_score(truth, chosen))
+    jaccard = metrics.jaccard_score(truth, chosen, average="samples", zero_division=1)
+    assert measures.jaccard_samples(truth, chosen) == pytest.approx(jaccard)
+    f1 = metrics.f1_score(truth, chosen, average="samples", zero_division=1)
+    assert measures.f1_samples(truth, chosen) == pytest.approx(f1)
+    for average in ("micro", "macro"):
+        for name in ("precision", "recall", "f1"):
+            expected = getattr(metrics, f"{name}_score")(truth, chosen, average=average, zero_division=0)
+            assert getattr(measures, f"{name}_{average}")(truth, chosen) == pytest.approx(expected), (name, average)
+    assert measures.coverage(truth, scores) == pytest.approx(metrics.coverage_error(truth, scores))
+    assert measures.ranking_loss(truth, scores) == pytest.approx(metrics.label_ranking_loss(truth, scores))
+    expected = metrics.label_ranking_average_precision_score(truth, scores)
+    assert measures.average_precision(truth, scores) == pytest.approx(expected)
+
+
+def test_precision_and_recall_of_sets_that_are_not_empty_as_in_scikit_learn():
+    random = np.random.default_rng(3)
+    truth, chosen = random.integers(0, 2, (40, 5)), random.integers(0, 2, (40, 5))
+    truth[:, 0] = chosen[:, 0] = 1
+    for name in ("precision", "recall"):
+        expected = getattr(metrics, f"{name}_score")(truth, chosen, average="samples")
+        assert getattr(measures, f"{name}_samples")(truth, chosen) == pytest.approx(expected)
+
+
+@given(label_problems(unknown=True))
+@settings(max_examples=80, deadline=None)
+def test_unknown_labels_are_left_out(problem):
+    truth, scores = problem
+    array, chosen = as_array(truth), thresholded(scores)
+    assert measures.hamming_loss(array, chosen) == pytest.approx(reference.hamming_loss(truth, chosen))
+    for name in SAMPLE_MEASURES:
+        expected = getattr(reference, name)(truth, chosen)
+        assert getattr(measures, name)(array, chosen) == pytest.approx(expected), name
+    for variant in ("standard", "clus"):
+        for name in ("one_error", "coverage", "ranking_loss"):
+            expected = getattr(reference, name)(truth, scores, variant)
+            found = getattr(measures, name)(array, scores, variant)
+            assert found == pytest.approx(expected, nan_ok=True), (name, variant)
+    assert measures.average_precision(array, scores) == pytest.approx(reference.average_precision(truth, scores))
+
+
+@given(label_problems(unknown=True))
+@settings(max_examples=60, deadline=None)
+def test_areas_of_labels(problem):
+    truth, scores = problem
+    array, columns = as_array(truth), list(zip(*truth, strict=True))
+    parts = []
+    for column, points in zip(columns, zip(*scores, strict=True), strict=True):
+        if all(v is None for v in column):
+            continue
+        present = 1 in column
+        share = reference.mean([v for v in column if v is not None])
+        area = reference.auprc(column, points) if present else 0.0
+        parts.append((share, area, reference.auroc(column, points)))
+    if not parts:
+        assert np.isnan(measures.mean_auroc(array, scores))
+        return
+    present = [(share, area) for share, area, _ in parts if share > 0]
+    assert measures.mean_auroc(array, scores) == pytest.approx(reference.mean([area for *_, area in parts]))
+    assert measures.mean_auprc(array, scores) == pytest.approx(reference.mean([area for _, area, _ in parts]))
+    only = reference.mean([area for _, area in present])
+    assert measures.mean_auprc(array, scores, only_present=True) == pytest.approx(only, nan_ok=True)
+    if present:
+        expected = sum(share * area for share, area in present) / sum(share for share, _ in present)
+        assert measures.weighted_auprc(array, scores) == pytest.approx(expected)
+
+
+def test_areas_under_roc_curves_as_in_scikit_learn():
+    random = np.random.default_rng(0)
+    truth, scores = random.integers(0, 2, (60, 7)), random.integers(0, 9, (60, 7)) / 8
+    assert measures.mean_auroc(truth, scores) == pytest.approx(metrics.roc_auc_score(truth, scores, average="macro"))
+    assert measures.auroc(truth[:, 0], scores[:, 0]) == pytest.approx(metrics.roc_auc_score(truth[:, 0], scores[:, 0]))
+
+
+def test_one_error_of_an_irrelevant_top_label_with_a_low_score():
+    truth, scores = [[0, 1, 0]] * 2, [[0.4, 0.3, 0.1], [0.6, 0.3, 0.1]]
+    assert measures.one_error(truth, scores) == 1.0
+    assert measures.one_error(truth, scores, variant="clus") == 0.5
+    assert measures.one_error(truth, scores, variant="clus", threshold=0.35) == 1.0
+
+
+def test_examples_without_relevant_labels():
+    truth, scores = [[0, 0], [1, 0]], [[0.2, 0.6], [0.7, 0.1]]
+    assert measures.coverage(truth, scores) == 0.5
+    assert measures.coverage(truth, scores, variant="clus") == 1.0
+    assert measures.one_error(truth, scores) == 0.5
+    assert np.isnan(measures.coverage([[0, 0]], [[0.1, 0.2]], variant="clus"))
+
+
+def test_pooled_area_is_the_base_rate_for_constant_scores_and_1_for_perfect_ones():
+    truth = np.array([[1, 0, 0], [1, 1, 0], [0, 0, 0]])
+    assert measures.pooled_auprc(truth, np.full((3, 3), 0.3)) == pytest.approx(3 / 9)
+    assert measures.pooled_auprc(truth, truth * 0.5) == 1.0
+
+
+def test_sparse_label_sets():
+    truth = np.array([[1, 0, 0], [0, 1, 1]])
+    scores = np.array([[0.5, 0.1, 0.6], [0.1, 0.8, 0.4]])
+    stored = sparse.csr_array(truth)
+    assert measures.hamming_loss(stored, scores >= 0.5) == measures.hamming_loss(truth, scores >= 0.5)
+    assert measures.ranking_loss(stored, scores) == measures.ranking_loss(truth, scores)
+    assert measures.mean_auprc(stored, scores) == measures.mean_auprc(truth, scores)
+
+
+def test_weights_of_labels_in_the_hamming_loss():
+    truth, chosen = [[1, 0], [1, 1]], [[1, 1], [1, 0]]
+    assert measures.hamming_loss(truth, chosen, weights=[1.0, 0.75]) == pytest.approx(0.375)
+
+
+def test_shapes_and_names_are_checked():
+    with pytest.raises(DataError, match=r"shape \(1, 3\).*\(1, 2\)"):
+        measures.hamming_loss([[1, 0]], [[1, 0, 1]])
+    with pytest.raises(DataError, match="shape"):
+        measures.ranking_loss([[1, 0]], [[1, 0, 1]])
+    with pytest.raises(DataError, match="shape"):
+        measures.mean_auroc([[1, 0]], [[1, 0, 1]])
+    with pytest.raises(DataError, match="matrix"):
+        measures.hamming_loss([1, 0], [1, 0])
+    with pytest.raises(ParameterError, match="variant='other'"):
+        measures.coverage([[1, 0]], [[0.1, 0.2]], variant="other")

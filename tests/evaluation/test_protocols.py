@@ -1,0 +1,249 @@
+"""Rankings over folds, curves, saturation, stability and relevance."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import omnirank as om
+from omnirank.evaluation.curves import Curve, label_curve, top_curve
+from omnirank.evaluation.evaluate import evaluate, predictions
+from omnirank.evaluation.folds import make_folds
+from omnirank.evaluation.protocols import evaluate_folds, relevance
+from omnirank.evaluation.saturation import saturation_curve, saturation_rankings, saturation_size
+from omnirank.evaluation.stability import stability
+from omnirank.plots import plot_curves
+from omnirank.testing import tiny_dataset
+
+
+def classes(n=90):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 6))
+    return om.Dataset(X, np.where(X[:, 0] + 0.3 * X[:, 1] > 0, "p", "q"))
+
+
+def numbers(n=90):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 6))
+    return om.Dataset(X, X[:, 0] + 0.3 * X[:, 1])
+
+
+# -- folds ------------------------------------------------------------------------------------------------
+
+
+def test_means_over_folds_are_weighted_by_size():
+    data = numbers(50)
+    folds = make_folds(data, "cross-validation", n_folds=4, random_state=0)
+    results = evaluate_folds(om.UnivariateRanker(), data, folds, [3, 5])
+    by_hand = []
+    for fold in folds:
+        train, test = data.take(fold.train), data.take(fold.test)
+        by_hand.append(evaluate(om.UnivariateRanker().fit(train), train, test, 5)["rrmse"])
+    frame = results.frame[results.frame["n_neighbors"] == 5]
+    assert frame["rrmse"].tolist() == by_hand
+    assert sorted(frame["n_test"]) == [12, 12, 13, 13]
+    summary = results.summary.set_index("n_neighbors")
+    assert summary.loc[5, "rrmse"] == pytest.approx(np.average(by_hand, weights=frame["n_test"]))
+    assert list(results.rankings) == [fold.key for fold in folds]
+
+
+def test_classes_are_pooled():
+    data = classes(50)
+    folds = make_folds(data, "cross-validation", n_folds=4, random_state=0)
+    summed = evaluate_folds(om.UnivariateRanker(), data, folds, 5)
+    counts = np.zeros((2, 2))
+    for fold in folds:
+        train, test = data.take(fold.train), data.take(fold.test)
+        means = predictions(om.UnivariateRanker().fit(train), train, test, 5).means[5]
+        np.add.at(counts, (test.target.values[:, 0].astype(int), means.argmax(axis=1)), 1)
+    f1 = np.mean(2 * np.diag(counts) / (counts.sum(axis=0) + counts.sum(axis=1)))
+    assert summed.summary["f1_macro"].item() == pytest.approx(f1)
+    mean = evaluate_folds(om.UnivariateRanker(), data, folds, 5, aggregate="mean").summary["f1_macro"].item()
+    assert mean == pytest.approx(np.average(summed.frame["f1_macro"], weights=summed.frame["n_test"]))
+    assert mean != pytest.approx(f1)
+
+
+@pytest.mark.parametrize("task", ["multi-label", "hierarchical-multi-label", "clustering", "mixed-targets"])
+def test_every_kind_of_target(task):
+    data = tiny_dataset(task)
+    folds = make_folds(data, "cross-validation", n_folds=3, random_state=0)
+    for aggregate in ("mean", "pooled"):
+        summary = evaluate_folds(np.arange(5.0), data, folds, 3, aggregate=aggregate, top=2).summary
+        assert np.isfinite(summary.iloc[0, 3:].astype(float)).any()
+
+
+def test_which_labels_are_seen():
+    data = classes()
+    fold = make_folds(data, "semi-supervised", labelled=[12], n_folds=3, random_state=0)[0]
+    seen = []
+
+    class Spy(om.UniformRanker):
+        def _rank(self, dataset):
+            seen.append((dataset.n_examples, int(dataset.labelled.sum())))
+            return super()._rank(dataset)
+
+    n = len(fold.labelled)
+    for neighbors in ("labelled", "oracle", "published"):
+        evaluate_folds(Spy(), data, [fold], 5, neighbors=neighbors)
+    evaluate_folds(Spy(), data, [fold], 5, use_unlabelled=False)
+    assert seen == [(60, n), (60, n), (60, n), (n, n)]
+
+
+def test_neighbour_modes_differ_as_they_should():
+    data = classes()
+    folds = make_folds(data, "semi-supervised", labelled=[12], n_folds=3, random_state=0)
+    found = {
+        mode: evaluate_folds(np.ones(6), data, folds, 9, neighbors=mode).summary["f1_macro"].item()
+        for mode in ("labelled", "oracle", "published")
+    }
+    whole = make_folds(data, "cross-validation", n_folds=3, random_state=0)
+    assert found["oracle"] == evaluate_folds(np.ones(6), data, whole, 9).summary["f1_macro"].item()
+    assert len(set(found.values())) == 3
+
+
+def test_bad_calls():
+    data = classes()
+    with pytest.raises(ValueError, match="no fold"):
+        evaluate_folds(np.ones(6), data, [])
+    with pytest.raises(ValueError, match="aggregate='median'"):
+        evaluate_folds(np.ones(6), data, make_folds(data, "split"), aggregate="median")
+
+
+# -- curves -----------------------------------------------------------------------------------------------
+
+
+def test_curve_over_labels():
+    data = classes(150)
+    folds = make_folds(data, "semi-supervised", labelled=[100, 10, 40], n_folds=3, random_state=0)
+    results = evaluate_folds(om.UnivariateRanker(), data, folds, [3, 5])
+    curve = label_curve(results, "f1_macro", 5, "univariate")
+    assert curve.positions.tolist() == [10, 40, 100]
+    low, middle, high = curve.values
+    assert curve.area == pytest.approx((low / 2 + middle + high / 2) / 2)
+    with pytest.raises(ValueError, match="give n_neighbors"):
+        label_curve(results, "f1_macro")
+    with pytest.raises(ValueError, match="no results for 7"):
+        label_curve(results, "f1_macro", 7)
+    with pytest.raises(ValueError, match="was not measured"):
+        label_curve(results, "rrmse", 5)
+    plain = evaluate_folds(om.UnivariateRanker(), data, make_folds(data, "split"), 3)
+    with pytest.raises(ValueError, match="hide no labels"):
+        label_curve(plain, "f1_macro")
+
+
+def test_better_by_follows_the_direction():
+    a, b = (Curve([1, 2], [v, v], "rrmse", "trees", False) for v in (0.25, 0.5))
+    assert a.better_by(b) == 0.25
+    assert b.better_by(a) == -0.25
+    assert a.best == 0
+    with pytest.raises(ValueError, match="same measure"):
+        a.better_by(Curve([1, 3], [0.5, 0.5], "rrmse", "trees", False))
+    for positions, values in (([1, 1], [0.0, 0.0]), ([1, 2], [0.0]), ([], [])):
+        with pytest.raises(ValueError, match="curve"):
+            Curve(positions, values, "rrmse", "trees", False)
+
+
+def test_curve_over_top_features():
+    train, test = numbers().split(0.6, random_state=0)
+    good = top_curve(om.UnivariateRanker().fit(train), train, test)
+    random = top_curve(om.RandomRanker(random_state=1).fit(train), train, test, name="random")
+    assert good.positions.tolist() == [1, 2, 4, 6]
+    assert good.values[-1] == random.values[-1]
+    assert good.values[0] < random.values[0]
+    assert good.values[1] == evaluate(om.UnivariateRanker().fit(train), train, test, top=2, weighted=False)["rrmse"]
+    assert (good.name, random.name) == ("univariate", "random")
+
+
+def test_curves_are_drawn():
+    first = Curve([50, 100, 500], [0.5, 0.7, 0.8], "f1_macro", "labelled examples", True, "genie3")
+    second = Curve([50, 500], [0.4, 0.6], "f1_macro", "labelled examples", True, "relief")
+    ax = plot_curves([first, second], baseline=0.3)
+    assert ax.lines[0].get_xdata().tolist() == [0, 1, 2]
+    assert ax.lines[1].get_xdata().tolist() == [0, 2]
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert texts == ["genie3, area 0.675", "relief, area 0.500", "equal weights"]
+    assert ax.get_ylabel() == "macro F1"
+    trees = Curve([1, 100], [0.4, 0.6], "f1_macro", "trees", True)
+    assert plot_curves(trees).lines[0].get_xdata().tolist() == [1, 100]
+    for wrong in ([], [first, trees]):
+        with pytest.raises(ValueError, match=r"no curve|different measures"):
+            plot_curves(wrong)
+    with pytest.raises(ValueError, match="1 labels for 2 curves"):
+        plot_curves([first, second], ["one"])
+
+
+# -- saturation -------------------------------------------------------------------------------------------
+
+
+def test_beginnings_of_one_forest_are_smaller_forests():
+    train, _ = numbers().split(0.6, random_state=0)
+    found = saturation_rankings(om.EnsembleRanker(random_state=3), train, [9, 3])
+    assert list(found) == [3, 9]
+    for n_trees, ranking in found.items():
+        alone = om.EnsembleRanker(random_state=3, n_trees=n_trees).fit(train)
+        np.testing.assert_array_equal(ranking.scores, alone.feature_importances_)
+
+
+def test_saturation_of_iterations():
+    train, test = numbers().split(0.6, random_state=0)
+    ranker = om.ReliefRanker(n_neighbors=5, random_state=0)
+    curve = saturation_curve(ranker, train, test, [10, 1.0])
+    assert curve.axis == "iterations"
+    assert curve.positions.tolist() == [10, 54]
+    assert curve.values[1] == evaluate(ranker.fit(train), train, test)["rrmse"]
+    with pytest.raises(ValueError, match="neither trees nor iterations"):
+        saturation_rankings(om.UnivariateRanker(), train, [1])
+
+
+def test_size_that_is_enough():
+    def size(values, larger=False, **options):
+        return saturation_size(Curve([1, 10, 50, 100], values, "rrmse", "trees", larger), **options)
+
+    assert size([0.9, 0.5, 0.5, 0.5]) == 10
+    assert size([0.5, 0.5, 0.5, 0.5]) == 1
+    assert size([0.9, 0.5, 0.9, 0.5]) == 100
+    assert size([0.9, 0.7, 0.5, 0.9]) == 50
+    assert size([0.5, 0.7, 0.8, 0.79], larger=True, tolerance=0.2) == 10
+
+
+# -- stability and relevance ------------------------------------------------------------------------------
+
+
+def test_stability():
+    data = numbers()
+    folds = make_folds(data, "cross-validation", n_folds=4, random_state=0)
+    informed = stability(evaluate_folds(om.UnivariateRanker(), data, folds, 5).rankings, k=2)
+    blind = stability([om.RandomRanker(random_state=i).fit(data).ranking_ for i in range(4)], k=2)
+    assert len(informed.pairs) == 6
+    assert informed.means["kuncheva"] > blind.means["kuncheva"]
+    first = informed.pairs.iloc[0]
+    rankings = evaluate_folds(om.UnivariateRanker(), data, folds, 5).rankings
+    assert first["spearman"] == om.compare(rankings[first["first"]], rankings[first["second"]], 2).spearman
+    assert informed.means["spearman"] == pytest.approx(informed.pairs["spearman"].mean())
+    assert informed.top_counts["x1"] == 4
+    with pytest.raises(ValueError, match="at least two"):
+        stability([om.RandomRanker(random_state=0).fit(data).ranking_])
+
+
+def test_relevance():
+    train, test = numbers().split(0.6, random_state=0)
+    ranking = om.UnivariateRanker().fit(train)
+    found = relevance(ranking, train, test, n_random=4, random_state=0)
+    assert found == relevance(ranking, train, test, n_random=4, random_state=0, n_jobs=2)
+    assert found.value == evaluate(ranking, train, test)["rrmse"]
+    assert found.uniform == evaluate(np.ones(6), train, test)["rrmse"]
+    assert found.gain == found.uniform - found.value > 0
+    assert found.share_beaten == 1.0
+    assert len(set(found.random)) == 4
+    with pytest.raises(ValueError, match="not a measure of regression"):
+        relevance(ranking, train, test, measure="f1_macro", n_random=1)
+    with pytest.raises(ValueError, match="n_random"):
+        relevance(ranking, train, test, n_random=0)
+
+
+def test_relevance_without_target():
+    X = om.datasets.load_sample("digits").X
+    train, test = om.Dataset(X).split(0.5, random_state=0)
+    found = relevance(np.var(train.X, axis=0), train, test, top=8, n_random=5, random_state=0)
+    assert found.measure == "top_features_rmse"
+    assert found.value < found.random_mean

@@ -1,0 +1,141 @@
+"""Kill a study again and again at random moments, and show that nothing is lost, doubled or changed.
+
+    python tests/tools/kill_experiments.py --kills 50 [--workers 2]
+
+It prints the number of restarts and exits with 0 when, after the last restart, the store holds every job exactly once,
+done, with the figures of an undisturbed run. The suite runs a few kills of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parents[1]
+
+PLAN = """
+[study]
+name = "killed"
+modules = ["reference.experiment_methods"]
+code = "pinned"
+seeds = [0, 1]
+
+[folds]
+n_folds = {n_folds}
+
+[evaluation]
+n_neighbors = [3, 5]
+
+[[data]]
+sample = "iris"
+
+[[data]]
+sample = "wine"
+
+[[method]]
+use = "odd"
+parameters = {{ seconds = {seconds} }}
+
+[[method]]
+use = ["genie3", "symbolic"]
+parameters = {{ n_trees = 3 }}
+
+[[method]]
+use = "odd"
+name = "bad"
+parameters = {{ fails = true }}
+"""
+
+
+def environment() -> dict[str, str]:
+    """Where a run finds omnirank and the methods of the tests."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path, str(TESTS)])}
+
+
+def start(plan: Path, n_workers: int) -> subprocess.Popen:
+    command = [sys.executable, "-m", "omnirank.cli", "experiment", "run", str(plan), "--jobs", str(n_workers)]
+    return subprocess.Popen(command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def finished_jobs(store: Path) -> int:
+    from omnirank.evaluation.experiments import Store
+
+    if not store.is_file():
+        return 0
+    with Store(store) as opened:
+        counts = opened.counts("killed")
+    return counts.get("done", 0) + counts.get("failed", 0)
+
+
+def content(store: Path) -> list[tuple]:
+    """Everything that must not depend on kills: places, keys, states, figures, errors."""
+    from omnirank.evaluation.experiments import Store
+
+    with Store(store) as opened:
+        rows = opened.rows("killed")
+    return [(place, row["key"], row["state"], row["figures"], row["error"]) for place, row in rows]
+
+
+def killed_run(plan: Path, n_kills: int, n_workers: int, seed: int = 0, most_s: float = 6.0) -> list[int]:
+    """Run a plan, killing it; then let it finish. Returns how many jobs were finished at each kill that hit it.
+
+    Half of the kills come at a random moment, the others right after a job was recorded, where a transaction is near.
+    """
+    rng = random.Random(seed)
+    hit = []
+    store = plan.with_suffix(".sqlite")
+    for number in range(n_kills):
+        before = finished_jobs(store)
+        process = start(plan, n_workers)
+        after_a_job = number % 2 == 0
+        moment = time.monotonic() + (60.0 if after_a_job else rng.uniform(0.2, most_s))
+        while time.monotonic() < moment and process.poll() is None:
+            if after_a_job and finished_jobs(store) > before:
+                break
+            time.sleep(0.02)
+        time.sleep(rng.uniform(0, 0.1))
+        running = process.poll() is None
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        if running:
+            hit.append(finished_jobs(store))
+    start(plan, n_workers).wait()
+    return hit
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--kills", type=int, default=50)
+    options.add_argument("--workers", type=int, default=2)
+    options.add_argument("--seed", type=int, default=0)
+    chosen = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        n_folds, seconds = 10, 0.2
+        plans = [Path(folder, name) for name in ("killed.toml", "whole.toml")]
+        for plan in plans:
+            plan.write_text(PLAN.format(n_folds=n_folds, seconds=seconds))
+        started = time.monotonic()
+        hit = killed_run(plans[0], chosen.kills, chosen.workers, chosen.seed)
+        killed_s = time.monotonic() - started
+        started = time.monotonic()
+        start(plans[1], chosen.workers).wait()
+        whole_s = time.monotonic() - started
+        killed, whole = (content(plan.with_suffix(".sqlite")) for plan in plans)
+    n_jobs = 2 * 2 * n_folds * 2 * 4
+    same = killed == whole
+    print(f"{chosen.kills} kills, {len(hit)} of them while it ran, {killed_s:.0f} s; undisturbed {whole_s:.0f} s")
+    print(f"jobs finished at each kill: {' '.join(map(str, hit))}")
+    print(f"{len(killed)} jobs in the store, {n_jobs} planned; same as undisturbed: {same}")
+    return 0 if same and len(killed) == n_jobs else 1
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(TESTS))
+    sys.exit(main())
