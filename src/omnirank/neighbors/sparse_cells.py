@@ -15,7 +15,7 @@ from omnirank.neighbors.search import NeighborSearch
 
 __all__ = ["SparseCells", "SparseSearch", "cells_of", "search_among", "sparse_cells"]
 
-# What comparing two stored cells costs, relative to comparing two cells of a dense tile; an estimate, the choice need not be sharp.
+# What comparing two stored cells costs, relative to two cells of a dense tile: an estimate, it need not be sharp.
 _STORED_COST = 40
 
 

@@ -146,7 +146,7 @@ def _numeric_cells(table: Table) -> np.ndarray:
         return np.ascontiguousarray(table.numeric.T)
     cells = np.empty((table.n_columns, table.n_rows), np.float64)
     for f in np.flatnonzero(~table.is_nominal):
-        cells[f] = table.column(f)
+        cells[f] = table.column(int(f))
     return cells
 
 
