@@ -22,6 +22,8 @@ from omnirank.trees._kernels_spaces import (
     GAIN,
     SPLIT_OFF,
     _norms_to_gains,
+    _two_scans,
+    both_gains,
     level_sums,
     node_scratch,
     open_node,
@@ -114,6 +116,9 @@ def _prefix(space, node, weight, lo, total, ints, part, n, floats):
         floats[GAIN, t] = q
         floats[SPLIT_OFF, t] = k
     _norms_to_gains(total, n, floats)
+
+
+both_gains.kind(GramColumns)(_two_scans)
 
 
 @subset_gain.kind(GramColumns)

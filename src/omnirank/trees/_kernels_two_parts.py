@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import dispatched, inlined, part
-from omnirank.trees._kernels_gram import GramColumns
 from omnirank.trees._kernels_labels import LabelSets
 from omnirank.trees._kernels_order import ORDER, OTHER
 from omnirank.trees._kernels_spaces import (
@@ -174,7 +173,7 @@ def _subset_both(space, node, weight, lo, total, ints, n):
     return gain, k
 
 
-both_gains.kind(TwoParts, GramColumns)(_two_scans)
+both_gains.kind(TwoParts)(_two_scans)
 
 
 @level_sums.kind(TwoParts)
