@@ -23,6 +23,7 @@ from reference.trees_semi_supervised import problem_of
 pytestmark = [
     pytest.mark.filterwarnings("ignore:feature .*identifier:UserWarning"),
     pytest.mark.filterwarnings("ignore:feature .*no known value:UserWarning"),
+    pytest.mark.filterwarnings("ignore:extra trees without bootstrap:UserWarning"),
 ]
 few = settings(max_examples=12, deadline=None)
 
