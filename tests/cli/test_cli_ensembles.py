@@ -92,5 +92,5 @@ def test_wrong_options(targets, options, message):
     assert result.stderr.startswith("error: ")
 
 
-def test_without_target_another_method_is_the_default(targets):
-    assert "univariate: " in run("rank", targets, "--task", "clustering").stdout
+def test_the_default_method_needs_no_target(targets):
+    assert "genie3: " in run("rank", targets, "--task", "clustering").stdout

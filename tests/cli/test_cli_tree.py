@@ -59,5 +59,5 @@ def test_writes_to_a_file(plants, tmp_path):
 
 
 def test_refuses_what_makes_no_sense(plants):
-    assert "name it with --target" in run("tree", plants, code=2).stderr
+    assert "name it with --target" in run("tree", plants, "--supervision", "1", code=2).stderr
     assert "choose one" in run("tree", plants, "-t", "kind", "--dot", "--json", code=2).stderr

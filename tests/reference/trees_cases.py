@@ -9,6 +9,7 @@ from scipy import sparse
 from omnirank.data.table import Table
 from omnirank.trees import _kernels_grow as kernels
 from omnirank.trees import space as spaces
+from omnirank.trees._kernels_gram import GramColumns
 from omnirank.trees._kernels_spaces import DenseBlocks, DenseColumns
 from omnirank.trees._kernels_split import Settings
 from omnirank.trees.codes import code_features, searched_cells
@@ -54,7 +55,7 @@ def target_columns(rng, kind, n, missing=0.3):
         return numeric_feature(rng, n, 0.0)[:, None]
     if kind == "labels":
         return (rng.random((n, rng.integers(1, 7))) < rng.uniform(0.1, 0.7)).astype(float)
-    n_columns = int(rng.integers(2, 5)) if kind == "dense" else int(rng.integers(1, 5))
+    n_columns = int(rng.integers(2, 5)) if kind in ("dense", "gram") else int(rng.integers(1, 5))
     columns = np.column_stack([numeric_feature(rng, n, 0.0) for _ in range(n_columns)])
     if kind == "blocks":
         for c in range(n_columns):
@@ -138,7 +139,10 @@ def space_of(problem, kind):
         return spaces._label_sets(sparse.csr_array(problem.columns), scale)
     if kind == "blocks":
         return spaces._blocks(problem.columns, ~np.isnan(problem.columns), scale, weight)
-    space = spaces._all_known(problem.columns, scale, weight)
+    space = spaces._all_known(problem.columns, scale, weight, gram=False)
+    if kind == "gram":
+        z = np.atleast_2d(space.z.T).T
+        return GramColumns(np.ascontiguousarray(z), z @ z.T)
     if kind == "dense" and not isinstance(space, DenseColumns):
         return DenseColumns(spaces._padded(space.z[:, None]))
     return space

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import omnirank as om
 from omnirank.core.seeds import kernel_seed
 from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.trees import space
 from omnirank.trees._kernels_gram import GramColumns
 from omnirank.trees._kernels_spaces import DenseBlocks
 from omnirank.trees._kernels_two_parts import TwoParts
@@ -22,8 +23,18 @@ from reference.trees_semi_supervised import problem_of
 pytestmark = [
     pytest.mark.filterwarnings("ignore:feature .*identifier:UserWarning"),
     pytest.mark.filterwarnings("ignore:feature .*no known value:UserWarning"),
+    pytest.mark.filterwarnings("ignore:extra trees without bootstrap:UserWarning"),
 ]
 few = settings(max_examples=12, deadline=None)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def products_for_small_data():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(space, "_LEAST_GRAM_COLUMNS", 0)
+        yield
+
+
 LEVELS = (0.0, 0.3, 1.0)
 
 
@@ -119,8 +130,6 @@ def test_spaces_that_are_chosen():
 
 
 def test_products_of_rows_grow_the_trees_of_columns(monkeypatch):
-    from omnirank.trees import space
-
     rng = np.random.default_rng(1)
     X = rng.normal(size=(60, 90))
     X[:, 1] = rng.integers(0, 4, 60)

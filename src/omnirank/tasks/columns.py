@@ -262,4 +262,5 @@ def _sparse_variances(matrix: Any, weight: np.ndarray) -> np.ndarray:
     second = np.bincount(matrix.indices, stored_weight * values**2, n_columns)
     with np.errstate(invalid="ignore", divide="ignore"):
         variance = second / known - (first / known) ** 2
-    return np.where((known > 0) & (variance > 1e-14 * second / known), variance, 0.0)
+        varies = (known > 0) & (variance > 1e-14 * second / known)
+    return np.where(varies, variance, 0.0)

@@ -17,16 +17,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from omnirank.trees._kernels_draw import cut_gain, listed_cut
 from omnirank.trees._kernels_order import OTHER
 from omnirank.trees._kernels_spaces import (
     GAIN,
     SPLIT_OFF,
+    both_gains,
     level_sums,
     node_scratch,
     norms_to_gains,
     open_node,
     prefix_gains,
     subset_gain,
+    two_scans,
 )
 
 # Share of a node's sum of squares, a row, that rounding may leave of an impurity of 0.
@@ -114,6 +117,10 @@ def _prefix(space, node, weight, lo, total, ints, part, n, floats):
         floats[GAIN, t] = q
         floats[SPLIT_OFF, t] = k
     norms_to_gains(total, n, floats)
+
+
+both_gains.kind(GramColumns)(two_scans)
+cut_gain.kind(GramColumns)(listed_cut)
 
 
 @subset_gain.kind(GramColumns)

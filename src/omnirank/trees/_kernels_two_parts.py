@@ -16,7 +16,6 @@ import numpy as np
 
 from omnirank.core.compiled import dispatched, inlined, part
 from omnirank.trees._kernels_draw import cut_gain, listed_cut
-from omnirank.trees._kernels_gram import GramColumns
 from omnirank.trees._kernels_labels import LabelSets
 from omnirank.trees._kernels_order import ORDER, OTHER
 from omnirank.trees._kernels_spaces import (
@@ -175,8 +174,8 @@ def _subset_both(space, node, weight, lo, total, ints, n):
     return gain, k
 
 
-both_gains.kind(TwoParts, GramColumns)(two_scans)
-cut_gain.kind(TwoParts, GramColumns)(listed_cut)
+both_gains.kind(TwoParts)(two_scans)
+cut_gain.kind(TwoParts)(listed_cut)
 
 
 @level_sums.kind(TwoParts)

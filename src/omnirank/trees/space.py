@@ -21,8 +21,9 @@ __all__ = ["clustering_space", "constant_space", "two_part_space"]
 # A dense row costs about as much as this share of its columns would cost as labels of a set.
 _LABEL_SET_DENSITY = 1 / 16
 _LANES = 8
-# Products of all pairs of rows are kept for up to this many rows: 128 MB.
+# Products of all pairs of rows are kept for up to this many rows (128 MB), and where they spare something.
 _MOST_GRAM_ROWS = 4096
+_LEAST_GRAM_COLUMNS = 64
 
 
 def clustering_space(
@@ -196,7 +197,7 @@ def _all_known(values: np.ndarray, scale: np.ndarray, weight: np.ndarray | None,
     if centred.shape[1] == 1:
         return OneColumn(np.ascontiguousarray(centred[:, 0]))
     n_rows, n_columns = centred.shape
-    if gram and n_rows < n_columns and n_rows <= _MOST_GRAM_ROWS:
+    if gram and max(n_rows + 1, _LEAST_GRAM_COLUMNS) <= n_columns and n_rows <= _MOST_GRAM_ROWS:
         from omnirank.trees._kernels_gram import GramColumns
 
         return GramColumns(np.ascontiguousarray(centred), centred @ centred.T)
