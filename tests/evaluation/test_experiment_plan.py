@@ -56,6 +56,10 @@ MISTAKES = {
     "neighbours": (HEAD.replace("[3, 5]", "0"), r"\[evaluation\]: n_neighbors must hold whole numbers from 1"),
     "evaluation key": (HEAD.replace("n_neighbors =", "n_neighbours ="), "did you mean 'n_neighbors'"),
     "predictor": (HEAD.replace("n_neighbors = [3, 5]", 'predictor = "kn"'), "did you mean 'knn'"),
+    "variant": (HEAD.replace("n_neighbors = [3, 5]", 'variant = "clu"'), "did you mean 'clus'"),
+    "weighted": (HEAD.replace("n_neighbors = [3, 5]", "weighted = 1"), "weighted must be true or false, not 1"),
+    "top": (HEAD.replace("n_neighbors = [3, 5]", "top = [4, 8]"), "top must be one whole number"),
+    "threshold": (HEAD.replace("n_neighbors = [3, 5]", "threshold = 2"), "threshold must be a number from 0 to 1"),
     "mode": (HEAD.replace("n_neighbors = [3, 5]", 'neighbors = "labeled"'), "did you mean 'labelled'"),
 }
 

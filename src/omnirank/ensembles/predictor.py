@@ -198,6 +198,21 @@ class PCTPredictor(BaseEstimator):
         """Prototypes averaged over the trees."""
         return average_means(self._trees(), table, self._columns.n_columns, n_jobs=self._n_jobs())
 
+    def predict_means(self, X: Any) -> np.ndarray:
+        """Return what predictions are made from: means of the target in the leaves, averaged over the trees.
+
+        Parameters
+        ----------
+        X : Dataset, array-like, scipy.sparse container or data frame
+            Examples with the features of the training data.
+
+        Returns
+        -------
+        ndarray
+            One row an example; one column a number, a label (its frequency) or a class of a nominal target.
+        """
+        return self._means(self._table(X))
+
     def predict(self, X: Any) -> Any:
         """Predict the target.
 

@@ -116,14 +116,26 @@ def make_folds(dataset: Dataset, scheme: str = "cross-validation", **params: Any
     try:
         return list(_SCHEMES[scheme](dataset, **params))
     except TypeError as error:
-        import inspect
-
-        known = list(inspect.signature(_SCHEMES[scheme]).parameters)[1:]
+        known = scheme_parameters(scheme)
         unknown = sorted(set(params) - set(known))
         if not unknown and "missing" not in str(error):
             raise
         what = f"has no parameter {unknown[0]!r}" if unknown else "needs the parameter 'test'"
         raise ParameterError(f"fold scheme {scheme!r} {what}; its parameters: {', '.join(known)}") from None
+
+
+def scheme_parameters(scheme: str) -> tuple[str, ...]:
+    """Return the names of the parameters of a fold scheme.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.folds import scheme_parameters
+    >>> "n_folds" in scheme_parameters("cross-validation")
+    True
+    """
+    import inspect
+
+    return tuple(inspect.signature(_SCHEMES[scheme]).parameters)[1:]
 
 
 def labelled_in_fold(n_labelled: int, n_folds: int, fold: int) -> int:

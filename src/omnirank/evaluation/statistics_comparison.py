@@ -20,6 +20,7 @@ from omnirank.evaluation.statistics_tests import (
     nemenyi_p_values,
     wilcoxon_test,
 )
+from omnirank.evaluation.table_text import latex_text, markdown_row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -110,19 +111,19 @@ class Comparison:
     def to_markdown(self) -> str:
         """Return the table and the tests as Markdown."""
         header, rows = self._cells()
-        lines = [_row(header), _row(["---"] + ["---:"] * (len(header) - 1)), *map(_row, rows)]
+        lines = [markdown_row(header), markdown_row(["---"] + ["---:"] * (len(header) - 1)), *map(markdown_row, rows)]
         return "\n".join([*lines, "", self.summary()])
 
     def to_latex(self) -> str:
         """Return the table as a LaTeX tabular, with the tests in a comment line above it."""
         header, rows = self._cells()
-        body = [" & ".join(map(_latex, cells)) + r" \\" for cells in rows]
+        body = [" & ".join(map(latex_text, cells)) + r" \\" for cells in rows]
         return "\n".join(
             [
                 f"% {self.summary()}",
                 r"\begin{tabular}{l" + "r" * (len(header) - 1) + "}",
                 r"\hline",
-                " & ".join(map(_latex, header)) + r" \\",
+                " & ".join(map(latex_text, header)) + r" \\",
                 r"\hline",
                 *body,
                 r"\hline",
@@ -264,12 +265,3 @@ def _groups(names: list[str], apart: np.ndarray) -> tuple[tuple[str, ...], ...]:
             found.append(tuple(names[start : end + 1]))
             reached = end
     return tuple(found)
-
-
-def _row(cells: list[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
-def _latex(text: str) -> str:
-    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    return "".join(special.get(char, f"\\{char}" if char in "&%$#_{}" else char) for char in text)

@@ -60,5 +60,5 @@ def _of_predictor(predictor: Any, parts: Parts, settings: Mapping[str, Any]) -> 
     training, truth = aligned_targets(train, test)
     if training.levels != train.target.levels:  # type: ignore[union-attr]
         raise DataError("the test data have classes that the training data do not declare")
-    means = predictor._means(predictor._table(test))
+    means = predictor.predict_means(test)
     return measure(truth, means, training=training, task=train.task, hierarchy=train.hierarchy, **settings)

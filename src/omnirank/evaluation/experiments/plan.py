@@ -287,7 +287,7 @@ class _Reader:
             predictor=checks.predictor(table.get("predictor"), where),
             n_neighbors=counts,
             neighbors=checks.neighbor_mode(table.get("neighbors"), where),
-            parameters={key: value for key, value in table.items() if key not in own},
+            parameters=checks.evaluation_values({key: table[key] for key in table if key not in own}, where),
         )
 
 

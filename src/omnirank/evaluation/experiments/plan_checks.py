@@ -14,6 +14,7 @@ __all__ = [
     "counts",
     "different",
     "evaluation_parameters",
+    "evaluation_values",
     "fold_parameters",
     "fold_scheme",
     "grid",
@@ -230,11 +231,9 @@ def fold_scheme(value: Any, where: str) -> str:
 
 def fold_parameters(scheme: str, table: Mapping[str, Any], where: str) -> None:
     """Refuse parameters that the scheme does not have."""
-    from omnirank.evaluation.folds import _SCHEMES
+    from omnirank.evaluation.folds import scheme_parameters
 
-    # the rows of a split are those of the test file, and the first parameter is the data set
-    known = tuple(name for name in list(inspect.signature(_SCHEMES[scheme]).parameters)[1:])
-    known_keys(table, known, f"{where}: scheme {scheme!r}")
+    known_keys(table, scheme_parameters(scheme), f"{where}: scheme {scheme!r}")
     _check_plain(dict(table), where, "parameters")
     for name in ("n_folds", "repetitions"):
         if name in table:
@@ -246,6 +245,24 @@ def evaluation_parameters() -> tuple[str, ...]:
     from omnirank.evaluation.evaluate import evaluate
 
     return tuple(name for name in inspect.signature(evaluate).parameters if name not in _OF_EVALUATION)
+
+
+def evaluation_values(table: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return the values of the further parameters of an evaluation; one that cannot be meant is refused at once."""
+    from omnirank.evaluation.measures.dispatch import VARIANCES, VARIANTS
+
+    for key, known in (("variant", VARIANTS), ("variance", VARIANCES)):
+        if key in table:
+            one_of(table[key], known, where, key)
+    for key in ("weighted", "scaled"):
+        if not isinstance(table.get(key, True), bool):
+            raise ParameterError(f"{where}: {key} must be true or false, not {table[key]!r}")
+    if "top" in table and len(counts(table["top"], where, "top", least=1)) > 1:
+        raise ParameterError(f"{where}: top must be one whole number, not {table['top']!r}")
+    threshold = table.get("threshold", 0.5)
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
+        raise ParameterError(f"{where}: threshold must be a number from 0 to 1, not {threshold!r}")
+    return dict(table)
 
 
 def predictor(value: Any, where: str) -> str | None:

@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 
-from omnirank.evaluation.statistics_comparison import _latex, _row
+from omnirank.evaluation.table_text import latex_text, markdown_row
 
 __all__ = ["best_in_rows", "latex_table", "markdown_table", "shown_numbers"]
 
@@ -43,8 +43,8 @@ def markdown_table(table: pd.DataFrame, larger_is_better: bool | None = None) ->
     | iris | **0.5** | 0.25 |
     """
     cells = _marked(table, larger_is_better, "**{}**")
-    heading = [_row(["data set", *map(str, table.columns)]), _row(["---", *["---:"] * table.shape[1]])]
-    return "\n".join([*heading, *(_row([str(name), *row]) for name, row in cells)])
+    heading = [markdown_row(["data set", *map(str, table.columns)]), markdown_row(["---", *["---:"] * table.shape[1]])]
+    return "\n".join([*heading, *(markdown_row([str(name), *row]) for name, row in cells)])
 
 
 def latex_table(table: pd.DataFrame, larger_is_better: bool | None = None) -> str:
@@ -67,9 +67,9 @@ def latex_table(table: pd.DataFrame, larger_is_better: bool | None = None) -> st
     lines = [
         r"\begin{tabular}{l" + "r" * table.shape[1] + "}",
         r"\hline",
-        " & ".join(["data set", *(_latex(str(name)) for name in table.columns)]) + r" \\",
+        " & ".join(["data set", *(latex_text(str(name)) for name in table.columns)]) + r" \\",
         r"\hline",
-        *(" & ".join([_latex(str(name)), *row]) + r" \\" for name, row in cells),
+        *(" & ".join([latex_text(str(name)), *row]) + r" \\" for name, row in cells),
         r"\hline",
         r"\end{tabular}",
     ]

@@ -17,8 +17,8 @@ from omnirank.tasks import PrototypeColumns, get_task, prototype_columns
 
 __all__ = ["measure", "measures_by_target"]
 
-_VARIANTS = ("standard", "clus")
-_VARIANCES = ("training", "test")
+VARIANTS = ("standard", "clus")
+VARIANCES = ("training", "test")
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,7 +226,7 @@ def _case(
 ) -> _Case:
     """Check what is given and keep the labelled examples."""
     kind = get_task(task)
-    for name, value, allowed in (("variant", variant, _VARIANTS), ("variance", variance, _VARIANCES)):
+    for name, value, allowed in (("variant", variant, VARIANTS), ("variance", variance, VARIANCES)):
         if value not in allowed:
             raise ParameterError(f"{name}={value!r} is not one of {', '.join(allowed)}")
     if truth.names != training.names or truth.levels != training.levels:
