@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from omnirank.evaluation.statistics import Comparison
 from omnirank.plots.ranking import new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from omnirank.evaluation.statistics import Comparison
 
 __all__ = ["plot_critical_difference"]
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from omnirank.core.errors import ParameterError
-from omnirank.evaluation.curves import Curve
-from omnirank.plots.ranking import _tidy, new_axes
+from omnirank.plots.ranking import new_axes, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from omnirank.evaluation.curves import Curve
 
 __all__ = ["plot_curves"]
 
@@ -52,6 +53,7 @@ def plot_curves(
     >>> ax.get_xlabel(), [label.get_text() for label in ax.get_xticklabels()]
     ('labelled examples', ['50', '100', '500'])
     """
+    from omnirank.evaluation.curves import Curve
     from omnirank.evaluation.measures import MEASURES
 
     shown = [curves] if isinstance(curves, Curve) else list(curves)
@@ -77,7 +79,7 @@ def plot_curves(
     measure = MEASURES.get(shown[0].measure)
     ax.set_xlabel(shown[0].axis)
     ax.set_ylabel(shown[0].measure if measure is None else measure.title)
-    _tidy(ax, grid="y")
+    tidy(ax, grid="y")
     if any(names) or areas or baseline is not None:
         ax.legend(frameon=False)
     return ax

@@ -84,7 +84,7 @@ def plot_ranking(
     ax.set_ylim(len(shown) - 0.4, -0.6)
     ax.set_xlabel("score" + (" (± one standard error)" if errors and ranking.standard_errors is not None else ""))
     ax.set_title(_title(ranking, len(shown)) if title is None else title, loc="left", fontsize="medium")
-    _tidy(ax, grid="x")
+    tidy(ax, grid="x")
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     ax.axvline(0, color=_ERROR, linewidth=0.8, zorder=3)
@@ -136,7 +136,7 @@ def plot_fuji(
     ax.set_xlim(1, max([2, *(curve.n_features for curve in curves)]))
     ax.set_xlabel("number of top features j")
     ax.set_ylabel("fuzzy Jaccard index")
-    _tidy(ax, grid="y")
+    tidy(ax, grid="y")
     if curves:
         ax.legend(frameon=False, loc="lower right")
     return ax
@@ -160,7 +160,8 @@ def _shortened(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
 
 
-def _tidy(ax: Axes, grid: str) -> None:
+def tidy(ax: Axes, grid: str) -> None:
+    """Leave two spines and a light grid."""
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     ax.grid(axis=grid, color=_GRID, linewidth=0.8, zorder=0)  # type: ignore[arg-type]

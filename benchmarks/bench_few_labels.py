@@ -1,0 +1,112 @@
+"""Semi-supervised forests: features as clustering columns, sparse features, more columns than examples."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+import omnirank as om
+from benchmarks import Bar, Contestant, benchmark, compare, figure
+from benchmarks._measure import median_seconds
+from benchmarks.bench_forests import SHARED, load_bibtex, rank, rank_once
+
+SHARE_LABELLED = 0.1
+
+
+def load_scene() -> Any:
+    """Return scene with one label in ten."""
+    folder = SHARED / "mlc" / "scene"
+    parts = [om.load(folder / f"scene-{part}.arff.gz", labels=folder / "scene.xml") for part in ("train", "test")]
+    X, y = (np.vstack([getattr(part, name) for part in parts]) for name in ("X", "y"))
+    return om.Dataset(X, y, task="multi-label").keep_labels(SHARE_LABELLED, random_state=0)
+
+
+def targets_like_features() -> tuple[np.ndarray, np.ndarray]:
+    """Return scene's features, also as targets: as many columns, all known."""
+    X = np.asarray(load_scene().X)
+    return X, X
+
+
+def load_sparse() -> Any:
+    """Return bibtex with one label in ten."""
+    return load_bibtex().keep_labels(SHARE_LABELLED, random_state=0)
+
+
+def wide_data(n: int = 1000, n_features: int = 2000) -> tuple[np.ndarray, np.ndarray]:
+    """Return more features than examples, one target in ten known."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, n_features))
+    y = X[:, :5].sum(axis=1) + 0.5 * rng.normal(size=n)
+    y[rng.permutation(n)[n // 10 :]] = np.nan
+    return X, y
+
+
+def column_by_column(data: Any, **parameters: Any) -> Any:
+    """Rank without products of rows."""
+    with patch("omnirank.trees.space._MOST_GRAM_ROWS", 0):
+        return rank(data, **parameters)
+
+
+@benchmark("few-labels-scene")
+def scene(quick: bool) -> list:
+    """Label sets, scene, one label in ten, w = 0.5, 100 trees: under 3 s."""
+    if not SHARED.is_dir():
+        return []
+    few = {"n_trees": 2 if quick else 100}
+    semi = partial(rank, supervision=0.5, **few)
+    result = compare(
+        "few-labels-scene",
+        [Contestant("omnirank", load_scene, semi, warm_up=partial(once, load_scene))],
+        memory=not quick,
+    )
+    supervised = median_seconds(partial(rank, targets_like_features(), task="multi-target-regression", **few))
+    share = result.timings[0].median / supervised
+    return [
+        result,
+        figure("scene, 10 % labelled, wall time", result.timings[0].median, "s", bar=Bar(at_most=3.0)),
+        figure("scene, 294 + 6 columns / supervised forest of 294 targets", share, "x", bar=Bar(at_most=1.1)),
+    ]
+
+
+@benchmark("few-labels-bibtex")
+def bibtex(quick: bool) -> list:
+    """Sparse features, bibtex, one label in ten, w = 0.5, 100 trees: under 20 s and 2 GB."""
+    if not SHARED.is_dir():
+        return []
+    semi = partial(rank, supervision=0.5, n_trees=1 if quick else 100)
+    contestant = Contestant("omnirank", load_sparse, semi, warm_up=partial(once, load_sparse))
+    result = compare("few-labels-bibtex", [contestant], repetitions=3, memory=not quick)
+    return [
+        result,
+        figure("bibtex, 10 % labelled, wall time", result.timings[0].median, "s", bar=Bar(at_most=20.0)),
+    ]
+
+
+@benchmark("few-labels-gram")
+def gram(quick: bool) -> list:
+    """More columns than examples, 1000 x 2000: products of rows against column by column."""
+    setup = partial(wide_data, 100, 200) if quick else wide_data
+    few = {"n_trees": 2 if quick else 100, "supervision": 0.5}
+    contestants = [
+        Contestant("omnirank", setup, partial(rank, **few), warm_up=partial(once, setup)),
+        Contestant("column by column", setup, partial(column_by_column, **few), warm_up=partial(once, setup)),
+    ]
+    return [
+        compare(
+            "few-labels-gram",
+            contestants,
+            repetitions=3,
+            bar=Bar(at_least=2, against="column by column"),
+            memory=not quick,
+        )
+    ]
+
+
+def once(setup: Any) -> None:
+    """Compile what the timed run needs."""
+    rank_once(setup)
+    rank(setup(), n_trees=1, supervision=0.5)
+    column_by_column(setup(), n_trees=1, supervision=0.5)
