@@ -4,8 +4,9 @@ import os
 
 from hypothesis import settings
 
+# No deadlines: how long an example takes says more about what else the machine does.
+settings.register_profile("by hand", deadline=None)
 # Where CI is set, examples do not change from run to run: a failure there belongs to the change under test. Runs by
 # hand keep drawing new ones.
-settings.register_profile("ci", derandomize=True, print_blob=True)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("ci" if os.environ.get("CI") else "by hand")

@@ -113,7 +113,7 @@ def test_blocks_of_pairs_give_the_same(monkeypatch):
 @given(st.data())
 def test_numbers_and_classes(data):
     n = data.draw(st.integers(1, 6))
-    number = st.lists(st.one_of(st.none(), st.floats(-5, 5)), min_size=n, max_size=n)
+    number = st.lists(st.one_of(st.none(), st.floats(-5, 5, width=16)), min_size=n, max_size=n)
     kind = st.lists(st.one_of(st.none(), st.sampled_from("uvw")), min_size=n, max_size=n)
     columns = {"s": data.draw(number), "k": data.draw(kind), "t": data.draw(number)}
     frame = pd.DataFrame(columns).astype({"s": float, "k": pd.CategoricalDtype(list("uvw")), "t": float})

@@ -29,7 +29,7 @@ def coded(draw, kinds, n):
     """A frame of numbers and classes, its lists of values, and leaf means for it."""
     frame, lists = {}, []
     for i, kind in enumerate(kinds):
-        cell = st.floats(-5, 5) if kind == "number" else st.sampled_from(LEVELS)
+        cell = st.floats(-5, 5, width=16) if kind == "number" else st.sampled_from(LEVELS)
         values = draw(st.lists(st.one_of(st.none(), cell), min_size=n, max_size=n))
         frame[f"t{i}"] = pd.Series(values, dtype=float if kind == "number" else pd.CategoricalDtype(LEVELS))
         lists.append(values)
