@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -164,15 +165,17 @@ def beside(ours: pd.DataFrame, printed: pd.DataFrame, columns: Sequence[str], di
 
 def mtr_published() -> str:
     """RRMSE per data set beside the published means, with the deviation over our splits."""
-    ours, spread, printed = values("mtr", "rrmse"), values("mtr", "deviation"), published("mtr_rrmse")
-    rows = [
-        [
-            data,
-            *(f"{ours.loc[data, m]:.3f} ± {spread.loc[data, m]:.3f} ({printed.loc[data, m]})" for m in printed.columns),
-        ]
-        for data in ours.index
-    ]
-    return markdown(["data set", *map(shown, printed.columns)], rows)
+    printed = published("mtr_rrmse")
+    methods = list(printed.columns)
+    ours, spread = values("mtr", "rrmse")[methods], values("mtr", "deviation")[methods]
+    rows = []
+    for data in ours.index:
+        cells = [f"{ours.loc[data, m]:.3f} ± {spread.loc[data, m]:.3f} ({printed.loc[data, m]})" for m in methods]
+        rows.append([data, *cells])
+    near = ((ours - printed.loc[ours.index].astype(float)).abs() <= spread).to_numpy()
+    return markdown(["data set", *map(shown, methods)], rows) + (
+        f"\n\nOf the {near.size} published means, {near.sum()} lie within one standard deviation of ours."
+    )
 
 
 def mtr_all() -> str:
@@ -241,6 +244,36 @@ def mlc_baseline() -> str:
         cells = [f"{number(ours.loc[data, measure], digits)} ({printed.loc[measure, data]})" for data in ours.index]
         rows.append([name, *cells])
     return markdown(["measure", *ours.index], rows)
+
+
+def mlc_ranges() -> str:
+    """No ranking, with ranges of training and test examples together, beside the published figures."""
+    ours = pd.read_csv(HERE / "figures" / "mlc_ranges.csv", index_col=0)
+    printed, found = published("mlc_15nn"), figures("mlc")
+    trained = found[found["label"] == "15NN"].set_index("data")
+    rows, agree = [], []
+    for measure, title in MLC_MEASURES.items():
+        cells = [title]
+        for data in ours.index:
+            found_here = (trained.loc[data, measure], ours.loc[data, measure])
+            cells += [*(number(value, 4) for value in found_here), printed.loc[measure, data]]
+            agree.append([_agrees(value, printed.loc[measure, data]) for value in found_here])
+        rows.append(cells)
+    heading = [f"{data}{what}" for data in ours.index for what in (", training", ", both", ", published")]
+    before, after = pd.DataFrame(agree).sum()
+    return markdown(["measure", *heading], rows) + (
+        f"\n\nWith the ranges of both, {after} of {len(agree)} figures agree with the published ones in all digits; with "
+        f"those of the training examples {before} do."
+    )
+
+
+def _agrees(value: float, printed: str) -> bool:
+    """Whether a value rounds to the printed one, which has three significant digits (zeros only fill the column)."""
+    exact = float(printed)
+    unit = 10.0 ** -len(printed.rpartition(".")[2])
+    if exact:
+        unit = max(unit, 10.0 ** (math.floor(math.log10(exact)) - 2))
+    return abs(value - exact) <= unit / 2 * (1 + 1e-6)
 
 
 def mlc_auprc() -> str:
@@ -402,6 +435,7 @@ TABLES: dict[str, Callable[[], str]] = {
         mtr_ensembles,
         mtr_relief,
         mlc_baseline,
+        mlc_ranges,
         mlc_auprc,
         mlc_ensembles,
         mlc_scores,

@@ -21,7 +21,8 @@ from omnirank.evaluation.experiments.results import StudyResults, read_rankings
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from study_tables import TABLES  # noqa: E402 - beside this script
+import ranges  # noqa: E402 - beside this script
+from study_tables import TABLES  # noqa: E402
 
 # Which plans give the figures of which file, and which measure has a standard deviation beside its mean.
 STUDIES = {
@@ -82,6 +83,8 @@ def collect() -> None:
         (HERE / "figures").mkdir(exist_ok=True)
         pd.concat(parts).to_csv(HERE / "figures" / f"{name}.csv", index=False, lineterminator="\n")
         print(f"{name}: {sum(map(len, parts))} rows")
+        if name == "mlc":
+            ranges.main()
 
 
 def with_tables(page: str) -> str:
