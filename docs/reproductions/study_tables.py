@@ -262,8 +262,8 @@ def mlc_ranges() -> str:
     heading = [f"{data}{what}" for data in ours.index for what in (", training", ", both", ", published")]
     before, after = pd.DataFrame(agree).sum()
     return markdown(["measure", *heading], rows) + (
-        f"\n\nWith the ranges of both, {after} of {len(agree)} figures agree with the published ones in all digits; with "
-        f"those of the training examples {before} do."
+        f"\n\nWith the ranges of both, {after} of {len(agree)} figures agree with the published ones in all digits; "
+        f"with those of the training examples {before} do."
     )
 
 

@@ -41,9 +41,6 @@ def figures_of(study: StudyResults, store: Path, primary: str) -> pd.DataFrame:
     ``n`` is their number, ``deviation`` the standard deviation of the primary measure over them, ``seconds`` the
     median of a fit, ``positive`` the mean share of features with a positive score, where rankings are kept.
     """
-    unfinished = study.jobs[study.jobs["state"] != "done"]
-    if len(unfinished):
-        raise SystemExit(f"{store}: {len(unfinished)} jobs are not done; run the plan first")
     values = study.figures.pivot_table(index=PLACE, columns="measure", values="value", aggfunc="mean")
     of_primary = study.figures[study.figures["measure"] == primary].groupby(PLACE)["value"]
     found = values.round(6)
@@ -76,10 +73,11 @@ def collect() -> None:
     """Write the figures of the stores that are there."""
     for name, (plans, primary) in STUDIES.items():
         stores = [HERE / "plans" / f"{plan}.sqlite" for plan in plans]
-        if not all(store.is_file() for store in stores):
-            print(f"{name}: not all of its plans have been run; its figures stay as they are")
+        found = [(study, store) for store in stores if store.is_file() for study in read_results(store)]
+        if len(found) < len(stores) or not all((study.jobs["state"] == "done").all() for study, _ in found):
+            print(f"{name}: not all jobs of its plans are done; its figures stay as they are")
             continue
-        parts = [figures_of(study, store, primary) for store in stores for study in read_results(store)]
+        parts = [figures_of(study, store, primary) for study, store in found]
         (HERE / "figures").mkdir(exist_ok=True)
         pd.concat(parts).to_csv(HERE / "figures" / f"{name}.csv", index=False, lineterminator="\n")
         print(f"{name}: {sum(map(len, parts))} rows")
