@@ -21,8 +21,11 @@ from omnirank.evaluation.experiments.results import StudyResults, read_rankings
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-import ranges  # noqa: E402 - beside this script
-from study_tables import TABLES  # noqa: E402
+import hmlc_tables  # noqa: E402 - beside this script
+import mlc_tables  # noqa: E402
+import mtr_tables  # noqa: E402
+import ranges  # noqa: E402
+import unsupervised_tables  # noqa: E402
 
 # Which plans give the figures of which file, and which measure has a standard deviation beside its mean.
 STUDIES = {
@@ -30,6 +33,11 @@ STUDIES = {
     "mlc": (["mlc_small"], "pooled_auprc"),
     "hmlc": (["hmlc_small"], "pooled_auprc"),
     "unsupervised": (["unsupervised_small", "unsupervised_random", "unsupervised_more"], "top_features_rmse"),
+}
+TABLES = {
+    function.__name__.replace("_", "-"): function
+    for module in (mtr_tables, mlc_tables, hmlc_tables, unsupervised_tables)
+    for function in module.TABLES
 }
 PLACE = ["data", "method", "choice"]
 MARKED = re.compile(r"(<!-- table: (?P<name>[\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
