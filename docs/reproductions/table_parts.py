@@ -28,7 +28,7 @@ PAIRS = [
 @cache
 def figures(study: str) -> pd.DataFrame:
     """Return our figures of a study, with a column ``label``: the method, and its choice of a grid in parentheses."""
-    found = pd.read_csv(HERE / "figures" / f"{study}.csv", keep_default_na=False, na_values=[""])
+    found = pd.read_csv(HERE / "figures" / f"{study}.csv", dtype={"choice": object})
     found["choice"] = found["choice"].fillna("")
     found["label"] = found["method"] + found["choice"].map(lambda choice: f" ({choice})" if choice else "")
     return found

@@ -22,9 +22,11 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import hmlc_tables  # noqa: E402 - beside this script
+import missing  # noqa: E402
 import mlc_tables  # noqa: E402
 import mtr_tables  # noqa: E402
 import ranges  # noqa: E402
+import ties  # noqa: E402
 import unsupervised_tables  # noqa: E402
 
 # Which plans give the figures of which file, and which measure has a standard deviation beside its mean.
@@ -34,6 +36,8 @@ STUDIES = {
     "hmlc": (["hmlc_small"], "pooled_auprc"),
     "unsupervised": (["unsupervised_small", "unsupervised_random", "unsupervised_more"], "top_features_rmse"),
 }
+# Figures beyond the plans, which explain differences.
+EXPLANATIONS = {"mtr": missing.main, "mlc": ranges.main, "unsupervised": ties.main}
 TABLES = {
     function.__name__.replace("_", "-"): function
     for module in (mtr_tables, mlc_tables, hmlc_tables, unsupervised_tables)
@@ -89,8 +93,7 @@ def collect() -> None:
         (HERE / "figures").mkdir(exist_ok=True)
         pd.concat(parts).to_csv(HERE / "figures" / f"{name}.csv", index=False, lineterminator="\n")
         print(f"{name}: {sum(map(len, parts))} rows")
-        if name == "mlc":
-            ranges.main()
+        EXPLANATIONS.get(name, lambda: None)()
 
 
 def with_tables(page: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
-from table_parts import figures, markdown, published, values
+from table_parts import HERE, figures, markdown, published, values
 
 
 def unsupervised() -> str:
@@ -24,6 +24,14 @@ def unsupervised() -> str:
     return markdown(["data set", *heading], rows)
 
 
+def unsupervised_ties() -> str:
+    """Errors of Relief over orders of the training examples."""
+    ours = pd.read_csv(HERE / "figures" / "unsupervised_ties.csv", index_col=0)
+    printed = published("unsupervised")["URelief"]
+    rows = [[data, _digits(row["least"]), _digits(row["most"]), printed[data]] for data, row in ours.iterrows()]
+    return markdown(["data set", "least error", "largest error", "printed"], rows)
+
+
 def unsupervised_mse() -> str:
     """Mean squared errors."""
     ours = values("unsupervised", "mse")
@@ -42,5 +50,6 @@ def _digits(value: float) -> str:
 
 TABLES = [
     unsupervised,
+    unsupervised_ties,
     unsupervised_mse,
 ]
