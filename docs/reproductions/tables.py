@@ -34,7 +34,10 @@ STUDIES = {
     "mtr": (["mtr_small"], "rrmse"),
     "mlc": (["mlc_small"], "pooled_auprc"),
     "hmlc": (["hmlc_small"], "pooled_auprc"),
-    "unsupervised": (["unsupervised_small", "unsupervised_random", "unsupervised_more"], "top_features_rmse"),
+    "unsupervised": (
+        ["unsupervised_small", "unsupervised_random", "unsupervised_more", "unsupervised_more_random"],
+        "top_features_rmse",
+    ),
 }
 # Figures beyond the plans, which explain differences.
 EXPLANATIONS = {"mtr": missing.main, "mlc": ranges.main, "unsupervised": ties.main}
