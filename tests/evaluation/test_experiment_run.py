@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import omnirank as om
-from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.errors import DataError, OmnirankError, ParameterError
+from omnirank.data.joining import join_examples
 from omnirank.evaluation.evaluate import evaluate
 from omnirank.evaluation.experiments import Store, read_results, run_plan, runner
 from omnirank.evaluation.experiments.learners import models_of_one_fit
@@ -257,6 +258,32 @@ target = "kind"
             if member.data == "pair":
                 ranking = om.Ranking(kept["names"], kept["scores"], "relief")
                 assert evaluate(ranking, train, test, 3, neighbors="oracle") == facts["figures"]
+
+
+def test_a_training_set_in_parts_is_joined(tmp_path):
+    head = """
+[evaluation]
+n_neighbors = 3
+[[data]]
+name = "parts"
+train = ["a.csv", "c.csv"]
+test = "b.csv"
+target = "kind"
+"""
+    for seed, name in enumerate(("a.csv", "b.csv", "c.csv")):
+        write_rows(tmp_path, seed=seed, name=name, n=30)
+    path = write_plan(tmp_path, method("univariate"), head=head)
+    assert run_plan(path).counts == {"done": 1}
+    first, test, second = (om.load(tmp_path / name, target="kind") for name in ("a.csv", "b.csv", "c.csv"))
+    train = join_examples([first, second])
+    expected = evaluate(om.UnivariateRanker().fit(train).ranking_, train, test, 3)
+    [(_, facts)] = Store(path.with_suffix(".sqlite")).rows("plan")
+    assert facts["figures"] == expected
+
+    (tmp_path / "c.csv").unlink()
+    path.with_suffix(".sqlite").unlink()
+    with pytest.raises(OmnirankError, match=r"c\.csv"):
+        run_plan(path)
 
 
 @pytest.mark.parametrize("labelled_only", [True, False])

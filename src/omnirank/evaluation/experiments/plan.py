@@ -20,12 +20,13 @@ BEST = "best"
 
 @dataclass(frozen=True)
 class DataEntry:
-    """A data set of the plan: a sample, a file, or a file to train and one to test."""
+    """A data set of the plan: a sample, a file, or files to train (``more`` after ``path``) and one to test."""
 
     name: str
     sample: str | None = None
     path: Path | None = None
     test: Path | None = None
+    more: tuple[Path, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -33,7 +34,9 @@ class DataEntry:
         """How to read it, JSON-like."""
         if self.sample is not None:
             return {"sample": self.sample}
-        files = {"path": str(self.path)} | ({} if self.test is None else {"test": str(self.test)})
+        files: dict[str, Any] = {"path": str(self.path)} | ({} if self.test is None else {"test": str(self.test)})
+        if self.more:
+            files["more"] = [str(path) for path in self.more]
         return files | {"options": dict(self.options)}
 
 
@@ -234,12 +237,17 @@ class _Reader:
             sample = checks.one_of(table["sample"], checks.samples(), where, "sample")
             return [DataEntry(checks.text(table.get("name", sample), where, "name"), sample=sample)]
         options = checks.load_options(table, ("name", "path", "train", "test"), where)
-        file = self._file(table[kind], where, kind)
+        # a training set may be published in parts, such as one to learn from and one to validate on
+        listed = isinstance(table[kind], list) and kind == "train"
+        named = checks.texts(table[kind], where, kind) if listed else (table[kind],)
+        if not named:
+            raise ParameterError(f"{where}: train lists no file")
+        file, *more = (self._file(name, where, kind) for name in named)
         test = self._file(table["test"], where, "test") if kind == "train" else None
         if "labels" in options:
             options["labels"] = str(self._file(options["labels"], where, "labels"))
         name = checks.text(table.get("name", file.name.partition(".")[0]), where, "name")
-        return [DataEntry(name, path=file, test=test, options=options)]
+        return [DataEntry(name, path=file, test=test, more=tuple(more), options=options)]
 
     def _file(self, given: Any, where: str, key: str) -> Path:
         return self._path.parent / checks.text(given, where, key)

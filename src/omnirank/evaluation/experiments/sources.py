@@ -14,6 +14,7 @@ import numpy as np
 
 from omnirank.core.errors import DataError
 from omnirank.data.dataset import Dataset
+from omnirank.data.joining import join_examples
 from omnirank.data.target import Target
 from omnirank.evaluation.experiments.keys import canonical_json, content_key
 from omnirank.evaluation.folds import Fold, make_folds
@@ -73,7 +74,7 @@ class NumberedFold:
 
 def missing_files(source: Mapping[str, Any]) -> list[str]:
     """Return the files of a data source that are not there."""
-    named = [source.get("path"), source.get("test"), source.get("options", {}).get("labels")]
+    named = [*_files(source), source.get("options", {}).get("labels")]
     return [path for path in named if path is not None and not Path(path).is_file()]
 
 
@@ -83,7 +84,8 @@ def load_source(source: Mapping[str, Any]) -> Loaded:
     Parameters
     ----------
     source : mapping
-        ``{"sample": name}`` or ``{"path": file, "test": file, "options": ...}``, see `DataEntry.source`.
+        ``{"sample": name}`` or ``{"path": file, "more": files, "test": file, "options": ...}``, see
+        `DataEntry.source`.
 
     Examples
     --------
@@ -91,7 +93,7 @@ def load_source(source: Mapping[str, Any]) -> Loaded:
     >>> load_source({"sample": "iris"}).dataset.n_examples
     150
     """
-    stamps = tuple(_stamp(path) for path in (source.get("path"), source.get("test")) if path is not None)
+    stamps = tuple(_stamp(path) for path in _files(source))
     return _loaded(canonical_json(source), stamps)
 
 
@@ -104,8 +106,14 @@ def _loaded(source_json: str, stamps: tuple[tuple[int, int], ...]) -> Loaded:
     if "sample" in source:
         return Loaded(load_sample(source["sample"]), None)
     options = source["options"]
-    dataset = load(source["path"], **options)
+    dataset = join_examples([load(path, **options) for path in (source["path"], *source.get("more", ()))])
     return Loaded(dataset, load(source["test"], **options) if "test" in source else None)
+
+
+def _files(source: Mapping[str, Any]) -> list[str]:
+    """The data files of a source."""
+    named = (source.get("path"), *source.get("more", ()), source.get("test"))
+    return [path for path in named if path is not None]
 
 
 def _stamp(path: str) -> tuple[int, int]:

@@ -1,0 +1,122 @@
+"""Write the tables of the reproductions: from stores to figures, and from figures into the pages.
+
+python docs/reproductions/tables.py            figures/*.csv into the pages beside this script
+python docs/reproductions/tables.py collect    first the stores of plans/*.toml, where they are, into figures/*.csv
+
+A table stands in its page between the comments ``<!-- table: NAME -->`` and ``<!-- end -->``; nothing in between is
+written by hand. The published figures are in published/*.csv.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+from omnirank.evaluation.experiments import read_results
+from omnirank.evaluation.experiments.results import StudyResults, read_rankings
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import hmlc_tables  # noqa: E402 - beside this script
+import missing  # noqa: E402
+import mlc_tables  # noqa: E402
+import mtr_tables  # noqa: E402
+import ranges  # noqa: E402
+import ties  # noqa: E402
+import unsupervised_tables  # noqa: E402
+
+# Which plans give the figures of which file, and which measure has a standard deviation beside its mean.
+STUDIES = {
+    "mtr": (["mtr_small"], "rrmse"),
+    "mlc": (["mlc_small"], "pooled_auprc"),
+    "hmlc": (["hmlc_small"], "pooled_auprc"),
+    "unsupervised": (
+        ["unsupervised_small", "unsupervised_random", "unsupervised_more", "unsupervised_more_random"],
+        "top_features_rmse",
+    ),
+}
+# Figures beyond the plans, which explain differences.
+EXPLANATIONS = {"mtr": missing.main, "mlc": ranges.main, "unsupervised": ties.main}
+TABLES = {
+    function.__name__.replace("_", "-"): function
+    for module in (mtr_tables, mlc_tables, hmlc_tables, unsupervised_tables)
+    for function in module.TABLES
+}
+PLACE = ["data", "method", "choice"]
+MARKED = re.compile(r"(<!-- table: (?P<name>[\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def figures_of(study: StudyResults, store: Path, primary: str) -> pd.DataFrame:
+    """Return one row a data set and method: means over folds and seeds, all of which weigh the same.
+
+    ``n`` is their number, ``deviation`` the standard deviation of the primary measure over them, ``seconds`` the
+    median of a fit, ``positive`` the mean share of features with a positive score, where rankings are kept.
+    """
+    values = study.figures.pivot_table(index=PLACE, columns="measure", values="value", aggfunc="mean")
+    of_primary = study.figures[study.figures["measure"] == primary].groupby(PLACE)["value"]
+    found = values.round(6)
+    found.insert(0, "n", of_primary.size())
+    found.insert(1, "deviation", of_primary.std().round(6))
+    found.insert(2, "seconds", study.jobs.groupby(PLACE)["seconds"].median().round(4))
+    found.insert(3, "positive", positive_shares(study, store).round(4))
+    found.columns.name = None
+    order = {name: i for i, name in enumerate(study.facts["data"])}
+    return found.reset_index().sort_values(PLACE, key=lambda column: column.map(order).fillna(0), kind="stable")
+
+
+def positive_shares(study: StudyResults, store: Path) -> pd.Series:
+    """Return the mean share of features with a positive score."""
+    shares = {}
+    for data, method in study.jobs[["data", "method"]].drop_duplicates().itertuples(index=False):
+        try:
+            rankings = read_rankings(store, study.name, data, method)
+        except ValueError:  # not kept
+            continue
+        kept = pd.Series({name: (ranking.scores > 0).mean() for name, ranking in rankings.items()})
+        # the names start with the choice: "n_iterations=0.01 seed=0 fold=0"
+        for choice, values in kept.groupby(kept.index.str.replace(r" ?seed=.*", "", regex=True)):
+            shares[data, method, choice] = values.mean()
+    index = pd.MultiIndex.from_tuples(list(shares), names=PLACE) if shares else None
+    return pd.Series(list(shares.values()), index=index, dtype=float)
+
+
+def collect() -> None:
+    """Write the figures of the stores that are there."""
+    for name, (plans, primary) in STUDIES.items():
+        stores = [HERE / "plans" / f"{plan}.sqlite" for plan in plans]
+        found = [(study, store) for store in stores if store.is_file() for study in read_results(store)]
+        if len(found) < len(stores) or not all((study.jobs["state"] == "done").all() for study, _ in found):
+            print(f"{name}: not all jobs of its plans are done; its figures stay as they are")
+            continue
+        parts = [figures_of(study, store, primary) for study, store in found]
+        (HERE / "figures").mkdir(exist_ok=True)
+        pd.concat(parts).to_csv(HERE / "figures" / f"{name}.csv", index=False, lineterminator="\n")
+        print(f"{name}: {sum(map(len, parts))} rows")
+        EXPLANATIONS.get(name, lambda: None)()
+
+
+def with_tables(page: str) -> str:
+    """Return a page with its tables made anew."""
+
+    def filled(found: re.Match[str]) -> str:
+        return f"{found[1]}\n{TABLES[found['name']]()}\n\n{found[3]}"
+
+    return MARKED.sub(filled, page)
+
+
+def main(arguments: list[str]) -> None:
+    """Collect where asked to, then write the pages."""
+    if arguments not in ([], ["collect"]):
+        raise SystemExit(__doc__)
+    if arguments:
+        collect()
+    for path in sorted(HERE.glob("*.md")):
+        path.write_text(with_tables(path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

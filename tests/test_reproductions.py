@@ -1,0 +1,74 @@
+"""The plans of docs/reproductions can be run, and its pages hold the tables that their figures give."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from omnirank.evaluation.experiments import read_plan
+from omnirank.evaluation.experiments.sources import missing_files
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "docs" / "reproductions"
+SHARED = ROOT.parent / "shared" / "data"
+PLANS = sorted(path.name for path in (FOLDER / "plans").glob("*.toml"))
+# Plans of data that are not in that folder.
+ELSEWHERE = {"unsupervised_more.toml", "unsupervised_more_random.toml", "unsupervised_full.toml"}
+PAGES = ["mtr.md", "mlc.md", "hmlc.md", "unsupervised_relief.md"]
+
+
+@pytest.fixture(scope="module")
+def tables():
+    """The script, loaded from its file."""
+    spec = importlib.util.spec_from_file_location("reproduction_tables", FOLDER / "tables.py")
+    module = importlib.util.module_from_spec(spec)
+    before = list(sys.path)
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path[:] = before
+    return module
+
+
+def test_every_study_has_its_plans():
+    assert {"mtr_small.toml", "mlc_small.toml", "hmlc_small.toml", "unsupervised_small.toml"} <= set(PLANS)
+    assert {"mtr_full.toml", "mlc_full.toml", "hmlc_full.toml", "unsupervised_full.toml"} <= set(PLANS)
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_plan_is_valid(name):
+    plan = read_plan(FOLDER / "plans" / name)
+    assert plan.data
+    assert plan.methods
+    assert plan.measures
+
+
+@pytest.mark.shared_data
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the benchmark data are not beside the checkout")
+@pytest.mark.parametrize("name", sorted({*PLANS} - ELSEWHERE))
+def test_the_data_of_a_plan_are_there(name):
+    for entry in read_plan(FOLDER / "plans" / name).data:
+        assert missing_files(entry.source) == [], entry.name
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_tables_of_a_page_are_those_of_its_figures(name, tables):
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    assert re.search(tables.MARKED, text), "no table"
+    assert tables.with_tables(text) == text, "run python docs/reproductions/tables.py"
+
+
+def test_every_table_is_in_a_page(tables):
+    used = {found["name"] for name in PAGES for found in tables.MARKED.finditer((FOLDER / name).read_text("utf-8"))}
+    assert used == set(tables.TABLES)
+
+
+def test_a_changed_figure_is_noticed(tables):
+    text = (FOLDER / "mtr.md").read_text(encoding="utf-8")
+    table = next(tables.MARKED.finditer(text))
+    changed = text.replace(table[0], re.sub(r"\d", "7", table[0]))
+    assert tables.with_tables(changed) == text != changed
