@@ -122,11 +122,11 @@ class PCTPredictor(BaseEstimator):
         self, dataset: Dataset, weight: np.ndarray | None, rules: GrowingRules, entropy: int
     ) -> tuple[Supervision, np.ndarray | None]:
         """Return the level of supervision and the weights of the features, which count below 1 only."""
-        if self.supervision == 1 or (self.supervision == "auto" and dataset.labelled.all()):
+        if self.supervision == 1 or (isinstance(self.supervision, str) and dataset.labelled.all()):
             return resolve_supervision(self.supervision, dataset, rules, entropy, weight), None
-        n_jobs = self._n_jobs()
-        given = resolve_feature_weights(self.feature_weights, dataset, rules, entropy, weight, n_jobs)
-        return resolve_supervision(self.supervision, dataset, rules, entropy, weight, given, n_jobs), given
+        n_jobs, single = self._n_jobs(), not hasattr(self, "n_trees")
+        weights = resolve_feature_weights(self.feature_weights, dataset, rules, entropy, weight, n_jobs)
+        return resolve_supervision(self.supervision, dataset, rules, entropy, weight, weights, n_jobs, single), weights
 
     def _asked_task(self, X: Any, y: Any) -> str:
         if self.task not in ("auto", *self.supported_tasks):
