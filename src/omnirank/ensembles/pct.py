@@ -63,6 +63,9 @@ class _SingleTree(PCTPredictor):
             return float(given)
         raise ParameterError(f"pruning={given!r}: choose None, 'm5' or a penalty of at least 0")
 
+    def _single_tree(self) -> tuple[bool, float | None]:
+        return True, self._penalty()
+
     def _trees(self) -> list[Tree]:
         return [self.tree_]
 

@@ -22,7 +22,7 @@ __all__ = ["Supervision", "check_supervision", "labelled_part", "resolve_supervi
 # Levels that "auto" compares, each by a forest of so many trees: those that see unlabelled examples are together fewer
 # than an ensemble usually has. The number does not depend on its size, so that small ensembles are parts of large ones.
 _GRID = (0.25, 0.5, 0.75, 1.0)
-_TREES = 20
+_TREES = 16
 # Unlabelled examples are used where they lower the loss by more than so many standard errors.
 _STANDARD_ERRORS = 1.0
 # Levels and folds of the studies, for "cv".
@@ -88,14 +88,15 @@ def resolve_supervision(
     feature_weights: np.ndarray | None = None,
     n_jobs: int | None = None,
     single: bool = False,
+    penalty: float | None = None,
 ) -> Supervision:
     """Return the level of supervision that is asked for.
 
     "auto" and "cv" are 1 where all examples are labelled and 0 without a target. Otherwise "auto" compares small random
-    forests of a few levels by the out-of-bag loss of the labelled examples; the best one is taken if its loss is smaller
-    than that of the supervised forest by more than one standard error of their difference, else 1. "cv" takes the level
-    with the smallest error in 4-fold cross-validation of the labelled examples, over 0, 0.1, ..., 1; of equal ones the
-    most supervised.
+    forests of a few levels by the out-of-bag loss of the labelled examples; the best one is taken if its loss is
+    smaller than that of the supervised forest by more than one standard error of their difference, else 1. "cv" takes
+    the level with the smallest error in 4-fold cross-validation of the labelled examples, over 0, 0.1, ..., 1; of equal
+    ones the most supervised.
 
     Parameters
     ----------
@@ -110,7 +111,10 @@ def resolve_supervision(
     sample_weight, feature_weights, n_jobs
         As in :func:`omnirank.ensembles.plan.make_plan`.
     single : bool
-        Whether a single tree is to predict: then the losses of single trees are averaged, not their predictions.
+        Whether a single tree is to predict: then such trees of bootstrap replicates are grown instead of random
+        forests, and their losses are averaged, not their predictions.
+    penalty : float or None
+        Of the pruning of a single tree; None: it is not pruned.
 
     Examples
     --------
@@ -136,8 +140,8 @@ def resolve_supervision(
     columns = get_task(dataset.task).columns(part.target, dataset.hierarchy, rules.hierarchy_weight)
     if not ((columns.impurity > 0) & (columns.weights > 0)).any():
         return Supervision(0.0, "the known target values are all the same")
-    examples = LabelledExamples(dataset, sample_weight, feature_weights, entropy, n_jobs)
-    rules = replace(rules, ensemble="random-forest", bootstrap=True)
+    examples = LabelledExamples(dataset, sample_weight, feature_weights, entropy, n_jobs, penalty if single else None)
+    rules = replace(rules, ensemble=rules.ensemble if single else "random-forest", bootstrap=True)
     weight = np.ones(part.n_examples) if sample_weight is None else sample_weight[dataset.labelled]
     if given == "cv":
         return _by_cross_validation(examples, rules, weight)

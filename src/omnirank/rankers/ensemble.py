@@ -80,10 +80,10 @@ class EnsembleRanker(BaseRanker):
     supervision : "auto", "cv" or float
         Level of supervision w in [0, 1]: 1 uses the labelled examples only, 0 the features only. "auto": 1 where all
         examples are labelled, 0 without a target; otherwise small forests of several levels are compared by the
-        out-of-bag loss of the labelled examples. Where unlabelled ones clearly help, each supervised tree is paired with
-        one of the best level and their scores are averaged (Genie3 and Symbolic as shares of the tree's sum); else it
-        is 1. "cv": the level of 0, 0.1, ..., 1 with the smallest error in 4-fold cross-validation of the labelled
-        examples, for all trees; slow.
+        out-of-bag loss of the labelled examples. Where unlabelled ones clearly help, each supervised tree is paired
+        with one of the best level and their scores are averaged (Genie3 and Symbolic as shares of the tree's sum);
+        else it is 1. "cv": the level of 0, 0.1, ..., 1 with the smallest error in 4-fold cross-validation of the
+        labelled examples, for all trees; slow.
     feature_weights : None, "auto", Ranking or array-like
         How much each feature counts in the features' part of the impurity, relative to the largest. "auto": its
         permutation score in a supervised random forest on the labelled examples.
