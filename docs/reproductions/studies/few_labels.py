@@ -28,7 +28,20 @@ MOST_EXAMPLES = 2000
 SECONDS_A_SEED = 25
 SEEDS = (10, 11)
 LEVELS = {"supervised": 1, "half": 0.5, "auto": "auto"}
-FIELDS = "set,task,hypothesis,labelled,seed,fold,variant,score,level,same_examples,oracle,seconds".split(",")
+FIELDS = (
+    "set",
+    "task",
+    "hypothesis",
+    "labelled",
+    "seed",
+    "fold",
+    "variant",
+    "score",
+    "level",
+    "same_examples",
+    "oracle",
+)
+FIELDS += ("seconds",)
 
 
 def data_sets(folder: Path) -> dict[str, partial]:

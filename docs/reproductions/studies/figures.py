@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from omnirank.core.errors import DataError
 from omnirank.evaluation.experiments import read_results
 
 HERE = Path(__file__).parent
@@ -115,7 +116,7 @@ def published() -> pd.DataFrame:
     rows = []
     for measure in ("f1_macro", "rrmse", "pooled_auprc"):
         for k in study.neighbor_counts:
-            by_set = {name: table for name, table in study.curves(measure, k).items()}
+            by_set = dict(study.curves(measure, k).items())
             for name, table in by_set.items():
                 if table.isna().all(axis=None):
                     continue
@@ -136,7 +137,7 @@ def _areas(heights: np.ndarray) -> np.ndarray:
 
 
 def ssl_trees() -> pd.DataFrame:
-    """Means of the models by data set and number of labels, and standard errors of differences to the supervised one."""
+    """Means of the models by data set and number of labels, and their differences to the supervised model."""
     raw = pd.read_csv(HERE / "ssl_trees_raw.csv").drop_duplicates(
         ["set", "labelled", "repetition", "model", "supervision"]
     )
@@ -182,7 +183,7 @@ def main() -> None:
     for name, make in studies.items():
         try:
             frame = make()
-        except (FileNotFoundError, StopIteration) as error:
+        except (FileNotFoundError, DataError) as error:
             print(f"{name}: no raw figures ({error})")
             continue
         numbers = frame.select_dtypes("float").columns

@@ -111,10 +111,9 @@ def resolve_supervision(
     sample_weight, feature_weights, n_jobs
         As in :func:`omnirank.ensembles.plan.make_plan`.
     single : bool
-        Whether a single tree is to predict: then such trees of bootstrap replicates are grown instead of random
-        forests, and their losses are averaged, not their predictions.
+        Whether a single tree is to predict: then the losses of the forest's trees are averaged, not their predictions.
     penalty : float or None
-        Of the pruning of a single tree; None: it is not pruned.
+        Of the pruning of these trees; None: they are not pruned.
 
     Examples
     --------
@@ -141,7 +140,7 @@ def resolve_supervision(
     if not ((columns.impurity > 0) & (columns.weights > 0)).any():
         return Supervision(0.0, "the known target values are all the same")
     examples = LabelledExamples(dataset, sample_weight, feature_weights, entropy, n_jobs, penalty if single else None)
-    rules = replace(rules, ensemble=rules.ensemble if single else "random-forest", bootstrap=True)
+    rules = replace(rules, ensemble="random-forest", bootstrap=True)
     weight = np.ones(part.n_examples) if sample_weight is None else sample_weight[dataset.labelled]
     if given == "cv":
         return _by_cross_validation(examples, rules, weight)
