@@ -112,28 +112,21 @@ def _variant_rows(job: dict) -> list[dict]:
 
 def published() -> pd.DataFrame:
     """Differences of areas in the published set-up: semi-supervised minus supervised, positive is better."""
-    study = next(iter(read_results(PLANS / "few_labels_published.toml").values()))
+    study = read_results(PLANS / "few_labels_published.toml")["few labels, published"]
     rows = []
     for measure in ("f1_macro", "rrmse", "pooled_auprc"):
         for k in study.neighbor_counts:
-            by_set = dict(study.curves(measure, k).items())
-            for name, table in by_set.items():
-                if table.isna().all(axis=None):
-                    continue
-                heights = table.to_numpy(dtype=float)
-                area = dict(zip(table.columns, _areas(heights), strict=True))
+            areas = study.table(measure, k)
+            for name in areas.index:
                 row = {"set": name, "measure": measure, "neighbors": k}
                 for score in ("genie3", "symbolic", "equal weights"):
-                    sl = next(c for c in area if c.startswith("SL") and score in c)
-                    ssl = next(c for c in area if c.startswith("SSL") and score in c)
-                    row[score] = (area[ssl] - area[sl]) * (-1 if measure == "rrmse" else 1)
+                    one = next(c for c in areas if c.startswith("SSL") and score in c)
+                    other = next(c for c in areas if c.startswith("SL") and score in c)
+                    row[score] = areas.loc[name, one] - areas.loc[name, other]
+                    if measure == "rrmse":
+                        row[score] *= -1
                 rows.append(row)
     return pd.DataFrame(rows)
-
-
-def _areas(heights: np.ndarray) -> np.ndarray:
-    """Mean heights of curves with equally distant points, one column a curve."""
-    return (heights[1:] + heights[:-1]).mean(axis=0) / 2
 
 
 def ssl_trees() -> pd.DataFrame:
@@ -161,9 +154,9 @@ def ssl_trees() -> pd.DataFrame:
 def unsupervised() -> pd.DataFrame:
     """Errors of the unsupervised protocol: rankings, ten random ones, and all features."""
     measure = "top_features_rmse"
-    study = next(iter(read_results(PLANS / "unsupervised_ensembles.toml").values()))
+    study = read_results(PLANS / "unsupervised_ensembles.toml")["unsupervised ensembles"]
     table = study.table(measure)
-    chance = next(iter(read_results(PLANS / "unsupervised_ensembles_random.toml").values()))
+    chance = read_results(PLANS / "unsupervised_ensembles_random.toml")["unsupervised ensembles, random"]
     draws = chance.figures[chance.figures["measure"] == measure].groupby(["data", "seed"])["value"].mean()
     table["random"] = draws.groupby(level="data").mean()
     table["random_sd"] = draws.groupby(level="data").std()
