@@ -152,7 +152,7 @@ def ssl_trees() -> pd.DataFrame:
 
 
 def unsupervised() -> pd.DataFrame:
-    """Errors of the unsupervised protocol: rankings, ten random ones, and all features."""
+    """Errors of the unsupervised protocol: rankings, and ten random ones."""
     measure = "top_features_rmse"
     study = read_results(PLANS / "unsupervised_ensembles.toml")["unsupervised ensembles"]
     table = study.table(measure)

@@ -24,7 +24,7 @@ __all__ = ["Supervision", "check_supervision", "labelled_part", "resolve_supervi
 _GRID = (0.25, 0.5, 0.75, 1.0)
 _TREES = 16
 # Unlabelled examples are used where they lower the loss by more than so many standard errors.
-_STANDARD_ERRORS = 1.0
+_STANDARD_ERRORS = 2.0
 # Levels and folds of the studies, for "cv".
 _CV_GRID = tuple(i / 10 for i in range(11))
 _CV_FOLDS = 4
@@ -94,7 +94,7 @@ def resolve_supervision(
 
     "auto" and "cv" are 1 where all examples are labelled and 0 without a target. Otherwise "auto" compares small random
     forests of a few levels by the out-of-bag loss of the labelled examples; the best one is taken if its loss is
-    smaller than that of the supervised forest by more than one standard error of their difference, else 1. "cv" takes
+    smaller than that of the supervised forest by more than two standard errors of their difference, else 1. "cv" takes
     the level with the smallest error in 4-fold cross-validation of the labelled examples, over 0, 0.1, ..., 1; of equal
     ones the most supervised.
 
@@ -188,10 +188,10 @@ def _compared(losses: Mapping[float, np.ndarray], weight: np.ndarray) -> Supervi
         found = Supervision(best, f"{reason}, the smallest; too few are labelled to leave the others out", curve)
     else:
         difference = losses[best] - losses[1.0]
-        margin = _STANDARD_ERRORS * _standard_error(difference, weight)
+        noise = _standard_error(difference, weight)
         gain = curve[1.0] - curve[best]
-        beside = f"{curve[1.0]:.4g} without unlabelled ones, standard error of the difference {margin:.2g}"
-        if gain > margin:
+        beside = f"{curve[1.0]:.4g} without unlabelled ones, standard error of the difference {noise:.2g}"
+        if gain > _STANDARD_ERRORS * noise:
             found = Supervision(best, f"{reason}; {beside}", curve, chosen=True)
         else:
             found = Supervision(1.0, f"{reason} at {best:g} is not clearly smaller: {beside}", curve)
