@@ -9,11 +9,12 @@ from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import omnirank as om
+from omnirank.core.seeds import root_entropy
 from omnirank.ensembles.losses import error_measure
 from omnirank.ensembles.pct_clusterer import best_tests
-from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.ensembles.plan import GrowingRules, Plan, make_plan
 from omnirank.ensembles.scores import out_of_bag
-from omnirank.ensembles.supervision import _chosen, resolve_supervision
+from omnirank.ensembles.supervision import _compared, resolve_supervision
 from omnirank.errors import DataError, ParameterError
 from omnirank.trees.prototypes import parents_of
 from omnirank.trees.pruning import node_errors, prune_m5
@@ -193,19 +194,136 @@ def test_the_error_of_sparse_features_is_that_of_dense_ones():
 # -- the level of supervision --------------------------------------------------------------------------------
 
 
-def test_the_most_supervised_of_the_good_levels_is_chosen():
-    assert _chosen({0.0: 0.3, 0.5: 0.201, 1.0: 0.2}).level == 1
-    assert _chosen({0.0: 0.3, 0.5: 0.2, 1.0: 0.203}).level == 1
-    found = _chosen({0.0: 0.2, 0.5: 0.201, 1.0: 0.25})
-    assert found.level == 0.5
-    assert "0.25 without unlabelled" in found.reason
+def test_unlabelled_examples_are_used_where_they_clearly_help():
+    rng = np.random.default_rng(0)
+    supervised = rng.random(40)
+    noise = rng.normal(size=40) / 10
+    noise -= noise.mean()
+    weight = np.ones(40)
+    standard_error = noise.std(ddof=1) / np.sqrt(40)
+    for factor, level in ((1.9, 1.0), (2.1, 0.5)):
+        better = supervised + noise - factor * standard_error
+        found = _compared({0.25: supervised + 1, 0.5: better, 0.75: better, 1.0: supervised}, weight)
+        assert found.level == (1.0 if level == 1 else 0.75)  # of equal levels the most supervised
+        assert found.chosen == (level < 1)
+        assert f"{supervised.mean():.4g} without unlabelled ones" in found.reason
+        assert found.curve[0.5] == pytest.approx(better.mean())
+
+
+def test_repeated_examples_are_weights_in_the_comparison():
+    rng = np.random.default_rng(1)
+    losses = {0.5: rng.random(6), 1.0: rng.random(6)}
+    weight = np.array([1.0, 2.0, 3.0, 1.0, 2.0, 1.0])
+    found = _compared(losses, weight)
+    repeated = {w: np.repeat(values, weight.astype(int)) for w, values in losses.items()}
+    assert found.curve == pytest.approx({w: values.mean() for w, values in repeated.items()})
+    assert _compared({w: values[:1] for w, values in losses.items()}, weight[:1]).reason.startswith("too few")
+
+
+def clusters(seed=0, n=300, agree=True):
+    """Four clusters in twenty features: the classes, or nothing to do with them (one more feature tells them)."""
+    rng = np.random.default_rng(seed)
+    cluster = rng.integers(0, 4, n)
+    centres = 0.9 * rng.choice([-1.0, 1.0], size=(4, 20))
+    X = np.column_stack([0.5 * rng.normal(size=(n, 20)) + centres[cluster], rng.normal(size=(n, 2))])
+    y = cluster if agree else (X[:, -1] > 0).astype(int)
+    return om.Dataset(X, np.array(list("abcd"))[y]).keep_labels(24, random_state=seed)
+
+
+@pytest.mark.parametrize("agree", [True, False])
+def test_unlabelled_examples_help_where_clusters_are_classes(agree):
+    chosen = [resolve_supervision("auto", clusters(seed, agree=agree), GrowingRules(), seed) for seed in range(6)]
+    n_used = sum(found.chosen for found in chosen)
+    smaller = [min(found.curve[w] for w in (0.25, 0.5, 0.75)) < found.curve[1.0] for found in chosen]
+    assert n_used >= 3 if agree else n_used == 0
+    assert all(smaller) == agree
+    assert all(found.level < 1 for found in chosen if found.chosen)
+    assert all(set(found.curve) == {0.25, 0.5, 0.75, 1.0} for found in chosen)
+
+
+def test_pairs_of_trees_average_shares():
+    data = clusters()
+    options = {"n_trees": 9, "random_state": 0, "per_target": True}
+    ranker = om.EnsembleRanker(**options).fit(data)
+    assert ranker.supervision_ < 1
+    assert "pairs" in ranker.supervision_reason_
+    assert (ranker.n_trees_, ranker.ranking_.parameters["supervision_level"]) == (9, ranker.supervision_)
+    singles = {w: om.EnsembleRanker(supervision=w, **options).fit(data) for w in (1.0, ranker.supervision_)}
+    for name in ("genie3", "symbolic"):
+        assert ranker.rankings_[name].scores.sum() == pytest.approx(1)
+        expected = []
+        for w in singles:
+            one_by_one = [
+                om.EnsembleRanker(supervision=w, n_trees=1, first_tree=i, random_state=0)
+                .fit(data)
+                .rankings_[name]
+                .scores
+                for i in range(9)
+            ]
+            expected.append(np.mean([row / row.sum() for row in one_by_one], axis=0))
+        np.testing.assert_allclose(ranker.rankings_[name].scores, np.mean(expected, axis=0))
+    assert 0.5 < ranker.ranking_.per_target.scores.sum() < 1  # supervised trees have no other part
+
+
+def test_pairs_of_trees_continue_merge_and_have_permutation_scores():
+    data = clusters()
+    options = {"score": "permutation", "random_state": 0}
+    whole = om.EnsembleRanker(n_trees=9, **options).fit(data)
+    assert whole.supervision_ < 1
+    grown = om.EnsembleRanker(n_trees=9, warm_start=True, **options).fit(data).set_params(n_trees=12).fit(data)
+    assert grown.n_trees_ == 12
+    assert grown.supervision_ == whole.supervision_
+    rest = om.EnsembleRanker(n_trees=9, first_tree=9, **options).fit(data)
+    both = whole.ranking_.merge(rest.ranking_)
+    np.testing.assert_allclose(both.scores, (whole.ranking_.scores + rest.ranking_.scores) / 2)
+    supervised = om.EnsembleRanker(n_trees=9, supervision=1, **options).fit(data).ranking_.scores
+    other = om.EnsembleRanker(n_trees=9, supervision=whole.supervision_, **options).fit(data).ranking_.scores
+    np.testing.assert_allclose(whole.ranking_.scores, (supervised + other) / 2)
+
+
+@pytest.mark.parametrize("n_trees", [60, 100])
+def test_choosing_grows_no_more_trees_on_all_examples_than_the_ensemble(n_trees, monkeypatch):
+    grown = []
+    grow = Plan.grow
+    monkeypatch.setattr(Plan, "grow", lambda plan, *args: grown.append(plan.rules.supervision) or grow(plan, *args))
+    data = clusters(n=60)
+    om.EnsembleRanker(n_trees=n_trees, max_depth=2, random_state=0).fit(data)
+    on_all_examples = [w for w in grown if w < 1]
+    assert len(on_all_examples) <= 2 * n_trees
+    assert len(grown) - len(on_all_examples) <= 2 * n_trees
+
+
+def test_levels_by_cross_validation():
+    data = clusters()
+    found = resolve_supervision("cv", data, GrowingRules(), 0)
+    assert list(found.curve) == [i / 10 for i in range(11)]
+    assert found.level == max(w for w, error in found.curve.items() if error == min(found.curve.values()))
+    assert not found.chosen
+    assert "cross-validation" in found.reason
+    assert "too few" in resolve_supervision("cv", data.keep_labels(3, random_state=0), GrowingRules(), 0).reason
+    ranker = om.EnsembleRanker(supervision="cv", n_trees=3, random_state=0).fit(data)
+    assert "pairs" not in ranker.supervision_reason_
+    assert resolve_supervision("cv", data.take(data.labelled), GrowingRules(), 0).level == 1
+
+
+def test_single_trees_are_compared_one_by_one():
+    data = clusters()
+    rules = GrowingRules(min_labelled_leaf=2)
+    together = resolve_supervision("auto", data, rules, 0).curve
+    alone = resolve_supervision("auto", data, rules, 0, single=True).curve
+    assert all(alone[w] > together[w] for w in alone)  # a mean of losses exceeds the loss of the mean
+    model = om.PCTClassifier(random_state=0).fit(data)
+    rules, entropy = model._rules("bagging", False), root_entropy(0)
+    pruned = resolve_supervision("auto", data, rules, entropy, single=True, penalty=model._penalty())
+    grown = resolve_supervision("auto", data, rules, entropy, single=True)
+    assert model.supervision_curve_ == pruned.curve != grown.curve
 
 
 def test_where_the_level_comes_from():
     data = few_labels("classification", n=60)
     rules = GrowingRules()
     found = resolve_supervision("auto", data, rules, 0)
-    assert set(found.curve) == {0.0, 0.25, 0.5, 0.75, 1.0}
+    assert set(found.curve) == {0.25, 0.5, 0.75, 1.0}
     assert found.level in found.curve
     assert resolve_supervision(0.3, data, rules, 0).level == 0.3
     assert resolve_supervision("auto", data.take(data.labelled), rules, 0).level == 1

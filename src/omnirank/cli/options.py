@@ -37,7 +37,7 @@ SupervisionOption = Annotated[
     typer.Option(
         "--supervision",
         metavar="W",
-        help="How much the target counts beside the features: from 0 to 1 (labelled examples only), or auto.",
+        help="How much the target counts beside the features: from 0 to 1 (labelled examples only), auto or cv.",
         show_default=False,
         rich_help_panel=_FEW,
     ),
@@ -148,12 +148,12 @@ def supervision_of(text: str) -> str | float:
     """Return the level of supervision that a user writes."""
     from omnirank.core.errors import ParameterError
 
-    if text == "auto":
+    if text in ("auto", "cv"):
         return text
     try:
         return float(text)
     except ValueError:
-        raise ParameterError(f"--supervision {text}: choose auto or a number from 0 to 1") from None
+        raise ParameterError(f"--supervision {text}: choose auto, cv or a number from 0 to 1") from None
 
 
 def supervision_lines(model: Any) -> list[str]:

@@ -63,6 +63,9 @@ class _SingleTree(PCTPredictor):
             return float(given)
         raise ParameterError(f"pruning={given!r}: choose None, 'm5' or a penalty of at least 0")
 
+    def _single_tree(self) -> tuple[bool, float | None]:
+        return True, self._penalty()
+
     def _trees(self) -> list[Tree]:
         return [self.tree_]
 
@@ -118,10 +121,12 @@ class PCTClassifier(_SingleTree, PCTClassifierBase):
         Which of several equally good tests is taken: by the seed, or the first.
     normalize_targets : bool
         Divide the variance of every target by its variance on the training set.
-    supervision : "auto" or float
+    supervision : "auto", "cv" or float
         Level of supervision w in [0, 1] where some examples are unlabelled: tests lower w times the impurity of the
         target plus 1 - w times that of the features. 1 uses the labelled examples only, 0 the features only. "auto":
-        small forests of several levels are compared by the out-of-bag error of the labelled examples.
+        small forests of several levels are compared by the out-of-bag loss of the labelled examples, and below 1 only
+        where that is clearly better. "cv": the level of 0, 0.1, ..., 1 with the smallest error in 4-fold
+        cross-validation of the labelled examples.
     feature_weights : None, "auto", Ranking or array-like
         How much each feature counts in the features' part of the impurity, relative to the largest. "auto": its
         permutation score in a supervised random forest on the labelled examples.
@@ -155,7 +160,7 @@ class PCTClassifier(_SingleTree, PCTClassifierBase):
     target_names_ : tuple of str
         Their names.
     supervision_, supervision_reason_, supervision_curve_
-        The level of supervision, why it is that one, and the out-of-bag errors of those that were compared.
+        The level of supervision, why it is that one, and the errors of those that were compared.
     feature_importances_ : ndarray
         Genie3 of the tree.
     n_features_in_, feature_names_in_
@@ -231,10 +236,12 @@ class PCTRegressor(_SingleTree, PCTRegressorBase):
         Which of several equally good tests is taken: by the seed, or the first.
     normalize_targets : bool
         Divide the variance of every target by its variance on the training set.
-    supervision : "auto" or float
+    supervision : "auto", "cv" or float
         Level of supervision w in [0, 1] where some examples are unlabelled: tests lower w times the impurity of the
         target plus 1 - w times that of the features. 1 uses the labelled examples only, 0 the features only. "auto":
-        small forests of several levels are compared by the out-of-bag error of the labelled examples.
+        small forests of several levels are compared by the out-of-bag loss of the labelled examples, and below 1 only
+        where that is clearly better. "cv": the level of 0, 0.1, ..., 1 with the smallest error in 4-fold
+        cross-validation of the labelled examples.
     feature_weights : None, "auto", Ranking or array-like
         How much each feature counts in the features' part of the impurity, relative to the largest. "auto": its
         permutation score in a supervised random forest on the labelled examples.
@@ -258,7 +265,7 @@ class PCTRegressor(_SingleTree, PCTRegressorBase):
     target_names_ : tuple of str
         Their names.
     supervision_, supervision_reason_, supervision_curve_
-        The level of supervision, why it is that one, and the out-of-bag errors of those that were compared.
+        The level of supervision, why it is that one, and the errors of those that were compared.
     feature_importances_ : ndarray
         Genie3 of the tree.
     n_features_in_, feature_names_in_

@@ -45,10 +45,12 @@ class PCTForestClassifier(Forest, PCTClassifierBase):
         Which of several equally good tests is taken: by the seed, or the first.
     normalize_targets : bool
         Divide the variance of every target by its variance on the training set.
-    supervision : "auto" or float
+    supervision : "auto", "cv" or float
         Level of supervision w in [0, 1] where some examples are unlabelled: tests lower w times the impurity of the
         target plus 1 - w times that of the features. 1 uses the labelled examples only, 0 the features only. "auto":
-        small forests of several levels are compared by the out-of-bag error of the labelled examples.
+        small forests of several levels are compared by the out-of-bag loss of the labelled examples, and below 1 only
+        where that is clearly better. "cv": the level of 0, 0.1, ..., 1 with the smallest error in 4-fold
+        cross-validation of the labelled examples.
     feature_weights : None, "auto", Ranking or array-like
         How much each feature counts in the features' part of the impurity, relative to the largest. "auto": its
         permutation score in a supervised random forest on the labelled examples.
@@ -85,7 +87,7 @@ class PCTForestClassifier(Forest, PCTClassifierBase):
     target_names_ : tuple of str
         Their names.
     supervision_, supervision_reason_, supervision_curve_
-        The level of supervision, why it is that one, and the out-of-bag errors of those that were compared.
+        The level of supervision, why it is that one, and the errors of those that were compared.
     feature_importances_ : ndarray
         Genie3, averaged over the trees.
     oob_decision_function_ : ndarray or list of ndarray
@@ -198,10 +200,12 @@ class PCTForestRegressor(Forest, PCTRegressorBase):
         Which of several equally good tests is taken: by the seed, or the first.
     normalize_targets : bool
         Divide the variance of every target by its variance on the training set.
-    supervision : "auto" or float
+    supervision : "auto", "cv" or float
         Level of supervision w in [0, 1] where some examples are unlabelled: tests lower w times the impurity of the
         target plus 1 - w times that of the features. 1 uses the labelled examples only, 0 the features only. "auto":
-        small forests of several levels are compared by the out-of-bag error of the labelled examples.
+        small forests of several levels are compared by the out-of-bag loss of the labelled examples, and below 1 only
+        where that is clearly better. "cv": the level of 0, 0.1, ..., 1 with the smallest error in 4-fold
+        cross-validation of the labelled examples.
     feature_weights : None, "auto", Ranking or array-like
         How much each feature counts in the features' part of the impurity, relative to the largest. "auto": its
         permutation score in a supervised random forest on the labelled examples.
@@ -228,7 +232,7 @@ class PCTForestRegressor(Forest, PCTRegressorBase):
     target_names_ : tuple of str
         Their names.
     supervision_, supervision_reason_, supervision_curve_
-        The level of supervision, why it is that one, and the out-of-bag errors of those that were compared.
+        The level of supervision, why it is that one, and the errors of those that were compared.
     feature_importances_ : ndarray
         Genie3, averaged over the trees.
     oob_prediction_ : ndarray or DataFrame

@@ -122,11 +122,18 @@ class PCTPredictor(BaseEstimator):
         self, dataset: Dataset, weight: np.ndarray | None, rules: GrowingRules, entropy: int
     ) -> tuple[Supervision, np.ndarray | None]:
         """Return the level of supervision and the weights of the features, which count below 1 only."""
-        if self.supervision == 1 or (self.supervision == "auto" and dataset.labelled.all()):
+        if self.supervision == 1 or (isinstance(self.supervision, str) and dataset.labelled.all()):
             return resolve_supervision(self.supervision, dataset, rules, entropy, weight), None
         n_jobs = self._n_jobs()
-        given = resolve_feature_weights(self.feature_weights, dataset, rules, entropy, weight, n_jobs)
-        return resolve_supervision(self.supervision, dataset, rules, entropy, weight, given, n_jobs), given
+        weights = resolve_feature_weights(self.feature_weights, dataset, rules, entropy, weight, n_jobs)
+        level = resolve_supervision(
+            self.supervision, dataset, rules, entropy, weight, weights, n_jobs, *self._single_tree()
+        )
+        return level, weights
+
+    def _single_tree(self) -> tuple[bool, float | None]:
+        """Whether one tree predicts, and the penalty by which it is pruned."""
+        return False, None
 
     def _asked_task(self, X: Any, y: Any) -> str:
         if self.task not in ("auto", *self.supported_tasks):

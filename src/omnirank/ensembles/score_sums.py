@@ -14,7 +14,7 @@ from omnirank.ensembles.loss_parts import ErrorMeasure
 from omnirank.ensembles.losses import error_measure
 from omnirank.ensembles.plan import Plan
 
-__all__ = ["SCORES", "ScoreSums", "TreeScorer", "TreeScores"]
+__all__ = ["SCORES", "PairScorer", "ScoreSums", "TreeScorer", "TreeScores"]
 
 SCORES = ("genie3", "symbolic", "permutation")
 
@@ -77,6 +77,51 @@ class TreeScorer:
 
 
 @dataclass(frozen=True, eq=False)
+class PairScorer:
+    """Grows a supervised and a semi-supervised tree and returns the means of their scores.
+
+    Genie3 and Symbolic scores grow with the number of examples, which the trees of a pair do not share: each tree's are
+    divided by their sum, tables by the same number. Permutation scores are relative growths of errors in both.
+    """
+
+    supervised: TreeScorer
+    semi_supervised: TreeScorer
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the trees that see all examples."""
+        return self.semi_supervised.plan
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the scores."""
+        return self.semi_supervised.names
+
+    @property
+    def per_target(self) -> bool:
+        """Whether scores are kept by target."""
+        return self.semi_supervised.per_target
+
+    def __call__(self, i: int) -> TreeScores:
+        """Grow the trees i and return the means of their scores."""
+        one, other = _as_shares(self.supervised(i)), _as_shares(self.semi_supervised(i))
+        return TreeScores(
+            {name: (one.rows[name] + other.rows[name]) / 2 for name in one.rows},
+            {name: (one.tables[name] + other.tables[name]) / 2 for name in one.tables},
+            one.undefined or other.undefined,
+        )
+
+
+def _as_shares(tree: TreeScores) -> TreeScores:
+    totals = {name: 1.0 if name == "permutation" else float(row.sum()) or 1.0 for name, row in tree.rows.items()}
+    return TreeScores(
+        {name: row / totals[name] for name, row in tree.rows.items()},
+        {name: table / totals[name] for name, table in tree.tables.items()},
+        tree.undefined,
+    )
+
+
+@dataclass(frozen=True, eq=False)
 class ScoreSums:
     """Sums of the scores of the trees so far, in the order of the trees; immutable.
 
@@ -93,7 +138,7 @@ class ScoreSums:
     n_undefined: int = 0
 
     @classmethod
-    def empty(cls, scorer: TreeScorer) -> ScoreSums:
+    def empty(cls, scorer: TreeScorer | PairScorer) -> ScoreSums:
         """Return the sums over no tree."""
         n_targets, n_features = scorer.plan.columns.n_variables, scorer.plan.dataset.n_features
         split = [name for name in scorer.names if name != "symbolic"] if scorer.per_target else []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -12,21 +11,23 @@ import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.log import logger
-from omnirank.core.parallel import run_parallel
 from omnirank.data.dataset import Dataset
-from omnirank.ensembles.plan import GrowingRules, Plan, make_plan
-from omnirank.tasks import get_task
-from omnirank.trees.prediction import sum_means
-from omnirank.trees.prototypes import node_means
-from omnirank.trees.tree import Tree, tree_from_grown
+from omnirank.ensembles.plan import GrowingRules
+from omnirank.ensembles.supervision_losses import LabelledExamples, cross_validated_error, out_of_bag_losses
+from omnirank.tasks import clustering_columns, get_task
+from omnirank.tasks.columns import ClusteringColumns
 
 __all__ = ["Supervision", "check_supervision", "labelled_part", "resolve_supervision"]
 
-# Levels that are compared, each by a forest of this many trees: together as many as one ensemble usually has.
-_GRID = (0.0, 0.25, 0.5, 0.75, 1.0)
-_TREES = 20
-# A level is as good as the best if its error is larger by at most this share.
-_AS_GOOD = 0.02
+# Levels that "auto" compares, each by a forest of so many trees: those that see unlabelled examples are together fewer
+# than an ensemble usually has. The number does not depend on its size, so that small ensembles are parts of large ones.
+_GRID = (0.25, 0.5, 0.75, 1.0)
+_TREES = 16
+# Unlabelled examples are used where they lower the loss by more than so many standard errors.
+_STANDARD_ERRORS = 2.0
+# Levels and folds of the studies, for "cv".
+_CV_GRID = tuple(i / 10 for i in range(11))
+_CV_FOLDS = 4
 
 
 @dataclass(frozen=True)
@@ -40,30 +41,33 @@ class Supervision:
     reason : str
         Why it is that level.
     curve : mapping of float to float
-        Out-of-bag error of the labelled examples by level, where levels were compared.
+        Error of the labelled examples by level, where levels were compared.
+    chosen : bool
+        Whether "auto" prefers this level to the supervised one.
     """
 
     level: float
     reason: str
     curve: Mapping[float, float] = field(default_factory=dict)
+    chosen: bool = False
 
 
 def check_supervision(given: Any) -> None:
-    """Raise a ParameterError unless the level is "auto" or a number in [0, 1].
+    """Raise a ParameterError unless the level is "auto", "cv" or a number in [0, 1].
 
     Examples
     --------
     >>> from omnirank.ensembles.supervision import check_supervision
     >>> check_supervision(2)
     Traceback (most recent call last):
-    omnirank.core.errors.ParameterError: supervision=2: choose 'auto' or a number in [0, 1]
+    omnirank.core.errors.ParameterError: supervision=2: choose 'auto', 'cv' or a number in [0, 1]
     """
     if isinstance(given, str):
-        right = given == "auto"
+        right = given in ("auto", "cv")
     else:
         right = isinstance(given, Real) and not isinstance(given, bool) and 0 <= float(given) <= 1
     if not right:
-        raise ParameterError(f"supervision={given!r}: choose 'auto' or a number in [0, 1]")
+        raise ParameterError(f"supervision={given!r}: choose 'auto', 'cv' or a number in [0, 1]")
 
 
 def labelled_part(dataset: Dataset, weight: np.ndarray | None) -> tuple[Dataset, np.ndarray | None]:
@@ -83,16 +87,20 @@ def resolve_supervision(
     sample_weight: np.ndarray | None = None,
     feature_weights: np.ndarray | None = None,
     n_jobs: int | None = None,
+    single: bool = False,
+    penalty: float | None = None,
 ) -> Supervision:
     """Return the level of supervision that is asked for.
 
-    "auto" is 1 where all examples are labelled and 0 without a target. Otherwise small random forests are grown for
-    a few levels, and of those whose out-of-bag error on the labelled examples is at most 2 % above the smallest one
-    the most supervised is taken.
+    "auto" and "cv" are 1 where all examples are labelled and 0 without a target. Otherwise "auto" compares small random
+    forests of a few levels by the out-of-bag loss of the labelled examples; the best one is taken if its loss is
+    smaller than that of the supervised forest by more than two standard errors of their difference, else 1. "cv" takes
+    the level with the smallest error in 4-fold cross-validation of the labelled examples, over 0, 0.1, ..., 1; of equal
+    ones the most supervised.
 
     Parameters
     ----------
-    given : "auto" or float
+    given : "auto", "cv" or float
         What the user asks for.
     dataset : Dataset
         The examples, labelled or not.
@@ -102,6 +110,10 @@ def resolve_supervision(
         Root of the random streams.
     sample_weight, feature_weights, n_jobs
         As in :func:`omnirank.ensembles.plan.make_plan`.
+    single : bool
+        Whether a single tree is to predict: then the losses of the forest's trees are averaged, not their predictions.
+    penalty : float or None
+        Of the pruning of these trees; None: they are not pruned.
 
     Examples
     --------
@@ -109,76 +121,86 @@ def resolve_supervision(
     >>> from omnirank.ensembles.plan import GrowingRules
     >>> from omnirank.ensembles.supervision import resolve_supervision
     >>> data = om.datasets.load_sample("digits")
-    >>> resolve_supervision("auto", data, GrowingRules(), 0)
-    Supervision(level=1.0, reason='all examples are labelled', curve={})
+    >>> resolve_supervision("auto", data, GrowingRules(), 0).reason
+    'all examples are labelled'
     """
     check_supervision(given)
+    named = isinstance(given, str)
     if dataset.target is None:
-        if given != "auto" and float(given) > 0:
+        if not named and float(given) > 0:
             raise DataError(f"supervision={given!r} needs a target, but no example has a known target value")
         return Supervision(0.0, "there is no target")
-    if given != "auto":
+    if not named:
         return Supervision(float(given), "given")
     if dataset.labelled.all():
         return Supervision(1.0, "all examples are labelled")
-    part, _ = labelled_part(dataset, sample_weight)
-    task = get_task(dataset.task)
-    assert part.target is not None
-    columns = task.columns(part.target, dataset.hierarchy, rules.hierarchy_weight)
+    part = dataset.take(dataset.labelled)
+    assert part.target is not None  # labelled examples have one
+    columns = get_task(dataset.task).columns(part.target, dataset.hierarchy, rules.hierarchy_weight)
     if not ((columns.impurity > 0) & (columns.weights > 0)).any():
         return Supervision(0.0, "the known target values are all the same")
+    examples = LabelledExamples(dataset, sample_weight, feature_weights, entropy, n_jobs, penalty if single else None)
     rules = replace(rules, ensemble="random-forest", bootstrap=True)
-    least = 2 * rules.min_samples_leaf
-    weights = np.ones(dataset.n_examples) if sample_weight is None else sample_weight
-    grid = _GRID if weights[dataset.labelled].sum() >= least else _GRID[:-1]
-    curve = {}
-    for w in grid:
-        error = _out_of_bag_error(
-            dataset, replace(rules, supervision=w), entropy, sample_weight, feature_weights, n_jobs
-        )
-        if not np.isnan(error):
-            curve[w] = error
-    return _chosen(curve)
+    weight = np.ones(part.n_examples) if sample_weight is None else sample_weight[dataset.labelled]
+    if given == "cv":
+        return _by_cross_validation(examples, rules, weight)
+    clustering = clustering_columns(columns, None, rules.normalize_targets)
+    return _by_out_of_bag_loss(examples, rules, clustering, weight, single)
 
 
-def _chosen(curve: dict[float, float]) -> Supervision:
-    if not curve:
-        return Supervision(0.5, "too few labelled examples to compare levels")
+def _by_cross_validation(examples: LabelledExamples, rules: GrowingRules, weight: np.ndarray) -> Supervision:
+    # a fold less, the examples must still do for two leaves
+    left = np.sort(weight)[: len(weight) - -(-len(weight) // _CV_FOLDS)].sum()
+    levels = [w for w in _CV_GRID if w < 1 or left >= 2 * rules.min_samples_leaf]
+    if len(weight) < _CV_FOLDS:
+        return Supervision(0.5, f"{len(weight)} labelled examples are too few for {_CV_FOLDS} folds")
+    curve = cross_validated_error(examples, rules, levels, _TREES, _CV_FOLDS)
     best = min(curve.values())
-    level = max(w for w, error in curve.items() if error <= best * (1 + _AS_GOOD))
-    reason = f"out-of-bag error of the labelled examples {curve[level]:.4g}"
+    level = max(w for w, error in curve.items() if error == best)
+    reason = f"error {best:.4g} in {_CV_FOLDS}-fold cross-validation of the labelled examples"
     if 1.0 in curve:
-        reason += (
-            ", the smallest of the levels compared" if level == 1 else f"; {curve[1.0]:.4g} without unlabelled ones"
-        )
+        reason += ", the smallest" if level == 1 else f"; {curve[1.0]:.4g} without unlabelled ones"
     logger.info("supervision %g: %s", level, reason)
     return Supervision(level, reason, curve)
 
 
-def _out_of_bag_error(
-    dataset: Dataset,
+def _by_out_of_bag_loss(
+    examples: LabelledExamples,
     rules: GrowingRules,
-    entropy: int,
-    weight: np.ndarray | None,
-    feature_weights: np.ndarray | None,
-    n_jobs: int | None,
-) -> float:
-    """Error of the labelled examples, each predicted by the trees that have not seen it."""
-    if rules.supervision == 1:
-        dataset, weight = labelled_part(dataset, weight)
-    plan = make_plan(dataset, rules, entropy, weight, n_jobs, feature_weights)
-    trees = run_parallel(partial(_tree, plan), range(_TREES), n_jobs, description=f"supervision {rules.supervision:g}")
-    labelled = dataset.labelled
-    seen = np.array([plan.counts(i)[labelled] > 0 for i in range(_TREES)])
-    target = dataset.take(labelled).target
-    sums, counts = sum_means(trees, dataset.features.take(labelled), plan.columns.n_columns, seen, n_jobs)
-    covered = counts > 0
-    if target is None or not covered.any():
-        return float("nan")
-    truth = plan.task.columns(target.take(covered), dataset.hierarchy, rules.hierarchy_weight)
-    return plan.task.error(truth, sums[covered] / counts[covered, None], plan.columns)
+    clustering: ClusteringColumns,
+    weight: np.ndarray,
+    single: bool,
+) -> Supervision:
+    grid = _GRID if weight.sum() >= 2 * rules.min_samples_leaf else _GRID[:-1]
+    losses = {w: out_of_bag_losses(examples, replace(rules, supervision=w), clustering, _TREES, single) for w in grid}
+    met = ~np.any([np.isnan(found) for found in losses.values()], axis=0)
+    return _compared({w: found[met] for w, found in losses.items()}, weight[met])
 
 
-def _tree(plan: Plan, i: int) -> Tree:
-    grown = plan.grow(i)
-    return tree_from_grown(grown, plan.dataset.features, *node_means(grown, plan.columns))
+def _compared(losses: Mapping[float, np.ndarray], weight: np.ndarray) -> Supervision:
+    """Choose by the losses of the same examples at several levels."""
+    if len(weight) < 2:
+        return Supervision(0.5, "too few labelled examples to compare levels")
+    curve = {w: float(np.average(found, weights=weight)) for w, found in losses.items()}
+    best = max((w for w in curve if w < 1), key=lambda w: (-curve[w], w))
+    reason = f"out-of-bag loss of the labelled examples {curve[best]:.4g}"
+    if 1.0 not in curve:
+        found = Supervision(best, f"{reason}, the smallest; too few are labelled to leave the others out", curve)
+    else:
+        difference = losses[best] - losses[1.0]
+        noise = _standard_error(difference, weight)
+        gain = curve[1.0] - curve[best]
+        beside = f"{curve[1.0]:.4g} without unlabelled ones, standard error of the difference {noise:.2g}"
+        if gain > _STANDARD_ERRORS * noise:
+            found = Supervision(best, f"{reason}; {beside}", curve, chosen=True)
+        else:
+            found = Supervision(1.0, f"{reason} at {best:g} is not clearly smaller: {beside}", curve)
+    logger.info("supervision %g: %s", found.level, found.reason)
+    return found
+
+
+def _standard_error(values: np.ndarray, weight: np.ndarray) -> float:
+    """Standard error of a weighted mean."""
+    away = values - np.average(values, weights=weight)
+    n = len(values)
+    return float(np.sqrt(((weight * away) ** 2).sum() * n / (n - 1)) / weight.sum())

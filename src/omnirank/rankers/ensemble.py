@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.ensembles.feature_weights import resolve_feature_weights
 from omnirank.ensembles.losses import check_error
 from omnirank.ensembles.plan import GrowingRules, Plan, make_plan
-from omnirank.ensembles.score_sums import SCORES, ScoreSums, TreeScorer
+from omnirank.ensembles.score_sums import SCORES, PairScorer, ScoreSums, TreeScorer
 from omnirank.ensembles.supervision import Supervision, check_supervision, labelled_part, resolve_supervision
 from omnirank.rankers._score_name import ScoreName
 from omnirank.rankers.base import BaseRanker
@@ -76,10 +77,13 @@ class EnsembleRanker(BaseRanker):
         Least weight of a leaf, counted with bootstrap multiplicity and sample weights.
     max_depth : int or None
         Greatest depth of a leaf; None: no limit.
-    supervision : "auto" or float
+    supervision : "auto", "cv" or float
         Level of supervision w in [0, 1]: 1 uses the labelled examples only, 0 the features only. "auto": 1 where all
         examples are labelled, 0 without a target; otherwise small forests of several levels are compared by the
-        out-of-bag error of the labelled examples.
+        out-of-bag loss of the labelled examples. Where unlabelled ones clearly help, each supervised tree is paired
+        with one of the best level and their scores are averaged (Genie3 and Symbolic as shares of the tree's sum);
+        else it is 1. "cv": the level of 0, 0.1, ..., 1 with the smallest error in 4-fold cross-validation of the
+        labelled examples, for all trees; slow.
     feature_weights : None, "auto", Ranking or array-like
         How much each feature counts in the features' part of the impurity, relative to the largest. "auto": its
         permutation score in a supervised random forest on the labelled examples.
@@ -122,13 +126,14 @@ class EnsembleRanker(BaseRanker):
     Attributes
     ----------
     n_trees_ : int
-        Number of trees grown.
+        Number of trees grown, or of pairs of trees.
     supervision_ : float
         The level of supervision w.
     supervision_reason_ : str
-        Why it is that level.
+        Why it is that level, and whether trees are paired.
     supervision_curve_ : dict of float to float
-        Out-of-bag errors of the labelled examples by level, where several were compared.
+        Errors of the labelled examples by level, where several were compared: out-of-bag loss relative to a constant
+        prediction ("auto"), or the error of the task ("cv").
     n_undefined_ : int
         Trees that make no out-of-bag error until a feature is permuted (or have no out-of-bag examples); they
         contribute 0 to the permutation score.
@@ -261,8 +266,7 @@ class EnsembleRanker(BaseRanker):
                 UserWarning,
                 stacklevel=4,
             )
-        error = self.permutation_error if self.score == "permutation" else None
-        scorer = TreeScorer.make(plan, self.symbolic_weight, error, self.per_target)
+        scorer = self._scorer(plan, level, sample_weight)
         sums, kept = ScoreSums.empty(scorer), {}
         if self._continues:
             sums, kept = self._sums, {q: found for q, found in self.checkpoints_.items() if q in self._sizes}
@@ -292,14 +296,26 @@ class EnsembleRanker(BaseRanker):
         if self._continues:
             return self._chosen
         rules, weights = self._rules(1.0), None
-        certain = self.supervision == "auto" and dataset.target is not None and dataset.labelled.all()
+        certain = isinstance(self.supervision, str) and dataset.target is not None and dataset.labelled.all()
         if self.supervision != 1 and not certain:
             weights = resolve_feature_weights(self.feature_weights, dataset, rules, entropy, sample_weight, self.n_jobs)
-        return resolve_supervision(
-            self.supervision, dataset, rules, entropy, sample_weight, weights, self.n_jobs
-        ), weights
+        level = resolve_supervision(self.supervision, dataset, rules, entropy, sample_weight, weights, self.n_jobs)
+        if level.chosen:
+            reason = f"{level.reason}; scores are means over pairs of a tree of this level and a supervised one"
+            level = replace(level, reason=reason)
+        return level, weights
 
-    def _grown(self, scorer: TreeScorer, sums: ScoreSums, stop: int) -> Iterator[ScoreSums]:
+    def _scorer(self, plan: Plan, level: Supervision, sample_weight: np.ndarray | None) -> TreeScorer | PairScorer:
+        """What grows and scores trees: pairs of a supervised and a semi-supervised one where "auto" uses both."""
+        error = self.permutation_error if self.score == "permutation" else None
+        scorer = TreeScorer.make(plan, self.symbolic_weight, error, self.per_target)
+        if not level.chosen:
+            return scorer
+        part, weight = labelled_part(plan.dataset, sample_weight)
+        supervised = make_plan(part, self._rules(1.0), plan.entropy, weight, self.n_jobs)
+        return PairScorer(TreeScorer.make(supervised, self.symbolic_weight, error, self.per_target), scorer)
+
+    def _grown(self, scorer: TreeScorer | PairScorer, sums: ScoreSums, stop: int) -> Iterator[ScoreSums]:
         """Grow trees up to ``stop`` of them; yields the sums at the checkpoints on the way and at the end."""
         table = 8 * sum(rows.mean.size for rows in sums.tables.values())
         block = max(8, _MOST_BYTES // max(table, 1))

@@ -67,9 +67,12 @@ def node_means(grown: Any, columns: PrototypeColumns, leaves_only: bool = True) 
     with np.errstate(invalid="ignore", divide="ignore"):
         means = sums / known_weight
     parent = parents_of(grown)
-    for node in np.flatnonzero((known_weight <= 0).any(axis=1)):  # preorder: parents are filled before
-        empty = known_weight[node] <= 0
-        means[node, empty] = means[parent[node], empty] if node else 0.0
+    empty = known_weight <= 0
+    means[0, empty[0]] = 0.0
+    lacking = np.flatnonzero(empty.any(axis=1))
+    for depth in range(1, int(grown.depth[lacking].max(initial=0)) + 1):  # parents are filled before
+        own = lacking[grown.depth[lacking] == depth]
+        means[own] = np.where(empty[own], means[parent[own]], means[own])
     if not leaves_only:
         return means, nodes
     return means[leaf], _rows_of(np.flatnonzero(leaf), len(leaf))

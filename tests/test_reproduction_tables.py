@@ -1,0 +1,19 @@
+"""The tables of the reproduction pages are what the scripts make of the committed figures."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+PAGES = Path(__file__).parents[1] / "docs" / "reproductions"
+NAMES = ("few_labels", "unsupervised", "ssl_trees")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tables_are_those_of_the_figures(name):
+    filled = runpy.run_path(str(PAGES / "studies" / "tables.py"))["filled"]
+    text = (PAGES / f"{name}.md").read_text()
+    assert text.count("<!-- table ") >= 2
+    assert filled(text) == text
