@@ -129,8 +129,8 @@ if numba.config.DISABLE_JIT:
         """Return the arrays as they are."""
         return arrays
 
-    add_running_norms_8, add_running_norms_32 = _add_running_norms_plain(8), _add_running_norms_plain(32)
+    add_running_norms_8, add_running_norms_16, add_running_norms_32 = map(_add_running_norms_plain, (8, 16, 32))
 else:
     count_smaller = _count_smaller
     uncounted = _uncounted
-    add_running_norms_8, add_running_norms_32 = _make_add_running_norms(8), _make_add_running_norms(32)
+    add_running_norms_8, add_running_norms_16, add_running_norms_32 = map(_make_add_running_norms, (8, 16, 32))

@@ -8,7 +8,7 @@ from omnirank.core._kernels_vector import LANES, count_smaller
 from omnirank.core.compiled import inlined
 
 # Up to this many rows an order by counting smaller codes (vectorised) beats a radix sort.
-COUNTING_ROWS = 2 * LANES
+COUNTING_ROWS = 6 * LANES
 
 # Rows of the integer scratch of a node: local row numbers in order, and another set of them.
 ORDER, OTHER = 0, 1
@@ -55,16 +55,22 @@ def order_rows(features, f, rows, lo, n, work):
 def _place(code, n, c):
     """Number of codes below c; those from n on are the largest."""
     place = np.uint64(count_smaller(code, 0, c))
-    if n > LANES:
-        place += np.uint64(count_smaller(code, LANES, c))
+    for block in range(LANES, n, LANES):
+        place += np.uint64(count_smaller(code, block, c))
     return place
+
+
+@inlined
+def _fill_up(missing, n, code):
+    """Let the codes after the last row's be the largest, up to a whole vector."""
+    for i in range(n, -(-n // LANES) * LANES):
+        code[i] = missing
 
 
 @inlined
 def _order_distinct(missing, n, ints, code, key):
     """A row's place is the number of smaller codes; no two are equal."""
-    for i in range(n, LANES if n <= LANES else COUNTING_ROWS):
-        code[i] = missing
+    _fill_up(missing, n, code)
     for i in range(n):
         c = code[i]
         place = _place(code, n, c)
@@ -75,8 +81,7 @@ def _order_distinct(missing, n, ints, code, key):
 @inlined
 def _order_by_counting(missing, n, ints, code, key, pairs):
     """As _order_distinct; equal codes queue up behind the first one's place."""
-    for i in range(n, LANES if n <= LANES else COUNTING_ROWS):
-        code[i] = missing
+    _fill_up(missing, n, code)
     for i in range(n):
         pairs[0, i] = 0
     for i in range(n):
