@@ -12,7 +12,7 @@ from scipy import sparse
 import omnirank as om
 from reference import rankers_univariate as reference
 
-NUMBERS = st.one_of(st.none(), st.integers(-3, 3).map(float), st.floats(-5, 5, width=16))
+NUMBERS = st.one_of(st.none(), st.integers(-3, 3).map(float), st.integers(-320, 320).map(lambda k: k / 64))
 CLASSES = st.one_of(st.none(), st.sampled_from(["a", "b", "c"]))
 PAIRS = st.one_of(st.none(), st.sampled_from(["no", "yes"]))
 

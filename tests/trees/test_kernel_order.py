@@ -17,8 +17,8 @@ def ordered(codes, rows, missing):
     """Local row numbers and codes in order, and the number of known ones."""
     packed = np.zeros(0, np.uint32 if codes.itemsize == 2 else np.uint64)
     n = len(rows)
-    known = codes[codes != missing]
-    features = NumericCodes(codes[None], missing, packed, np.array([len(np.unique(known)) == len(known)]))
+    distinct = len(np.unique(codes)) == len(codes) and missing not in codes
+    features = NumericCodes(codes[None], missing, packed, np.array([distinct]))
     work = search_scratch(features, n + 5)
     lo = 2
     padded = np.concatenate([np.zeros(lo, np.uint32), rows.astype(np.uint32)])

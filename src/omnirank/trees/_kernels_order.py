@@ -8,7 +8,7 @@ from omnirank.core._kernels_vector import LANES, count_smaller
 from omnirank.core.compiled import inlined
 
 # Up to this many rows an order by counting smaller codes (vectorised) beats a radix sort.
-COUNTING_ROWS = 6 * LANES
+COUNTING_ROWS = 2 * LANES
 
 # Rows of the integer scratch of a node: local row numbers in order, and another set of them.
 ORDER, OTHER = 0, 1
@@ -22,6 +22,11 @@ def order_rows(features, f, rows, lo, n, work):
     """
     code = work.code
     missing = features.missing
+    if n <= COUNTING_ROWS and features.distinct[f] and n > 1:
+        for i in range(n):
+            code[i] = features.codes[f, rows[lo + i]]
+        _order_distinct(missing, n, work.ints, code, work.key)
+        return n
     low = missing
     high = missing ^ missing
     for i in range(n):
@@ -44,8 +49,6 @@ def order_rows(features, f, rows, lo, n, work):
             return 0
     if n > COUNTING_ROWS:
         _order_by_radix(np.uint64(low), np.uint64(high), n, work.ints, code, work.key, work.pairs)
-    elif known == n and features.distinct[f]:
-        _order_distinct(missing, n, work.ints, code, work.key)
     else:
         _order_by_counting(missing, n, work.ints, code, work.key, work.pairs)
     return known

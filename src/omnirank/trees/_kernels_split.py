@@ -33,7 +33,7 @@ class NumericCodes(NamedTuple):
     codes: np.ndarray  # (features, rows), uint16 or uint32
     missing: int
     packed: np.ndarray  # empty, of the type that holds a code and a row number: uint32 or uint64
-    distinct: np.ndarray  # whether all known values of a feature differ
+    distinct: np.ndarray  # whether all values of a feature are known and differ
 
 
 class Settings(NamedTuple):

@@ -229,7 +229,7 @@ def _in_cells(space: Any) -> bool:
 
 
 def _rank(cells: np.ndarray, codes: np.ndarray, missing: Any) -> bool:
-    """Dense ranks of the known cells; NaN sorts last. Returns whether all known cells differ."""
+    """Dense ranks of the known cells; NaN sorts last. Returns whether all cells are known and differ."""
     order = np.argsort(cells)
     ordered = cells[order]
     step = np.zeros(len(cells), codes.dtype)
@@ -238,7 +238,7 @@ def _rank(cells: np.ndarray, codes: np.ndarray, missing: Any) -> bool:
     n_missing = int(np.isnan(ordered).sum())
     if n_missing:
         codes[order[len(order) - n_missing :]] = missing
-    return bool(step[1 : len(order) - n_missing].all())
+    return not n_missing and bool(step[1:].all())
 
 
 def _rank_sparse(matrix: Any, column: int, codes: np.ndarray, missing: Any) -> None:
