@@ -22,6 +22,9 @@ __all__ = ["CodedFeatures", "DenseFeatures", "SparseFeatures", "code_features"]
 # Features are ranked in this many blocks: handing them to workers one by one costs as much as ranking small ones.
 _BLOCKS = 32
 
+# From so many cells on, three sorts of 16-bit integers take less time than one of floats.
+_MANY = 2000
+
 
 @dataclass(frozen=True, eq=False)
 class CodedFeatures(ABC):
@@ -230,8 +233,7 @@ def _in_cells(space: Any) -> bool:
 
 def _rank(cells: np.ndarray, codes: np.ndarray, missing: Any) -> bool:
     """Dense ranks of the known cells; NaN sorts last. Returns whether all cells are known and differ."""
-    order = np.argsort(cells)
-    ordered = cells[order]
+    order, ordered = _in_order(cells)
     step = np.zeros(len(cells), codes.dtype)
     step[1:] = ordered[1:] != ordered[:-1]  # NaN differs from NaN: overwritten below
     codes[order] = np.cumsum(step, dtype=codes.dtype)
@@ -239,6 +241,25 @@ def _rank(cells: np.ndarray, codes: np.ndarray, missing: Any) -> bool:
     if n_missing:
         codes[order[len(order) - n_missing :]] = missing
     return not n_missing and bool(step[1:].all())
+
+
+def _in_order(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Order of the cells, missing ones last, and the cells in that order; equal cells come in any order.
+
+    NumPy sorts 16-bit integers by counting. Three such sorts order numbers by their leading 48 bits, in half the time
+    of one sort of the numbers; where these bits do not decide, or cells are missing, the numbers are sorted.
+    """
+    if len(cells) >= _MANY and not np.isnan(cells).any():
+        bits = np.ascontiguousarray(cells, np.float64).view(np.int64)
+        key = bits ^ ((bits >> 63) | np.iinfo(np.int64).min)  # unsigned, in the order of the numbers
+        order = np.argsort((key >> 16).astype(np.uint16), kind="stable")
+        for shift in (32, 48):
+            order = order[np.argsort((key[order] >> shift).astype(np.uint16), kind="stable")]
+        ordered = cells[order]
+        if (ordered[1:] >= ordered[:-1]).all():
+            return order, ordered
+    order = np.argsort(cells)
+    return order, cells[order]
 
 
 def _rank_sparse(matrix: Any, column: int, codes: np.ndarray, missing: Any) -> None:
