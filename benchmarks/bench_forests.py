@@ -65,7 +65,9 @@ def share_found(fitted: Any) -> dict[str, float]:
     return {"relevant features in the top ten": float(np.mean(best < N_RELEVANT))}
 
 
-def against_sklearn(name: str, setup: Callable[[], Any], bar: Bar, quick: bool, n_trees: int = 100) -> list:
+def against_sklearn(
+    name: str, setup: Callable[[], Any], bar: Bar, quick: bool, n_trees: int = 100, repetitions: int = 3
+) -> list:
     """Compare our forest, our extra trees and scikit-learn's two on the same data."""
     few = {"n_trees": 2} if quick else {"n_trees": n_trees}
     contestants = [
@@ -82,7 +84,7 @@ def against_sklearn(name: str, setup: Callable[[], Any], bar: Bar, quick: bool, 
             "scikit-learn extra trees", setup, partial(sklearn_forest, ensemble="extra-trees", **few), share_found
         ),
     ]
-    return [compare(name, contestants, repetitions=3, bar=bar, memory=not quick)]
+    return [compare(name, contestants, repetitions=repetitions, bar=bar, memory=not quick)]
 
 
 def rank_once(setup: Callable[[], Any], ensemble: str = "random-forest") -> None:
@@ -98,14 +100,15 @@ def shape(n: int, n_features: int, n_targets: int, quick: bool) -> Callable[[], 
 @benchmark("forest-mtr")
 def multi_target(quick: bool) -> list:
     """MTR, 5000 x 100, 16 targets, 100 trees."""
-    return against_sklearn("forest-mtr", shape(5000, 100, 16, quick), Bar(at_least=4, against="scikit-learn"), quick)
+    bar = Bar(at_least=4, against="scikit-learn")
+    return against_sklearn("forest-mtr", shape(5000, 100, 16, quick), bar, quick, repetitions=7)
 
 
 @benchmark("forest-regression-5000")
 def regression_small(quick: bool) -> list:
     """Regression, 5000 x 100, 100 trees."""
     bar = Bar(at_least=4, against="scikit-learn")
-    return against_sklearn("forest-regression-5000", shape(5000, 100, 1, quick), bar, quick)
+    return against_sklearn("forest-regression-5000", shape(5000, 100, 1, quick), bar, quick, repetitions=7)
 
 
 @benchmark("forest-regression-20000")
