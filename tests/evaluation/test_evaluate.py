@@ -237,3 +237,11 @@ def test_sparse_features_and_labels():
     scores = rng.random(60)
     found, expected = (evaluate(scores, d.take(slice(50)), d.take(slice(50, None)), 7) for d in (thin, thick))
     assert found == pytest.approx(expected)
+
+
+def test_frames_and_arrays_are_no_data_sets():
+    X, y = [[0.0], [1.0]], [0, 1]
+    with pytest.raises(TypeError, match=r"train must be a Dataset, not tuple: make one with om.Dataset"):
+        om.evaluate([1.0], (X, y), om.Dataset(X, y))
+    with pytest.raises(TypeError, match="test must be a Dataset, not list"):
+        om.evaluate([1.0], om.Dataset(X, y), X)

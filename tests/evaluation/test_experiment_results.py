@@ -114,6 +114,24 @@ def test_predictors_stand_beside_rankings_of_every_number_of_neighbours(path):
         study.table("accurate")
 
 
+def test_what_was_not_recorded_is_named(path, command):
+    values = {place(method=method): value for method, value in (("a", 0.5), ("b", 0.6))}
+    facts = FACTS | {"measures": ["accuracy", "rrmse"], "tasks": {"iris": "classification", "wine": "clustering"}}
+    study = read_results(write_store(path, values, facts))["s"]
+    with pytest.raises(DataError, match="no 'rrmse'; its data sets have accuracy, kappa"):
+        study.table("rrmse")
+    for neighbors in (7, -1, "x"):
+        with pytest.raises(ParameterError, match="the numbers of neighbours of study 's' are 5"):
+            study.table("accuracy", neighbors)
+    shown = " ".join(CliRunner().invoke(app, ["compare", str(path)]).output.split())
+    assert "no data set has rrmse" in shown
+    assert "wine (clustering): left out" in shown
+    assert "at least two methods with figures on two data sets" in shown
+    for options in ((), ("--csv",)):
+        refused = " ".join(command("compare", path, "--measure", "rrmse", *options, code=2).split())
+        assert "choose one of accuracy, kappa" in refused
+
+
 def test_stores_of_a_folder_are_joined(tmp_path):
     write_store(tmp_path / "one.sqlite", {place(): 0.5, place("wine"): "failed"})
     write_store(tmp_path / "two.sqlite", {place("wine"): 0.25})

@@ -48,6 +48,12 @@ def compare(
         if name not in MEASURES:
             raise ParameterError(f"--measure {name}: choose one of {', '.join(MEASURES)}")
     results = read_results(path)
+    recorded = {name for study in results for name in study.recorded}
+    for name in measure or []:
+        if recorded and name not in recorded:
+            raise ParameterError(
+                f"--measure {name}: there are no figures of it; choose one of {', '.join(sorted(recorded))}"
+            )
     if csv:
         _print_figures(list(results), measure)
         return
@@ -69,6 +75,9 @@ def compare(
 
 def _settings(study: "StudyResults", measures: list[str] | None) -> Iterator[tuple[str, int]]:
     for name in measures or study.measures:
+        if study.recorded and name not in study.recorded:
+            note(f"{study.name}: no data set has {name}; there are {', '.join(study.recorded)}")
+            continue
         yield from ((name, k) for k in study.neighbor_counts)
 
 
@@ -107,7 +116,7 @@ class _Report:
         self.table = study.table(measure, neighbors)
         self.comparison: Any = None
         whole = self.table.dropna() if not self.table.empty else self.table
-        if len(whole) and whole.shape[1] >= 2:
+        if len(whole) >= 2 and whole.shape[1] >= 2:
             self.comparison = study.compare(measure, neighbors, alpha=alpha, control=control)
 
     @property
@@ -128,7 +137,12 @@ class _Report:
         """Print the tables."""
         say(self.title, "bold")
         _print_table(self.table)
+        tasks = self.study.facts["tasks"]
+        without = [f"{name} ({tasks[name]})" for name in self.study.facts["data"] if name not in self.table.index]
+        if without:
+            note(f"no {self.measure.title} of {', '.join(without)}: left out")
         if self.comparison is None:
+            say("ranks and tests need at least two methods with figures on two data sets")
             return
         ranks = self.comparison.average_ranks
         table((("method", "left"), ("average rank", "right")), [(name, f"{rank:.3f}") for name, rank in ranks.items()])

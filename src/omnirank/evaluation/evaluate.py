@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omnirank.core.errors import ParameterError
+from omnirank.core.errors import DataTypeError, ParameterError
 from omnirank.core.ranking import Ranking
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
@@ -77,8 +77,8 @@ def evaluate(
     ranking : Ranking, fitted ranker or array-like of scores
         Features are matched by name; an array holds one score a feature.
     train, test : Dataset
-        The data that the ranking was made from (nothing else should have been used), and others. Numbers are scaled by
-        their ranges in the training data.
+        ``om.Dataset(X, y)`` or ``om.load(path)``: the data that the ranking was made from (nothing else should have
+        been used), and others. Numbers are scaled by their ranges in the training data.
     n_neighbors : int, sequence of int or None
         Number of neighbours; several cost hardly more than one. None: 20 for classes, 5 for numbers, 15 for label
         sets, 10 for labels in a hierarchy, 1 without target.
@@ -167,6 +167,12 @@ def predictions(
     >>> predictions([1.0, 0.5, 0.0], train, test, 3).means[3].shape
     (10, 3)
     """
+    for name, given in (("train", train), ("test", test)):
+        if not isinstance(given, Dataset):
+            kind = type(given).__name__
+            raise DataTypeError(
+                f"{name} must be a Dataset, not {kind}: make one with om.Dataset(X, y) or om.load(path)"
+            )
     counts = evaluate_counts(n_neighbors, train.task)
     chosen = ranking_for(ranking, train.feature_names)
     features = aligned_features(train, test)

@@ -53,6 +53,11 @@ class StudyResults:
         return list(dict.fromkeys(primary_measure(task).name for task in self.facts["tasks"].values()))
 
     @property
+    def recorded(self) -> list[str]:
+        """Measures that there are figures of."""
+        return [name for name in MEASURES if name in set(self.figures["measure"])]
+
+    @property
     def neighbor_counts(self) -> list[int]:
         """Numbers of neighbours that rankings were judged with; [0] where there is one setting only."""
         found = sorted(set(self.jobs["neighbors"]) - {0})
@@ -76,6 +81,8 @@ class StudyResults:
             Only this one.
         """
         figures = self.figures if measure is None else self.figures[self.figures["measure"] == measure]
+        if figures.empty:
+            return pd.DataFrame(columns=[*_PLACE, "measure", "mean", "n"])
         weights = figures["n_test"].where(figures["value"].notna(), 0)
         weighted = figures.assign(product=figures["value"].fillna(0.0) * weights, weight=weights)
         place = [*_PLACE, "choice", "measure"]
@@ -116,8 +123,15 @@ class StudyResults:
         """
         if measure not in MEASURES:
             raise ParameterError(f"{measure!r} is not a measure; choose one of {', '.join(MEASURES)}")
+        if self.recorded and measure not in self.recorded:
+            raise DataError(f"study {self.name!r} has no {measure!r}; its data sets have {', '.join(self.recorded)}")
         means = self.means(measure)
         k = self.neighbor_counts[0] if neighbors is None else neighbors
+        if k not in self.neighbor_counts:
+            known = ", ".join(map(str, self.neighbor_counts)) if self.neighbor_counts != [0] else "none but the default"
+            raise ParameterError(
+                f"neighbors={neighbors!r}: the numbers of neighbours of study {self.name!r} are {known}"
+            )
         means = means[means["neighbors"].isin([0, k])]
         if labelled is not None:
             means = means[means["labelled"] == labelled]

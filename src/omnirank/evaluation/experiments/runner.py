@@ -185,6 +185,8 @@ class _Run:
                 loaded = load_source(entry.source)
                 members += jobs_of(self._plan, entry, loaded)
                 facts = {"task": loaded.dataset.task}
+                if loaded.dataset.target is None and entry.options.get("task") != "clustering":
+                    self._listeners.note(f"data set {entry.name!r} has no target: its task is clustering")
                 self.patiently(lambda: self._store.remember_data(_source_key(self._plan, entry), facts))  # noqa: B023
             except (OmnirankError, OSError) as error:
                 known = self._store.known_data(_source_key(self._plan, entry))
