@@ -19,6 +19,9 @@ from typing import Any
 import numba
 from numba.extending import overload
 
+from omnirank.core import kernel_parts
+from omnirank.core.kernel_parts import PART_OPTIONS, compile_part
+
 __all__ = ["compiled", "dispatched", "inlined", "part"]
 
 # Sums may be reordered and fused; NaN and infinities keep their meaning, and division by zero gives them.
@@ -32,19 +35,19 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = _CACHE
     try:
-        return numba.njit(cache=True, **_OPTIONS)(function)
+        return numba.njit(cache=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
     finally:
         numba.config.CACHE_DIR = before
 
 
 def part(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile as part of the callers, which are kept on disk: called there, not copied."""
-    return numba.njit(**_OPTIONS)(function)
+    return compile_part(function, **_OPTIONS)
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile into the callers, which are kept on disk; saves calls and reference counts of array arguments."""
-    return numba.njit(forceinline=True, **_OPTIONS)(function)
+    return compile_part(function, forceinline=True, **_OPTIONS)
 
 
 def dispatched(position: int = 0) -> Callable[[Callable[..., Any]], Any]:
@@ -77,7 +80,7 @@ def dispatched(position: int = 0) -> Callable[[Callable[..., Any]], Any]:
             return add
 
         interpreted.kind = kind  # type: ignore[attr-defined]
-        overload(interpreted, jit_options={**_OPTIONS, "forceinline": True}, strict=False)(choose)
+        overload(interpreted, jit_options={**_OPTIONS, **PART_OPTIONS, "forceinline": True}, strict=False)(choose)
         return interpreted
 
     return decorate
@@ -87,7 +90,7 @@ def _cache_folder() -> str:
     """Folder of the compiled kernels: beside the package, else the user's cache, else a temporary one."""
     package = Path(__file__).parent.parent
     digest = hashlib.blake2b(digest_size=8)
-    for source in [Path(__file__), *sorted(package.glob("*/_kernels*.py"))]:
+    for source in [Path(__file__), Path(kernel_parts.__file__), *sorted(package.glob("*/_kernels*.py"))]:
         digest.update(source.read_bytes())
     name = f"kernels-{digest.hexdigest()}"
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
