@@ -7,8 +7,11 @@ import numpy as np
 from omnirank.core._kernels_vector import LANES, count_smaller
 from omnirank.core.compiled import inlined
 
+# Up to this many rows are sorted by a network of comparisons, without a loop or a branch.
+NETWORK_ROWS = 8
+
 # Up to this many rows an order by counting smaller codes (vectorised) beats a radix sort.
-COUNTING_ROWS = 2 * LANES
+COUNTING_ROWS = 4 * LANES
 
 # Rows of the integer scratch of a node: local row numbers in order, and another set of them.
 ORDER, OTHER = 0, 1
@@ -22,7 +25,9 @@ def order_rows(features, f, rows, lo, n, work):
     """
     code = work.code
     missing = features.missing
-    if n <= COUNTING_ROWS and features.distinct[f] and n > 1:
+    if n <= NETWORK_ROWS:
+        return _order_few(features, f, rows, lo, n, work.ints, work.key)
+    if n <= COUNTING_ROWS and features.distinct[f]:
         for i in range(n):
             code[i] = features.codes[f, rows[lo + i]]
         _order_distinct(missing, n, work.ints, code, work.key)
@@ -52,6 +57,64 @@ def order_rows(features, f, rows, lo, n, work):
     else:
         _order_by_counting(missing, n, work.ints, code, work.key, work.pairs)
     return known
+
+
+@inlined
+def _order_few(features, f, rows, lo, n, ints, key):
+    """Sort up to eight (code, row) packed into one integer each; missing codes are the largest."""
+    a = _packed(features, f, rows, lo, n, 0)
+    b = _packed(features, f, rows, lo, n, 1)
+    c = _packed(features, f, rows, lo, n, 2)
+    d = _packed(features, f, rows, lo, n, 3)
+    a, b = min(a, b), max(a, b)
+    c, d = min(c, d), max(c, d)
+    a, c = min(a, c), max(a, c)
+    b, d = min(b, d), max(b, d)
+    b, c = min(b, c), max(b, c)
+    if n > 4:
+        p = _packed(features, f, rows, lo, n, 4)
+        q = _packed(features, f, rows, lo, n, 5)
+        r = _packed(features, f, rows, lo, n, 6)
+        s = _packed(features, f, rows, lo, n, 7)
+        p, q = min(p, q), max(p, q)
+        r, s = min(r, s), max(r, s)
+        p, r = min(p, r), max(p, r)
+        q, s = min(q, s), max(q, s)
+        q, r = min(q, r), max(q, r)
+        a, p = min(a, p), max(a, p)  # merge the two sorted halves
+        b, q = min(b, q), max(b, q)
+        c, r = min(c, r), max(c, r)
+        d, s = min(d, s), max(d, s)
+        c, p = min(c, p), max(c, p)
+        d, q = min(d, q), max(d, q)
+        b, c = min(b, c), max(b, c)
+        d, p = min(d, p), max(d, p)
+        q, r = min(q, r), max(q, r)
+        _unpack(ints, key, 4, p)
+        _unpack(ints, key, 5, q)
+        _unpack(ints, key, 6, r)
+        _unpack(ints, key, 7, s)
+    _unpack(ints, key, 0, a)
+    _unpack(ints, key, 1, b)
+    _unpack(ints, key, 2, c)
+    _unpack(ints, key, 3, d)
+    known = n
+    while known > 0 and key[known - 1] == features.missing:
+        known -= 1
+    return known if known > 0 and key[0] != key[known - 1] else 0
+
+
+@inlined
+def _packed(features, f, rows, lo, n, i):
+    """Code and number of row i of the node; the largest integer if it has no such row."""
+    code = features.codes[f, rows[lo + min(i, n - 1)]]
+    return (np.uint64(code) << np.uint64(32)) | np.uint64(i) if i < n else ~np.uint64(0)
+
+
+@inlined
+def _unpack(ints, key, i, pair):
+    ints[ORDER, i] = np.uint32(pair & np.uint64(0xFFFFFFFF))
+    key[i] = pair >> np.uint64(32)
 
 
 @inlined
@@ -99,33 +162,38 @@ def _order_by_counting(missing, n, ints, code, key, pairs):
 
 @inlined
 def _order_by_radix(low, high, n, ints, code, key, pairs):
-    """Least significant byte first, on (code - smallest code, row) packed into one integer.
+    """Least significant bits first, on (code - smallest code, row) packed into one integer.
 
     Up to 65,535 rows both halves have 16 bits, above 32 bits; the type of ``pairs`` tells.
     """
     half = np.uint64(pairs.itemsize * 4)
-    span = high - low
-    source = 0
     for i in range(n):
         pairs[0, i] = ((np.uint64(code[i]) - low) << half) | np.uint64(i)
+    # The fewest passes of up to eight bits, all of about as many: few rows should not pay for unused counters.
+    bits = np.uint64(0)
+    while (high - low) >> bits:
+        bits += np.uint64(1)
+    passes = (bits + np.uint64(7)) // np.uint64(8)
+    digit = (bits + passes - np.uint64(1)) // passes
+    last = (np.uint64(1) << digit) - np.uint64(1)
+    source = 0
     shift = half
-    while span > np.uint64(0):
-        for b in range(257):
+    for _ in range(passes):
+        for b in range(last + np.uint64(2)):
             pairs[2, b] = 0
         for i in range(n):
-            b = (np.uint64(pairs[source, i]) >> shift) & np.uint64(255)
+            b = (np.uint64(pairs[source, i]) >> shift) & last
             pairs[2, b + np.uint64(1)] += np.uint32(1)
-        for b in range(256):
-            pairs[2, b + 1] += pairs[2, b]
+        for b in range(last):
+            pairs[2, b + np.uint64(1)] += pairs[2, b]
         for i in range(n):
             pair = pairs[source, i]
-            b = (np.uint64(pair) >> shift) & np.uint64(255)
+            b = (np.uint64(pair) >> shift) & last
             place = pairs[2, b]
             pairs[2, b] = place + np.uint32(1)
             pairs[1 - source, place] = pair
         source = 1 - source
-        shift += np.uint64(8)
-        span >>= np.uint64(8)
+        shift += digit
     mask = (np.uint64(1) << half) - np.uint64(1)
     for i in range(n):
         row = np.uint32(np.uint64(pairs[source, i]) & mask)

@@ -32,6 +32,9 @@ from omnirank.trees._kernels_order import ORDER, OTHER
 # Rows of the float scratch of a node: gains and weights of the rows split off, and gains with the missing rows.
 GAIN, SPLIT_OFF, EXTRA, WITH_MISSING = 0, 1, 2, 3
 
+# Up to so many gains are divided one by one: vectors would have to wait until what they read has been stored.
+FEW_CUTS = 7
+
 
 class OneColumn(NamedTuple):
     """One dense column, every value known."""
@@ -170,6 +173,14 @@ def _one_prefix(space, node, weight, lo, total, ints, part, n, floats):
     centred = node.centred
     s = 0.0
     k = 0.0
+    if n <= FEW_CUTS:
+        for t in range(n):
+            i = ints[part, t]
+            s += centred[i]
+            k += weight[lo + i]
+            floats[SPLIT_OFF, t] = k
+            floats[GAIN, t] = s * s * (total / (k * (total - k)))
+        return
     for t in range(n):
         i = ints[part, t]
         s += centred[i]
