@@ -40,6 +40,18 @@ def _count_smaller(typing_context, values, start, limit):
     return signature, generate
 
 
+def _count_bits_plain(word):
+    return int(word).bit_count()
+
+
+@intrinsic
+def _count_bits(typing_context, word):
+    def generate(context, builder, signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), generate
+
+
 def _add_running_norms_plain(lanes):
     def add(matrix, column, order, part, n, out, out_part):
         rows = matrix[order[part, :n], column : column + lanes]
@@ -120,10 +132,12 @@ def _uncounted(typing_context, arrays):
 # uncounted(arrays): the same array or tuple of arrays without reference counts, for use inside a function whose
 #     caller keeps the arrays alive; counting references to scratch memory costs more than small nodes do
 # count_smaller(values, start, limit): how many of the 32 unsigned values from start are below limit
+# count_bits(word): how many bits of an unsigned integer of 64 bits are set
 # add_running_norms_L(matrix, column, order, part, n, out, out_part):
 #     out[out_part, t] += |sum of matrix[order[part, :t + 1], column:column + L]|^2 for t < n
 if numba.config.DISABLE_JIT:
     count_smaller = _count_smaller_plain
+    count_bits = _count_bits_plain
 
     def uncounted(arrays):
         """Return the arrays as they are."""
@@ -132,5 +146,6 @@ if numba.config.DISABLE_JIT:
     add_running_norms_8, add_running_norms_16, add_running_norms_32 = map(_add_running_norms_plain, (8, 16, 32))
 else:
     count_smaller = _count_smaller
+    count_bits = _count_bits
     uncounted = _uncounted
     add_running_norms_8, add_running_norms_16, add_running_norms_32 = map(_make_add_running_norms, (8, 16, 32))

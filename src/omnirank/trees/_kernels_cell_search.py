@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from omnirank.core._kernels_vector import count_bits
 from omnirank.core.compiled import dispatched, inlined
 from omnirank.trees._kernels_cell_gains import split_gain
 from omnirank.trees._kernels_cells import BinaryCells, BinaryDraws, DrawnCells, ValuedCells, clear, step
@@ -29,13 +30,62 @@ class SparseWork(NamedTuple):
     running: np.ndarray
     starts: np.ndarray
     cells: np.ndarray
-    codes: np.ndarray
+    codes: np.ndarray  # of the cells, where they differ
+    candidates: np.ndarray  # (2, words): features that some of a small node's rows have and others not; that all have
     found: np.ndarray  # rows of a feature in the node
     keys: np.ndarray  # (code, position) of those rows
     pool: np.ndarray
     swaps: np.ndarray
     waiting: np.ndarray
     jobs: np.ndarray
+
+
+@dispatched(0)
+def has_codes(features):
+    """Whether non-zero cells differ: where they do not, all of them are split off."""
+
+
+@has_codes.kind(BinaryCells, BinaryDraws)
+def _no_codes(features):
+    return False
+
+
+@has_codes.kind(ValuedCells, DrawnCells)
+def _any_codes(features):
+    return True
+
+
+@dispatched(0)
+def mark_candidates(features, work, lo, hi):
+    """Mark the features that may split a small node in work.candidates; the number of those worth a look."""
+
+
+@mark_candidates.kind(BinaryCells, BinaryDraws)
+def _mark_binary(features, work, lo, hi):
+    """Small nodes of sparse data lack most features, so their draws would go on for long."""
+    if hi - lo > FEW_ROWS or features.bits.shape[0] == 0:
+        return len(features.starts) - 1
+    n_words = np.uint64(features.bits.shape[1])
+    some = work.candidates[0]
+    every = work.candidates[1]
+    for k in range(n_words):
+        some[k] = np.uint64(0)
+        every[k] = ~np.uint64(0)
+    for i in range(lo, hi):
+        r = work.rows[i]
+        for k in range(n_words):
+            some[k] |= features.bits[r, k]
+            every[k] &= features.bits[r, k]
+    n = 0
+    for k in range(n_words):
+        some[k] &= ~every[k]
+        n += count_bits(some[k])
+    return n
+
+
+@mark_candidates.kind(ValuedCells, DrawnCells)
+def _mark_all(features, work, lo, hi):
+    return len(features.starts) - 1
 
 
 @dispatched(0)
@@ -49,6 +99,8 @@ def _find_binary(features, f, work, lo, hi, tag):
     if hi - lo <= FEW_ROWS and features.bits.shape[0] > 0:
         word = np.uint64(f) >> np.uint64(6)
         bit = np.uint64(f) & np.uint64(63)
+        if (work.candidates[0, word] >> bit) & np.uint64(1) == np.uint64(0):
+            return 0
         for i in range(lo, hi):
             r = work.rows[i]
             work.found[n] = r
@@ -128,17 +180,20 @@ def _threshold(features, low, high, state):
 @inlined
 def _split_off(space, features, f, weight_of, work, n, total, norm, top, settings, seed, best, test, position):
     """Try to split off all rows in work.found; returns whether it is the best test so far."""
+    k = 0.0
+    for i in range(n):
+        k += weight_of[work.found[i]]
+    least = settings.min_leaf - SLACK
+    if k < least or total - k < least:
+        return False
     q = 0.0
     p = 0.0
-    k = 0.0
     node_sums = work.sums[top]
     for i in range(n):
         r = work.found[i]
-        w = weight_of[r]
-        dq, dp = step(space, r, w, node_sums, work.running)
+        dq, dp = step(space, r, weight_of[r], node_sums, work.running)
         q += dq
         p += dp
-        k += w
     gain = split_gain(space, q, p, k, norm, total, node_sums, work.running)
     clear(space, work.found, n, work.running)
     if not _try(gain, k, f, position, total, settings, seed, best, test):

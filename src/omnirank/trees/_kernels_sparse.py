@@ -26,6 +26,8 @@ from omnirank.trees._kernels_cell_search import (
     STATE,
     SparseWork,
     find,
+    has_codes,
+    mark_candidates,
     search_cells,
     threshold_of,
 )
@@ -56,7 +58,8 @@ def grow_sparse(space, features, weight_of, settings, seed):
         np.zeros(columns),
         np.zeros(n_features + 2, np.uint32),
         np.empty(len(features.rows), np.uint32),
-        np.empty(len(features.rows), features.codes.dtype),
+        np.empty(len(features.rows) if has_codes(features) else 0, features.codes.dtype),
+        np.zeros((2, features.bits.shape[1]), np.uint64),
         np.empty(n_all + 64, np.uint32),
         np.empty(n_all + 64, np.uint64),
         np.arange(n_features, dtype=np.uint32),
@@ -135,7 +138,8 @@ def _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, 
             state = seeds[me]
             test[STATE] = np.int64(mix(seeds[me] ^ np.uint64(0x5851F42D4C957F2D)))
             n_drawn = 0
-            while n_drawn < n_features and (n_drawn < settings.max_features or test[FEATURE] < 0):
+            n_left = mark_candidates(features, work, lo, hi)
+            while n_drawn < n_features and n_left > 0 and (n_drawn < settings.max_features or test[FEATURE] < 0):
                 state = mix(state)
                 j = n_drawn + below(state, n_features - n_drawn)
                 f = work.pool[j]
@@ -144,6 +148,7 @@ def _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, 
                 work.swaps[n_drawn] = j
                 n_drawn += 1
                 n_found = find(features, f, work, lo, hi, tag)
+                n_left -= n_found > 0
                 search_cells(
                     space, features, f, weight_of, work, n_found, size, total, norm, top, settings,
                     seeds[me], best, test,
@@ -198,8 +203,17 @@ def _copy(source, i, target, j):
 
 @inlined
 def _own_columns(features, work, lo, hi):
-    """Columns of the rows of a subtree only."""
+    """Columns of the rows of a subtree only; the root takes all, for a copy costs less than the rows it would spare."""
     starts = work.starts
+    if hi - lo == len(work.rows):
+        for f in range(len(features.starts)):
+            starts[f] = features.starts[f]
+        for e in range(len(features.rows)):
+            work.cells[e] = features.rows[e]
+        if has_codes(features):
+            for e in range(len(features.rows)):
+                work.codes[e] = features.codes[e]
+        return
     for f in range(len(starts)):
         starts[f] = 0
     for i in range(lo, hi):
@@ -215,7 +229,8 @@ def _own_columns(features, work, lo, hi):
             cell = starts[f]
             starts[f] = cell + np.uint32(1)
             work.cells[cell] = r
-            work.codes[cell] = features.row_codes[e]
+            if has_codes(features):
+                work.codes[cell] = features.row_codes[e]
 
 
 @inlined
@@ -235,10 +250,9 @@ def _split_off(space, features, weight_of, work, test, lo, tag, new_tag, top):
         r = work.cells[e]
         if work.tag[r] != tag:
             continue
-        if test[FROM_TOP] == 1:
-            goes = work.codes[e] > test[BELOW]
-        else:
-            goes = work.codes[e] < test[ABOVE]
+        goes = True
+        if has_codes(features):
+            goes = work.codes[e] > test[BELOW] if test[FROM_TOP] == 1 else work.codes[e] < test[ABOVE]
         if goes:
             old = work.place[r]
             other = work.rows[middle]
