@@ -45,7 +45,9 @@ def test_rows_and_values_reach_the_leaf_of_the_definition(random_tests, data):
     nodes, tests, codes, problem, threshold = grown_case(data, random_tests)
     n = len(problem.training_weight)
     expected = [reference.leaf_of(nodes, tests.right, values_of(problem, row)) for row in range(n)]
-    assert routing.leaves_of_rows(tests, codes, np.arange(n, dtype=np.uint32)).tolist() == expected
+    met, path, first = (np.zeros(len(codes.n_levels), np.int64) for _ in range(3))
+    walks = [routing.walk(tests, codes, np.uint32(row), row + 1, met, path, first) for row in range(n)]
+    assert [leaf for leaf, _length in walks] == expected
     X = np.column_stack([np.where(x < 0, np.nan, x) if x.dtype.kind == "i" else x for x in problem.features])
     found = routing.leaves_of_values(
         tests.feature, threshold, tests.right, tests.missing_left, tests.cut, tests.subsets, codes.n_levels, X

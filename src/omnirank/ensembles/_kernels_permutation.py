@@ -9,7 +9,7 @@ import numpy as np
 from omnirank.core._kernels_vector import uncounted
 from omnirank.core.compiled import compiled, dispatched, inlined
 from omnirank.trees._kernels_random import below, mix
-from omnirank.trees._kernels_route import code_of, next_node
+from omnirank.trees._kernels_route import code_of, walk, walk_with
 
 
 class Shuffle(NamedTuple):
@@ -188,26 +188,14 @@ def permutation_losses(tests, codes, loss, order, weight, n_targets):
     first = np.empty(n_features, np.int64)
     for i in range(len(rows)):
         row = rows[i]
-        here = 0
-        n_path = 0
-        while tests.feature[here] >= 0:
-            f = tests.feature[here]
-            if met[f] != i + 1:
-                met[f] = i + 1
-                path[n_path] = f
-                first[n_path] = here
-                n_path += 1
-            here = next_node(tests, codes, here, f, code_of(codes, f, row))
+        here, n_path = walk(tests, codes, row, i + 1, met, path, first)
         add_loss(loss, row, here, weight[row], base, 0)
         for k in range(n_path):
             f = path[k]
             c = code_of(codes, f, donor(order, i, f))
             if c == code_of(codes, f, row):
                 continue
-            there = first[k]
-            while tests.feature[there] >= 0:
-                g = tests.feature[there]
-                there = next_node(tests, codes, there, g, c if g == f else code_of(codes, g, row))
+            there = walk_with(tests, codes, row, first[k], f, c)
             if there != here:
                 add_loss(loss, row, there, weight[row], change, f)
                 add_loss(loss, row, here, -weight[row], change, f)

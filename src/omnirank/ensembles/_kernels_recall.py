@@ -13,7 +13,7 @@ import numpy as np
 from omnirank.core._kernels_vector import uncounted
 from omnirank.core.compiled import compiled, inlined
 from omnirank.ensembles._kernels_permutation import donor
-from omnirank.trees._kernels_route import code_of, next_node
+from omnirank.trees._kernels_route import code_of, walk, walk_with
 
 
 class Moves(NamedTuple):
@@ -67,16 +67,7 @@ def permutation_moves(tests, codes, order):
     n_moves = 0
     for i in range(len(rows)):
         row = rows[i]
-        here = 0
-        n_path = 0
-        while tests.feature[here] >= 0:
-            f = tests.feature[here]
-            if met[f] != i + 1:
-                met[f] = i + 1
-                path[n_path] = f
-                first[n_path] = here
-                n_path += 1
-            here = next_node(tests, codes, here, f, code_of(codes, f, row))
+        here, n_path = walk(tests, codes, row, i + 1, met, path, first)
         leaf[i] = here
         if n_moves + n_path > most:
             most = 2 * most + n_path
@@ -88,10 +79,7 @@ def permutation_moves(tests, codes, order):
             c = code_of(codes, f, donor(order, i, f))
             if c == code_of(codes, f, row):
                 continue
-            there = first[k]
-            while tests.feature[there] >= 0:
-                g = tests.feature[there]
-                there = next_node(tests, codes, there, g, c if g == f else code_of(codes, g, row))
+            there = walk_with(tests, codes, row, first[k], f, c)
             if there != here:
                 feature[n_moves] = f
                 place[n_moves] = i

@@ -54,7 +54,7 @@ class PairCells(NamedTuple):
 def search(rows, blocks, bounds, ids, distances):
     """Fill ids and distances (n_rows, n_groups, k): the nearest of each group, nearest first, ties by number.
 
-    bounds: where the columns of the four kinds of `add_tile` start, and their number. Places that no example
+    bounds: where the columns of the three kinds of `add_tile` start, and their number. Places that no example
     takes keep the number -1 and an infinite distance.
     """
     out = np.empty((ROWS, blocks.offset.shape[1]), distances.dtype)
@@ -75,7 +75,7 @@ def _search(rows, blocks, bounds, ids, distances, out):
             for row in range(ROWS):
                 for lane in range(width):
                     out[row, lane] = blocks.offset[block, lane] + rows.offset[first + row]
-            for start in range(0, bounds[4], CHUNK):
+            for start in range(0, bounds[3], CHUNK):
                 add_tile(
                     rows.cells, first, blocks.cells, block, blocks.scale, _clipped(bounds, start, start + CHUNK), out
                 )
@@ -94,7 +94,6 @@ def _clipped(bounds, start, stop):
         min(max(bounds[1], start), stop),
         min(max(bounds[2], start), stop),
         min(max(bounds[3], start), stop),
-        min(max(bounds[4], start), stop),
     )
 
 

@@ -23,12 +23,11 @@ def tile_width(dtype):
 
 
 def _add_tile_plain(rows, first, blocks, block, scale, bounds, out):
-    a, b, c, d, e = bounds
+    a, b, c, d = bounds
     x, t = rows[first : first + ROWS, :, None], blocks[block][None]
     out += (np.maximum(x[:, a:b], t[:, a:b]) * scale[None, a:b, None]).sum(axis=1)
-    out += ((x[:, b:c] - t[:, b:c]) ** 2).sum(axis=1)
-    out += ((x[:, c:d] != t[:, c:d]) * scale[None, c:d, None]).sum(axis=1)
-    out += (x[:, d:e] * t[:, d:e]).sum(axis=1)
+    out += ((x[:, b:c] != t[:, b:c]) * scale[None, b:c, None]).sum(axis=1)
+    out += (x[:, c:d] * t[:, c:d]).sum(axis=1)
 
 
 def _round_tile_plain(out):
@@ -37,7 +36,7 @@ def _round_tile_plain(out):
 
 
 class _Emitter:
-    """What the four loops of a tile share while their code is written."""
+    """What the three loops of a tile share while their code is written."""
 
     def __init__(self, context, builder, signature, arguments):
         from llvmlite import ir
@@ -113,10 +112,6 @@ def _add_tile(typing_context, rows, first, blocks, block, scale, bounds, out):
             # multiplied and added at once, since some processors have units for that beside those that compare and add
             return builder.call(fused, [builder.select(builder.fcmp_ordered(">", x, t), x, t), scale, total])
 
-        def square(total, x, t, scale):
-            difference = builder.fsub(x, t)
-            return builder.call(fused, [difference, difference, total])
-
         def unequal(total, x, t, scale):
             different = builder.fcmp_unordered("!=", x, t)
             return builder.fadd(total, builder.select(different, scale, ir.Constant(vector, None)))
@@ -127,7 +122,7 @@ def _add_tile(typing_context, rows, first, blocks, block, scale, bounds, out):
         for row in range(ROWS):
             for v in range(VECTORS):
                 builder.store(emit.load(emit.out_place(row, v)), emit.sums[row][v])
-        for part, added in enumerate((largest, square, unequal, product)):
+        for part, added in enumerate((largest, unequal, product)):
             emit.loop(part, added)
         for row in range(ROWS):
             for v in range(VECTORS):
@@ -202,9 +197,8 @@ def _lowest_bit(typing_context, mask):
     return signature, generate
 
 
-# add_tile(rows, first, blocks, block, scale, (a, b, c, d, e), out): adds to out[i, j], of the rows first + i and the
-#     columns j of a block, sum scale max(x, t) over a..b, sum (x - t)^2 over b..c, sum scale [x != t] over c..d,
-#     sum x t over d..e
+# add_tile(rows, first, blocks, block, scale, (a, b, c, d), out): adds to out[i, j], of the rows first + i and the
+#     columns j of a block, sum scale max(x, t) over a..b, sum scale [x != t] over b..c, sum x t over c..d
 # round_tile(out): rounds distances in double precision to multiples of TIE
 # closer(out, row, limit): one bit a column of the tile, set where the distance is below the limit
 # lowest_bit(mask): place of the lowest bit that is set

@@ -145,7 +145,7 @@ class NeighborSearch:
             search_words(sought, blocks.blocks, blocks.groups, blocks.unit, candidates, rough)
             return candidates, rough, blocks.error
         n_columns = sought.cells.shape[1]
-        bounds = (0, cells.n_numeric, cells.n_numeric, cells.n_features, n_columns)
+        bounds = (0, cells.n_numeric, cells.n_features, n_columns)
         search(sought, blocks, bounds, candidates, rough)
         # sums of at most so many terms, each rounded, stay below the distance and the sums of both rows' terms,
         # which lie between -1 and 1

@@ -13,11 +13,8 @@ import numpy as np
 from omnirank.core.compiled import dispatched, inlined
 from omnirank.trees._kernels_cells import add_row, clear, n_sums, step
 from omnirank.trees._kernels_labels import LabelSets
-from omnirank.trees._kernels_spaces import DenseColumns, OneColumn
+from omnirank.trees._kernels_spaces import ROUNDING, DenseColumns, OneColumn
 from omnirank.trees._kernels_two_parts import TwoParts, admissible
-
-# Share of a node's sum of squares, a row, that rounding may leave of an impurity of 0.
-ROUNDING = 4e-16
 
 
 class SparseRows(NamedTuple):

@@ -21,6 +21,7 @@ from omnirank.trees._kernels_draw import cut_gain, listed_cut
 from omnirank.trees._kernels_order import OTHER
 from omnirank.trees._kernels_spaces import (
     GAIN,
+    ROUNDING,
     SPLIT_OFF,
     both_gains,
     level_sums,
@@ -32,8 +33,6 @@ from omnirank.trees._kernels_spaces import (
     two_scans,
 )
 
-# Share of a node's sum of squares, a row, that rounding may leave of an impurity of 0.
-ROUNDING = 4e-16
 LANES = 8
 
 

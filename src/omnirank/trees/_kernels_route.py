@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core._kernels_vector import uncounted
 from omnirank.core.compiled import compiled, dispatched, inlined
 from omnirank.trees._kernels_grow import in_subset
 
@@ -78,19 +77,32 @@ def next_node(tests, codes, here, f, c):
     return here + 1 if left else tests.right[here]
 
 
-@compiled
-def leaves_of_rows(tests, codes, rows):
-    """Leaf that each training row reaches."""
-    tests = uncounted(tests)
-    codes = uncounted(codes)
-    leaf = np.empty(len(rows), np.int32)
-    for i in range(len(rows)):
-        here = 0
-        while tests.feature[here] >= 0:
-            f = tests.feature[here]
-            here = next_node(tests, codes, here, f, code_of(codes, f, rows[i]))
-        leaf[i] = here
-    return leaf
+@inlined
+def walk(tests, codes, row, turn, met, path, first):
+    """Leaf of a training row, and the number of features on its way: listed in ``path``, first met at ``first``.
+
+    ``met`` holds the turn in which a feature was met last; turns are positive and differ.
+    """
+    here = 0
+    n = 0
+    while tests.feature[here] >= 0:
+        f = tests.feature[here]
+        if met[f] != turn:
+            met[f] = turn
+            path[n] = f
+            first[n] = here
+            n += 1
+        here = next_node(tests, codes, here, f, code_of(codes, f, row))
+    return here, n
+
+
+@inlined
+def walk_with(tests, codes, row, here, f, c):
+    """Leaf of a training row from node ``here`` on, with code c of feature f instead of its own."""
+    while tests.feature[here] >= 0:
+        g = tests.feature[here]
+        here = next_node(tests, codes, here, g, c if g == f else code_of(codes, g, row))
+    return here
 
 
 @compiled
