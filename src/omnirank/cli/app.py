@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from omnirank.cli import compare, compare_rankings, convert, demo, evaluate, experiment, info, methods, rank, tree
 from omnirank.cli.output import problem, say
+from omnirank.cli.wording import Command
 from omnirank.core.errors import OmnirankError
 
 __all__ = ["app"]
@@ -22,7 +23,7 @@ class _Group(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         with warnings.catch_warnings():
-            warnings.showwarning = _show_warning
+            warnings.showwarning = _Warnings()
             try:
                 return super().invoke(ctx)
             except (OmnirankError, OSError) as error:
@@ -59,16 +60,20 @@ def _options(version: Annotated[bool, _VERSION] = False) -> None:
     """Options before the command."""
 
 
-app.command("info")(info.info)
-app.command("rank")(rank.rank)
-app.command("evaluate")(evaluate.evaluate)
-app.command("tree")(tree.tree)
-app.command("methods")(methods.methods)
-app.command("compare-rankings")(compare_rankings.compare_rankings)
+_COMMANDS = {
+    "info": info.info,
+    "rank": rank.rank,
+    "evaluate": evaluate.evaluate,
+    "tree": tree.tree,
+    "methods": methods.methods,
+    "compare-rankings": compare_rankings.compare_rankings,
+    "compare": compare.compare,
+    "convert": convert.convert,
+    "demo": demo.demo,
+}
+for _name, _command in _COMMANDS.items():
+    app.command(_name, cls=Command)(_command)
 app.add_typer(experiment.experiment, name="experiment")
-app.command("compare")(compare.compare)
-app.command("convert")(convert.convert)
-app.command("demo")(demo.demo)
 
 
 def _in_one_line(error: Exception) -> str:
@@ -77,5 +82,14 @@ def _in_one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def _show_warning(message: Any, *where: Any, **more: Any) -> None:
-    problem("warning", " ".join(str(message).split()), "bold yellow")
+class _Warnings:
+    """Prints every warning once: a command may do the same work for several folds."""
+
+    def __init__(self) -> None:
+        self._shown: set[str] = set()
+
+    def __call__(self, message: Any, *where: Any, **more: Any) -> None:
+        text = " ".join(str(message).split())
+        if text not in self._shown:
+            self._shown.add(text)
+            problem("warning", text, "bold yellow")

@@ -90,7 +90,8 @@ def _print_figures(studies: list["StudyResults"], measures: list[str] | None) ->
         if measures is None or row[4] in measures
     ]
     rows.sort(key=lambda row: row[:6])
-    figures(heading, rows)
+    # the store's 0 is no number: labels as they are; the task's number of neighbours, or a method that predicts itself
+    figures(heading, [(*row[:3], row[3] or "", row[4] or "", *row[5:]) for row in rows])
 
 
 def _warn_of_gaps(study: "StudyResults") -> None:

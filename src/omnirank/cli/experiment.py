@@ -9,6 +9,7 @@ import typer
 
 from omnirank.cli.options import CsvOption
 from omnirank.cli.output import console, figures, note, say, table
+from omnirank.cli.wording import Command
 
 if TYPE_CHECKING:
     from omnirank.evaluation.experiments.results import StudyResults
@@ -28,7 +29,7 @@ experiment = typer.Typer(
 PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan (.toml).", show_default=False)]
 
 
-@experiment.command("example")
+@experiment.command("example", cls=Command)
 def example() -> None:
     """Print a plan on sample data that runs in under a minute: omnirank experiment example > plan.toml."""
     from omnirank.evaluation.experiments import example_plan
@@ -36,7 +37,7 @@ def example() -> None:
     typer.echo(example_plan(), nl=False)
 
 
-@experiment.command("run")
+@experiment.command("run", cls=Command)
 def run(
     plan: PlanArgument,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Number of worker processes, -1 for all cores.")] = -1,
@@ -77,7 +78,7 @@ def run(
         raise typer.Exit(_SOME_FAILED)
 
 
-@experiment.command("status")
+@experiment.command("status", cls=Command)
 def status(
     path: Annotated[
         Path, typer.Argument(metavar="STORE", help="A store, a plan, or a folder of stores.", show_default=False)

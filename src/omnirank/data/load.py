@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from omnirank.core.closest import did_you_mean
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.data.arff import read_arff
 from omnirank.data.clus_settings import ClusSettings, read_clus_settings
@@ -115,6 +116,7 @@ def load(
     <Dataset 'plants': 2 examples, 2 features, classification, 1 targets, 2 labelled>
     """
     path = Path(path)
+    _check_there(path)
     kind = file_format(path, separator)
     if kind != "delimited" and (header != "auto" or separator is not None or len(missing)):
         raise ParameterError(f"header, separator and missing are for delimited text, not for {path.name}")
@@ -172,6 +174,16 @@ def file_format(path: Path, separator: str | None = None) -> str:
     raise ParameterError(
         f"{path.name}: the ending {ending!r} is none of {known} (or with .gz); for delimited text give separator=..."
     )
+
+
+def _check_there(path: Path) -> None:
+    if path.is_dir():
+        raise DataError(f"{str(path)!r} is a folder: give one file of it")
+    if str(path) == "-":
+        raise DataError("data are not read from the standard input: give a file")
+    if not path.exists():
+        beside = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise DataError(f"there is no file {str(path)!r}{did_you_mean(path.name, beside)}")
 
 
 def _ending(path: Path) -> str:

@@ -11,9 +11,11 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.data.dataset import Dataset
 from omnirank.data.infer import target_from
-from omnirank.data.target import Target, decode
+from omnirank.data.target import Target
 from omnirank.ensembles.predictor import PCTPredictor
+from omnirank.tasks.classification import decode_levels
 from omnirank.tasks.columns import PrototypeColumns
+from omnirank.tasks.scoring import share_right, true_target
 from omnirank.trees.prediction import average_means
 
 __all__ = ["PCTClassifierBase", "PCTRegressorBase"]
@@ -76,7 +78,9 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
         return self._shares(self._means(self._table(X)))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of examples predicted right: the class, all classes, or the whole label set.
+        """Return the share of labelled examples predicted right: the class, all classes, or the whole label set.
+
+        Unlabelled examples do not count; of partly labelled ones what is known does.
 
         Parameters
         ----------
@@ -88,13 +92,8 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
             Weights of the examples.
         """
         predicted = self.predict(X)
-        target = X.target if isinstance(X, Dataset) else target_from(y, self.task_, self.hierarchy_)[0]
-        if target is None or target.n_examples != len(predicted):
-            n = 0 if target is None else target.n_examples
-            raise DataError(f"X has {len(predicted)} rows, y has {n}")
-        truth = target.dense() if target.is_labels else target.to_array()
-        right = np.asarray(truth == predicted)
-        return float(np.average(right if right.ndim == 1 else right.all(axis=1), weights=sample_weight))
+        target = true_target(X, y, self.task_, self.target_names_, self.hierarchy_)
+        return share_right(target, predicted, sample_weight)
 
     def _threshold(self, threshold: float | None) -> float:
         if threshold is None or self.task_ not in _LABEL_TASKS:
@@ -115,7 +114,7 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
         if self.task_ in _LABEL_TASKS:
             classes = [np.array([0, 1])] * self.n_outputs_
         else:
-            classes = [decode(np.arange(len(lev or ())), lev or ()) for lev in columns.levels]
+            classes = [decode_levels(np.arange(len(lev or ())), lev) for lev in columns.levels]
             classes = classes[0] if self.task_ == "classification" else classes
         self.classes_ = classes
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -68,7 +68,7 @@ class Listeners:
 
 
 def run_plan(
-    plan: Plan | str | Path,
+    plan: Plan | str | Path | Mapping[str, Any],
     *,
     n_jobs: int = 1,
     store: str | Path | None = None,
@@ -86,8 +86,9 @@ def run_plan(
 
     Parameters
     ----------
-    plan : Plan, str or Path
-        The plan or its file.
+    plan : Plan, str, Path or mapping
+        The plan, its file, or its content as a dictionary, as in `omnirank.evaluation.experiments.read_plan`; a
+        dictionary needs ``store``.
     n_jobs : int
         Number of worker processes; -1: all cores.
     store : str or Path, optional
@@ -134,6 +135,8 @@ def run_plan(
         raise ParameterError("scheduler is the address of a Dask cluster: it needs backend='dask'")
     if memory_limit is not None and (backend != "processes" or not can_limit_memory()):
         raise ParameterError("the memory of workers cannot be limited here; Dask has its own limits")
+    if isinstance(plan, Mapping) and store is None:
+        raise ParameterError("a plan that is no file has no place for its results: give store='results.sqlite'")
     plan = plan if isinstance(plan, Plan) else read_plan(plan)
     where = plan.store_path if store is None else Path(store)
     heard = listeners or Listeners()
