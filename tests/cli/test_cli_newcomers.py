@@ -83,6 +83,7 @@ def test_labelled_without_target(plants, command):
         ("target='my kind': no such column", "--target 'my kind': no such column"),
         ("give separator=... for text", "give --separator ... for text"),
         ("give separator= or", "give --separator or"),
+        ("separator=[...] lists some", "--separator ... lists some"),
         ("n_trees=0, max_features='sqrt' or bootstrap=True", "--trees 0, --max-features sqrt or bootstrap=True"),
         ("column 'target=x' is odd, task='auto' is not", "column 'target=x' is odd, --task auto is not"),
         ("target=3.csv, line 2: task='a'", "target=3.csv, line 2: --task a"),
@@ -100,11 +101,11 @@ def test_errors_notes_and_warnings_name_options(plants, tmp_path):
     assert "give --separator ..." in run("info", tmp_path / "task=plants.txt", code=2).stderr
     assert "task=plants.txt: the ending" in run("info", tmp_path / "task=plants.txt", code=2).stderr
     (tmp_path / "numbers.csv").write_text("x,y\n1,0\n2,1\n3,0\n")
-    shown = run("info", tmp_path / "numbers.csv", "-t", "y").stdout
-    assert "--nominal y" in shown
-    assert "nominal=" not in shown
-    note = run("tree", tmp_path / "numbers.csv", "-t", "y").stderr
-    assert "--nominal y" in note
+    assert "--target ... names one" in run("info", tmp_path / "numbers.csv").stdout
+    assert "--target ... names one" in run("rank", tmp_path / "numbers.csv", "-m", "uniform").stderr
+    (tmp_path / "mixed.csv").write_text("x,y\n" + "1,0\n2,1\n" * 50 + "few,0\n")
+    shown = run("info", tmp_path / "mixed.csv", "-t", "y", code=2).stderr
+    assert "--nominal x takes them as categories, --missing ... names" in shown
     assert (
         "--labelled 99: give a count"
         in run("rank", tmp_path / "numbers.csv", "-t", "y", "--labelled", 99, code=2).stderr

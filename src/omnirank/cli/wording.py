@@ -69,7 +69,7 @@ def in_options(text: str, options: Collection[str] | None = None, typed: Collect
     typed = _Running.typed if typed is None else typed
     kept = "|".join([*(re.escape(one) for one in sorted(typed, key=len, reverse=True)), _QUOTED])
     # what is to stay as it is comes first: it is stepped over
-    pattern = rf"{kept}|(?<![\w-])(?P<name>[a-z_]+)=(?P<value>{_QUOTED})?"
+    pattern = rf"{kept}|(?<![\w-])(?P<name>[a-z_]+)=(?P<value>{_QUOTED}|\[\.\.\.\])?"
 
     def said(match: re.Match[str]) -> str:
         option = None if match["name"] is None else _option(match["name"], options)

@@ -227,6 +227,8 @@ class _Run:
                     self._record(outcome)
                 elif not self._n_running and not self.n_open():
                     return
+                else:  # others may have finished something, and who watches sees that this run lives
+                    self._report()
         finally:
             backend.close()
             with suppress(StoreUnavailableError):  # then the lease ends by itself
