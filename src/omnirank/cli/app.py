@@ -5,12 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import warnings
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from omnirank.cli import compare, compare_rankings, convert, demo, evaluate, experiment, info, methods, rank, tree
+from omnirank.cli.compiling import compiling_is_told
 from omnirank.cli.output import problem, say
 from omnirank.cli.wording import Command
 from omnirank.core.errors import OmnirankError
@@ -22,7 +24,7 @@ class _Group(TyperGroup):
     """Errors of the user become one line and exit code 2; errors of omnirank keep their traceback."""
 
     def invoke(self, ctx: Any) -> Any:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), compiling_is_told():
             warnings.showwarning = _Warnings()
             try:
                 return super().invoke(ctx)
@@ -60,7 +62,7 @@ def _options(version: Annotated[bool, _VERSION] = False) -> None:
     """Options before the command."""
 
 
-_COMMANDS = {
+_COMMANDS: dict[str, Callable[..., None]] = {
     "info": info.info,
     "rank": rank.rank,
     "evaluate": evaluate.evaluate,
