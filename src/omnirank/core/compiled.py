@@ -120,7 +120,7 @@ def _forget_old(place: Path, current: str) -> None:
 
 
 class _Announcement(event.Listener):
-    """Says once a process that kernels are compiled: the first use of a kind of data takes seconds, later ones do not."""
+    """Says, once a process, that kernels are compiled: it takes seconds; later processes read them from the disk."""
 
     def __init__(self) -> None:
         self._said = False

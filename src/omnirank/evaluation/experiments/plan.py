@@ -215,6 +215,12 @@ class _Reader:
         )
         for part, entries in (("data", plan.data), ("method", plan.methods)):
             checks.different([entry.name for entry in entries], f"{self._path}, [[{part}]]")
+        best = next((entry.name for entry in plan.methods if entry.select == BEST), None)
+        if best is not None and isinstance(plan.evaluation.parameters.get("top"), list):
+            raise ParameterError(
+                f"{self._path}: several values of top do not go with select = 'best' of method {best!r}, "
+                "which would choose among them, too: give one value, or leave out select"
+            )
         return plan
 
     def _table(self, name: str) -> dict[str, Any]:

@@ -245,12 +245,14 @@ def evaluation_values(table: Mapping[str, Any], where: str) -> dict[str, Any]:
     for key in ("weighted", "scaled"):
         if not isinstance(table.get(key, True), bool):
             raise ParameterError(f"{where}: {key} must be true or false, not {table[key]!r}")
-    if "top" in table and len(counts(table["top"], where, "top", least=1)) > 1:
-        raise ParameterError(f"{where}: top must be one whole number, not {table['top']!r}")
+    found = dict(table)
+    if "top" in table:
+        tops = counts(table["top"], where, "top", least=1)
+        found["top"] = list(tops) if len(tops) > 1 else tops[0]
     threshold = table.get("threshold", 0.5)
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
         raise ParameterError(f"{where}: threshold must be a number from 0 to 1, not {threshold!r}")
-    return dict(table)
+    return found
 
 
 def predictor(value: Any, where: str) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Results", "StudyResults", "read_rankings", "read_results", "store_files"]
 
+_TOP = re.compile(r"(^| )top=\d+$")
 _PLACE = ["data", "method", "labelled", "neighbors"]
 
 
@@ -307,15 +309,16 @@ def read_rankings(path: str | Path, study: str, data: str, method: str) -> dict[
             studies |= set(store.studies())
             for member, row in store.rows(study):
                 places.add((member.data, member.method))
-                # rankings do not depend on how many neighbours judge them
-                ranked = (member.choice, member.labelled, member.seed, member.fold)
+                # rankings do not depend on how many neighbours judge them, nor on how many features are kept
+                choice = _TOP.sub("", member.choice)
+                ranked = (choice, member.labelled, member.seed, member.fold)
                 if (member.data, member.method) != (data, method) or ranked in seen:
                     continue
                 content = store.ranking(row["key"])
                 if content is None:
                     continue
                 seen.add(ranked)
-                parts = [member.choice, f"labelled={member.labelled}" if member.labelled else ""]
+                parts = [choice, f"labelled={member.labelled}" if member.labelled else ""]
                 name = " ".join([*filter(None, parts), f"seed={member.seed}", f"fold={member.fold}"])
                 found[name] = Ranking(content["names"], content["scores"], method)
     if not found:
