@@ -39,7 +39,10 @@ def compare(
     alpha: Annotated[float, typer.Option("--alpha", help="Level of significance.")] = 0.05,
     csv: CsvOption = False,
 ) -> None:
-    """Compare the methods of studies: tables by data set, average ranks, tests, times."""
+    """Compare the methods of studies: tables by data set, average ranks, tests, times.
+
+    Figures are means over folds and seeds, F1 included (omnirank evaluate pools the predictions of all folds).
+    """
     from omnirank.core.errors import ParameterError
     from omnirank.evaluation.experiments.results import read_results
     from omnirank.evaluation.measures import MEASURES

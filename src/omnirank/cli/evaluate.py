@@ -58,7 +58,10 @@ def evaluate(
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Number of workers, -1 for all cores.")] = -1,
     csv: CsvOption = False,
 ) -> None:
-    """Judge a ranking by what the nearest examples predict in the distance that it weighs."""
+    """Judge a ranking by what the nearest examples predict in the distance that it weighs.
+
+    Over folds, measures of classes are those of all predictions together, others are means over the folds.
+    """
     from omnirank.core.errors import ParameterError
     from omnirank.core.parallel import progress_bars
 

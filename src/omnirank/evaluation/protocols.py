@@ -89,6 +89,12 @@ def evaluate_folds(
         Further parameters of `omnirank.evaluate`. With ``neighbors="oracle"`` neighbours have all labels; the ranker
         has only those of the fold.
 
+    Notes
+    -----
+    Experiments (`omnirank.run_plan`, `omnirank.read_results`, ``omnirank compare``) record measures fold by fold and
+    take means for all tasks. So F1 and other measures of classes that do not add up over examples differ from those
+    here, which come from the summed confusion matrices; ``aggregate="mean"`` gives those of experiments.
+
     Examples
     --------
     >>> import omnirank as om

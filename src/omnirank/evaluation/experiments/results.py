@@ -78,6 +78,9 @@ class StudyResults:
         is missing (NaN) where a job of its group is not done: that of the others would not be comparable. Of a grid
         with ``select = "best"`` the best combination is taken, for each data set and measure.
 
+        F1 is a mean over folds as well, while `omnirank.evaluation.protocols.evaluate_folds` and ``omnirank evaluate``
+        compute it from the confusion matrices of all folds together: the two differ, most with rare classes.
+
         Parameters
         ----------
         measure : str, optional
