@@ -122,3 +122,62 @@ def test_further_missing_values(tmp_path):
     (tmp_path / "sick.csv").write_text("x,y\n1,a\n-99,b\nunknown,b\n")
     found = run("info", tmp_path / "sick.csv", "-t", "y", "--missing", "-99", "--missing", "unknown", "--csv").stdout
     assert "missing cells,2" in found
+
+
+# -- files --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", [("rank", "-o"), ("tree", "-o"), ("convert",)])
+def test_data_are_not_overwritten(plants, command):
+    before = plants.read_text()
+    name, *option = command
+    shown = run(name, plants, "-t", "kind", *option, plants.parent / "." / plants.name, code=2).stderr
+    assert "it is the data file itself" in shown
+    assert plants.read_text() == before
+
+
+def test_what_cannot_be_written_is_said_before_the_work(plants, tmp_path, monkeypatch):
+    from omnirank.rankers.univariate import UnivariateRanker
+
+    def fit(*arguments):
+        raise AssertionError("it was fitted")
+
+    monkeypatch.setattr(UnivariateRanker, "fit", fit)
+    (tmp_path / "folder.csv").mkdir()
+    for out, message in [
+        ("absent/ranking.csv", "the folder"),
+        ("folder.csv", "it is a folder"),
+        ("ranking.txt", "a ranking is kept in a file named .json or .csv"),
+    ]:
+        assert message in run("rank", plants, "-t", "kind", "-m", "univariate", "-o", tmp_path / out, code=2).stderr
+
+
+def test_files_that_are_not_there(plants, tmp_path):
+    assert "did you mean 'plants.csv'?" in run("info", tmp_path / "plant.csv", code=2).stderr
+    assert "is a folder: give one file of it" in run("info", tmp_path, code=2).stderr
+    assert "not read from the standard input" in run("info", "-", code=2).stderr
+
+
+def test_files_with_spaces(plants, tmp_path):
+    spaced = plants.rename(tmp_path / "my plants.csv")
+    assert "my plants: classification" in run("rank", spaced, "-t", "kind", "-m", "univariate").stdout
+
+
+def test_a_label_file_beside_the_data_is_pointed_at(tmp_path):
+    (tmp_path / "flags.csv").write_text("x,red\n1,0\n2,1\n3,1\n")
+    (tmp_path / "flags.xml").write_text(
+        '<labels xmlns="http://mulan.sourceforge.net/labels"><label name="red"/></labels>'
+    )
+    shown = run("info", tmp_path / "flags.csv").stdout
+    assert f"--labels {tmp_path / 'flags.xml'} takes it" in " ".join(shown.split())
+    assert "takes it" not in run("info", tmp_path / "flags.csv", "-t", "red").stdout
+
+
+def test_no_labels_left(plants):
+    shown = run("rank", plants, "-t", "kind", "-m", "univariate", "--labelled", 0).stderr
+    assert "no example has a label: features are ranked without target" in shown
+
+
+def test_the_number_of_folds(plants):
+    shown = run("evaluate", plants, "-t", "kind", "-m", "univariate", "--folds", 99, code=2).stderr
+    assert "--folds 99: give a whole number from 2 to 30, the number of examples" in shown

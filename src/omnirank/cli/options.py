@@ -135,6 +135,8 @@ def with_data(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def wrapper(**given: Any) -> None:
         options = {parameter.name: given.pop(parameter.name) for parameter in shared}
+        if given.get("out") is not None:
+            _check_out(given["out"], options["data"])
         if rereads:
             given[_REREAD] = lambda path: _load(**options | {"data": path})
         command(_load(**options), **given)
@@ -143,6 +145,18 @@ def with_data(command: Callable[..., None]) -> Callable[..., None]:
     wrapper.__signature__ = inspect.Signature(merged)  # type: ignore[attr-defined]
     wrapper.__annotations__ = {p.name: p.annotation for p in merged}
     return wrapper
+
+
+def _check_out(out: Path, data: Path) -> None:
+    """Refuse, before anything is computed, a file that cannot be written or that would take the place of the data."""
+    from omnirank.core.errors import ParameterError
+
+    if out.is_dir():
+        raise ParameterError(f"cannot write {out}: it is a folder")
+    if not out.parent.is_dir():
+        raise ParameterError(f"cannot write {out}: the folder {out.parent} does not exist")
+    if out.exists() and data.exists() and out.samefile(data):
+        raise ParameterError(f"cannot write {out}: it is the data file itself; give another name")
 
 
 def with_few_labels(dataset: Any, labelled: str | None, seed: int | None) -> Any:
@@ -154,7 +168,7 @@ def with_few_labels(dataset: Any, labelled: str | None, seed: int | None) -> Any
     if dataset.target is None:
         raise ParameterError("--labelled keeps some labels, but there is no target: name it with --target")
     try:
-        amount: int | float = int(labelled) if labelled.isdigit() else float(labelled)
+        amount: int | float = int(labelled) if labelled.lstrip("+-").isdigit() else float(labelled)
     except ValueError:
         raise ParameterError(f"--labelled {labelled}: give a count or a share in (0, 1)") from None
     return dataset.keep_labels(amount, random_state=seed)

@@ -97,8 +97,11 @@ def rank(
     """Rank the features of a data set by their relevance for its target."""
     from omnirank.core.errors import ParameterError
     from omnirank.core.parallel import progress_bars
+    from omnirank.core.ranking_io import check_suffix
     from omnirank.core.registry import default_method, get_method
 
+    if out is not None:
+        check_suffix(out)
     dataset = with_few_labels(dataset, labelled, seed)
     chosen = default_method(dataset.task) if method is None else get_method(method)
     given = {
@@ -118,6 +121,8 @@ def rank(
         raise ParameterError(f"scores of method {chosen.name!r} cannot be split by target: leave out --per-target")
     if out is not None:
         ranking.save(out)
+    if dataset.target is not None and not dataset.labelled.any():
+        note("no example has a label: features are ranked without target")
     for text in (*dataset.notes, *supervision_lines(ranker)):
         note(text)
     if csv:

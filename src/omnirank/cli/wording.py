@@ -14,7 +14,6 @@ __all__ = ["Command", "in_options"]
 # Parameters of the library whose option is called otherwise; the first that a command has counts.
 _CALLED = {
     "k": "--top",
-    "labelled": "--labelled",
     "memory_limit": "--memory",
     "min_samples_leaf": "--min-leaf",
     "n_folds": "--folds",
@@ -25,7 +24,7 @@ _CALLED = {
     "random_state": "--seed",
 }
 _QUOTED = r"(?<!\w)'(?:[^'\\]|\\.)*'|(?<!\w)\"(?:[^\"\\]|\\.)*\""
-_PLAIN = re.compile(r"[\w.,/:*-]+")
+_PLAIN = re.compile(r"[\w./][\w.,/:-]*")
 
 
 class _Running:

@@ -152,6 +152,8 @@ def load(
     else:
         content = _marked_by_xml(content, labels, target)
         roles = assign_roles(content, target=target, features=features, key=key, ignore=ignore, strings=strings)
+        if not roles.target and task != "clustering":
+            roles = replace(roles, notes=(*roles.notes, *_label_file_beside(path)))
     return dataset_from(content, roles, task=task, name=name)
 
 
@@ -189,6 +191,12 @@ def _check_there(path: Path) -> None:
 def _ending(path: Path) -> str:
     plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     return plain.suffix.lower()
+
+
+def _label_file_beside(path: Path) -> list[str]:
+    """A note where a label file has the name of the data file."""
+    listed = path.with_name(f"{path.name.removesuffix('.gz').rpartition('.')[0]}.xml")
+    return [f"a label file lies beside it: labels={str(listed)!r} takes it"] if listed.is_file() else []
 
 
 def _marked_by_xml(content: Content, labels: str | Path | None, target: ColumnChoice | None) -> Content:
