@@ -75,6 +75,14 @@ def test_several_tops_are_one_fit_and_a_row_of_results_each(tmp_path, backend):
     assert list(om.read_rankings(path, "small", "iris", "univariate")) == ["seed=0 fold=0", "seed=0 fold=1"]
 
 
+def test_a_data_set_that_cannot_be_read_is_named(tmp_path):
+    write_rows(tmp_path)
+    head = ONE.replace('sample = "iris"', 'path = "rows.csv"\ntarget = "kin"')
+    path = write_plan(tmp_path, method("uniform"), head=head)
+    with pytest.raises(ParameterError, match=r"plan.toml, \[\[data\]\] number 1 .rows.: target='kin': .* 'kind'"):
+        run_plan(path)
+
+
 def test_a_dictionary_is_run_into_a_given_store(tmp_path):
     plan = {"data": [{"sample": "iris"}], "method": [{"use": "uniform"}], "folds": {"n_folds": 2}}
     with pytest.raises(ParameterError, match=r"give store='results.sqlite'"):

@@ -43,13 +43,17 @@ def compare(
 
     Figures are means over folds and seeds, F1 included (omnirank evaluate pools the predictions of all folds).
     """
+    from omnirank.core.closest import did_you_mean
     from omnirank.core.errors import ParameterError
     from omnirank.evaluation.experiments.results import read_results
     from omnirank.evaluation.measures import MEASURES
 
     for name in measure or []:
         if name not in MEASURES:
-            raise ParameterError(f"--measure {name}: choose one of {', '.join(MEASURES)}")
+            hint = did_you_mean(name, MEASURES)
+            raise ParameterError(
+                f"--measure {name}: there is no such measure{hint}; choose one of {', '.join(MEASURES)}"
+            )
     results = read_results(path)
     recorded = {name for study in results for name in study.recorded}
     for name in measure or []:

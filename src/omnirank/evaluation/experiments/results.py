@@ -230,6 +230,9 @@ def store_files(path: str | Path) -> list[Path]:
         raise DataError(f"there is no file or folder {str(path)!r}: give a store (.sqlite), a plan (.toml) or a folder")
     if path.suffix in (".csv", ".json"):
         raise DataError(f"{path}: not a store of experiments (.sqlite); om.Ranking.load reads the file of a ranking")
+    if not store.exists() and store.parent.is_dir():
+        hint = did_you_mean(store.name, [file.name for file in store.parent.glob("*.sqlite")])
+        raise DataError(f"there is no store {str(store)!r}{hint}: omnirank experiment run makes it")
     return [store]
 
 

@@ -183,7 +183,7 @@ class _Run:
         tasks: dict[str, str] = {}
         vanished: dict[str, str] = {}
         _check_files(self._plan, self._store)
-        for entry in self._plan.data:
+        for number, entry in enumerate(self._plan.data, start=1):
             try:
                 loaded = load_source(entry.source)
                 members += jobs_of(self._plan, entry, loaded)
@@ -193,8 +193,12 @@ class _Run:
                 self.patiently(lambda: self._store.remember_data(_source_key(self._plan, entry), facts))  # noqa: B023
             except (OmnirankError, OSError) as error:
                 known = self._store.known_data(_source_key(self._plan, entry))
-                if known is None or isinstance(error, StoreUnavailableError | ParameterError):
+                if isinstance(error, StoreUnavailableError):
                     raise
+                if known is None or isinstance(error, ParameterError):
+                    kind = ParameterError if isinstance(error, ParameterError) else DataError
+                    where = f"{self._plan.path}, [[data]] number {number} ({entry.name})"
+                    raise kind(f"{where}: {error}") from error
                 facts = known
                 vanished[entry.name] = f"data set {entry.name!r} cannot be read now: {error}"
             tasks[entry.name] = facts["task"]
