@@ -247,6 +247,7 @@ def test_given_task_overrides():
             r"y should be a 1d or 2d array, got an array of shape \(2, 2, 2\)",
         ),
         (3, {}, DataError, "y should be a 1d or 2d array"),
+        ("kind", {}, DataTypeError, r"y='kind' is a text: give the values of the target, such as frame\['kind'\]"),
         (np.zeros(2, complex), {}, DataError, "Complex data not supported in y"),
         (
             [1, "a"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.metrics import r2_score
 from sklearn.tree import DecisionTreeClassifier
 
 import omnirank as om
@@ -54,3 +55,22 @@ def test_strings_have_the_type_that_scikit_learn_gives_them(flowers):
         ours.fit(train.X, names)
         assert ours.classes_.dtype == theirs.classes_.dtype
         assert ours.predict(test.X).dtype == theirs.predict(test.X).dtype
+
+
+def test_unknown_numbers_do_not_count():
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 2))
+    y = np.column_stack([X[:, 0], X.sum(axis=1)])
+    tree = om.PCTRegressor(random_state=0).fit(X, y)
+    predicted = tree.predict(X)
+    hidden = y.copy()
+    hidden[:10] = np.nan
+    hidden[10:20, 1] = np.nan
+    weights = rng.random(60)
+    wanted = [r2_score(y[n:, v], predicted[n:, v], sample_weight=weights[n:]) for v, n in ((0, 10), (1, 20))]
+    assert tree.score(X, hidden, weights) == pytest.approx(np.mean(wanted))
+    assert tree.score(X, y) == pytest.approx(r2_score(y, predicted))
+    with pytest.raises(om.errors.DataError, match="no known value in y"):
+        tree.score(X, np.where([True, False], y, np.nan))
+    with pytest.raises(om.errors.DataError, match="give the target"):
+        tree.score(X)

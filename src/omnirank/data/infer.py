@@ -71,6 +71,8 @@ def target_from(
     ('classification', ((0, 1, 2),))
     """
     _check_request(y, task, hierarchy)
+    if isinstance(y, str):
+        raise DataTypeError(f"y={y!r} is a text: give the values of the target, such as frame[{y!r}], one an example")
     if y is None or task == "clustering":
         return None, "clustering"
     labels = "multi-label" if hierarchy is None else "hierarchical-multi-label"

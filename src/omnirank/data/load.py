@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from omnirank.core.closest import did_you_mean
-from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.errors import DataError, DataTypeError, ParameterError
 from omnirank.data.arff import read_arff
 from omnirank.data.clus_settings import ClusSettings, read_clus_settings
 from omnirank.data.column_choice import ColumnChoice, similar_columns
@@ -115,6 +115,9 @@ def load(
     ...     om.load(path, target="last")
     <Dataset 'plants': 2 examples, 2 features, classification, 1 targets, 2 labelled>
     """
+    if not isinstance(path, str | Path):
+        kind = type(path).__name__
+        raise DataTypeError(f"load reads one file: give its path, not {kind}; om.Dataset(X, y) takes arrays and frames")
     path = Path(path)
     _check_there(path)
     kind = file_format(path, separator)

@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.data.dataset import Dataset
+from omnirank.data.estimator_input import check_sample_weight
 from omnirank.data.infer import target_from
 from omnirank.data.target import Target
 from omnirank.ensembles.predictor import PCTPredictor
@@ -137,6 +138,16 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
         return product
 
 
+def _r2(truth: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> float:
+    from sklearn.metrics import r2_score
+
+    known = ~np.isnan(truth)
+    if not known.any():
+        raise DataError("a target has no known value in y: there is nothing to compare predictions with")
+    weights = None if weights is None else weights[known]
+    return float(r2_score(truth[known], predicted[known], sample_weight=weights))
+
+
 def _class_weights(target: Target, variable: int, given: Any) -> np.ndarray:
     """Weight of each example by its class of one target; 1 where that is unknown."""
     cells, levels = target.values[:, variable], target.levels[variable] or ()
@@ -168,7 +179,7 @@ class PCTRegressorBase(RegressorMixin, PCTPredictor):
     supported_tasks = ("regression", "multi-target-regression", "mixed-targets")
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return R squared, the mean over the targets.
+        """Return R squared, the mean over the targets, each over the examples in which it is known.
 
         Parameters
         ----------
@@ -181,8 +192,14 @@ class PCTRegressorBase(RegressorMixin, PCTPredictor):
         """
         if self.task_ == "mixed-targets":
             raise DataError("there is no R squared of mixed targets: compare the columns of predict(X) one by one")
-        truth = X.y if isinstance(X, Dataset) else y
-        return float(super().score(X, truth, sample_weight))
+        target = true_target(X, y, self.task_, self.target_names_)
+        predicted = self.predict(X)
+        n = 0 if target is None else target.n_examples
+        if target is None or n != len(predicted):
+            raise DataError(f"X has {len(predicted)} rows, y has {n}")
+        weights = None if sample_weight is None else check_sample_weight(sample_weight, n)
+        truth, found = target.dense(), np.reshape(predicted, (n, -1))
+        return float(np.mean([_r2(truth[:, v], found[:, v], weights) for v in range(truth.shape[1])]))
 
     def _asked_task(self, X: Any, y: Any) -> str:
         task = super()._asked_task(X, y)
