@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from omnirank.ensembles.pct_clusterer import PCTClusterer
     from omnirank.ensembles.pct_forest import PCTForestClassifier, PCTForestRegressor
     from omnirank.evaluation.evaluate import evaluate
-    from omnirank.evaluation.experiments.results import read_results
+    from omnirank.evaluation.experiments.results import read_rankings, read_results
     from omnirank.evaluation.experiments.runner import run_plan
     from omnirank.evaluation.statistics import compare_methods
     from omnirank.neighbors.ml_knn import MLkNN
@@ -68,6 +68,7 @@ _WHERE = {
     "load": "omnirank.data.load",
     "make_ranker": "omnirank.core.registry",
     "methods": "omnirank.core.registry",
+    "read_rankings": "omnirank.evaluation.experiments.results",
     "read_results": "omnirank.evaluation.experiments.results",
     "run_plan": "omnirank.evaluation.experiments.runner",
     "tree_from_json": "omnirank.trees.tree_json",
@@ -104,6 +105,7 @@ __all__ = [
     "load",
     "make_ranker",
     "methods",
+    "read_rankings",
     "read_results",
     "run_plan",
     "tree_from_json",

@@ -78,8 +78,8 @@ def test_many_targets_are_not_all_printed(tmp_path):
     ("options", "message"),
     [
         (["--ensemble", "forest"], "choose one of random-forest, extra-trees, bagging"),
-        (["--trees", "many"], "n_trees='many'"),
-        (["--trees", "0"], "n_trees=0"),
+        (["--trees", "many"], "--trees many"),
+        (["--trees", "0"], "--trees 0"),
         (["--max-features", "99"], "a count from 1 to 6"),
         (["--min-leaf", "0"], "min_samples_leaf must be positive"),
         (["--method", "univariate", "--trees", "5"], "method 'univariate' has no parameter 'n_trees'"),

@@ -87,7 +87,7 @@ def test_without_target(folder):
     [
         ([], "give either --ranking FILE or --method NAME"),
         (["--method", "univariate", "--test", "x.csv", "--folds", "3"], "give either --test FILE or --folds K"),
-        (["--method", "univariate", "--among", "all"], "neighbors='all'"),
+        (["--method", "univariate", "--among", "all"], "--among all"),
         (["--method", "no-such-method"], "no-such-method"),
     ],
 )

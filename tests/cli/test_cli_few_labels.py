@@ -66,7 +66,7 @@ def test_trees_of_clusters(digits):
         (["rank", "-t", "last", "--labelled", "many"], "--labelled many"),
         (["rank", "-t", "last", "--labelled", "1000"], "count from 0 to 300"),
         (["rank", "-t", "last", "--supervision", "full"], "--supervision full"),
-        (["rank", "-t", "last", "--supervision", "2"], "supervision=2.0"),
+        (["rank", "-t", "last", "--supervision", "2"], "--supervision 2.0"),
         (["rank", "-t", "last", "--method", "univariate", "--supervision", "1"], "no parameter 'supervision'"),
         (["tree", "--task", "clustering", "--supervision", "0.5"], "needs a target"),
         (["tree", "-t", "last", "--max-leaves", "3"], "trees of clusters"),

@@ -135,3 +135,10 @@ def test_kuncheva_of_random_sets_is_zero_on_average(seed):
     rng = np.random.default_rng(seed)
     draws = [kuncheva_index(rng.permutation(20)[:6].tolist(), rng.permutation(20)[:6].tolist(), 20) for _ in range(400)]
     assert abs(np.mean(draws)) < 0.06  # standard error of the mean is about 0.012
+
+
+def test_compare_wants_rankings():
+    with pytest.raises(
+        TypeError, match="compare takes two of Ranking, not list: a fitted ranker has its own in ranking_"
+    ):
+        compare(ranking([1.0, 0.5]), [1.0, 0.5])

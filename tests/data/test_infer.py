@@ -247,6 +247,7 @@ def test_given_task_overrides():
             r"y should be a 1d or 2d array, got an array of shape \(2, 2, 2\)",
         ),
         (3, {}, DataError, "y should be a 1d or 2d array"),
+        ("kind", {}, DataTypeError, r"y='kind' is a text: give the values of the target, such as frame\['kind'\]"),
         (np.zeros(2, complex), {}, DataError, "Complex data not supported in y"),
         (
             [1, "a"],
@@ -261,7 +262,12 @@ def test_given_task_overrides():
             "Unknown label type: column 'y' holds a string beside a number",
         ),
         ([{"k": 1}], {}, DataTypeError, "Unknown label type: target 'y' holds a dict in row 0"),
-        ([["a"], ["b", "c"]], {}, DataError, "rows have different lengths"),
+        ([["a"], ["b", "b"]], {}, DataError, "y lists the label 'b' twice in row 1"),
+        ([[1], [2, 3]], {}, DataError, "give label sets as sets"),
+        ([["a", 1], ["b"]], {}, DataError, "give label sets as sets"),
+        ([["a"], "b"], {}, DataError, "give label sets as sets"),
+        ([["a"], {"b"}], {}, DataError, "give label sets as sets"),
+        ([["a", "b"], None, ["a", "c"]], {}, DataError, "give label sets as sets"),
         (np.eye(2), {"names": ["a"]}, DataError, "y has 2 columns, but there are 1 target names"),
         (np.eye(2), {"names": ["a", "a"]}, DataError, "two columns are called 'a'"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), {}, DataError, "two columns are called 'a'"),
@@ -274,6 +280,39 @@ def test_given_task_overrides():
 def test_errors(y, options, error, message):
     with pytest.raises(error, match=message):
         target_from(y, **options)
+
+
+def cells(*rows):
+    column = np.empty(len(rows), dtype=object)
+    column[:] = rows
+    return column
+
+
+@pytest.mark.parametrize(
+    ("y", "options"),
+    [
+        ([["b", "a"], ["b"], None], {}),
+        ((("b", "a"), ("b",), None), {}),
+        (cells(["b", "a"], ["b"], None), {}),
+        (pd.Series([["b", "a"], ["b"], None]), {}),
+        (cells(["b", "a"], ["a", "b"]), {}),
+        ([["b", "a"], ["a", "b"]], {"task": "multi-label"}),
+        ([["a", "a/b"], ["a", "d"]], {"hierarchy": TREE}),
+    ],
+)
+def test_lists_of_labels_are_sets_where_they_cannot_be_rows(y, options):
+    sets = [None if row is None else set(row) for row in y]
+    wanted, task = target_from(sets, **options)
+    found, found_task = target_from(y, **options)
+    assert found_task == task
+    assert found.equals(wanted)
+
+
+def test_rows_of_equal_lengths_are_a_matrix():
+    assert target_from([["b", "a"], ["a", "b"]])[1] == "multi-target-classification"
+    assert target_from([["a"], ["b"]])[1] == "classification"
+    zeros_and_ones = target_from([["0", "1"], ["1", "1"]], task="multi-label")[0]
+    assert zeros_and_ones.dense().tolist() == [[0, 1], [1, 1]]
 
 
 def test_huge_integers_may_be_numbers():

@@ -1,9 +1,10 @@
 """`load`: formats, roles of columns, default targets and notes."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.errors import DataError, DataTypeError, ParameterError
 from omnirank.data.load import file_format, load
 
 ARFF = """@relation r
@@ -193,3 +194,11 @@ def test_many_whole_numbers_as_classes_are_noted(tmp_path):
     assert any("30 classes" in note and "regression" in note for note in data.notes)
     for other in (load(path, target="age", task="regression"), load(path, target="kind")):
         assert not any("regression" in note for note in other.notes)
+
+
+def test_load_wants_a_path():
+    for given in (["a.csv"], pd.DataFrame({"a": [1]}), None):
+        with pytest.raises(
+            DataTypeError, match=r"load reads one file: give its path, not \w+; om.Dataset\(X, y\) takes"
+        ):
+            load(given)

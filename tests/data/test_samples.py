@@ -67,7 +67,7 @@ def test_classes_and_targets_have_names():
 
 @pytest.mark.parametrize("name", ["mnist", "Iris", "breast_cancer", ""])
 def test_unknown_sample_is_an_error_that_lists_the_names(name):
-    with pytest.raises(ParameterError, match=rf"name='{name}'.*breast-cancer, .*wine"):
+    with pytest.raises(ParameterError, match=rf"there is no sample '{name}'.*breast-cancer, .*wine"):
         datasets.load_sample(name)
 
 
@@ -75,3 +75,8 @@ def test_scikit_learn_is_imported_only_to_load():
     code = "import sys, omnirank.datasets; print('sklearn.datasets' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_what_was_probably_meant_is_said():
+    with pytest.raises(ParameterError, match=r"there is no sample 'digit' \(did you mean 'digits'\?\)"):
+        datasets.load_sample("digit")

@@ -216,5 +216,7 @@ def test_what_counts_as_unknown_and_as_a_label_domain():
 
 def test_what_is_a_sequence_of_sets():
     assert as_label_sets(pd.Series([{"a"}, NAN])) == [{"a"}, None]
-    for y in ([], [None], ["a"], [{"a"}, "b"], np.array([1, 2]), {"a"}, pd.Series(["a"])):
+    for y in ([], [None], ["a"], np.array([1, 2]), {"a"}, pd.Series(["a"])):
         assert as_label_sets(y) is None
+    with pytest.raises(DataError, match="give label sets as sets"):
+        as_label_sets([{"a"}, "b"])

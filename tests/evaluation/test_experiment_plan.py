@@ -61,7 +61,8 @@ MISTAKES = {
     "predictor": (HEAD.replace("n_neighbors = [3, 5]", 'predictor = "kn"'), "did you mean 'knn'"),
     "variant": (HEAD.replace("n_neighbors = [3, 5]", 'variant = "clu"'), "did you mean 'clus'"),
     "weighted": (HEAD.replace("n_neighbors = [3, 5]", "weighted = 1"), "weighted must be true or false, not 1"),
-    "top": (HEAD.replace("n_neighbors = [3, 5]", "top = [4, 8]"), "top must be one whole number"),
+    "top": (HEAD.replace("n_neighbors = [3, 5]", "top = [4, 0]"), "top must hold whole numbers from 1"),
+    "one table": (HEAD.replace('[[data]]\nsample = "wine"', "").replace("[[data]]", "[data]"), r"write \[\[data\]\]"),
     "threshold": (HEAD.replace("n_neighbors = [3, 5]", "threshold = 2"), "threshold must be a number from 0 to 1"),
     "mode": (HEAD.replace("n_neighbors = [3, 5]", 'neighbors = "labeled"'), "did you mean 'labelled'"),
 }
@@ -98,6 +99,26 @@ def test_mistakes_in_methods_are_named(mistake, tmp_path):
     text, message = METHOD_MISTAKES[mistake]
     with pytest.raises(ParameterError, match=message):
         plan_of(tmp_path, GOOD, text)
+
+
+def test_several_tops_are_not_for_choosing_the_best(tmp_path):
+    best = method("relief", grid="{ sigma = [0.0, 1.0] }", select='"best"')
+    with pytest.raises(ParameterError, match="several values of top do not go with select = 'best' of method 'relief'"):
+        plan_of(tmp_path, best, head=HEAD.replace("n_neighbors = [3, 5]", "top = [1, 2]"))
+
+
+def test_a_plan_may_be_a_dictionary(tmp_path):
+    import tomllib
+
+    text = HEAD + GOOD
+    found = read_plan(tomllib.loads(text))
+    written = plan_of(tmp_path, GOOD)
+    assert found.name == written.name == "small"
+    assert (found.data, found.methods, found.folds) == (written.data, written.methods, written.folds)
+    with pytest.raises(ParameterError, match=r"plan: \[method\] is one table.*list of dictionaries"):
+        read_plan({"data": [{"sample": "iris"}], "method": {"use": "uniform"}})
+    with pytest.raises(TypeError, match="a plan is the path of a TOML file or a dictionary of its content, not int"):
+        read_plan(3)
 
 
 def test_there_must_be_methods_and_the_file_must_be_toml(tmp_path):

@@ -84,6 +84,26 @@ def test_workers_end_when_their_parent_is_killed(tmp_path):
 
 
 @posix
+def test_a_run_that_is_asked_to_end_does_so_in_order_and_says_how_to_continue(tmp_path):
+    log, said = tmp_path / "log.txt", tmp_path / "said.txt"
+    slow = method("odd", parameters=f'{{ seconds = 600, log = "{log}" }}')
+    plan = write_plan(tmp_path, method("uniform"), slow, head=ONE)
+    with said.open("w") as file:
+        command = [sys.executable, "-m", "omnirank.cli", "experiment", "run", str(plan), "--jobs", "1"]
+        run = subprocess.Popen(command, env=tool.environment(), stdout=file, stderr=file)
+        wait_until(lambda: log.is_file() and log.read_text())
+        told = said.read_text()
+        run.send_signal(signal.SIGTERM)
+        assert run.wait() == 128 + signal.SIGTERM
+    assert "running plan.toml: 0 of 4 jobs done" in told, "before the end"
+    assert "terminated: what is recorded stays; run the same command to continue" in said.read_text()
+    assert "Traceback" not in said.read_text()
+    with Store(plan.with_suffix(".sqlite")) as store:
+        assert set(store.counts("small")) <= {"done", "pending"}, "no job is left running"
+    assert not is_alive(int(log.read_text().split()[0]))
+
+
+@posix
 def test_a_worker_that_dies_costs_its_job_only(tmp_path):
     plan = write_plan(
         tmp_path, method("odd", name='"deadly"', parameters="{ dies = true }"), method("uniform"), head=ONE

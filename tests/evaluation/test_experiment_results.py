@@ -193,10 +193,28 @@ def test_run_status_and_compare(command, tmp_path):
     assert r"\begin{tabular}{lrr}" in (tmp_path / "out" / "small-accuracy-3.tex").read_text()
 
 
+def test_what_is_not_in_a_store_is_named(path, tmp_path):
+    write_store(path, {place(): 0.5})
+    for names, message in [
+        (("t", "iris", "a"), "there is no study 't'; there are 's'"),
+        (("s", "iri", "a"), "there is no data set 'iri' .did you mean 'iris'"),
+        (("s", "iris", "b"), "there is no method 'b'; there are 'a'"),
+        (("s", "iris", "a"), "keep_rankings = true"),
+    ]:
+        with pytest.raises(DataError, match=message):
+            read_rankings(path, *names)
+    for file in ("absent.toml", "absent"):
+        with pytest.raises(DataError, match="there is no file or folder"):
+            read_rankings(tmp_path / file, "s", "iris", "a")
+    with pytest.raises(DataError, match=r"om\.Ranking\.load reads the file of a ranking"):
+        read_results(tmp_path / "ranking.json")
+
+
 def test_compare_csv_is_sorted_figures(command, path):
     values = {place(d, m, neighbors=k): 0.1 + k for d in ("wine", "iris") for m in ("b", "a") for k in (20, 3)}
     write_store(path, values)
     printed = command("compare", path, "--csv", "--measure", "accuracy")
+    assert ",0," not in printed  # what stands for "as it is" in the store is no number
     rows = list(csv.DictReader(io.StringIO(printed)))
     keys = [(row["data"], row["method"], int(row["neighbors"])) for row in rows]
     assert keys == sorted(keys)
@@ -205,7 +223,7 @@ def test_compare_csv_is_sorted_figures(command, path):
         "study": "s",
         "data": "iris",
         "method": "a",
-        "labelled": "0",
+        "labelled": "",
         "neighbors": "3",
         "measure": "accuracy",
         "mean": "3.1",

@@ -57,6 +57,39 @@ def test_figures_are_those_of_the_single_steps(tmp_path):
         assert dict(zip(rows["measure"], rows["value"], strict=True)) == pytest.approx(found)
 
 
+def test_several_tops_are_one_fit_and_a_row_of_results_each(tmp_path, backend):
+    head = ONE.replace("n_neighbors = [3, 5]", "n_neighbors = [3, 5]\ntop = [1, 3]")
+    head = head.replace("[study]", "[study]\nkeep_rankings = true")
+    path = write_plan(tmp_path, method("univariate"), method("pct"), head=head)
+    assert run_plan(path).counts == {"done": 2 * 2 * 2 + 2}
+    assert len(backend[0].claims) == 4, "one fit a fold and method"
+    study = read_results(path)["small"]
+    assert list(study.table("accuracy", 3).columns) == ["univariate (top=1)", "univariate (top=3)", "pct"]
+    data = om.datasets.load_sample("iris")
+    [fold, _] = make_folds(data, "cross-validation", n_folds=2, random_state=0)
+    train, test = fold.training(data), fold.testing(data)
+    for top in (1, 3):
+        rows = study.figures.query(f"choice == 'top={top}' and fold == 0 and neighbors == 5")
+        found = evaluate(om.UnivariateRanker().fit(train), train, test, 5, top=top)
+        assert dict(zip(rows["measure"], rows["value"], strict=True)) == found
+    assert list(om.read_rankings(path, "small", "iris", "univariate")) == ["seed=0 fold=0", "seed=0 fold=1"]
+
+
+def test_a_data_set_that_cannot_be_read_is_named(tmp_path):
+    write_rows(tmp_path)
+    head = ONE.replace('sample = "iris"', 'path = "rows.csv"\ntarget = "kin"')
+    path = write_plan(tmp_path, method("uniform"), head=head)
+    with pytest.raises(ParameterError, match=r"plan.toml, \[\[data\]\] number 1 .rows.: target='kin': .* 'kind'"):
+        run_plan(path)
+
+
+def test_a_dictionary_is_run_into_a_given_store(tmp_path):
+    plan = {"data": [{"sample": "iris"}], "method": [{"use": "uniform"}], "folds": {"n_folds": 2}}
+    with pytest.raises(ParameterError, match=r"give store='results.sqlite'"):
+        run_plan(plan)
+    assert run_plan(plan, store=tmp_path / "results.sqlite").counts == {"done": 2}
+
+
 def test_a_second_run_computes_nothing_and_a_changed_plan_what_is_new(tmp_path, backend):
     first = method("univariate")
     path = write_plan(tmp_path, first)

@@ -52,7 +52,8 @@ def test_unlabelled_examples_are_left_out():
 
 
 def test_few_examples_and_duplicates():
-    model = om.MLkNN(n_neighbors=10).fit(np.zeros((4, 1)), [[1], [1], [0], [1]])
+    with pytest.warns(UserWarning, match="n_neighbors=10, but there are only 4 labelled training examples"):
+        model = om.MLkNN(n_neighbors=10).fit(np.zeros((4, 1)), [[1], [1], [0], [1]])
     assert model.n_neighbors_ == 3
     assert model.predict_proba([[0.0]]).shape == (1, 1)
 
@@ -89,3 +90,35 @@ def test_hierarchy_and_dataset():
     hierarchy = om.Hierarchy.from_paths(["a", "a/b"])
     data = om.Dataset([[0.0], [0.1], [1.0], [1.1]], [{"a/b"}, {"a/b"}, {"a"}, {"a"}], hierarchy=hierarchy)
     assert om.MLkNN(n_neighbors=1).fit(data).task_ == "hierarchical-multi-label"
+
+
+def test_score_and_classes_of_label_sets():
+    X, y = digits_labels()
+    model = om.MLkNN(n_neighbors=7).fit(X[:80], y[:80])
+    assert [classes.tolist() for classes in model.classes_] == [[0, 1], [0, 1]]
+    wanted = np.mean((model.predict(X[80:]) == y[80:]).all(axis=1))
+    assert model.score(X[80:], y[80:]) == wanted
+    assert model.score(om.Dataset(X[80:], y[80:])) == wanted
+    tree = om.PCTClassifier(random_state=0).fit(X[:80], y[:80])
+    assert [classes.tolist() for classes in tree.classes_] == [classes.tolist() for classes in model.classes_]
+
+
+def test_score_and_classes_of_classes():
+    X, y = digits_labels()
+    names = np.array(["low", "high"])[y[:, 0]]
+    model = om.MLkNN(n_neighbors=7).fit(X[:80], names[:80])
+    predicted = model.predict(X[80:])
+    assert model.classes_.tolist() == ["high", "low"]
+    assert predicted.dtype == model.classes_.dtype == names.dtype
+    assert model.score(X[80:], names[80:]) == np.mean(predicted == names[80:])
+
+
+def test_labels_are_matched_by_name_in_score():
+    X = [[0.0], [0.1], [1.0], [1.1]]
+    model = om.MLkNN(n_neighbors=1).fit(X, [["a"], ["a"], ["b", "c"], ["b", "c"]])
+    assert model.score([[0.05], [1.05]], [{"a"}, {"c", "b"}]) == 1.0
+    assert model.score([[1.05]], [{"c"}]) == 0.0  # not a column for 'c' alone
+    turned = om.Dataset([[1.05]], [[1, 0, 1]], target_names=["c", "a", "b"])
+    assert model.score(turned) == 1.0
+    with pytest.raises(ValueError, match="'c' is in one of them only"):
+        model.score(om.Dataset([[1.05]], [[1, 0, 1]], target_names=["d", "a", "b"]))

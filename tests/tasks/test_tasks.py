@@ -44,7 +44,8 @@ def test_unknown_task():
         (np.array([3.0, 7.0, np.nan]), [7, 3], "i"),
         (np.array([-1, 1]), [1, -1], "i"),
         (np.array([True, False]), [True, False], "b"),
-        (np.array(["u", "v"]), ["v", "u"], "O"),
+        (np.array(["u", "v"]), ["v", "u"], "U"),
+        (np.array(["u\0", "v"], dtype=object), ["v", "u\0"], "O"),
         (pd.Categorical([2.5, 0.5]), [2.5, 0.5], "f"),
     ],
 )

@@ -5,13 +5,16 @@ from __future__ import annotations
 import errno
 import os
 import warnings
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from omnirank.cli import compare, compare_rankings, convert, demo, evaluate, experiment, info, methods, rank, tree
+from omnirank.cli.compiling import compiling_is_told
 from omnirank.cli.output import problem, say
+from omnirank.cli.wording import Command
 from omnirank.core.errors import OmnirankError
 
 __all__ = ["app"]
@@ -21,8 +24,8 @@ class _Group(TyperGroup):
     """Errors of the user become one line and exit code 2; errors of omnirank keep their traceback."""
 
     def invoke(self, ctx: Any) -> Any:
-        with warnings.catch_warnings():
-            warnings.showwarning = _show_warning
+        with warnings.catch_warnings(), compiling_is_told():
+            warnings.showwarning = _Warnings()
             try:
                 return super().invoke(ctx)
             except (OmnirankError, OSError) as error:
@@ -59,16 +62,20 @@ def _options(version: Annotated[bool, _VERSION] = False) -> None:
     """Options before the command."""
 
 
-app.command("info")(info.info)
-app.command("rank")(rank.rank)
-app.command("evaluate")(evaluate.evaluate)
-app.command("tree")(tree.tree)
-app.command("methods")(methods.methods)
-app.command("compare-rankings")(compare_rankings.compare_rankings)
+_COMMANDS: dict[str, Callable[..., None]] = {
+    "info": info.info,
+    "rank": rank.rank,
+    "evaluate": evaluate.evaluate,
+    "tree": tree.tree,
+    "methods": methods.methods,
+    "compare-rankings": compare_rankings.compare_rankings,
+    "compare": compare.compare,
+    "convert": convert.convert,
+    "demo": demo.demo,
+}
+for _name, _command in _COMMANDS.items():
+    app.command(_name, cls=Command)(_command)
 app.add_typer(experiment.experiment, name="experiment")
-app.command("compare")(compare.compare)
-app.command("convert")(convert.convert)
-app.command("demo")(demo.demo)
 
 
 def _in_one_line(error: Exception) -> str:
@@ -77,5 +84,14 @@ def _in_one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def _show_warning(message: Any, *where: Any, **more: Any) -> None:
-    problem("warning", " ".join(str(message).split()), "bold yellow")
+class _Warnings:
+    """Prints every warning once: a command may do the same work for several folds."""
+
+    def __init__(self) -> None:
+        self._shown: set[str] = set()
+
+    def __call__(self, message: Any, *where: Any, **more: Any) -> None:
+        text = " ".join(str(message).split())
+        if text not in self._shown:
+            self._shown.add(text)
+            problem("warning", text, "bold yellow")

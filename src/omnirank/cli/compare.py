@@ -39,14 +39,21 @@ def compare(
     alpha: Annotated[float, typer.Option("--alpha", help="Level of significance.")] = 0.05,
     csv: CsvOption = False,
 ) -> None:
-    """Compare the methods of studies: tables by data set, average ranks, tests, times."""
+    """Compare the methods of studies: tables by data set, average ranks, tests, times.
+
+    Figures are means over folds and seeds, F1 included (omnirank evaluate pools the predictions of all folds).
+    """
+    from omnirank.core.closest import did_you_mean
     from omnirank.core.errors import ParameterError
     from omnirank.evaluation.experiments.results import read_results
     from omnirank.evaluation.measures import MEASURES
 
     for name in measure or []:
         if name not in MEASURES:
-            raise ParameterError(f"--measure {name}: choose one of {', '.join(MEASURES)}")
+            hint = did_you_mean(name, MEASURES)
+            raise ParameterError(
+                f"--measure {name}: there is no such measure{hint}; choose one of {', '.join(MEASURES)}"
+            )
     results = read_results(path)
     recorded = {name for study in results for name in study.recorded}
     for name in measure or []:
@@ -90,7 +97,8 @@ def _print_figures(studies: list["StudyResults"], measures: list[str] | None) ->
         if measures is None or row[4] in measures
     ]
     rows.sort(key=lambda row: row[:6])
-    figures(heading, rows)
+    # the store's 0 is no number: labels as they are; the task's number of neighbours, or a method that predicts itself
+    figures(heading, [(*row[:3], row[3] or "", row[4] or "", *row[5:]) for row in rows])
 
 
 def _warn_of_gaps(study: "StudyResults") -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from omnirank.cli.options import CsvOption, with_data
+from omnirank.cli.options import CsvOption, SetOption, assignments, with_data
 from omnirank.cli.output import Justify, figures, note, say, table
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def evaluate(
         str | None,
         typer.Option("--method", "-m", help="Instead: rank the training examples by this method.", show_default=False),
     ] = None,
+    parameters: SetOption = None,
     test: Annotated[
         Path | None,
         typer.Option("--test", help="File of test examples; DATA are then the training examples.", show_default=False),
@@ -57,10 +58,16 @@ def evaluate(
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Number of workers, -1 for all cores.")] = -1,
     csv: CsvOption = False,
 ) -> None:
-    """Judge a ranking by what the nearest examples predict in the distance that it weighs."""
+    """Judge a ranking by what the nearest examples predict in the distance that it weighs.
+
+    Over folds, measures of classes are those of all predictions together, others are means over the folds.
+    """
+    from omnirank.core.errors import ParameterError
     from omnirank.core.parallel import progress_bars
 
-    judged = _judged(ranking, method, test, folds, seed, jobs)
+    if test is not None and folds is not None:
+        raise ParameterError("give either --test FILE or --folds K")
+    judged = _judged(ranking, method, {"random_state": seed, "n_jobs": jobs}, assignments(parameters))
     options = {"predictor": predictor, "neighbors": among, "top": top, "n_jobs": jobs}
     others = None if test is None else read_like_data(test)
     for text in dataset.notes:
@@ -82,9 +89,7 @@ def evaluate(
     _print(names, measured, blind, known_as)
 
 
-def _judged(
-    ranking: Path | None, method: str | None, test: Path | None, folds: int | None, seed: int, jobs: int
-) -> Any:
+def _judged(ranking: Path | None, method: str | None, usual: dict[str, Any], parameters: dict[str, Any]) -> Any:
     """The ranking, or the ranker that makes one of each training part."""
     from omnirank.core.errors import ParameterError
     from omnirank.core.ranking import Ranking
@@ -92,12 +97,12 @@ def _judged(
 
     if (ranking is None) == (method is None):
         raise ParameterError("give either --ranking FILE or --method NAME")
-    if test is not None and folds is not None:
-        raise ParameterError("give either --test FILE or --folds K")
     if ranking is not None:
+        if parameters:
+            raise ParameterError("--set is for --method: a ranking that was made before has no parameters to set")
         return Ranking.load(ranking)
     assert method is not None
-    return get_method(method).make(random_state=seed, n_jobs=jobs)
+    return get_method(method).make(**usual | parameters)
 
 
 def _of_nothing(

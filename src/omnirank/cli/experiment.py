@@ -1,6 +1,8 @@
 """``omnirank experiment``: run studies that survive being killed."""
 
-from collections.abc import Callable, Iterator
+import signal
+import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from omnirank.cli.options import CsvOption
-from omnirank.cli.output import console, figures, note, say, table
+from omnirank.cli.output import figures, note, say, table
+from omnirank.cli.progress import study_progress
+from omnirank.cli.wording import Command
 
 if TYPE_CHECKING:
     from omnirank.evaluation.experiments.results import StudyResults
@@ -18,6 +22,7 @@ __all__ = ["experiment"]
 
 _SHOWN = 10
 _INTERRUPTED = 130
+_TERMINATED = 143
 _SOME_FAILED = 1
 
 experiment = typer.Typer(
@@ -25,10 +30,15 @@ experiment = typer.Typer(
     no_args_is_help=True,
 )
 
+
+class _Terminated(KeyboardInterrupt):
+    """Someone asked the process to end."""
+
+
 PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan (.toml).", show_default=False)]
 
 
-@experiment.command("example")
+@experiment.command("example", cls=Command)
 def example() -> None:
     """Print a plan on sample data that runs in under a minute: omnirank experiment example > plan.toml."""
     from omnirank.evaluation.experiments import example_plan
@@ -36,7 +46,7 @@ def example() -> None:
     typer.echo(example_plan(), nl=False)
 
 
-@experiment.command("run")
+@experiment.command("run", cls=Command)
 def run(
     plan: PlanArgument,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Number of worker processes, -1 for all cores.")] = -1,
@@ -58,7 +68,7 @@ def run(
     from omnirank.evaluation.experiments.runner import Listeners, run_plan
 
     try:
-        with _progress(f"running {plan.name}") as advance:
+        with _ending_on_sigterm(), study_progress(f"running {plan.name}") as advance:
             summary = run_plan(
                 plan,
                 n_jobs=jobs,
@@ -69,15 +79,16 @@ def run(
                 memory_limit=None if memory is None else memory_size(memory),
                 listeners=Listeners(advance, note),
             )
-    except KeyboardInterrupt:
-        note("interrupted: what is recorded stays; run the same command to continue")
-        raise typer.Exit(_INTERRUPTED) from None
+    except KeyboardInterrupt as stop:
+        ended = isinstance(stop, _Terminated)
+        note(f"{'terminated' if ended else 'interrupted'}: what is recorded stays; run the same command to continue")
+        raise typer.Exit(_TERMINATED if ended else _INTERRUPTED) from None
     _print_summary(summary)
     if summary.counts.get("failed") or summary.problems:
         raise typer.Exit(_SOME_FAILED)
 
 
-@experiment.command("status")
+@experiment.command("status", cls=Command)
 def status(
     path: Annotated[
         Path, typer.Argument(metavar="STORE", help="A store, a plan, or a folder of stores.", show_default=False)
@@ -144,30 +155,17 @@ def _print_failures(study: "StudyResults", tracebacks: bool) -> None:
 
 
 @contextmanager
-def _progress(description: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar with the time that is left, where someone watches; it counts what earlier runs have done as done."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+def _ending_on_sigterm() -> Iterator[None]:
+    """Make a request to end (SIGTERM, as batch systems send it) end the run in order, as Ctrl-C does."""
 
-    watched = console(error=True)
-    columns: tuple[Any, ...] = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left:"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=watched, transient=True, disable=not watched.file.isatty()) as display:
-        task = display.add_task(description, total=None)
+    def end(number: int, frame: Any) -> None:
+        raise _Terminated
 
-        def advance(finished: int, total: int) -> None:
-            display.update(task, completed=finished, total=total)
-
-        yield advance
+    if threading.current_thread() is not threading.main_thread():  # signals belong to the main thread
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from omnirank.cli.options import CsvOption, with_data
 from omnirank.cli.output import figures, say, table
+from omnirank.cli.wording import in_options
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
@@ -24,7 +25,7 @@ def info(dataset: "Dataset", csv: CsvOption = False) -> None:
     say(dataset.name, style="bold")
     table((("", "left"), ("", "left")), list(_lines(dataset, facts).items()))
     for text in dataset.notes:
-        say(f"note: {text}")
+        say(f"note: {in_options(text)}")
 
 
 def _lines(dataset: "Dataset", facts: dict[str, Any]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 # no postponed annotations: typer reads them as objects
 
+import ast
 import inspect
 from collections.abc import Callable
 from functools import wraps
@@ -13,9 +14,12 @@ import typer
 __all__ = [
     "CsvOption",
     "LabelledOption",
+    "SetOption",
     "SupervisionOption",
+    "assignments",
     "supervision_lines",
     "supervision_of",
+    "value_of",
     "with_data",
     "with_few_labels",
 ]
@@ -42,7 +46,12 @@ SupervisionOption = Annotated[
         rich_help_panel=_FEW,
     ),
 ]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Parameter of the method; may be repeated.", show_default=False),
+]
 
+_CONSTANTS = {"none": None, "true": True, "false": False}
 _HEADER: dict[str, Any] = {"auto": "auto", "yes": True, "no": False}
 _PANEL = "Reading the data"
 _REREAD = "read_like_data"
@@ -80,6 +89,10 @@ def _load(
         str, _option("--header", text="Whether a text file starts with names: yes or no (default: auto).")
     ] = "auto",
     separator: Annotated[str | None, _option("--separator", text="Character between the cells of a text file.")] = None,
+    missing: Annotated[
+        list[str] | None,
+        _option("--missing", text="What stands for a missing cell of a text file besides ?, NA, NaN; may be repeated."),
+    ] = None,
     strings: Annotated[
         str, _option("--strings", text="String attributes of ARFF: error or drop (default: error).")
     ] = "error",
@@ -103,6 +116,7 @@ def _load(
         task=task,
         header=_HEADER[header],
         separator="\t" if separator == "\\t" else separator,
+        missing=missing or (),
         strings=strings,
         duplicates=duplicates,
     )
@@ -121,6 +135,8 @@ def with_data(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def wrapper(**given: Any) -> None:
         options = {parameter.name: given.pop(parameter.name) for parameter in shared}
+        if given.get("out") is not None:
+            _check_out(given["out"], options["data"])
         if rereads:
             given[_REREAD] = lambda path: _load(**options | {"data": path})
         command(_load(**options), **given)
@@ -131,17 +147,61 @@ def with_data(command: Callable[..., None]) -> Callable[..., None]:
     return wrapper
 
 
+def _check_out(out: Path, data: Path) -> None:
+    """Refuse, before anything is computed, a file that cannot be written or that would take the place of the data."""
+    from omnirank.core.errors import ParameterError
+
+    if out.is_dir():
+        raise ParameterError(f"cannot write {out}: it is a folder")
+    if not out.parent.is_dir():
+        raise ParameterError(f"cannot write {out}: the folder {out.parent} does not exist")
+    if out.exists() and data.exists() and out.samefile(data):
+        raise ParameterError(f"cannot write {out}: it is the data file itself; give another name")
+
+
 def with_few_labels(dataset: Any, labelled: str | None, seed: int | None) -> Any:
     """Return the data set in which only so many (or this share of the) examples stay labelled."""
     from omnirank.core.errors import ParameterError
 
     if labelled is None:
         return dataset
+    if dataset.target is None:
+        raise ParameterError("--labelled keeps some labels, but there is no target: name it with --target")
     try:
-        amount: int | float = int(labelled) if labelled.isdigit() else float(labelled)
+        amount: int | float = int(labelled) if labelled.lstrip("+-").isdigit() else float(labelled)
     except ValueError:
         raise ParameterError(f"--labelled {labelled}: give a count or a share in (0, 1)") from None
     return dataset.keep_labels(amount, random_state=seed)
+
+
+def assignments(given: list[str] | None) -> dict[str, Any]:
+    """Return the parameters in ``NAME=VALUE`` texts.
+
+    Examples
+    --------
+    >>> from omnirank.cli.options import assignments
+    >>> assignments(["n-trees=50", "bootstrap=none"])
+    {'n_trees': 50, 'bootstrap': None}
+    """
+    from omnirank.core.errors import ParameterError
+
+    found: dict[str, Any] = {}
+    for text in given or []:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise ParameterError(f"--set {text}: write NAME=VALUE")
+        found[name.strip().replace("-", "_")] = value_of(value.strip())
+    return found
+
+
+def value_of(text: str) -> Any:
+    """Return what a text stands for: none, true, false, a number or another Python literal; else itself."""
+    if text.lower() in _CONSTANTS:
+        return _CONSTANTS[text.lower()]
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
 
 
 def supervision_of(text: str) -> str | float:

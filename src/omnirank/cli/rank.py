@@ -1,6 +1,5 @@
 """``omnirank rank``: rank the features of a file by any registered method."""
 
-import ast
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,9 +8,12 @@ import typer
 from omnirank.cli.options import (
     CsvOption,
     LabelledOption,
+    SetOption,
     SupervisionOption,
+    assignments,
     supervision_lines,
     supervision_of,
+    value_of,
     with_data,
     with_few_labels,
 )
@@ -26,7 +28,6 @@ __all__ = ["print_ranking", "print_targets", "rank"]
 _SHOWN = 20
 _SHOWN_TARGETS = 20
 _TREES = "Ensembles of trees"
-_CONSTANTS = {"none": None, "true": True, "false": False}
 
 
 @with_data
@@ -90,29 +91,29 @@ def rank(
     ] = False,
     supervision: SupervisionOption = None,
     labelled: LabelledOption = None,
-    parameters: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Parameter of the method; may be repeated."),
-    ] = None,
+    parameters: SetOption = None,
     csv: CsvOption = False,
 ) -> None:
     """Rank the features of a data set by their relevance for its target."""
     from omnirank.core.errors import ParameterError
     from omnirank.core.parallel import progress_bars
+    from omnirank.core.ranking_io import check_suffix
     from omnirank.core.registry import default_method, get_method
 
+    if out is not None:
+        check_suffix(out)
     dataset = with_few_labels(dataset, labelled, seed)
     chosen = default_method(dataset.task) if method is None else get_method(method)
     given = {
         "ensemble": ensemble,
-        "n_trees": None if trees is None else _value(trees),
-        "max_features": None if max_features is None else _value(max_features),
+        "n_trees": None if trees is None else value_of(trees),
+        "max_features": None if max_features is None else value_of(max_features),
         "min_samples_leaf": min_leaf,
         "per_target": per_target or None,
         "supervision": None if supervision is None else supervision_of(supervision),
     }
     named = {name: value for name, value in given.items() if value is not None}
-    settings = {"random_state": seed, "n_jobs": jobs} | named | _assignments(parameters or [])
+    settings = {"random_state": seed, "n_jobs": jobs} | named | assignments(parameters)
     ranker = chosen.make(**settings)
     with progress_bars():
         ranking = ranker.fit(dataset).ranking_
@@ -120,6 +121,8 @@ def rank(
         raise ParameterError(f"scores of method {chosen.name!r} cannot be split by target: leave out --per-target")
     if out is not None:
         ranking.save(out)
+    if dataset.target is not None and not dataset.labelled.any():
+        note("no example has a label: features are ranked without target")
     for text in (*dataset.notes, *supervision_lines(ranker)):
         note(text)
     if csv:
@@ -181,25 +184,3 @@ def _frame(ranking: "Ranking") -> Any:
     names = [f"score: {target}" for target in ranking.per_target.names]
     scores = ranking.per_target.scores[:, ranking.order].T
     return frame.join(type(frame)(scores, columns=names))
-
-
-def _assignments(given: list[str]) -> dict[str, Any]:
-    """``name=value`` pairs: numbers, none, true, false and Python literals, anything else is text."""
-    from omnirank.core.errors import ParameterError
-
-    found: dict[str, Any] = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise ParameterError(f"--set {text}: write NAME=VALUE")
-        found[name.strip().replace("-", "_")] = _value(value.strip())
-    return found
-
-
-def _value(text: str) -> Any:
-    if text.lower() in _CONSTANTS:
-        return _CONSTANTS[text.lower()]
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.errors import DataError, DataTypeError, ParameterError
 from omnirank.core.frozen import frozen_floats
 from omnirank.core.ranking import Ranking
 
@@ -83,6 +83,10 @@ def compare(a: Ranking, b: Ranking, k: int | None = None) -> RankingComparison:
     >>> comparison.jaccard, comparison.kuncheva, comparison.spearman
     (0.0, -0.5, 0.0)
     """
+    for given in (a, b):
+        if not isinstance(given, Ranking):
+            kind = type(given).__name__
+            raise DataTypeError(f"compare takes two of Ranking, not {kind}: a fitted ranker has its own in ranking_")
     scores_a, scores_b = a.scores, _aligned_scores(a, b)
     n = len(scores_a)
     k = math.isqrt(n - 1) + 1 if k is None else k

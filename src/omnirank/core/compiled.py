@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import logging
 import os
 import shutil
 import tempfile
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core import event
 from numba.extending import overload
 
 from omnirank.core import kernel_parts
@@ -28,6 +30,8 @@ __all__ = ["compiled", "dispatched", "inlined", "part"]
 _OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
 
 _UNUSED_AFTER_DAYS = 14
+
+_logger = logging.getLogger("omnirank.compiling")
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -118,4 +122,22 @@ def _forget_old(place: Path, current: str) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
+class _Announcement(event.Listener):
+    """Says, once a process, that kernels are compiled: it takes seconds; later processes read them from the disk."""
+
+    def __init__(self) -> None:
+        self._said = False
+
+    def on_start(self, event: Any) -> None:
+        """Hear that a function is about to be compiled; what the disk holds is not compiled."""
+        function = event.data["dispatcher"].py_func
+        if not self._said and function.__module__.startswith("omnirank."):
+            self._said = True
+            _logger.info("compiling kernels for data of this kind, once per installation: takes some seconds")
+
+    def on_end(self, event: Any) -> None:
+        """Do nothing."""
+
+
 _CACHE = _cache_folder()
+event.register("numba:compile", _Announcement())

@@ -19,7 +19,7 @@ from omnirank.core.frozen import thawed_json
 from omnirank.core.seeds import SeedRanges
 from omnirank.core.target_scores import TargetScores
 
-__all__ = ["read_fields", "write_fields"]
+__all__ = ["check_suffix", "read_fields", "write_fields"]
 
 _FORMAT = "omnirank-ranking"
 _VERSION = 1
@@ -88,11 +88,24 @@ def read_fields(path: Path) -> dict[str, Any]:
         raise FileFormatError(str(error), path=path) from error
 
 
-def _by_suffix(path: Path, for_json: Callable, for_csv: Callable) -> Callable:
+def check_suffix(path: Path) -> str:
+    """Return the ending of a ranking's file; an error where it is none.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from omnirank.core.ranking_io import check_suffix
+    >>> check_suffix(Path("ranking.JSON"))
+    '.json'
+    """
     suffix = path.suffix.lower()
     if suffix not in (".json", ".csv"):
         raise ParameterError(f"a ranking is kept in a file named .json or .csv, not {path.name!r}")
-    return for_json if suffix == ".json" else for_csv
+    return suffix
+
+
+def _by_suffix(path: Path, for_json: Callable, for_csv: Callable) -> Callable:
+    return for_json if check_suffix(path) == ".json" else for_csv
 
 
 def _heading() -> dict[str, Any]:

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any
 
+from omnirank.core.closest import did_you_mean
 from omnirank.core.errors import ParameterError
 
 __all__ = [
@@ -107,7 +107,7 @@ class Method:
             if name in self.parameters and value != self.parameters[name]:
                 raise ParameterError(f"method {self.name!r} fixes {name}={self.parameters[name]!r}")
             if name not in known:
-                hint = f"{_did_you_mean(name, known)}; it has {', '.join(known)}"
+                hint = f"{did_you_mean(name, known)}; it has {', '.join(known)}"
                 raise ParameterError(f"method {self.name!r} has no parameter {name!r}{hint}")
         return ranker(**{**self.parameters, **parameters})
 
@@ -170,7 +170,7 @@ def methods(task: str | None = None, supervision: str | None = None) -> list[Met
         raise ParameterError(f"supervision={supervision!r} is not one of {', '.join(SUPERVISION)}")
     tasks = sorted({name for method in _methods.values() for name in method.tasks})
     if task is not None and task not in tasks:
-        raise ParameterError(f"no method handles task={task!r}{_did_you_mean(task, tasks)}; tasks: {', '.join(tasks)}")
+        raise ParameterError(f"no method handles task={task!r}{did_you_mean(task, tasks)}; tasks: {', '.join(tasks)}")
     return [
         method
         for _, method in sorted(_methods.items())
@@ -192,7 +192,7 @@ def get_method(name: str) -> Method:
     try:
         return _methods[_names[name.lower()]]
     except KeyError:
-        hint = f"{_did_you_mean(name.lower(), _names)}; methods: {', '.join(sorted(_methods))}"
+        hint = f"{did_you_mean(name.lower(), _names)}; methods: {', '.join(sorted(_methods))}"
         raise ParameterError(f"there is no method {name!r}{hint}") from None
 
 
@@ -254,8 +254,3 @@ def _add(method: Method, replace: bool) -> Method:
 def _imported(path: str) -> Any:
     module, _, attribute = path.partition(":")
     return getattr(import_module(module), attribute)
-
-
-def _did_you_mean(name: str, known: Iterable[str]) -> str:
-    close = get_close_matches(name, list(known), n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -50,7 +50,8 @@ def target_from(
     Parameters
     ----------
     y : array-like, data frame, scipy.sparse container, sequence of sets, Table or None
-        None, NaN and NA are unknown; -1 is a value. A sequence of sets gives label sets.
+        None, NaN and NA are unknown; -1 is a value. A sequence of sets gives label sets; so do lists of strings that
+        differ in their lengths.
     task : str
         A task name, or "auto": see :func:`infer_task`. With "auto", a y in which no value is known and no
         levels are declared is no target (task "clustering"); so is any y with "clustering".
@@ -70,10 +71,12 @@ def target_from(
     ('classification', ((0, 1, 2),))
     """
     _check_request(y, task, hierarchy)
+    if isinstance(y, str):
+        raise DataTypeError(f"y={y!r} is a text: give the values of the target, such as frame[{y!r}], one an example")
     if y is None or task == "clustering":
         return None, "clustering"
     labels = "multi-label" if hierarchy is None else "hierarchical-multi-label"
-    sets = as_label_sets(y)
+    sets = as_label_sets(y, wanted=task == labels or hierarchy is not None)
     if sets is not None:
         if task not in ("auto", labels):
             raise ParameterError(f"y holds sets, but task={task!r}: label sets are for {labels!r}")

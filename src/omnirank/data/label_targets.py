@@ -105,14 +105,24 @@ def _sparse_labels(table: Table) -> Any:
     return sparse.hstack([table.matrix[:, kept], parts], format="csc")[:, np.argsort([*kept, *swapped])]
 
 
-def as_label_sets(y: Any) -> list[Any] | None:
+def as_label_sets(y: Any, wanted: bool = False) -> list[Any] | None:
     """Return a sequence of sets as a list with None for unknown ones; None for anything else.
+
+    Lists of strings are sets where they cannot be rows of a matrix: where their lengths differ, where they are cells of
+    a column, and where label sets are wanted and the strings are no 0/1. Other rows of different lengths are an error.
+
+    Parameters
+    ----------
+    y : anything
+        The target as users write it.
+    wanted : bool
+        Whether the user has said that the target holds label sets.
 
     Examples
     --------
     >>> from omnirank.data.label_targets import as_label_sets
-    >>> as_label_sets([{"a"}, float("nan")]), as_label_sets(["a", "b"])
-    ([{'a'}, None], None)
+    >>> as_label_sets([{"a"}, float("nan")]), as_label_sets([["a"], []]), as_label_sets(["a", "b"])
+    ([{'a'}, None], [{'a'}, set()], None)
     """
     if isinstance(y, pd.Series):
         y = y.to_numpy() if y.dtype == object else None
@@ -121,7 +131,31 @@ def as_label_sets(y: Any) -> list[Any] | None:
         return None
     found = [None if is_unknown(value) else value for value in y]
     known = [value for value in found if value is not None]
-    return found if known and all(isinstance(value, set | frozenset) for value in known) else None
+    if known and all(isinstance(value, set | frozenset) for value in known):
+        return found
+    rows = [value for value in known if isinstance(value, list | tuple | set | frozenset)]
+    if not rows:
+        return None
+    if len(rows) == len(known) and not any(isinstance(row, set | frozenset) for row in rows):
+        labels = {label for row in rows for label in row if isinstance(label, str)}
+        strings = all(isinstance(label, str) for row in rows for label in row)
+        ragged = len({len(row) for row in rows}) > 1
+        if strings and (ragged or is_vector or (wanted and not labels <= {"0", "1"})):
+            return [None if row is None else _as_set(row, i) for i, row in enumerate(found)]
+        if not ragged and len(rows) == len(found) and not is_vector:
+            return None
+    raise DataError(
+        "y has rows that are no sets and do not form a matrix: give label sets as sets, [{'a', 'b'}, {'a'}], or as a "
+        "0/1 matrix with one column a label; several targets as a matrix with one column each"
+    )
+
+
+def _as_set(row: Sequence[str], i: int) -> set[str]:
+    labels = set(row)
+    if len(labels) < len(row):
+        twice = next(label for label in row if row.count(label) > 1)
+        raise DataError(f"y lists the label {twice!r} twice in row {i}: a label set has each label once")
+    return labels
 
 
 def target_of_sets(

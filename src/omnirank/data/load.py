@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.closest import did_you_mean
+from omnirank.core.errors import DataError, DataTypeError, ParameterError
 from omnirank.data.arff import read_arff
 from omnirank.data.clus_settings import ClusSettings, read_clus_settings
 from omnirank.data.column_choice import ColumnChoice, similar_columns
@@ -114,7 +115,11 @@ def load(
     ...     om.load(path, target="last")
     <Dataset 'plants': 2 examples, 2 features, classification, 1 targets, 2 labelled>
     """
+    if not isinstance(path, str | Path):
+        kind = type(path).__name__
+        raise DataTypeError(f"load reads one file: give its path, not {kind}; om.Dataset(X, y) takes arrays and frames")
     path = Path(path)
+    _check_there(path)
     kind = file_format(path, separator)
     if kind != "delimited" and (header != "auto" or separator is not None or len(missing)):
         raise ParameterError(f"header, separator and missing are for delimited text, not for {path.name}")
@@ -150,6 +155,8 @@ def load(
     else:
         content = _marked_by_xml(content, labels, target)
         roles = assign_roles(content, target=target, features=features, key=key, ignore=ignore, strings=strings)
+        if not roles.target and task != "clustering":
+            roles = replace(roles, notes=(*roles.notes, *_label_file_beside(path)))
     return dataset_from(content, roles, task=task, name=name)
 
 
@@ -174,9 +181,25 @@ def file_format(path: Path, separator: str | None = None) -> str:
     )
 
 
+def _check_there(path: Path) -> None:
+    if path.is_dir():
+        raise DataError(f"{str(path)!r} is a folder: give one file of it")
+    if str(path) == "-":
+        raise DataError("data are not read from the standard input: give a file")
+    if not path.exists():
+        beside = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise DataError(f"there is no file {str(path)!r}{did_you_mean(path.name, beside)}")
+
+
 def _ending(path: Path) -> str:
     plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     return plain.suffix.lower()
+
+
+def _label_file_beside(path: Path) -> list[str]:
+    """A note where a label file has the name of the data file."""
+    listed = path.with_name(f"{path.name.removesuffix('.gz').rpartition('.')[0]}.xml")
+    return [f"a label file lies beside it: labels={str(listed)!r} takes it"] if listed.is_file() else []
 
 
 def _marked_by_xml(content: Content, labels: str | Path | None, target: ColumnChoice | None) -> Content:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from omnirank.core.closest import did_you_mean
 from omnirank.core.errors import ParameterError
 from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
@@ -75,7 +76,8 @@ def load_sample(name: str) -> Dataset:
     ('petal length (cm)', 'species', 'setosa')
     """
     if name not in _SAMPLES:
-        raise ParameterError(f"name={name!r} is not a sample; choose one of {', '.join(_SAMPLES)}")
+        hint = did_you_mean(name, _SAMPLES)
+        raise ParameterError(f"there is no sample {name!r}{hint}; choose one of {', '.join(_SAMPLES)}")
     from sklearn import datasets
 
     sample = _SAMPLES[name]

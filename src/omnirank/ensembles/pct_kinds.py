@@ -10,10 +10,13 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.data.dataset import Dataset
+from omnirank.data.estimator_input import check_sample_weight
 from omnirank.data.infer import target_from
-from omnirank.data.target import Target, decode
+from omnirank.data.target import Target
 from omnirank.ensembles.predictor import PCTPredictor
+from omnirank.tasks.classification import decode_levels
 from omnirank.tasks.columns import PrototypeColumns
+from omnirank.tasks.scoring import share_right, true_target
 from omnirank.trees.prediction import average_means
 
 __all__ = ["PCTClassifierBase", "PCTRegressorBase"]
@@ -76,7 +79,9 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
         return self._shares(self._means(self._table(X)))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of examples predicted right: the class, all classes, or the whole label set.
+        """Return the share of labelled examples predicted right: the class, all classes, or the whole label set.
+
+        Unlabelled examples do not count; of partly labelled ones what is known does.
 
         Parameters
         ----------
@@ -88,13 +93,8 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
             Weights of the examples.
         """
         predicted = self.predict(X)
-        target = X.target if isinstance(X, Dataset) else target_from(y, self.task_, self.hierarchy_)[0]
-        if target is None or target.n_examples != len(predicted):
-            n = 0 if target is None else target.n_examples
-            raise DataError(f"X has {len(predicted)} rows, y has {n}")
-        truth = target.dense() if target.is_labels else target.to_array()
-        right = np.asarray(truth == predicted)
-        return float(np.average(right if right.ndim == 1 else right.all(axis=1), weights=sample_weight))
+        target = true_target(X, y, self.task_, self.target_names_, self.hierarchy_)
+        return share_right(target, predicted, sample_weight)
 
     def _threshold(self, threshold: float | None) -> float:
         if threshold is None or self.task_ not in _LABEL_TASKS:
@@ -115,7 +115,7 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
         if self.task_ in _LABEL_TASKS:
             classes = [np.array([0, 1])] * self.n_outputs_
         else:
-            classes = [decode(np.arange(len(lev or ())), lev or ()) for lev in columns.levels]
+            classes = [decode_levels(np.arange(len(lev or ())), lev) for lev in columns.levels]
             classes = classes[0] if self.task_ == "classification" else classes
         self.classes_ = classes
 
@@ -136,6 +136,16 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
         for v, one in enumerate(given):
             product = product * _class_weights(target, v, one)
         return product
+
+
+def _r2(truth: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> float:
+    from sklearn.metrics import r2_score
+
+    known = ~np.isnan(truth)
+    if not known.any():
+        raise DataError("a target has no known value in y: there is nothing to compare predictions with")
+    weights = None if weights is None else weights[known]
+    return float(r2_score(truth[known], predicted[known], sample_weight=weights))
 
 
 def _class_weights(target: Target, variable: int, given: Any) -> np.ndarray:
@@ -169,7 +179,7 @@ class PCTRegressorBase(RegressorMixin, PCTPredictor):
     supported_tasks = ("regression", "multi-target-regression", "mixed-targets")
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return R squared, the mean over the targets.
+        """Return R squared, the mean over the targets, each over the examples in which it is known.
 
         Parameters
         ----------
@@ -182,8 +192,14 @@ class PCTRegressorBase(RegressorMixin, PCTPredictor):
         """
         if self.task_ == "mixed-targets":
             raise DataError("there is no R squared of mixed targets: compare the columns of predict(X) one by one")
-        truth = X.y if isinstance(X, Dataset) else y
-        return float(super().score(X, truth, sample_weight))
+        target = true_target(X, y, self.task_, self.target_names_)
+        predicted = self.predict(X)
+        n = 0 if target is None else target.n_examples
+        if target is None or n != len(predicted):
+            raise DataError(f"X has {len(predicted)} rows, y has {n}")
+        weights = None if sample_weight is None else check_sample_weight(sample_weight, n)
+        truth, found = target.dense(), np.reshape(predicted, (n, -1))
+        return float(np.mean([_r2(truth[:, v], found[:, v], weights) for v in range(truth.shape[1])]))
 
     def _asked_task(self, X: Any, y: Any) -> str:
         task = super()._asked_task(X, y)

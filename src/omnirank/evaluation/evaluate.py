@@ -21,11 +21,13 @@ from omnirank.evaluation.knn import (
     distance_weights,
     neighbor_predictions,
 )
+from omnirank.neighbors.weighted_knn import warn_of_many_neighbors
 
 __all__ = [
     "NEIGHBORS",
     "PREDICTORS",
     "Predictions",
+    "candidate_count",
     "evaluate",
     "evaluate_counts",
     "measured_predictions",
@@ -80,8 +82,9 @@ def evaluate(
         ``om.Dataset(X, y)`` or ``om.load(path)``: the data that the ranking was made from (nothing else should have
         been used), and others. Numbers are scaled by their ranges in the training data.
     n_neighbors : int, sequence of int or None
-        Number of neighbours; several cost hardly more than one. None: 20 for classes, 5 for numbers, 15 for label
-        sets, 10 for labels in a hierarchy, 1 without target.
+        Number of neighbours; several cost hardly more than one. As many as there are labelled training examples, or
+        more, is a warning: all of them are neighbours then, whatever the ranking says. None: 20 for classes, 5 for
+        numbers, 15 for label sets, 10 for labels in a hierarchy, 1 without target.
     predictor : {"knn", "ml-knn"}
         Means of the neighbours' targets, or `omnirank.MLkNN` (label sets).
     neighbors : {"labelled", "oracle", "published"}
@@ -134,6 +137,7 @@ def evaluate(
         scaled=scaled,
         n_jobs=n_jobs,
     )
+    warn_of_many_neighbors(max(found.means), *candidate_count(train, neighbors))
     measured = measured_predictions(found, variant=variant, variance=variance, threshold=threshold)
     one = n_neighbors is None or isinstance(n_neighbors, Integral)
     return next(iter(measured.values())) if one else measured
@@ -238,6 +242,22 @@ def evaluate_counts(n_neighbors: int | Sequence[int] | None, task: str) -> list[
     if not counts or len(set(counts)) != len(counts):
         raise ParameterError(f"n_neighbors={n_neighbors!r}: give at least one number, each once")
     return [int(count) for count in counts]
+
+
+def candidate_count(train: Dataset, neighbors: str) -> tuple[int, str]:
+    """Return how many training examples may be neighbours, and which these are, in words.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.evaluate import candidate_count
+    >>> data = om.datasets.load_sample("iris").keep_labels(20, random_state=0)
+    >>> candidate_count(data, "labelled"), candidate_count(data, "published")
+    ((20, 'labelled '), (150, ''))
+    """
+    if neighbors == "published" or train.target is None:
+        return train.n_examples, ""
+    return int(train.labelled.sum()), "labelled "
 
 
 def _checked_top(top: int | None, ranking: Ranking) -> int | None:

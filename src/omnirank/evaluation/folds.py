@@ -289,4 +289,4 @@ def _check_count(value: Any, name: str, least: int, most: int | None) -> None:
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not whole or value < least or (most is not None and value > most):
         upper = "" if most is None else f" to {most}, the number of examples"
-        raise ParameterError(f"{name} must be a whole number from {least}{upper}, not {value!r}")
+        raise ParameterError(f"{name}={value!r}: give a whole number from {least}{upper}")

@@ -15,8 +15,16 @@ from omnirank.core.seeds import root_entropy, stream
 from omnirank.data.dataset import Dataset
 from omnirank.data.target import Target
 from omnirank.evaluation.alignment import ranking_for
-from omnirank.evaluation.evaluate import Predictions, evaluate, evaluate_counts, measured_predictions, predictions
+from omnirank.evaluation.evaluate import (
+    Predictions,
+    candidate_count,
+    evaluate,
+    evaluate_counts,
+    measured_predictions,
+    predictions,
+)
 from omnirank.evaluation.folds import Fold
+from omnirank.neighbors.weighted_knn import warn_of_many_neighbors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,6 +89,12 @@ def evaluate_folds(
         Further parameters of `omnirank.evaluate`. With ``neighbors="oracle"`` neighbours have all labels; the ranker
         has only those of the fold.
 
+    Notes
+    -----
+    Experiments (`omnirank.run_plan`, `omnirank.read_results`, ``omnirank compare``) record measures fold by fold and
+    take means for all tasks. So F1 and other measures of classes that do not add up over examples differ from those
+    here, which come from the summed confusion matrices; ``aggregate="mean"`` gives those of experiments.
+
     Examples
     --------
     >>> import omnirank as om
@@ -100,7 +114,7 @@ def evaluate_folds(
         raise DataError("there is no fold to evaluate")
     counts = evaluate_counts(n_neighbors, dataset.task)
     settings = {name: options.pop(name) for name in _SETTINGS if name in options}
-    rows, rankings = [], {}
+    rows, rankings, candidates = [], {}, []
     groups: dict[Any, list[tuple[Predictions, dict[int, dict[str, float]]]]] = {}
     for fold in folds:
         train = fold.training(dataset)
@@ -112,10 +126,12 @@ def evaluate_folds(
         found = predictions(ranking, train, fold.testing(dataset), counts, **options)
         measured = measured_predictions(found, **settings)
         rankings[fold.key] = ranking
+        candidates.append(candidate_count(train, options.get("neighbors", "labelled")))
         groups.setdefault(fold.n_labelled, []).append((found, measured))
         n_labelled = int(train.labelled.sum()) if fold.n_labelled is None else fold.n_labelled
         about = {"key": fold.key, "n_labelled": n_labelled, "n_test": len(fold.test)}
         rows += [about | {"n_neighbors": k} | values for k, values in measured.items()]
+    warn_of_many_neighbors(max(counts), *min(candidates))
     together = aggregate == "pooled" or (aggregate == "auto" and dataset.task.endswith("classification"))
     summary = []
     for n_labelled, group in groups.items():

@@ -14,8 +14,9 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import features_like, read_input
 from omnirank.data.table import Table
 from omnirank.data.target import Target
-from omnirank.neighbors.weighted_knn import ranking_weights, weighted_neighbors
+from omnirank.neighbors.weighted_knn import ranking_weights, warn_of_many_neighbors, weighted_neighbors
 from omnirank.tasks.classification import decode_levels
+from omnirank.tasks.scoring import share_right, true_target
 
 __all__ = ["MLkNN", "ml_knn_probabilities", "other_neighbors"]
 
@@ -50,7 +51,11 @@ class MLkNN(BaseEstimator):
     task_ : str
         "multi-label" or "hierarchical-multi-label".
     n_neighbors_ : int
-        Number of neighbours; fewer than asked for where there are fewer examples.
+        Number of neighbours; fewer than asked for, with a warning, where there are not so many other examples.
+    classes_ : ndarray or list of ndarray
+        The classes; for label sets 0 and 1 for each label.
+    target_names_ : tuple of str
+        Names of the labels.
 
     Notes
     -----
@@ -69,6 +74,8 @@ class MLkNN(BaseEstimator):
     >>> y = [[1, 0], [1, 0], [1, 0], [0, 1], [0, 1], [0, 1]]
     >>> om.MLkNN(n_neighbors=2).fit(X, y).predict([[0.05], [1.3]]).tolist()
     [[1, 0], [0, 1]]
+    >>> om.MLkNN(n_neighbors=2).fit(X, y).score([[0.05], [1.3]], [[1, 0], [1, 1]])
+    0.5
     """
 
     def __init__(
@@ -98,13 +105,13 @@ class MLkNN(BaseEstimator):
             The label sets; not with a Dataset. Classes are label sets of one label each.
         """
         # one column of 0 and 1 is one label; what has one dimension is sets, or classes
-        flat = y is None or self.hierarchy is not None or np.ndim(y) == 1
+        flat = y is None or self.hierarchy is not None or _n_dimensions(y) == 1
         dataset = read_input(self, X, y, task="auto" if flat else "multi-label", hierarchy=self.hierarchy)
         if dataset.target is None:
             raise DataError("ML-kNN requires y to be passed, but the target y is None or has no known value")
         self._classes = None
         if dataset.task == "classification":
-            self._classes = dataset.target.levels[0]
+            self._classes = decode_levels(np.arange(len(dataset.target.levels[0] or ())), dataset.target.levels[0])
             dataset = _one_label_a_class(dataset)
         if dataset.target is None or not dataset.target.is_labels:
             raise DataError(f"ML-kNN predicts label sets; the task of these data is {dataset.task}")
@@ -121,6 +128,11 @@ class MLkNN(BaseEstimator):
         if weights.shape != (dataset.n_features,):
             raise DataError(f"feature_weights has shape {weights.shape}, there are {dataset.n_features} features")
         self.task_ = dataset.task
+        self.hierarchy_ = dataset.hierarchy
+        self.target_names_ = dataset.target.names
+        labels = [np.array([0, 1])] * dataset.n_targets
+        self.classes_: Any = labels if self._classes is None else self._classes
+        warn_of_many_neighbors(int(self.n_neighbors), dataset.n_examples)
         self.n_neighbors_ = min(int(self.n_neighbors), dataset.n_examples - 1)
         self._weights = ranking_weights(weights)
         self._features = dataset.features
@@ -139,8 +151,26 @@ class MLkNN(BaseEstimator):
         """Return the label sets as 0/1; the likeliest class where classes were given."""
         found = self.predict_proba(X)
         if self._classes is not None:
-            return decode_levels(np.argmax(found, axis=1), self._classes)
+            return self._classes[np.argmax(found, axis=1)]
         return (found >= self.threshold).astype(np.int8)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of labelled examples whose whole label set, or class, is predicted right.
+
+        Unlabelled examples do not count; of partly labelled ones what is known does.
+
+        Parameters
+        ----------
+        X : Dataset, array-like, scipy.sparse container or data frame
+            Examples; a Dataset brings its target.
+        y : array-like, scipy.sparse container or sequence of sets
+            Their label sets or classes, written as in ``fit``.
+        sample_weight : array-like, optional
+            Weights of the examples.
+        """
+        predicted = self.predict(X)
+        task = self.task_ if self._classes is None else "classification"
+        return share_right(true_target(X, y, task, self.target_names_, self.hierarchy_), predicted, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -152,6 +182,13 @@ class MLkNN(BaseEstimator):
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
         return tags
+
+
+def _n_dimensions(y: Any) -> int:
+    try:
+        return np.ndim(y)
+    except ValueError:  # rows of different lengths
+        return 2
 
 
 def _one_label_a_class(dataset: Dataset) -> Dataset:

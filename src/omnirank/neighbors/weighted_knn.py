@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from omnirank.core.parallel import run_parallel
 from omnirank.data.table import Table, is_sparse
 from omnirank.neighbors.weighted_cells import weighted_examples
 
-__all__ = ["neighbor_means", "ranking_weights", "weighted_neighbors"]
+__all__ = ["neighbor_means", "ranking_weights", "warn_of_many_neighbors", "weighted_neighbors"]
 
 # Rough distances that a worker holds at a time: bounds the memory whatever the number of training examples.
 _CELLS = 1 << 21
@@ -32,6 +33,34 @@ def ranking_weights(importances: np.ndarray) -> np.ndarray:
     """
     weights = np.maximum(importances, 0.0)
     return weights if weights.any() else np.ones(len(weights))
+
+
+def warn_of_many_neighbors(k: int, n_candidates: int, kind: str = "labelled ", stacklevel: int = 3) -> None:
+    """Warn where all examples that may be neighbours are: then the features decide nothing.
+
+    Parameters
+    ----------
+    k : int
+        Number of neighbours that was asked for.
+    n_candidates : int
+        Number of training examples that may be neighbours.
+    kind : str
+        Which examples these are.
+    stacklevel : int
+        Whose line the warning names: 3 is the caller of the caller.
+
+    Examples
+    --------
+    >>> from omnirank.neighbors.weighted_knn import warn_of_many_neighbors
+    >>> warn_of_many_neighbors(5, 6)
+    """
+    if k >= n_candidates:
+        warnings.warn(
+            f"n_neighbors={k}, but there are only {n_candidates} {kind}training examples: predictions then hardly "
+            "depend on the features; give a smaller number",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
 
 
 def weighted_neighbors(train: Table, test: Table, weights: np.ndarray, k: int, n_jobs: int | None = None) -> np.ndarray:

@@ -42,7 +42,7 @@ class Classification(Task):
 
 
 def decode_levels(codes: np.ndarray, levels: tuple[Any, ...] | None) -> np.ndarray:
-    """Return the levels of codes, of the type that users gave them in.
+    """Return the levels of codes, of the type that users gave them in; strings as NumPy holds them, not as objects.
 
     Examples
     --------
@@ -50,5 +50,10 @@ def decode_levels(codes: np.ndarray, levels: tuple[Any, ...] | None) -> np.ndarr
     >>> from omnirank.tasks.classification import decode_levels
     >>> decode_levels(np.array([1, 0]), (3, 7)).tolist()
     [7, 3]
+    >>> decode_levels(np.array([1, 0]), ("no", "yes"))
+    array(['yes', 'no'], dtype='<U3')
     """
-    return decode(codes, levels or ())
+    found = decode(codes, levels or ())
+    # NumPy takes trailing null characters off its strings
+    plain = bool(levels) and all(isinstance(level, str) and not level.endswith("\0") for level in levels or ())
+    return found.astype(np.array(levels).dtype) if plain and not (codes < 0).any() else found

@@ -34,17 +34,22 @@ def jobs_of(plan: Plan, entry: DataEntry, loaded: Loaded) -> Iterator[tuple[Memb
         for fold in folds_of(loaded, plan.folds.scheme, plan.folds.parameters, seed):
             for method in plan.methods:
                 for choice, made in method.choices():
-                    for neighbors, evaluation in _evaluations(plan.evaluation, method):
-                        place = Member(entry.name, method.name, choice, fold.labelled, neighbors, seed, fold.number)
+                    for top, neighbors, evaluation in _evaluations(plan.evaluation, method):
+                        named = " ".join(filter(None, (choice, top)))
+                        place = Member(entry.name, method.name, named, fold.labelled, neighbors, seed, fold.number)
                         yield place, _job(plan, data, fold, made, evaluation, seed)
 
 
-def _evaluations(evaluation: Evaluation, method: MethodEntry) -> list[tuple[int, dict[str, Any]]]:
+def _evaluations(evaluation: Evaluation, method: MethodEntry) -> list[tuple[str, int, dict[str, Any]]]:
+    """How a method is judged: the number of top features where there are several, that of neighbours, all in detail."""
     if method.use in PREDICTORS:
-        return [(0, {name: value for name, value in evaluation.parameters.items() if name in _OF_MEASURES})]
+        return [("", 0, {name: value for name, value in evaluation.parameters.items() if name in _OF_MEASURES})]
     given = {"predictor": evaluation.predictor, "neighbors": evaluation.neighbors}
     same = {name: value for name, value in given.items() if value is not None} | dict(evaluation.parameters)
-    return [(k, {**same, "n_neighbors": k}) for k in evaluation.n_neighbors] or [(0, same)]
+    tops = same.get("top")
+    sized = [(f"top={top}", same | {"top": top}) for top in tops] if isinstance(tops, list) else [("", same)]
+    counts: list[tuple[int, dict[str, Any]]] = [(k, {"n_neighbors": k}) for k in evaluation.n_neighbors] or [(0, {})]
+    return [(name, k, one | number) for name, one in sized for k, number in counts]
 
 
 def _job(

@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from omnirank.core.errors import FileFormatError, ParameterError
+from omnirank.core.errors import DataTypeError, FileFormatError, ParameterError
 from omnirank.evaluation.experiments import plan_checks as checks
 from omnirank.evaluation.experiments.keys import canonical_json, code_version
 
@@ -133,18 +133,19 @@ class Plan:
         return self.path.with_suffix(".sqlite")
 
 
-def read_plan(path: str | Path) -> Plan:
+def read_plan(path: str | Path | Mapping[str, Any]) -> Plan:
     """Read and check a plan.
 
     Parameters
     ----------
-    path : str or Path
-        A TOML file; ``omnirank experiment example`` prints one.
+    path : str, Path or mapping
+        A TOML file (``omnirank experiment example`` prints one), or what would be in it, as a dictionary: its name is
+        "plan" then, and paths start at the current folder.
 
     Returns
     -------
     Plan
-        Files are not looked at here: see `omnirank.evaluation.experiments.sources.check_files`.
+        Files of data are not looked at here: see `omnirank.evaluation.experiments.sources.check_files`.
 
     Raises
     ------
@@ -163,7 +164,14 @@ def read_plan(path: str | Path) -> Plan:
     ...     plan = read_plan(path)
     >>> plan.name, [entry.name for entry in plan.data]
     ('example', ['iris', 'wine', 'breast-cancer', 'digits'])
+    >>> read_plan({"data": [{"sample": "iris"}], "method": [{"use": "univariate"}]}).name
+    'plan'
     """
+    if isinstance(path, Mapping):
+        return _Reader(Path("plan"), dict(path)).plan()
+    if not isinstance(path, str | Path):
+        kind = type(path).__name__
+        raise DataTypeError(f"a plan is the path of a TOML file or a dictionary of its content, not {kind}")
     path = Path(path)
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
@@ -207,6 +215,12 @@ class _Reader:
         )
         for part, entries in (("data", plan.data), ("method", plan.methods)):
             checks.different([entry.name for entry in entries], f"{self._path}, [[{part}]]")
+        best = next((entry.name for entry in plan.methods if entry.select == BEST), None)
+        if best is not None and isinstance(plan.evaluation.parameters.get("top"), list):
+            raise ParameterError(
+                f"{self._path}: several values of top do not go with select = 'best' of method {best!r}, "
+                "which would choose among them, too: give one value, or leave out select"
+            )
         return plan
 
     def _table(self, name: str) -> dict[str, Any]:
@@ -217,6 +231,11 @@ class _Reader:
 
     def _entries(self, name: str, read: Any) -> tuple[Any, ...]:
         tables = self._content.get(name, [])
+        if isinstance(tables, dict):
+            raise ParameterError(
+                f"{self._path}: [{name}] is one table, but there may be several: write [[{name}]], in two pairs of "
+                "brackets (a list of dictionaries in Python)"
+            )
         if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
             raise ParameterError(f"{self._path}: there must be at least one table [[{name}]], in two pairs of brackets")
         return tuple(

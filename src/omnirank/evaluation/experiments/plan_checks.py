@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Collection, Mapping, Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
+from omnirank.core.closest import did_you_mean
 from omnirank.core.errors import OmnirankError, ParameterError
 
 __all__ = [
@@ -47,26 +47,14 @@ def known_keys(table: Mapping[str, Any], known: Collection[str], where: str) -> 
     """Refuse keys that are not known."""
     for key in table:
         if key not in known:
-            raise ParameterError(f"{where}: unknown key {key!r}{meant(key, known)}; keys: {', '.join(known)}")
-
-
-def meant(name: str, known: Collection[str]) -> str:
-    """Return which known name was probably meant, in words.
-
-    Examples
-    --------
-    >>> from omnirank.evaluation.experiments.plan_checks import meant
-    >>> meant("parameter", ["parameters", "grid"])
-    " (did you mean 'parameters'?)"
-    """
-    close = get_close_matches(str(name), list(known), n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+            raise ParameterError(f"{where}: unknown key {key!r}{did_you_mean(key, known)}; keys: {', '.join(known)}")
 
 
 def one_of(value: Any, known: Collection[str], where: str, key: str) -> str:
     """Return the value, which must be one of the known names."""
     if value not in known:
-        raise ParameterError(f"{where}: {key} = {value!r}{meant(value, known)}; choose one of {', '.join(known)}")
+        hint = did_you_mean(value, known)
+        raise ParameterError(f"{where}: {key} = {value!r}{hint}; choose one of {', '.join(known)}")
     return str(value)
 
 
@@ -185,7 +173,7 @@ def method_parameters(use: str, names: Collection[str], fixed: Mapping[str, Any]
     known = [name for name in known_parameters(use) if name not in _NOT_FOR_PLANS]
     for name in sorted(names):
         if name not in known:
-            why = f"has no parameter {name!r}{meant(name, known)}"
+            why = f"has no parameter {name!r}{did_you_mean(name, known)}"
             if name in _NOT_FOR_PLANS:
                 why = f"cannot be given {name!r} in a plan: seeds, folds and the data decide it"
             raise ParameterError(f"{where}: method {use!r} {why}; parameters: {', '.join(known)}")
@@ -257,12 +245,14 @@ def evaluation_values(table: Mapping[str, Any], where: str) -> dict[str, Any]:
     for key in ("weighted", "scaled"):
         if not isinstance(table.get(key, True), bool):
             raise ParameterError(f"{where}: {key} must be true or false, not {table[key]!r}")
-    if "top" in table and len(counts(table["top"], where, "top", least=1)) > 1:
-        raise ParameterError(f"{where}: top must be one whole number, not {table['top']!r}")
+    found = dict(table)
+    if "top" in table:
+        tops = counts(table["top"], where, "top", least=1)
+        found["top"] = list(tops) if len(tops) > 1 else tops[0]
     threshold = table.get("threshold", 0.5)
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
         raise ParameterError(f"{where}: threshold must be a number from 0 to 1, not {threshold!r}")
-    return dict(table)
+    return found
 
 
 def predictor(value: Any, where: str) -> str | None:

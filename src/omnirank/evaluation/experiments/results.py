@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from omnirank.core.closest import did_you_mean
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.ranking import Ranking
 from omnirank.evaluation.experiments.store import Member, Store
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Results", "StudyResults", "read_rankings", "read_results", "store_files"]
 
+_TOP = re.compile(r"(^| )top=\d+$")
 _PLACE = ["data", "method", "labelled", "neighbors"]
 
 
@@ -74,6 +77,9 @@ class StudyResults:
         Folds weigh as much as they have labelled test examples; those where a measure is undefined are left out. A mean
         is missing (NaN) where a job of its group is not done: that of the others would not be comparable. Of a grid
         with ``select = "best"`` the best combination is taken, for each data set and measure.
+
+        F1 is a mean over folds as well, while `omnirank.evaluation.protocols.evaluate_folds` and ``omnirank evaluate``
+        compute it from the confusion matrices of all folds together: the two differ, most with rare classes.
 
         Parameters
         ----------
@@ -219,7 +225,15 @@ def store_files(path: str | Path) -> list[Path]:
         if not found:
             raise DataError(f"the folder {str(path)!r} holds no store (.sqlite)")
         return found
-    return [path.with_suffix(".sqlite") if path.suffix == ".toml" else path]
+    store = path.with_suffix(".sqlite") if path.suffix == ".toml" else path
+    if not path.exists() and not store.exists() and path.suffix in ("", ".toml"):
+        raise DataError(f"there is no file or folder {str(path)!r}: give a store (.sqlite), a plan (.toml) or a folder")
+    if path.suffix in (".csv", ".json"):
+        raise DataError(f"{path}: not a store of experiments (.sqlite); om.Ranking.load reads the file of a ranking")
+    if not store.exists() and store.parent.is_dir():
+        hint = did_you_mean(store.name, [file.name for file in store.parent.glob("*.sqlite")])
+        raise DataError(f"there is no store {str(store)!r}{hint}: omnirank experiment run makes it")
+    return [store]
 
 
 def read_results(path: str | Path) -> Results:
@@ -279,29 +293,55 @@ def read_rankings(path: str | Path, study: str, data: str, method: str) -> dict[
     dict of str to Ranking
         By fold, seed and whatever else varies, as ``"seed=0 fold=2"``; ready for
         `omnirank.evaluation.stability.stability`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import omnirank as om
+    >>> plan = {"study": {"name": "small", "keep_rankings": True}, "folds": {"n_folds": 2}}
+    >>> plan |= {"data": [{"sample": "iris"}], "method": [{"use": "univariate"}]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = pathlib.Path(folder, "small.sqlite")
+    ...     _ = om.run_plan(plan, store=store)
+    ...     list(om.read_rankings(store, "small", "iris", "univariate"))
+    ['seed=0 fold=0', 'seed=0 fold=1']
     """
     found: dict[str, Ranking] = {}
     seen: set[tuple[Any, ...]] = set()
+    places: set[tuple[str, str]] = set()
+    studies: set[str] = set()
     for file in store_files(path):
         with Store(file) as store:
+            studies |= set(store.studies())
             for member, row in store.rows(study):
-                # rankings do not depend on how many neighbours judge them
-                ranked = (member.choice, member.labelled, member.seed, member.fold)
+                places.add((member.data, member.method))
+                # rankings do not depend on how many neighbours judge them, nor on how many features are kept
+                choice = _TOP.sub("", member.choice)
+                ranked = (choice, member.labelled, member.seed, member.fold)
                 if (member.data, member.method) != (data, method) or ranked in seen:
                     continue
                 content = store.ranking(row["key"])
                 if content is None:
                     continue
                 seen.add(ranked)
-                parts = [member.choice, f"labelled={member.labelled}" if member.labelled else ""]
+                parts = [choice, f"labelled={member.labelled}" if member.labelled else ""]
                 name = " ".join([*filter(None, parts), f"seed={member.seed}", f"fold={member.fold}"])
                 found[name] = Ranking(content["names"], content["scores"], method)
     if not found:
+        _check_name(study, "study", studies)
+        _check_name(data, "data set", {known for known, _ in places})
+        _check_name(method, "method", {known for _, known in places})
         raise DataError(
             f"study {study!r} keeps no ranking of {data!r} by {method!r}: set keep_rankings = true in [study] before "
             "it is run"
         )
     return found
+
+
+def _check_name(name: str, kind: str, known: Collection[str]) -> None:
+    if name not in known:
+        there = ", ".join(repr(one) for one in sorted(known))
+        raise DataError(f"there is no {kind} {name!r}{did_you_mean(name, known)}; there are {there}")
 
 
 def _joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:

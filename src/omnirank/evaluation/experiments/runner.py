@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -68,7 +68,7 @@ class Listeners:
 
 
 def run_plan(
-    plan: Plan | str | Path,
+    plan: Plan | str | Path | Mapping[str, Any],
     *,
     n_jobs: int = 1,
     store: str | Path | None = None,
@@ -86,8 +86,9 @@ def run_plan(
 
     Parameters
     ----------
-    plan : Plan, str or Path
-        The plan or its file.
+    plan : Plan, str, Path or mapping
+        The plan, its file, or its content as a dictionary, as in `omnirank.evaluation.experiments.read_plan`; a
+        dictionary needs ``store``.
     n_jobs : int
         Number of worker processes; -1: all cores.
     store : str or Path, optional
@@ -134,6 +135,8 @@ def run_plan(
         raise ParameterError("scheduler is the address of a Dask cluster: it needs backend='dask'")
     if memory_limit is not None and (backend != "processes" or not can_limit_memory()):
         raise ParameterError("the memory of workers cannot be limited here; Dask has its own limits")
+    if isinstance(plan, Mapping) and store is None:
+        raise ParameterError("a plan that is no file has no place for its results: give store='results.sqlite'")
     plan = plan if isinstance(plan, Plan) else read_plan(plan)
     where = plan.store_path if store is None else Path(store)
     heard = listeners or Listeners()
@@ -180,7 +183,7 @@ class _Run:
         tasks: dict[str, str] = {}
         vanished: dict[str, str] = {}
         _check_files(self._plan, self._store)
-        for entry in self._plan.data:
+        for number, entry in enumerate(self._plan.data, start=1):
             try:
                 loaded = load_source(entry.source)
                 members += jobs_of(self._plan, entry, loaded)
@@ -190,8 +193,12 @@ class _Run:
                 self.patiently(lambda: self._store.remember_data(_source_key(self._plan, entry), facts))  # noqa: B023
             except (OmnirankError, OSError) as error:
                 known = self._store.known_data(_source_key(self._plan, entry))
-                if known is None or isinstance(error, StoreUnavailableError | ParameterError):
+                if isinstance(error, StoreUnavailableError):
                     raise
+                if known is None or isinstance(error, ParameterError):
+                    kind = ParameterError if isinstance(error, ParameterError) else DataError
+                    where = f"{self._plan.path}, [[data]] number {number} ({entry.name})"
+                    raise kind(f"{where}: {error}") from error
                 facts = known
                 vanished[entry.name] = f"data set {entry.name!r} cannot be read now: {error}"
             tasks[entry.name] = facts["task"]
@@ -224,6 +231,8 @@ class _Run:
                     self._record(outcome)
                 elif not self._n_running and not self.n_open():
                     return
+                else:  # others may have finished something, and who watches sees that this run lives
+                    self._report()
         finally:
             backend.close()
             with suppress(StoreUnavailableError):  # then the lease ends by itself

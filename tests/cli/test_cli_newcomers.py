@@ -1,0 +1,183 @@
+"""What trips newcomers of the command line: each mistake has an answer that says what to do."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from omnirank.cli.app import app
+from omnirank.cli.wording import in_options
+
+RUNNER = CliRunner()
+
+
+def run(*arguments, code=0):
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")  # as a user has them
+        result = RUNNER.invoke(app, [str(a) for a in arguments])
+    assert result.exit_code == code, (result.output, result.exception)
+    return result
+
+
+@pytest.fixture
+def plants(tmp_path):
+    rng = np.random.default_rng(0)
+    height = rng.normal(size=30)
+    frame = pd.DataFrame({"height": height, "width": rng.normal(size=30), "kind": np.where(height > 0, "a", "b")})
+    path = tmp_path / "plants.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+# -- evaluate -----------------------------------------------------------------------------------------
+
+
+def evaluated(plants, *more, code=0):
+    return run("evaluate", plants, "-t", "kind", "-m", "genie3", "--folds", 3, "--jobs", 1, *more, code=code)
+
+
+def test_too_many_neighbours_are_warned_of_once(plants):
+    found = evaluated(plants, "--set", "n_trees=2", "--neighbors", 20)
+    assert found.stderr.count("warning:") == 1
+    assert "--neighbors 20, but there are only 20 labelled training examples" in found.stderr
+    assert "warning:" not in evaluated(plants, "--set", "n_trees=2", "--neighbors", 19).stderr
+
+
+def test_parameters_of_the_method(plants):
+    def figures(*more):
+        return run("evaluate", plants, "-t", "kind", "-m", "random", "--csv", "-n", 3, *more).stdout
+
+    assert figures("--set", "random-state=1") == figures("--set", "random_state=1") != figures()
+    odd = evaluated(plants, "--set", "n_tree=2", code=2).stderr
+    assert "did you mean 'n_trees'?" in odd
+    assert "min_samples_leaf" in odd
+    assert "write NAME=VALUE" in evaluated(plants, "--set", "n_trees", code=2).stderr
+
+
+def test_parameters_need_a_method(plants, tmp_path):
+    run("rank", plants, "-t", "kind", "-m", "univariate", "-o", tmp_path / "r.csv")
+    shown = run("evaluate", plants, "-t", "kind", "-r", tmp_path / "r.csv", "--set", "n_trees=2", code=2).stderr
+    assert "--set is for --method" in shown
+
+
+# -- few labels ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["rank", "tree"])
+def test_labelled_without_target(plants, command):
+    shown = run(command, plants, "--labelled", 20, code=2).stderr
+    assert "--labelled keeps some labels, but there is no target: name it with --target" in shown
+
+
+# -- options, not parameters --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("target='kin': there is no such column", "--target kin: there is no such column"),
+        ("target='my kind': no such column", "--target 'my kind': no such column"),
+        ("give separator=... for text", "give --separator ... for text"),
+        ("give separator= or", "give --separator or"),
+        ("separator=[...] lists some", "--separator ... lists some"),
+        ("n_trees=0, max_features='sqrt' or bootstrap=True", "--trees 0, --max-features sqrt or bootstrap=True"),
+        ("column 'target=x' is odd, task='auto' is not", "column 'target=x' is odd, --task auto is not"),
+        ("target=3.csv, line 2: task='a'", "target=3.csv, line 2: --task a"),
+        ("the task's value; no_target=1, --target=2", "the task's value; no_target=1, --target=2"),
+    ],
+)
+def test_the_library_speaks_of_options(text, shown):
+    options = ["--target", "--separator", "--trees", "--max-features", "--task"]
+    assert in_options(text, options, ["target=3.csv"]) == shown
+
+
+def test_errors_notes_and_warnings_name_options(plants, tmp_path):
+    assert "error: --target kin: there is no such column" in run("rank", plants, "-t", "kin", code=2).stderr
+    plants.rename(tmp_path / "task=plants.txt")
+    assert "give --separator ..." in run("info", tmp_path / "task=plants.txt", code=2).stderr
+    assert "task=plants.txt: the ending" in run("info", tmp_path / "task=plants.txt", code=2).stderr
+    (tmp_path / "numbers.csv").write_text("x,y\n1,0\n2,1\n3,0\n")
+    assert "--target ... names one" in run("info", tmp_path / "numbers.csv").stdout
+    assert "--target ... names one" in run("rank", tmp_path / "numbers.csv", "-m", "uniform").stderr
+    (tmp_path / "mixed.csv").write_text("x,y\n" + "1,0\n2,1\n" * 50 + "few,0\n")
+    shown = run("info", tmp_path / "mixed.csv", "-t", "y", code=2).stderr
+    assert "--nominal x takes them as categories, --missing ... names" in shown
+    assert (
+        "--labelled 99: give a count"
+        in run("rank", tmp_path / "numbers.csv", "-t", "y", "--labelled", 99, code=2).stderr
+    )
+
+
+def test_the_experiment_commands_name_their_options(tmp_path):
+    (tmp_path / "plan.toml").write_text('data = [{ sample = "iris" }]\nmethod = [{ use = "uniform" }]\n')
+    shown = run("experiment", "run", tmp_path / "plan.toml", "--backend", "slurm", code=2).stderr
+    assert "--backend slurm is not one of processes, dask" in shown
+
+
+def test_further_missing_values(tmp_path):
+    (tmp_path / "sick.csv").write_text("x,y\n1,a\n-99,b\nunknown,b\n")
+    found = run("info", tmp_path / "sick.csv", "-t", "y", "--missing", "-99", "--missing", "unknown", "--csv").stdout
+    assert "missing cells,2" in found
+
+
+# -- files --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", [("rank", "-o"), ("tree", "-o"), ("convert",)])
+def test_data_are_not_overwritten(plants, command):
+    before = plants.read_text()
+    name, *option = command
+    shown = run(name, plants, "-t", "kind", *option, plants.parent / "." / plants.name, code=2).stderr
+    assert "it is the data file itself" in shown
+    assert plants.read_text() == before
+
+
+def test_what_cannot_be_written_is_said_before_the_work(plants, tmp_path, monkeypatch):
+    from omnirank.rankers.univariate import UnivariateRanker
+
+    def fit(*arguments):
+        raise AssertionError("it was fitted")
+
+    monkeypatch.setattr(UnivariateRanker, "fit", fit)
+    (tmp_path / "folder.csv").mkdir()
+    for out, message in [
+        ("absent/ranking.csv", "the folder"),
+        ("folder.csv", "it is a folder"),
+        ("ranking.txt", "a ranking is kept in a file named .json or .csv"),
+    ]:
+        assert message in run("rank", plants, "-t", "kind", "-m", "univariate", "-o", tmp_path / out, code=2).stderr
+
+
+def test_files_that_are_not_there(plants, tmp_path):
+    assert "did you mean 'plants.csv'?" in run("info", tmp_path / "plant.csv", code=2).stderr
+    assert "is a folder: give one file of it" in run("info", tmp_path, code=2).stderr
+    assert "not read from the standard input" in run("info", "-", code=2).stderr
+
+
+def test_files_with_spaces(plants, tmp_path):
+    spaced = plants.rename(tmp_path / "my plants.csv")
+    assert "my plants: classification" in run("rank", spaced, "-t", "kind", "-m", "univariate").stdout
+
+
+def test_a_label_file_beside_the_data_is_pointed_at(tmp_path):
+    (tmp_path / "flags.csv").write_text("x,red\n1,0\n2,1\n3,1\n")
+    (tmp_path / "flags.xml").write_text(
+        '<labels xmlns="http://mulan.sourceforge.net/labels"><label name="red"/></labels>'
+    )
+    shown = run("info", tmp_path / "flags.csv").stdout
+    assert f"--labels {tmp_path / 'flags.xml'} takes it" in " ".join(shown.split())
+    assert "takes it" not in run("info", tmp_path / "flags.csv", "-t", "red").stdout
+
+
+def test_no_labels_left(plants):
+    shown = run("rank", plants, "-t", "kind", "-m", "univariate", "--labelled", 0).stderr
+    assert "no example has a label: features are ranked without target" in shown
+
+
+def test_the_number_of_folds(plants):
+    shown = run("evaluate", plants, "-t", "kind", "-m", "univariate", "--folds", 99, code=2).stderr
+    assert "--folds 99: give a whole number from 2 to 30, the number of examples" in shown

@@ -1,0 +1,66 @@
+"""Compiling is announced where it happens, and only there."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+import numba
+import pytest
+from numba.core import event
+
+from omnirank.cli.compiling import compiling_is_told
+from omnirank.core import compiled as module
+
+needs_compiler = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="the compiler is off")
+
+
+def double(x):
+    return 2 * x
+
+
+def triple(x):
+    return 3 * x
+
+
+@pytest.fixture
+def said(monkeypatch, tmp_path, caplog):
+    """Run functions as kernels of an installation that is new to them; return how often compiling was announced."""
+    monkeypatch.setattr(module, "_CACHE", str(tmp_path))
+    caplog.set_level(logging.INFO, logger="omnirank.compiling")
+
+    def run(*functions, owner="omnirank.core.compiled"):
+        caplog.clear()
+        with event.install_listener("numba:compile", module._Announcement()):
+            for function in functions:
+                monkeypatch.setattr(function, "__module__", owner)
+                assert module.compiled(function)(1) == function(1)
+        return len(caplog.records)
+
+    return run
+
+
+@needs_compiler
+def test_compiling_is_announced_once(said, monkeypatch):
+    # the listener that the package registers may speak, too, if nothing was compiled before
+    monkeypatch.setitem(event._registered, "numba:compile", [])
+    assert said(double, triple) == 1
+    assert said(double, triple) == 0, "the disk holds them now"
+
+
+@needs_compiler
+def test_kernels_of_others_are_their_matter(said, monkeypatch):
+    monkeypatch.setitem(event._registered, "numba:compile", [])
+    assert said(double, owner="json") == 0
+
+
+@pytest.mark.parametrize("watched", [True, False])
+def test_the_command_line_shows_it_on_a_terminal_only(monkeypatch, capsys, watched):
+    logger = logging.getLogger("omnirank.compiling")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: watched, raising=False)
+    with compiling_is_told():
+        logger.info("compiling kernels")
+    logger.info("not told")
+    shown = capsys.readouterr().err
+    assert ("compiling kernels" in shown) is watched
+    assert "not told" not in shown
