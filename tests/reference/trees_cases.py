@@ -9,8 +9,9 @@ from scipy import sparse
 from omnirank.data.table import Table
 from omnirank.trees import _kernels_grow as kernels
 from omnirank.trees import space as spaces
+from omnirank.trees._kernels_blocks import DenseBlocks
 from omnirank.trees._kernels_gram import GramColumns
-from omnirank.trees._kernels_spaces import DenseBlocks, DenseColumns
+from omnirank.trees._kernels_spaces import DenseColumns
 from omnirank.trees._kernels_split import Settings
 from omnirank.trees.codes import code_features, searched_cells
 from reference import trees_growing as reference

@@ -12,6 +12,7 @@ from omnirank.data.infer import target_from
 from omnirank.data.table import Table
 from omnirank.tasks import clustering_columns, get_task
 from omnirank.trees import _kernels_spaces as kinds
+from omnirank.trees._kernels_blocks import DenseBlocks
 from omnirank.trees._kernels_grow import grow
 from omnirank.trees._kernels_labels import LabelSets
 from omnirank.trees.codes import code_features
@@ -116,7 +117,7 @@ def constant_spaces(rng, n):
     known[1] = rng.random(n) < 0.5
     yield kinds.OneColumn(np.full(n, values[0]))
     yield kinds.DenseColumns(np.tile(values, (n, 1)))
-    yield kinds.DenseBlocks(np.ascontiguousarray(known.T * values[:2]), np.arange(3), known)
+    yield DenseBlocks(np.ascontiguousarray(known.T * values[:2]), np.arange(3), known)
     both = np.tile(np.array([0, 2], np.uint32), n)  # every row has the labels 0 and 2 of 3
     yield LabelSets(2 * np.arange(n + 1, dtype=np.uint32), both, np.abs(values[:3]))
 

@@ -25,7 +25,7 @@ class _NoEnvironment:
         """Do nothing."""
 
 
-class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
+class _PartLibrary(JITCodeLibrary):
     """Code that is there to be linked."""
 
     @property
@@ -44,7 +44,7 @@ class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
         self._finalized = True
 
 
-class _PartCompiler(Compiler):  # type: ignore[misc]
+class _PartCompiler(Compiler):
     """Numba's compiler, up to the code that callers link."""
 
     def define_pipelines(self) -> Any:

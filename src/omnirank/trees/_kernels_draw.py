@@ -11,10 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import dispatched, inlined
+from omnirank.trees._kernels_blocks import DenseBlocks
 from omnirank.trees._kernels_labels import LabelSets
 from omnirank.trees._kernels_order import OTHER
 from omnirank.trees._kernels_random import mix, unit
-from omnirank.trees._kernels_spaces import GAIN, DenseBlocks, DenseColumns, OneColumn, subset_gain
+from omnirank.trees._kernels_spaces import GAIN, DenseColumns, OneColumn, subset_gain
 from omnirank.trees._kernels_split import (
     LOW_ROW,
     MISSING_LEFT,

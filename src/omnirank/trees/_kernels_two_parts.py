@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import dispatched, inlined, part
+from omnirank.trees._kernels_blocks import DenseBlocks
 from omnirank.trees._kernels_draw import cut_gain, listed_cut
 from omnirank.trees._kernels_labels import LabelSets
 from omnirank.trees._kernels_order import ORDER, OTHER
 from omnirank.trees._kernels_spaces import (
     GAIN,
     SPLIT_OFF,
-    DenseBlocks,
     DenseColumns,
     OneColumn,
     both_gains,

@@ -222,8 +222,8 @@ def code_features(
 
 def _in_cells(space: Any) -> bool:
     """Whether the kernel for sparse features knows this kind of space."""
+    from omnirank.trees._kernels_blocks import DenseBlocks
     from omnirank.trees._kernels_gram import GramColumns
-    from omnirank.trees._kernels_spaces import DenseBlocks
     from omnirank.trees._kernels_two_parts import TwoParts
 
     if isinstance(space, TwoParts):

@@ -105,7 +105,7 @@ def two_part_space(
     sparse_features : bool
         Whether trees are grown on the non-zero cells of sparse features.
     """
-    from omnirank.trees._kernels_spaces import DenseBlocks
+    from omnirank.trees._kernels_blocks import DenseBlocks
     from omnirank.trees._kernels_two_parts import TwoParts
 
     columns, clustering = target
@@ -140,7 +140,8 @@ def _in_columns(space: Any) -> Any:
 
 def _in_blocks(space: Any) -> Any:
     """Dense columns as one block that all rows know: one kind less to be compiled in pairs."""
-    from omnirank.trees._kernels_spaces import DenseBlocks, DenseColumns, OneColumn
+    from omnirank.trees._kernels_blocks import DenseBlocks
+    from omnirank.trees._kernels_spaces import DenseColumns, OneColumn
 
     if not isinstance(space, OneColumn | DenseColumns):
         return space
@@ -150,8 +151,8 @@ def _in_blocks(space: Any) -> Any:
 
 def _spread(space: Any, known: np.ndarray, factor: float) -> Any:
     """The space of the known rows with places for all rows; its impurities count ``factor`` times."""
+    from omnirank.trees._kernels_blocks import DenseBlocks
     from omnirank.trees._kernels_labels import LabelSets
-    from omnirank.trees._kernels_spaces import DenseBlocks
 
     if isinstance(space, LabelSets):
         sizes = np.zeros(len(known) + 1, np.uint32)
@@ -206,7 +207,7 @@ def _all_known(values: np.ndarray, scale: np.ndarray, weight: np.ndarray | None,
 
 def _blocks(values: np.ndarray, known: np.ndarray, scale: np.ndarray, weight: np.ndarray | None) -> Any:
     """Group the columns by the rows in which they are known."""
-    from omnirank.trees._kernels_spaces import DenseBlocks
+    from omnirank.trees._kernels_blocks import DenseBlocks
 
     w = np.ones(len(values)) if weight is None else weight
     patterns: dict[bytes, list[int]] = {}
