@@ -14,11 +14,15 @@ from scipy import sparse
 from sklearn.base import clone
 
 import omnirank as om
+from omnirank.core.errors import ParameterError
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.testing import tiny_dataset
 
 CLASSIFIER_TASKS = ("classification", "multi-target-classification", "multi-label", "hierarchical-multi-label")
 REGRESSOR_TASKS = ("regression", "multi-target-regression", "mixed-targets")
+
+
+PRUNINGS = ("auto", "m5", None)
 
 
 def model_for(task, **more):
@@ -155,6 +159,18 @@ def test_importances_are_genie3():
     assert model.feature_importances_.sum() / 60 == pytest.approx(lost)
 
 
+def test_trees_of_classes_are_pruned_where_asked_only():
+    data = om.datasets.load_sample("digits").take(np.random.default_rng(0).permutation(1797)[:50])
+    sizes = {pruning: om.PCTClassifier(pruning=pruning, random_state=0).fit(data).tree_.n_nodes for pruning in PRUNINGS}
+    assert sizes["m5"] < 5 < sizes["auto"] == sizes[None]
+    sets = {
+        pruning: om.PCTClassifier(pruning=pruning, random_state=0).fit(*labels()).tree_.n_nodes for pruning in PRUNINGS
+    }
+    assert sets["auto"] == sets["m5"] < sets[None]
+    with pytest.raises(ParameterError, match="pruning='c45'"):
+        om.PCTClassifier(pruning="c45").fit(data)
+
+
 # -- one task as the limit of another -----------------------------------------------------------------------
 
 
@@ -167,7 +183,7 @@ def test_labels_as_numbers_or_nominals():
     as_numbers = om.PCTRegressor(random_state=0).fit(X, Y)
     assert as_numbers.task_ == "multi-target-regression"
     np.testing.assert_array_equal(sets.predict(X), as_numbers.predict(X) >= 0.5)
-    classes = om.PCTClassifier(random_state=0, task="multi-target-classification").fit(X, Y)
+    classes = om.PCTClassifier(random_state=0, task="multi-target-classification", pruning="m5").fit(X, Y)
     np.testing.assert_allclose(np.column_stack([p[:, 1] for p in classes.predict_proba(X)]), as_numbers.predict(X))
 
 

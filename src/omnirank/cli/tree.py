@@ -27,7 +27,7 @@ def tree(
     dot: Annotated[bool, typer.Option("--dot", help="Print the tree for Graphviz.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the tree as JSON.")] = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the tree to this file instead.")] = None,
-    prune: Annotated[bool, typer.Option("--prune/--no-prune", help="Whether to prune the tree (M5).")] = True,
+    prune: Annotated[bool, typer.Option("--prune/--no-prune", help="Whether to prune the tree (M5; trees of classes are not pruned).")] = True,
     max_depth: Annotated[int | None, typer.Option(min=0, help="Greatest depth of a leaf.")] = None,
     min_leaf: Annotated[float, typer.Option(help="Least number of examples in a leaf.")] = 2,
     max_leaves: Annotated[int | None, typer.Option(min=1, help="Greatest number of clusters, without target.")] = None,
@@ -53,7 +53,7 @@ def tree(
         if max_leaves is not None:
             raise ParameterError("--max-leaves is for trees of clusters: leave it out, or the target")
         level = "auto" if supervision is None else supervision_of(supervision)
-        model = _model(dataset.task)(pruning="m5" if prune else None, supervision=level, **shared).fit(dataset)
+        model = _model(dataset.task)(pruning="auto" if prune else None, supervision=level, **shared).fit(dataset)
     for text in (*dataset.notes, *supervision_lines(model)):
         note(text)
     if json:

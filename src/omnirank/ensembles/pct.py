@@ -18,6 +18,9 @@ from omnirank.trees.tree import Tree
 
 __all__ = ["PCTClassifier", "PCTRegressor"]
 
+# M5 charges a tree for every leaf: few examples of many classes would be left with the root.
+_CLASS_TASKS = ("classification", "multi-target-classification")
+
 Self = TypeVar("Self", bound="_SingleTree")
 
 
@@ -46,25 +49,25 @@ class _SingleTree(PCTPredictor):
         self
             The fitted tree.
         """
-        penalty = self._penalty()
         rules, entropy = self._rules("bagging", False), root_entropy(self.random_state)
         training = self._training(X, y, sample_weight, rules, entropy)
+        penalty = self._penalty(training.dataset.task)
         plan = self._plan(training, rules, entropy)
         self.tree_ = grow_tree(plan, training, penalty, 0)
         return self
 
-    def _penalty(self) -> float | None:
+    def _penalty(self, task: str) -> float | None:
         given = self.pruning
         if given is None:
             return None
-        if isinstance(given, str) and given == "m5":
-            return M5_PENALTY
+        if isinstance(given, str) and given in ("auto", "m5"):
+            return None if given == "auto" and task in _CLASS_TASKS else M5_PENALTY
         if isinstance(given, Real) and not isinstance(given, bool) and float(given) >= 0:
             return float(given)
-        raise ParameterError(f"pruning={given!r}: choose None, 'm5' or a penalty of at least 0")
+        raise ParameterError(f"pruning={given!r}: choose 'auto', 'm5', None or a penalty of at least 0")
 
-    def _single_tree(self) -> tuple[bool, float | None]:
-        return True, self._penalty()
+    def _single_tree(self, task: str) -> tuple[bool, float | None]:
+        return True, self._penalty(task)
 
     def _trees(self) -> list[Tree]:
         return [self.tree_]
@@ -111,10 +114,11 @@ class PCTClassifier(_SingleTree, PCTClassifierBase):
         Least weight of a leaf.
     max_depth : int or None
         Greatest depth of a leaf; None: no limit.
-    pruning : None, "m5" or float
+    pruning : "auto", "m5", None or float
         M5 replaces a subtree by a leaf where the leaf's estimated error sqrt(E / n) (n + 2 v) / (n - v) is not
         larger: E squared distances from the prototypes, n examples, v leaves and tests. A number takes the place of
-        the 2: 1 keeps larger trees. None: no pruning.
+        the 2: 1 keeps larger trees. None: no pruning. "auto": M5 for label sets, no pruning for classes, where M5
+        leaves little of a tree of many classes and few examples.
     nominal_tests : {"ordered", "greedy", "one-against-rest"}
         How subsets of a nominal feature's levels are searched.
     tie_break : {"random", "first"}
@@ -185,7 +189,7 @@ class PCTClassifier(_SingleTree, PCTClassifierBase):
         max_features: Any = None,
         min_samples_leaf: float = 2,
         max_depth: int | None = None,
-        pruning: Any = "m5",
+        pruning: Any = "auto",
         nominal_tests: str = "ordered",
         tie_break: str = "random",
         normalize_targets: bool = True,
@@ -226,7 +230,7 @@ class PCTRegressor(_SingleTree, PCTRegressorBase):
         Least weight of a leaf.
     max_depth : int or None
         Greatest depth of a leaf; None: no limit.
-    pruning : None, "m5" or float
+    pruning : "m5", None or float
         M5 replaces a subtree by a leaf where the leaf's estimated error sqrt(E / n) (n + 2 v) / (n - v) is not
         larger: E squared distances from the prototypes, n examples, v leaves and tests. A number takes the place of
         the 2: 1 keeps larger trees. None: no pruning.

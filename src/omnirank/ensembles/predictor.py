@@ -127,11 +127,11 @@ class PCTPredictor(BaseEstimator):
         n_jobs = self._n_jobs()
         weights = resolve_feature_weights(self.feature_weights, dataset, rules, entropy, weight, n_jobs)
         level = resolve_supervision(
-            self.supervision, dataset, rules, entropy, weight, weights, n_jobs, *self._single_tree()
+            self.supervision, dataset, rules, entropy, weight, weights, n_jobs, *self._single_tree(dataset.task)
         )
         return level, weights
 
-    def _single_tree(self) -> tuple[bool, float | None]:
+    def _single_tree(self, task: str) -> tuple[bool, float | None]:
         """Whether one tree predicts, and the penalty by which it is pruned."""
         return False, None
 
