@@ -102,6 +102,24 @@ def variants() -> str:
     return markdown(["variant", "sets", "same examples", "clearly better / worse", "oracle", "clearly"], rows)
 
 
+def judges() -> str:
+    """What comes of following each judge."""
+    found = read("few_labels_judges")
+    rows = []
+    for rule in found["rule"].unique():
+        cells = []
+        for score in ("genie3", "symbolic"):
+            part = found[(found["rule"] == rule) & (found["score"] == score)].set_index("set")
+            others = part.drop(index="madelon")
+            cells += [f"{others[mode].mean():+.4f} ({others[mode].min():+.4f})" for mode in ("same_examples", "oracle")]
+            cells += [f"{part.loc['madelon', 'oracle']:+.3f}", f"{part.loc['madelon', 'true']:.2f}"]
+        rows.append([rule, *cells])
+    head = ["rule"]
+    for score in ("Genie3", "Symbolic"):
+        head += [f"{score}, same", "oracle", "Madelon", "true"]
+    return markdown(head, rows)
+
+
 def published() -> str:
     """Differences in the published set-up beside the printed ones."""
     ours = read("few_labels_published").set_index(["set", "measure", "neighbors"])
@@ -208,6 +226,7 @@ TABLES = {
     "like-for-like-summary": like_for_like_summary,
     "by-count": by_count,
     "variants": variants,
+    "judges": judges,
     "published": published,
     "trees": trees,
     "forests": forests,
