@@ -293,7 +293,7 @@ def test_pairs_of_trees_continue_merge_and_have_permutation_scores():
     np.testing.assert_allclose(whole.ranking_.scores, (supervised + other) / 2)
 
 
-@pytest.mark.parametrize("n_trees", [1, 2, 5, 10, 30, 60, 100])
+@pytest.mark.parametrize("n_trees", [1, 11, 12, 30, 60, 100])
 def test_choosing_grows_no_more_trees_on_all_examples_than_the_ensemble(n_trees, monkeypatch):
     grown = []
     grow = Plan.grow

@@ -28,6 +28,8 @@ _TREES = 16
 # those that see unlabelled examples are together no more than the ranking has.
 _RANKING_GRID = (0.25, 0.5, 1.0)
 _SHARE = 3
+# With fewer trees a level, what they happen to test decides more than the level.
+_FEWEST = 4
 # Unlabelled examples are used where they lower the loss by more than so many standard errors.
 _STANDARD_ERRORS = 2.0
 # Levels and folds of the studies, for "cv".
@@ -173,9 +175,9 @@ def _for_ranking(
     n_ranked: int,
 ) -> Supervision:
     n_trees = min(_TREES, n_ranked // _SHARE)
-    if n_trees == 0:
+    if n_trees < _FEWEST:
         level = 1.0 if weight.sum() >= 2 * rules.min_samples_leaf else 0.5
-        return Supervision(level, f"fewer than {_SHARE} trees are too few to compare levels")
+        return Supervision(level, f"fewer than {_SHARE * _FEWEST} trees are too few to compare levels")
     with one_blas_thread():  # once, around many short calls
         losses = neighbor_losses(examples, rules, clustering, n_trees)
         found = None if losses is None else _by_neighbors(losses, weight)
