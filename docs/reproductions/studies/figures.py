@@ -109,6 +109,68 @@ def _variant_rows(job: dict) -> list[dict]:
     return rows
 
 
+def judges() -> pd.DataFrame:
+    """What comes of following each judge: differences to the supervised ranking, and true features of Madelon."""
+    with (HERE / "few_labels_judges_raw.jsonl").open() as file:
+        jobs = [json.loads(line) for line in file]
+    rows = []
+    for rule, followed in _RULES.items():
+        for job in jobs:
+            for score in ("genie3", "symbolic"):
+                chosen = _followed(job, score, **followed)
+                values, base = job["values"][f"{chosen}|{score}"], job["values"][f"1|{score}"]
+                place = {"rule": rule, "set": job["set"], "score": score, "used": chosen != "1", "true": values[2]}
+                if chosen == "out of bag":
+                    place["used"] = job["level"] < 1
+                rows.append(place | {mode: values[i] - base[i] for i, mode in enumerate(MODES)})
+    frame = pd.DataFrame(rows)
+    found = frame.groupby(["rule", "score", "set"], sort=False)[[*MODES, "used", "true"]].mean()
+    found[[f"{mode}_sem" for mode in MODES]] = frame.groupby(["rule", "score", "set"], sort=False)[list(MODES)].sem()
+    return found.reset_index()
+
+
+def _followed(
+    job: dict,
+    score: str,
+    judges: tuple[str, ...] = (),
+    candidates: tuple[str, ...] = (),
+    n: int = 16,
+    k: int = 10,
+    rest: str = "1",
+) -> str:
+    """The best candidate if it is clearly better by all judges, by two standard errors; else the rest."""
+    told = job["told"]
+    if candidates:
+        judges = judges or (score,)
+        best = min(candidates, key=lambda name: sum(told[f"{judge}|{n}|{k}|{name}"][0] for judge in judges))
+        if all(gain < -2 * noise for gain, noise in (told[f"{judge}|{n}|{k}|{best}"] for judge in judges)):
+            return best
+    if rest == "forest":
+        gain, noise = told[f"forest|{n}|0|0.5"]
+        return "1+0.5" if gain < -2 * noise else "1"
+    return rest
+
+
+_BOTH = {"judges": ("genie3", "symbolic"), "candidates": ("0",)}
+_RULES: dict[str, dict] = {
+    "always w = 0": {"rest": "0"},
+    "always w = 0.5": {"rest": "0.5"},
+    "always pairs, w = 0.5": {"rest": "1+0.5"},
+    "out of bag (before)": {"rest": "out of bag"},
+    "forests of folds, pairs, w = 0.5": {"rest": "forest"},
+    "neighbours, own score: pairs with 0 or 0.5": {"candidates": ("1+0", "1+0.5")},
+    "neighbours, own score: 0 or 0.5": {"candidates": ("0", "0.5")},
+    "neighbours, own score: 0": {"candidates": ("0",)},
+    "neighbours, both scores: 0": _BOTH,
+    "neighbours, both scores: 0, else forests of folds": _BOTH | {"rest": "forest"},
+    "neighbours, both scores: 0, else out of bag (now)": _BOTH | {"rest": "out of bag"},
+    "... by 5 neighbours": _BOTH | {"k": 5, "rest": "out of bag"},
+    "... by 20 neighbours": _BOTH | {"k": 20, "rest": "out of bag"},
+    "... by 8 trees": _BOTH | {"n": 8, "rest": "out of bag"},
+    "... by Symbolic only": _BOTH | {"judges": ("symbolic",), "rest": "out of bag"},
+}
+
+
 def published() -> pd.DataFrame:
     """Differences of areas in the published set-up: semi-supervised minus supervised, positive is better."""
     study = read_results(PLANS / "few_labels_published.toml")["few labels, published"]
@@ -168,6 +230,7 @@ def main() -> None:
     studies = {
         "few_labels": few_labels,
         "few_labels_variants": variants,
+        "few_labels_judges": judges,
         "few_labels_published": published,
         "ssl_trees": ssl_trees,
         "unsupervised_ensembles": unsupervised,

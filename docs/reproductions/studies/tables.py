@@ -7,6 +7,7 @@ Replaces what stands between ``<!-- table NAME -->`` and ``<!-- end -->`` in doc
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pandas as pd
 
 PAGES = Path(__file__).parent.parent
 FIGURES = PAGES / "figures"
+BENCHMARKS = PAGES.parent.parent / "benchmarks" / "results"
 CLEAR = 2.57
 
 
@@ -98,6 +100,24 @@ def variants() -> str:
             cells.append(f"{row[f'{mode}_clearly_better']} / {row[f'{mode}_clearly_worse']}")
         rows.append(cells)
     return markdown(["variant", "sets", "same examples", "clearly better / worse", "oracle", "clearly"], rows)
+
+
+def judges() -> str:
+    """What comes of following each judge."""
+    found = read("few_labels_judges")
+    rows = []
+    for rule in found["rule"].unique():
+        cells = []
+        for score in ("genie3", "symbolic"):
+            part = found[(found["rule"] == rule) & (found["score"] == score)].set_index("set")
+            others = part.drop(index="madelon")
+            cells += [f"{others[mode].mean():+.4f} ({others[mode].min():+.4f})" for mode in ("same_examples", "oracle")]
+            cells += [f"{part.loc['madelon', 'oracle']:+.3f}", f"{part.loc['madelon', 'true']:.2f}"]
+        rows.append([rule, *cells])
+    head = ["rule"]
+    for score in ("Genie3", "Symbolic"):
+        head += [f"{score}, same", "oracle", "Madelon", "true"]
+    return markdown(head, rows)
 
 
 def published() -> str:
@@ -186,11 +206,27 @@ def madelon() -> str:
     return markdown(["labels", "Genie3", "Symbolic", "permutation"], rows)
 
 
+def beside_clus() -> str:
+    """Agreement with CLUS: as we rank, and with its rules, beside two of its seeds."""
+    found = json.loads((BENCHMARKS / "clus-few-labels.json").read_text())["figures"]
+    by_case: dict[str, dict[str, str]] = {}
+    for item in found:
+        case, _, what = item["name"].partition(": ")
+        if item["unit"] != "Spearman":
+            continue
+        by_case.setdefault(case, {})[what] = f"{item['value']:.2f} ± {item['spread']:.2f}"
+    kinds = ("omnirank and CLUS", "omnirank with its rules, and CLUS", "two seeds of CLUS")
+    rows = [[case, *(cells.get(kind, "") for kind in kinds)] for case, cells in by_case.items()]
+    return markdown(["data, level", *kinds], rows)
+
+
 TABLES = {
+    "beside-clus": beside_clus,
     "like-for-like": like_for_like,
     "like-for-like-summary": like_for_like_summary,
     "by-count": by_count,
     "variants": variants,
+    "judges": judges,
     "published": published,
     "trees": trees,
     "forests": forests,

@@ -219,7 +219,7 @@ def supervision_of(text: str) -> str | float:
 def supervision_lines(model: Any) -> list[str]:
     """Return the level of supervision of a fitted model, why it is that one, and the errors of the others, in words."""
     reason = getattr(model, "supervision_reason_", None)
-    if reason is None or (reason != "given" and model.supervision_ == 1 and not model.supervision_curve_):
+    if reason is None or reason == "all examples are labelled":
         return []
     lines = [f"supervision {model.supervision_:g}: {reason}"]
     if model.supervision_curve_:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
@@ -11,18 +11,25 @@ import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.log import logger
+from omnirank.core.parallel import one_blas_thread
 from omnirank.data.dataset import Dataset
 from omnirank.ensembles.plan import GrowingRules
 from omnirank.ensembles.supervision_losses import LabelledExamples, cross_validated_error, out_of_bag_losses
+from omnirank.ensembles.supervision_neighbors import neighbor_losses
 from omnirank.tasks import clustering_columns, get_task
 from omnirank.tasks.columns import ClusteringColumns
 
 __all__ = ["Supervision", "check_supervision", "labelled_part", "resolve_supervision"]
 
-# Levels that "auto" compares, each by a forest of so many trees: those that see unlabelled examples are together fewer
-# than an ensemble usually has. The number does not depend on its size, so that small ensembles are parts of large ones.
+# Levels that "auto" compares out of bag, each by a forest of so many trees.
 _GRID = (0.25, 0.5, 0.75, 1.0)
 _TREES = 16
+# For a ranking, where level 0 is compared before. Small rankings compare levels by a share of their trees, so that
+# those that see unlabelled examples are together no more than the ranking has.
+_RANKING_GRID = (0.25, 0.5, 1.0)
+_SHARE = 3
+# With fewer trees a level, what they happen to test decides more than the level.
+_FEWEST = 4
 # Unlabelled examples are used where they lower the loss by more than so many standard errors.
 _STANDARD_ERRORS = 2.0
 # Levels and folds of the studies, for "cv".
@@ -50,6 +57,11 @@ class Supervision:
     reason: str
     curve: Mapping[float, float] = field(default_factory=dict)
     chosen: bool = False
+
+    @property
+    def paired(self) -> bool:
+        """Whether a ranking averages trees of this level and supervised ones; unsupervised trees rank alone."""
+        return self.chosen and self.level > 0
 
 
 def check_supervision(given: Any) -> None:
@@ -89,14 +101,16 @@ def resolve_supervision(
     n_jobs: int | None = None,
     single: bool = False,
     penalty: float | None = None,
+    n_ranked: int | None = None,
 ) -> Supervision:
     """Return the level of supervision that is asked for.
 
     "auto" and "cv" are 1 where all examples are labelled and 0 without a target. Otherwise "auto" compares small random
     forests of a few levels by the out-of-bag loss of the labelled examples; the best one is taken if its loss is
-    smaller than that of the supervised forest by more than two standard errors of their difference, else 1. "cv" takes
-    the level with the smallest error in 4-fold cross-validation of the labelled examples, over 0, 0.1, ..., 1; of equal
-    ones the most supervised.
+    smaller than that of the supervised forest by more than two standard errors of their difference, else 1. For a
+    ranking it asks before that whether neighbours that an unsupervised ranking finds predict the labelled examples
+    clearly better than those of a supervised one: then it is 0. "cv" takes the level with the smallest error in 4-fold
+    cross-validation of the labelled examples, over 0, 0.1, ..., 1; of equal ones the most supervised.
 
     Parameters
     ----------
@@ -114,6 +128,9 @@ def resolve_supervision(
         Whether a single tree is to predict: then the losses of the forest's trees are averaged, not their predictions.
     penalty : float or None
         Of the pruning of these trees; None: they are not pruned.
+    n_ranked : int or None
+        Number of trees of the ranking that is to be made: fewer trees are then grown for the comparison where it is
+        small. None: a predictor.
 
     Examples
     --------
@@ -145,7 +162,43 @@ def resolve_supervision(
     if given == "cv":
         return _by_cross_validation(examples, rules, weight)
     clustering = clustering_columns(columns, None, rules.normalize_targets)
-    return _by_out_of_bag_loss(examples, rules, clustering, weight, single)
+    if n_ranked is None:
+        return _by_out_of_bag_loss(examples, rules, clustering, weight, _GRID, _TREES, single)
+    return _for_ranking(examples, rules, clustering, weight, n_ranked)
+
+
+def _for_ranking(
+    examples: LabelledExamples,
+    rules: GrowingRules,
+    clustering: ClusteringColumns,
+    weight: np.ndarray,
+    n_ranked: int,
+) -> Supervision:
+    n_trees = min(_TREES, n_ranked // _SHARE)
+    if n_trees < _FEWEST:
+        level = 1.0 if weight.sum() >= 2 * rules.min_samples_leaf else 0.5
+        return Supervision(level, f"fewer than {_SHARE * _FEWEST} trees are too few to compare levels")
+    with one_blas_thread():  # once, around many short calls
+        losses = neighbor_losses(examples, rules, clustering, n_trees)
+        found = None if losses is None else _by_neighbors(losses, weight)
+        return found or _by_out_of_bag_loss(examples, rules, clustering, weight, _RANKING_GRID, n_trees)
+
+
+def _by_neighbors(losses: Mapping[str, Mapping[float, np.ndarray]], weight: np.ndarray) -> Supervision | None:
+    """Level 0 where unsupervised rankings serve neighbours clearly better than supervised ones, by every score."""
+    told, means = [], []
+    for score, by_level in losses.items():
+        judged = ~np.isnan(by_level[1.0])
+        mean = {w: float(np.average(found[judged], weights=weight[judged])) for w, found in by_level.items()}
+        noise = _standard_error((by_level[0.0] - by_level[1.0])[judged], weight[judged])
+        if not mean[1.0] - mean[0.0] > _STANDARD_ERRORS * noise:
+            logger.info("neighbours do not clearly prefer an unsupervised ranking by %s: %s", score, mean)
+            return None
+        means.append(mean)
+        told.append(f"{mean[0.0]:.4g}, not {mean[1.0]:.4g} ({score}, standard error of the difference {noise:.2g})")
+    reason = f"loss of the labelled examples, predicted by neighbours in an unsupervised ranking: {'; '.join(told)}"
+    logger.info("supervision 0: %s", reason)
+    return Supervision(0.0, reason, {w: float(np.mean([mean[w] for mean in means])) for w in (0.0, 1.0)}, chosen=True)
 
 
 def _by_cross_validation(examples: LabelledExamples, rules: GrowingRules, weight: np.ndarray) -> Supervision:
@@ -169,10 +222,13 @@ def _by_out_of_bag_loss(
     rules: GrowingRules,
     clustering: ClusteringColumns,
     weight: np.ndarray,
-    single: bool,
+    grid: Sequence[float],
+    n_trees: int,
+    single: bool = False,
 ) -> Supervision:
-    grid = _GRID if weight.sum() >= 2 * rules.min_samples_leaf else _GRID[:-1]
-    losses = {w: out_of_bag_losses(examples, replace(rules, supervision=w), clustering, _TREES, single) for w in grid}
+    if weight.sum() < 2 * rules.min_samples_leaf:
+        grid = [w for w in grid if w < 1]
+    losses = {w: out_of_bag_losses(examples, replace(rules, supervision=w), clustering, n_trees, single) for w in grid}
     met = ~np.any([np.isnan(found) for found in losses.values()], axis=0)
     return _compared({w: found[met] for w, found in losses.items()}, weight[met])
 

@@ -18,7 +18,7 @@ from omnirank.trees.prototypes import node_means
 from omnirank.trees.pruning import node_errors, prune_m5
 from omnirank.trees.tree import Tree, tree_from_grown
 
-__all__ = ["LabelledExamples", "cross_validated_error", "out_of_bag_losses"]
+__all__ = ["LabelledExamples", "cross_validated_error", "out_of_bag_losses", "squared_losses"]
 
 # Keeps the stream that deals folds apart from those of trees.
 _FOLDS_KEY = 2**31
@@ -101,12 +101,27 @@ def out_of_bag_losses(
     for group in groups:
         sums, counts = sum_means(trees[group], part.features, truth.n_columns, seen[group], examples.n_jobs)
         met = counts > 0
-        total[met] += _losses(truth, met, clustering, sums[met] / counts[met, None])
+        total[met] += squared_losses(truth, met, clustering, sums[met] / counts[met, None])
         n_losses += met
     return np.divide(total, n_losses, out=np.full(len(total), np.nan), where=n_losses > 0)
 
 
-def _losses(truth: PrototypeColumns, rows: np.ndarray, clustering: ClusteringColumns, means: np.ndarray) -> np.ndarray:
+def squared_losses(
+    truth: PrototypeColumns, rows: np.ndarray, clustering: ClusteringColumns, means: np.ndarray
+) -> np.ndarray:
+    """Return the losses of some examples, as in `out_of_bag_losses`.
+
+    Parameters
+    ----------
+    truth : PrototypeColumns
+        The target as columns.
+    rows : ndarray
+        The examples.
+    clustering : ClusteringColumns
+        Columns that count, and their weights.
+    means : ndarray of shape (rows, columns)
+        What is predicted for them.
+    """
     known = truth.matrix[rows][:, clustering.columns]
     known = known.toarray() if truth.is_sparse else known
     return np.nansum((means[:, clustering.columns] - known) ** 2 * clustering.weights, axis=1)

@@ -79,11 +79,13 @@ class EnsembleRanker(BaseRanker):
         Greatest depth of a leaf; None: no limit.
     supervision : "auto", "cv" or float
         Level of supervision w in [0, 1]: 1 uses the labelled examples only, 0 the features only. "auto": 1 where all
-        examples are labelled, 0 without a target; otherwise small forests of several levels are compared by the
-        out-of-bag loss of the labelled examples. Where unlabelled ones clearly help, each supervised tree is paired
-        with one of the best level and their scores are averaged (Genie3 and Symbolic as shares of the tree's sum);
-        else it is 1. "cv": the level of 0, 0.1, ..., 1 with the smallest error in 4-fold cross-validation of the
-        labelled examples, for all trees; slow.
+        examples are labelled, 0 without a target; otherwise what the labelled examples speak for. It is 0 where an
+        unsupervised ranking serves neighbours clearly better than supervised ones that have not seen the labels of the
+        examples judged, by Genie3 and by Symbolic scores. Else small forests of several levels are compared by the
+        out-of-bag loss: where unlabelled examples clearly help, each supervised tree is paired with one of the best
+        level and their scores are averaged (Genie3 and Symbolic as shares of the tree's sum); else it is 1. "cv": the
+        level of 0, 0.1, ..., 1 with the smallest error in 4-fold cross-validation of the labelled examples, for all
+        trees; slow.
     feature_weights : None, "auto", Ranking or array-like
         How much each feature counts in the features' part of the impurity, relative to the largest. "auto": its
         permutation score in a supervised random forest on the labelled examples.
@@ -121,7 +123,8 @@ class EnsembleRanker(BaseRanker):
         those that are lacking to ``n_trees``.
     task, hierarchy, n_features_to_select, random_state, n_jobs
         As in every ranker. The same seed gives the same bits for any number of workers, and the first trees of a
-        larger ensemble are those of a smaller one.
+        larger ensemble are those of a smaller one. (Where ``supervision="auto"`` compares levels, from 48 trees on:
+        smaller ensembles compare them by fewer trees, and may choose another one.)
 
     Attributes
     ----------
@@ -132,8 +135,8 @@ class EnsembleRanker(BaseRanker):
     supervision_reason_ : str
         Why it is that level, and whether trees are paired.
     supervision_curve_ : dict of float to float
-        Errors of the labelled examples by level, where several were compared: out-of-bag loss relative to a constant
-        prediction ("auto"), or the error of the task ("cv").
+        Errors of the labelled examples by level, where several were compared: loss relative to a constant prediction
+        ("auto"; by neighbours where the level is 0, else out of bag), or the error of the task ("cv").
     n_undefined_ : int
         Trees that make no out-of-bag error until a feature is permuted (or have no out-of-bag examples); they
         contribute 0 to the permutation score.
@@ -299,8 +302,11 @@ class EnsembleRanker(BaseRanker):
         certain = isinstance(self.supervision, str) and dataset.target is not None and dataset.labelled.all()
         if self.supervision != 1 and not certain:
             weights = resolve_feature_weights(self.feature_weights, dataset, rules, entropy, sample_weight, self.n_jobs)
-        level = resolve_supervision(self.supervision, dataset, rules, entropy, sample_weight, weights, self.n_jobs)
-        if level.chosen:
+        n_trees = _MOST if self.n_trees == "auto" else int(self.n_trees)
+        level = resolve_supervision(
+            self.supervision, dataset, rules, entropy, sample_weight, weights, self.n_jobs, n_ranked=n_trees
+        )
+        if level.paired:
             reason = f"{level.reason}; scores are means over pairs of a tree of this level and a supervised one"
             level = replace(level, reason=reason)
         return level, weights
@@ -309,7 +315,7 @@ class EnsembleRanker(BaseRanker):
         """What grows and scores trees: pairs of a supervised and a semi-supervised one where "auto" uses both."""
         error = self.permutation_error if self.score == "permutation" else None
         scorer = TreeScorer.make(plan, self.symbolic_weight, error, self.per_target)
-        if not level.chosen:
+        if not level.paired:
             return scorer
         part, weight = labelled_part(plan.dataset, sample_weight)
         supervised = make_plan(part, self._rules(1.0), plan.entropy, weight, self.n_jobs)
