@@ -324,12 +324,25 @@ def test_single_trees_are_compared_one_by_one():
     rules = GrowingRules(min_labelled_leaf=2)
     together = resolve_supervision("auto", data, rules, 0).curve
     alone = resolve_supervision("auto", data, rules, 0, single=True).curve
-    assert all(alone[w] > together[w] for w in alone)  # a mean of losses exceeds the loss of the mean
-    model = om.PCTClassifier(random_state=0).fit(data)
+    assert set(alone) == {0.0, *together}
+    assert all(alone[w] > together[w] for w in together)  # a mean of losses exceeds the loss of the mean
+    model = om.PCTClassifier(pruning="m5", random_state=0).fit(data)
     rules, entropy = model._rules("bagging", False), root_entropy(0)
-    pruned = resolve_supervision("auto", data, rules, entropy, single=True, penalty=model._penalty())
+    pruned = resolve_supervision("auto", data, rules, entropy, single=True, penalty=model._penalty(data.task))
     grown = resolve_supervision("auto", data, rules, entropy, single=True)
     assert model.supervision_curve_ == pruned.curve != grown.curve
+
+
+def test_rare_labels_count_less_than_common_ones_in_the_loss_of_predictions():
+    """A common label that forests miss, a rare one that they find."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y = np.column_stack([rng.random(300) < 0.5, X[:, 0] > 1.6])
+    data = om.Dataset(X, y.astype(int), task="multi-label").keep_labels(200, random_state=0)
+    to_predict = resolve_supervision("auto", data, GrowingRules(), 0)
+    assert to_predict.curve[1.0] > 0.9
+    to_rank = resolve_supervision("auto", data, GrowingRules(), 0, n_ranked=48)
+    assert to_rank.curve[1.0] < to_predict.curve[1.0] - 0.1  # both labels count alike
 
 
 def test_where_the_level_comes_from():

@@ -27,7 +27,10 @@ def tree(
     dot: Annotated[bool, typer.Option("--dot", help="Print the tree for Graphviz.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the tree as JSON.")] = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the tree to this file instead.")] = None,
-    prune: Annotated[bool, typer.Option("--prune/--no-prune", help="Whether to prune the tree (M5; trees of classes are not pruned).")] = True,
+    prune: Annotated[
+        bool,
+        typer.Option("--prune/--no-prune", help="Whether to prune the tree (M5; trees of classes are not pruned)."),
+    ] = True,
     max_depth: Annotated[int | None, typer.Option(min=0, help="Greatest depth of a leaf.")] = None,
     min_leaf: Annotated[float, typer.Option(help="Least number of examples in a leaf.")] = 2,
     max_leaves: Annotated[int | None, typer.Option(min=1, help="Greatest number of clusters, without target.")] = None,

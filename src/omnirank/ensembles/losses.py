@@ -20,19 +20,19 @@ from omnirank.ensembles.feature_losses import (
 )
 from omnirank.ensembles.loss_parts import ErrorGrowth, ErrorMeasure, OutOfBag
 from omnirank.ensembles.plan import Plan
+from omnirank.tasks import LABEL_TASKS
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.prototypes import node_means
 
 __all__ = ["ERRORS", "ErrorGrowth", "ErrorMeasure", "OutOfBag", "check_error", "error_measure"]
 
-_LABELS = ("multi-label", "hierarchical-multi-label")
 
 # Errors of the permutation score, and the tasks for which they are defined (None: all).
 ERRORS: dict[str, tuple[str, ...] | None] = {
     "auto": None,
     "accuracy": ("classification", "multi-target-classification"),
     "rrmse": ("regression", "multi-target-regression"),
-    "auprc": _LABELS,
+    "auprc": LABEL_TASKS,
     "target": tuple(task for task in TASKS if task != "clustering"),
 }
 
@@ -80,7 +80,7 @@ def error_measure(plan: Plan, error: str = "auto", per_target: bool = False) -> 
 
 def _target_measure(plan: Plan, error: str, per_target: bool) -> ErrorMeasure:
     columns = plan.columns
-    if plan.task.name not in _LABELS:
+    if plan.task.name not in LABEL_TASKS:
         return _column_errors(plan, error)
     if error == "auprc":
         from omnirank.ensembles.recall import recall_errors
@@ -144,7 +144,7 @@ class _ColumnErrors:
 def _column_errors(plan: Plan, error: str) -> _ColumnErrors:
     columns = plan.columns
     dense = columns.dense()
-    labels = plan.task.name in _LABELS
+    labels = plan.task.name in LABEL_TASKS
     is_class = np.array([labels or levels is not None for levels in columns.levels], bool)
     numbers, classes = np.flatnonzero(~is_class), np.flatnonzero(is_class)
     truth = true_levels(dense, columns, classes)

@@ -12,14 +12,12 @@ from omnirank.core.errors import ParameterError
 from omnirank.core.seeds import root_entropy
 from omnirank.ensembles.pct_kinds import PCTClassifierBase, PCTRegressorBase
 from omnirank.ensembles.predictor import PCTPredictor, grow_tree
+from omnirank.tasks import CLASS_TASKS
 from omnirank.trees.prediction import leaves_of, paths_of
 from omnirank.trees.pruning import M5_PENALTY
 from omnirank.trees.tree import Tree
 
 __all__ = ["PCTClassifier", "PCTRegressor"]
-
-# M5 charges a tree for every leaf: few examples of many classes would be left with the root.
-_CLASS_TASKS = ("classification", "multi-target-classification")
 
 Self = TypeVar("Self", bound="_SingleTree")
 
@@ -61,7 +59,8 @@ class _SingleTree(PCTPredictor):
         if given is None:
             return None
         if isinstance(given, str) and given in ("auto", "m5"):
-            return None if given == "auto" and task in _CLASS_TASKS else M5_PENALTY
+            # M5 charges a tree for every leaf: few examples of many classes would be left with the root.
+            return None if given == "auto" and task in CLASS_TASKS else M5_PENALTY
         if isinstance(given, Real) and not isinstance(given, bool) and float(given) >= 0:
             return float(given)
         raise ParameterError(f"pruning={given!r}: choose 'auto', 'm5', None or a penalty of at least 0")

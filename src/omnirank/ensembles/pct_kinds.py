@@ -14,6 +14,7 @@ from omnirank.data.estimator_input import check_sample_weight
 from omnirank.data.infer import target_from
 from omnirank.data.target import Target
 from omnirank.ensembles.predictor import PCTPredictor
+from omnirank.tasks import CLASS_TASKS, LABEL_TASKS
 from omnirank.tasks.classification import decode_levels
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.tasks.scoring import share_right, true_target
@@ -21,7 +22,6 @@ from omnirank.trees.prediction import average_means
 
 __all__ = ["PCTClassifierBase", "PCTRegressorBase"]
 
-_LABEL_TASKS = ("multi-label", "hierarchical-multi-label")
 _JUST_OVER_HALF = np.nextafter(0.5, 1.0)
 
 
@@ -32,7 +32,7 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
     probabilities strictly between 0 and 1, but frequencies in leaves are often 0 or 1.
     """
 
-    supported_tasks = ("classification", "multi-target-classification", *_LABEL_TASKS)
+    supported_tasks = (*CLASS_TASKS, *LABEL_TASKS)
 
     class_weight: Any
 
@@ -54,7 +54,7 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
         """
         table = self._table(X)
         cut = self._threshold(threshold)
-        if self.task_ not in _LABEL_TASKS:
+        if self.task_ not in LABEL_TASKS:
             return self._decide(self._means(table))
 
         def finish(means: np.ndarray) -> np.ndarray:
@@ -97,12 +97,12 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
         return share_right(target, predicted, sample_weight)
 
     def _threshold(self, threshold: float | None) -> float:
-        if threshold is None or self.task_ not in _LABEL_TASKS:
+        if threshold is None or self.task_ not in LABEL_TASKS:
             return super()._threshold(threshold)
         return float(threshold)
 
     def _shares(self, means: np.ndarray) -> Any:
-        if self.task_ in _LABEL_TASKS:
+        if self.task_ in LABEL_TASKS:
             # so that rounding, which takes 1/2 down to 0, agrees with predict, for which 1/2 is enough
             means[means == 0.5] = _JUST_OVER_HALF
         if self.task_ != "multi-target-classification":
@@ -112,7 +112,7 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
     def _note(self, dataset: Dataset, columns: PrototypeColumns) -> None:
         super()._note(dataset, columns)
         classes: Any
-        if self.task_ in _LABEL_TASKS:
+        if self.task_ in LABEL_TASKS:
             classes = [np.array([0, 1])] * self.n_outputs_
         else:
             classes = [decode_levels(np.arange(len(lev or ())), lev) for lev in columns.levels]

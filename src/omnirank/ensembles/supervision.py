@@ -16,14 +16,15 @@ from omnirank.data.dataset import Dataset
 from omnirank.ensembles.plan import GrowingRules
 from omnirank.ensembles.supervision_losses import LabelledExamples, cross_validated_error, out_of_bag_losses
 from omnirank.ensembles.supervision_neighbors import neighbor_losses
-from omnirank.tasks import clustering_columns, get_task
-from omnirank.tasks.columns import ClusteringColumns
+from omnirank.tasks import LABEL_TASKS, ClusteringColumns, PrototypeColumns, clustering_columns, get_task
 
 __all__ = ["Supervision", "check_supervision", "labelled_part", "resolve_supervision"]
 
 # Levels that "auto" compares out of bag, each by a forest of so many trees.
 _GRID = (0.25, 0.5, 0.75, 1.0)
 _TREES = 16
+# Single trees lose less by tests that the labels do not choose, for these are steadier: level 0 is compared too.
+_TREE_GRID = (0.0, *_GRID)
 # For a ranking, where level 0 is compared before. Small rankings compare levels by a share of their trees, so that
 # those that see unlabelled examples are together no more than the ranking has.
 _RANKING_GRID = (0.25, 0.5, 1.0)
@@ -107,7 +108,8 @@ def resolve_supervision(
 
     "auto" and "cv" are 1 where all examples are labelled and 0 without a target. Otherwise "auto" compares small random
     forests of a few levels by the out-of-bag loss of the labelled examples; the best one is taken if its loss is
-    smaller than that of the supervised forest by more than two standard errors of their difference, else 1. For a
+    smaller than that of the supervised forest by more than two standard errors of their difference, else 1. Where label
+    sets are to be predicted, their labels count in that loss as they are, otherwise divided by their variances. For a
     ranking it asks before that whether neighbours that an unsupervised ranking finds predict the labelled examples
     clearly better than those of a supervised one: then it is 0. "cv" takes the level with the smallest error in 4-fold
     cross-validation of the labelled examples, over 0, 0.1, ..., 1; of equal ones the most supervised.
@@ -163,8 +165,17 @@ def resolve_supervision(
         return _by_cross_validation(examples, rules, weight)
     clustering = clustering_columns(columns, None, rules.normalize_targets)
     if n_ranked is None:
-        return _by_out_of_bag_loss(examples, rules, clustering, weight, _GRID, _TREES, single)
+        grid = _TREE_GRID if single else _GRID
+        if dataset.task in LABEL_TASKS:
+            clustering = _as_they_are(columns)
+        return _by_out_of_bag_loss(examples, rules, clustering, weight, grid, _TREES, single)
     return _for_ranking(examples, rules, clustering, weight, n_ranked)
+
+
+def _as_they_are(columns: PrototypeColumns) -> ClusteringColumns:
+    """Labels not divided by their variances, which would let a rare one count as much as a common one."""
+    plain = clustering_columns(columns, None, normalize=False)
+    return replace(plain, weights=plain.weights / (plain.weights @ columns.variance[plain.columns]))
 
 
 def _for_ranking(

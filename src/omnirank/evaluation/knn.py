@@ -15,7 +15,7 @@ from omnirank.data.target import Target
 from omnirank.neighbors.cells import feature_ranges
 from omnirank.neighbors.ml_knn import ml_knn_probabilities, other_neighbors
 from omnirank.neighbors.weighted_knn import neighbor_means, ranking_weights, weighted_neighbors
-from omnirank.tasks import PrototypeColumns, get_task
+from omnirank.tasks import LABEL_TASKS, PrototypeColumns, get_task
 
 __all__ = ["DEFAULT_NEIGHBORS", "NEIGHBORS", "PREDICTORS", "distance_weights", "neighbor_predictions"]
 
@@ -168,7 +168,7 @@ def _ml_knn(
     neighbors: str,
     n_jobs: int | None,
 ) -> dict[int, np.ndarray]:
-    if task not in ("multi-label", "hierarchical-multi-label") or neighbors == "published":
+    if task not in LABEL_TASKS or neighbors == "published":
         where = f"for {task}" if neighbors != "published" else "with neighbors='published'"
         raise ParameterError(
             f"predictor='ml-knn' predicts label sets of labelled neighbours: it cannot be used {where}"

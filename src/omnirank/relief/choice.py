@@ -10,7 +10,7 @@ import numpy as np
 from omnirank.core.errors import DataError
 from omnirank.data.dataset import Dataset
 from omnirank.neighbors.weighted_knn import neighbor_means, ranking_weights, weighted_neighbors
-from omnirank.tasks import PrototypeColumns, get_task
+from omnirank.tasks import LABEL_TASKS, PrototypeColumns, get_task
 from omnirank.tasks.precision_recall import pooled_auprc
 
 __all__ = ["cross_validated_losses", "labelled_folds", "loss_of_means"]
@@ -115,7 +115,7 @@ def loss_of_means(task: str, truth: PrototypeColumns, means: np.ndarray, columns
     """
     if task == "classification":
         return 1.0 - _macro_f1(np.nan_to_num(truth.matrix), means)
-    if task in ("multi-label", "hierarchical-multi-label"):
+    if task in LABEL_TASKS:
         area = pooled_auprc(truth.matrix, means)
         return 1.0 if np.isnan(area) else 1.0 - area
     if task in ("regression", "multi-target-regression"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from omnirank.core.errors import ParameterError
-from omnirank.tasks.base import Task
+from omnirank.tasks.base import CLASS_TASKS, LABEL_TASKS, Task
 from omnirank.tasks.classification import Classification
 from omnirank.tasks.clustering import Clustering
 from omnirank.tasks.columns import (
@@ -21,6 +21,8 @@ from omnirank.tasks.multi_target_classification import MultiTargetClassification
 from omnirank.tasks.regression import MultiTargetRegression, Regression
 
 __all__ = [
+    "CLASS_TASKS",
+    "LABEL_TASKS",
     "ClusteringColumns",
     "PrototypeColumns",
     "Task",

@@ -11,7 +11,11 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
 from omnirank.tasks.columns import PrototypeColumns, prototype_columns
 
-__all__ = ["Task"]
+__all__ = ["CLASS_TASKS", "LABEL_TASKS", "Task"]
+
+# Targets of classes, and of label sets.
+CLASS_TASKS = ("classification", "multi-target-classification")
+LABEL_TASKS = ("multi-label", "hierarchical-multi-label")
 
 
 class Task(ABC):

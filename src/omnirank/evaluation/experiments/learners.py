@@ -10,6 +10,7 @@ from omnirank.core.errors import ParameterError
 from omnirank.core.ranking import Ranking
 from omnirank.core.registry import get_method
 from omnirank.data.dataset import Dataset
+from omnirank.tasks import CLASS_TASKS, LABEL_TASKS
 
 __all__ = ["PREDICTORS", "fit_parts", "known_parameters", "make", "make_predictor", "models_of_one_fit"]
 
@@ -21,7 +22,6 @@ PREDICTORS = {
 
 _TREES = "omnirank.rankers.ensemble:EnsembleRanker"
 _RELIEF = "omnirank.rankers.relief:ReliefRanker"
-_CLASSES = ("classification", "multi-target-classification", "multi-label", "hierarchical-multi-label")
 
 # Parameters whose values one fit gives all at once.
 _SHARED = {_TREES: ("score", "n_trees"), _RELIEF: ("n_neighbors", "n_iterations")}
@@ -70,7 +70,7 @@ def make_predictor(use: str, task: str, parameters: Mapping[str, Any], seed: int
     if task == "clustering":
         raise ParameterError(f"method {use!r} predicts a target, but the data set has none")
     module, for_classes, for_numbers = PREDICTORS[use]
-    maker = getattr(import_module(module), for_classes if task in _CLASSES else for_numbers)
+    maker = getattr(import_module(module), for_classes if task in CLASS_TASKS + LABEL_TASKS else for_numbers)
     known = list(inspect.signature(maker).parameters)
     for name in parameters:
         if name not in known:
