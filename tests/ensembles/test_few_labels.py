@@ -324,7 +324,6 @@ def test_single_trees_are_compared_one_by_one():
     rules = GrowingRules(min_labelled_leaf=2)
     together = resolve_supervision("auto", data, rules, 0).curve
     alone = resolve_supervision("auto", data, rules, 0, single=True).curve
-    assert set(alone) == {0.0, *together}
     assert all(alone[w] > together[w] for w in together)  # a mean of losses exceeds the loss of the mean
     model = om.PCTClassifier(pruning="m5", random_state=0).fit(data)
     rules, entropy = model._rules("bagging", False), root_entropy(0)

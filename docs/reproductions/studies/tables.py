@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from omnirank.evaluation.statistics import wilcoxon_test
+
 PAGES = Path(__file__).parent.parent
 FIGURES = PAGES / "figures"
 BENCHMARKS = PAGES.parent.parent / "benchmarks" / "results"
@@ -179,6 +181,24 @@ def tree_sizes() -> str:
     return markdown(head, rows)
 
 
+def ssl_tests() -> str:
+    """How often "auto" and half-supervised models are better, and Wilcoxon's test over the sets."""
+    found, printed = read("ssl_trees"), read("printed_ssl_tests").set_index("labelled")
+    rows = []
+    for labelled in sorted(found["labelled"].unique()):
+        for kind in ("tree", "forest"):
+            part = found[(found["model"] == kind) & (found["labelled"] == labelled)]
+            own = part.pivot_table(index="set", columns="supervision", values="auprc")
+            cells = []
+            for level in ("auto", "0.5"):
+                gain = own[level] - own["1.0"]
+                p_value = wilcoxon_test(own[level], own["1.0"]).p_value
+                cells += [f"{(gain > 0).sum()} / {(gain < 0).sum()}", f"{gain.mean():+.4f}", f"{p_value:.3f}"]
+            rows.append([f"{kind}, {labelled} labels", str(len(own)), *cells, f"{printed.loc[labelled, kind]:g}"])
+    head = ["model", "sets", "auto: better / worse", "mean gain", "p", "w = 0.5: better / worse", "mean gain", "p"]
+    return markdown([*head, "p printed"], rows)
+
+
 def unsupervised() -> str:
     """Errors of unsupervised rankings."""
     found = read("unsupervised_ensembles").set_index("set")
@@ -231,6 +251,7 @@ TABLES = {
     "trees": trees,
     "forests": forests,
     "tree-sizes": tree_sizes,
+    "ssl-tests": ssl_tests,
     "unsupervised": unsupervised,
     "madelon": madelon,
 }

@@ -23,8 +23,6 @@ __all__ = ["Supervision", "check_supervision", "labelled_part", "resolve_supervi
 # Levels that "auto" compares out of bag, each by a forest of so many trees.
 _GRID = (0.25, 0.5, 0.75, 1.0)
 _TREES = 16
-# Single trees lose less by tests that the labels do not choose, for these are steadier: level 0 is compared too.
-_TREE_GRID = (0.0, *_GRID)
 # For a ranking, where level 0 is compared before. Small rankings compare levels by a share of their trees, so that
 # those that see unlabelled examples are together no more than the ranking has.
 _RANKING_GRID = (0.25, 0.5, 1.0)
@@ -165,10 +163,9 @@ def resolve_supervision(
         return _by_cross_validation(examples, rules, weight)
     clustering = clustering_columns(columns, None, rules.normalize_targets)
     if n_ranked is None:
-        grid = _TREE_GRID if single else _GRID
         if dataset.task in LABEL_TASKS:
             clustering = _as_they_are(columns)
-        return _by_out_of_bag_loss(examples, rules, clustering, weight, grid, _TREES, single)
+        return _by_out_of_bag_loss(examples, rules, clustering, weight, _GRID, _TREES, single)
     return _for_ranking(examples, rules, clustering, weight, n_ranked)
 
 
