@@ -250,6 +250,20 @@ def median_seconds(work: Callable[[], Any], repetitions: int = 5) -> float:
     return statistics.median(seconds)
 
 
+def median_ratio(work: Callable[[], Any], base: Callable[[], Any], repetitions: int = 9) -> float:
+    """Return how many times as long as ``base`` some work takes: the median over runs of both in turns."""
+    work(), base()  # these do not count
+    ratios = []
+    for _ in range(repetitions):
+        times = []
+        for timed in (work, base):
+            start = time.perf_counter()
+            timed()
+            times.append(time.perf_counter() - start)
+        ratios.append(times[0] / times[1])
+    return statistics.median(ratios)
+
+
 def half_range(values: Sequence[float]) -> float:
     """Half the distance between the smallest and the largest value: the spread shown after a median."""
     return (max(values) - min(values)) / 2

@@ -12,7 +12,7 @@ import numpy as np
 
 import omnirank as om
 from benchmarks import Bar, Contestant, Figure, arithmetic_peak, benchmark, compare, figure
-from benchmarks._measure import median_seconds
+from benchmarks._measure import median_ratio, median_seconds
 from omnirank.core.seeds import root_entropy
 from omnirank.ensembles.plan import GrowingRules, make_plan
 
@@ -195,18 +195,21 @@ def permutation(quick: bool) -> list:
 @benchmark("forest-growth")
 def growth(quick: bool) -> list[Figure]:
     """What doubling the examples, the features or the dense targets costs."""
-    size, n_trees = (200, 2) if quick else (5000, 50)
+    size, n_trees = (200, 2) if quick else (5000, 100)
 
-    def seconds(n: int, n_features: int, n_targets: int) -> float:
-        return median_seconds(partial(rank, linear_data(n, n_features, n_targets), n_trees=n_trees))
+    def fit(n: int, n_features: int, n_targets: int) -> Callable[[], Any]:
+        return partial(rank, linear_data(n, n_features, n_targets), n_trees=n_trees)
 
-    base = seconds(size, 100, 16)
+    base = fit(size, 100, 16)
+    costs = {
+        "twice the examples": (fit(2 * size, 100, 16), base, 2.3),
+        "twice the features": (fit(size, 200, 16), base, 1.5),
+        "twice the targets, 64 to 128": (fit(size, 100, 128), fit(size, 100, 64), 2.05),
+    }
+    repetitions = 1 if quick else 9
     return [
-        figure("twice the examples", seconds(2 * size, 100, 16) / base, "x", bar=Bar(at_most=2.3)),
-        figure("twice the features", seconds(size, 200, 16) / base, "x", bar=Bar(at_most=1.5)),
-        figure(
-            "twice the targets, 64 to 128", seconds(size, 100, 128) / seconds(size, 100, 64), "x", bar=Bar(at_most=2.05)
-        ),
+        figure(name, median_ratio(twice, once, repetitions), "x", bar=Bar(at_most=bar))
+        for name, (twice, once, bar) in costs.items()
     ]
 
 

@@ -130,7 +130,10 @@ def coded(problem, random_tests=False, wide=False):
     codes = cells.codes.astype(np.uint32)
     missing = np.uint32(np.iinfo(np.uint32).max)
     codes[cells.codes == cells.missing] = missing
-    return cells._replace(codes=codes, missing=missing, packed=np.zeros(0, np.uint64))
+    wider = {"codes": codes, "missing": missing, "packed": np.zeros(0, np.uint64)}
+    if "by_row" in cells._fields:
+        wider["by_row"] = np.ascontiguousarray(codes.T)
+    return cells._replace(**wider)
 
 
 def space_of(problem, kind):

@@ -18,7 +18,7 @@ def ordered(codes, rows, missing):
     packed = np.zeros(0, np.uint32 if codes.itemsize == 2 else np.uint64)
     n = len(rows)
     distinct = len(np.unique(codes)) == len(codes) and missing not in codes
-    features = NumericCodes(codes[None], missing, packed, np.array([distinct]))
+    features = NumericCodes(codes[None], missing, packed, np.array([distinct]), codes[:, None])
     work = search_scratch(features, n + 5)
     lo = 2
     padded = np.concatenate([np.zeros(lo, np.uint32), rows.astype(np.uint32)])

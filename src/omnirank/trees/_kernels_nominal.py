@@ -46,6 +46,7 @@ class MixedCodes(NamedTuple):
     missing: int
     packed: np.ndarray
     distinct: np.ndarray
+    by_row: np.ndarray
     n_levels: np.ndarray  # 0 = numeric
 
 
@@ -56,6 +57,7 @@ class MixedSets(NamedTuple):
     missing: int
     packed: np.ndarray
     distinct: np.ndarray
+    by_row: np.ndarray
     n_levels: np.ndarray
 
 

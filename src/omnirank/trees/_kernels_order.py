@@ -29,7 +29,7 @@ def order_rows(features, f, rows, lo, n, work):
         return _order_few(features, f, rows, lo, n, work.ints, work.key)
     if n <= COUNTING_ROWS and features.distinct[f]:
         for i in range(n):
-            code[i] = features.codes[f, rows[lo + i]]
+            code[i] = features.by_row[rows[lo + i], f]
         _order_distinct(missing, n, work.ints, code, work.key)
         return n
     low = missing
@@ -107,7 +107,7 @@ def _order_few(features, f, rows, lo, n, ints, key):
 @inlined
 def _packed(features, f, rows, lo, n, i):
     """Code and number of row i of the node; the largest integer if it has no such row."""
-    code = features.codes[f, rows[lo + min(i, n - 1)]]
+    code = features.by_row[rows[lo + min(i, n - 1)], f]
     return (np.uint64(code) << np.uint64(32)) | np.uint64(i) if i < n else ~np.uint64(0)
 
 

@@ -34,6 +34,7 @@ class NumericCodes(NamedTuple):
     missing: int
     packed: np.ndarray  # empty, of the type that holds a code and a row number: uint32 or uint64
     distinct: np.ndarray  # whether all values of a feature are known and differ
+    by_row: np.ndarray  # (rows, features): the codes once more, since small nodes read little of many features
 
 
 class Settings(NamedTuple):

@@ -135,8 +135,8 @@ def _kernel_cells(
     nominal = bool(n_levels.any())
     if not random_tests:
         if nominal:
-            return MixedCodes(codes, missing, packed, distinct, n_levels)
-        return NumericCodes(codes, missing, packed, distinct)
+            return MixedCodes(codes, missing, packed, distinct, np.ascontiguousarray(codes.T), n_levels)
+        return NumericCodes(codes, missing, packed, distinct, np.ascontiguousarray(codes.T))
     cells = _numeric_cells(table)
     if nominal:
         return MixedDraws(codes, missing, packed, cells, n_levels)
