@@ -62,20 +62,21 @@ def order_rows(features, f, rows, lo, n, work):
 @inlined
 def _order_few(features, f, rows, lo, n, ints, key):
     """Sort up to eight (code, row) packed into one integer each; missing codes are the largest."""
-    a = _packed(features, f, rows, lo, n, 0)
-    b = _packed(features, f, rows, lo, n, 1)
-    c = _packed(features, f, rows, lo, n, 2)
-    d = _packed(features, f, rows, lo, n, 3)
+    zero = np.int64(0)  # Numba would compile a part anew for every number that is written out
+    a = _packed(features, f, rows, lo, n, zero)
+    b = _packed(features, f, rows, lo, n, zero + 1)
+    c = _packed(features, f, rows, lo, n, zero + 2)
+    d = _packed(features, f, rows, lo, n, zero + 3)
     a, b = min(a, b), max(a, b)
     c, d = min(c, d), max(c, d)
     a, c = min(a, c), max(a, c)
     b, d = min(b, d), max(b, d)
     b, c = min(b, c), max(b, c)
     if n > 4:
-        p = _packed(features, f, rows, lo, n, 4)
-        q = _packed(features, f, rows, lo, n, 5)
-        r = _packed(features, f, rows, lo, n, 6)
-        s = _packed(features, f, rows, lo, n, 7)
+        p = _packed(features, f, rows, lo, n, zero + 4)
+        q = _packed(features, f, rows, lo, n, zero + 5)
+        r = _packed(features, f, rows, lo, n, zero + 6)
+        s = _packed(features, f, rows, lo, n, zero + 7)
         p, q = min(p, q), max(p, q)
         r, s = min(r, s), max(r, s)
         p, r = min(p, r), max(p, r)
@@ -90,14 +91,14 @@ def _order_few(features, f, rows, lo, n, ints, key):
         b, c = min(b, c), max(b, c)
         d, p = min(d, p), max(d, p)
         q, r = min(q, r), max(q, r)
-        _unpack(ints, key, 4, p)
-        _unpack(ints, key, 5, q)
-        _unpack(ints, key, 6, r)
-        _unpack(ints, key, 7, s)
-    _unpack(ints, key, 0, a)
-    _unpack(ints, key, 1, b)
-    _unpack(ints, key, 2, c)
-    _unpack(ints, key, 3, d)
+        _unpack(ints, key, zero + 4, p)
+        _unpack(ints, key, zero + 5, q)
+        _unpack(ints, key, zero + 6, r)
+        _unpack(ints, key, zero + 7, s)
+    _unpack(ints, key, zero, a)
+    _unpack(ints, key, zero + 1, b)
+    _unpack(ints, key, zero + 2, c)
+    _unpack(ints, key, zero + 3, d)
     known = n
     while known > 0 and key[known - 1] == features.missing:
         known -= 1
