@@ -61,3 +61,15 @@ def test_writes_to_a_file(plants, tmp_path):
 def test_refuses_what_makes_no_sense(plants):
     assert "name it with --target" in run("tree", plants, "--supervision", "1", code=2).stderr
     assert "choose one" in run("tree", plants, "-t", "kind", "--dot", "--json", code=2).stderr
+
+
+def test_a_threshold_is_a_share(plants):
+    assert "--threshold 2" in run("tree", plants, "--target", "kind", "--threshold", "2", code=2).stderr
+
+
+def test_a_tree_pruned_to_its_root_is_explained(tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "noise.csv"
+    pd.DataFrame({"x": rng.normal(size=40), "y": rng.normal(size=40)}).to_csv(path, index=False)
+    assert "--no-prune" in run("tree", path, "--target", "y").stderr
+    assert "--no-prune" not in run("tree", path, "--target", "y", "--no-prune").stderr

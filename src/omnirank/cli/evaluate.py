@@ -60,7 +60,8 @@ def evaluate(
 ) -> None:
     """Judge a ranking by what the nearest examples predict in the distance that it weighs.
 
-    Over folds, measures of classes are those of all predictions together, others are means over the folds.
+    Over folds, measures of classes are those of all predictions together, others are means over the folds, weighted by
+    their test examples.
     """
     from omnirank.core.errors import ParameterError
     from omnirank.core.parallel import progress_bars

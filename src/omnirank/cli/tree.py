@@ -46,6 +46,8 @@ def tree(
 
     if dot and json:
         raise ParameterError("--dot and --json: choose one")
+    if not 0 <= threshold <= 1:
+        raise ParameterError(f"--threshold {threshold:g}: a share between 0 and 1")
     dataset = with_few_labels(dataset, labelled, seed)
     shared = {"max_depth": max_depth, "min_samples_leaf": min_leaf, "random_state": seed}
     if dataset.target is None:
@@ -65,6 +67,8 @@ def tree(
         found = (export_graphviz if dot else export_text)(model, threshold=threshold)
     grown = model.tree_
     note(f"{dataset.task}: {grown.n_nodes} nodes, {grown.n_leaves} leaves, depth {grown.max_depth}")
+    if dataset.target is not None and prune and grown.n_leaves == 1:
+        note("pruning may have left the root only: see the tree without it by --no-prune")
     if out is None:
         typer.echo(found.rstrip("\n"))
     else:

@@ -31,6 +31,8 @@ _SHARE = 3
 _FEWEST = 4
 # Unlabelled examples are used where they lower the loss by more than so many standard errors.
 _STANDARD_ERRORS = 2.0
+# Errors that differ by rounding only are equal.
+_EQUAL = 1e-9
 # Levels and folds of the studies, for "cv".
 _CV_GRID = tuple(i / 10 for i in range(11))
 _CV_FOLDS = 4
@@ -217,7 +219,7 @@ def _by_cross_validation(examples: LabelledExamples, rules: GrowingRules, weight
         return Supervision(0.5, f"{len(weight)} labelled examples are too few for {_CV_FOLDS} folds")
     curve = cross_validated_error(examples, rules, levels, _TREES, _CV_FOLDS)
     best = min(curve.values())
-    level = max(w for w, error in curve.items() if error == best)
+    level = max(w for w, error in curve.items() if error <= best * (1 + _EQUAL))
     reason = f"error {best:.4g} in {_CV_FOLDS}-fold cross-validation of the labelled examples"
     if 1.0 in curve:
         reason += ", the smallest" if level == 1 else f"; {curve[1.0]:.4g} without unlabelled ones"
@@ -258,7 +260,8 @@ def _compared(losses: Mapping[float, np.ndarray], weight: np.ndarray) -> Supervi
         if gain > _STANDARD_ERRORS * noise:
             found = Supervision(best, f"{reason}; {beside}", curve, chosen=True)
         else:
-            found = Supervision(1.0, f"{reason} at {best:g} is not clearly smaller: {beside}", curve)
+            clearly = f"clearly (by {_STANDARD_ERRORS:g} standard errors) " if gain > 0 else ""
+            found = Supervision(1.0, f"{reason} at {best:g} is not {clearly}smaller: {beside}", curve)
     logger.info("supervision %g: %s", found.level, found.reason)
     return found
 
