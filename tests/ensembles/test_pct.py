@@ -166,7 +166,7 @@ def test_trees_of_classes_are_pruned_where_asked_only():
     sets = {
         pruning: om.PCTClassifier(pruning=pruning, random_state=0).fit(*labels()).tree_.n_nodes for pruning in PRUNINGS
     }
-    assert sets["auto"] == sets["m5"] < sets[None]
+    assert sets["m5"] <= sets["auto"] < sets[None]
     with pytest.raises(ParameterError, match="pruning='c45'"):
         om.PCTClassifier(pruning="c45").fit(data)
 

@@ -10,8 +10,17 @@ from scipy import sparse
 
 import omnirank as om
 from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.tasks.columns import ClusteringColumns
 from omnirank.testing import tiny_dataset
-from omnirank.trees.pruning import leaf_errors, node_errors, prune_m5, without_subtrees
+from omnirank.trees.pruning import (
+    Pruning,
+    all_node_errors,
+    leaf_errors,
+    node_errors,
+    prune,
+    prune_m5,
+    without_subtrees,
+)
 from reference import trees_pruning as reference
 
 TASKS = (
@@ -72,6 +81,48 @@ def test_agrees_with_the_reference_on_random_data(seed, penalty, unknown):
     plan, grown = grown_on(om.Dataset(X, Y), rng.integers(1, 4, len(X)).astype(float))
     pruned = prune_m5(grown, node_errors(grown, plan.columns, plan.clustering, plan.weight), penalty)
     assert nested(pruned) == reference.prune(nested(grown), *reference_target(plan), penalty)
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("least_cells", [1, 4_000_000], ids=["node by node", "at once"])
+def test_errors_of_all_nodes_are_those_of_leaves_and_gains(task, least_cells, monkeypatch):
+    monkeypatch.setattr("omnirank.trees.pruning._MOST_CELLS", least_cells)
+    dataset = tiny_dataset(task)
+    weight = np.random.default_rng(0).integers(1, 4, dataset.n_examples).astype(float)
+    plan, grown = grown_on(dataset, weight, GrowingRules("bagging", bootstrap=False, min_samples_leaf=1))
+    target = (plan.columns, plan.clustering, plan.weight)
+    np.testing.assert_allclose(all_node_errors(grown, *target), node_errors(grown, *target), atol=1e-9 * weight.sum())
+
+
+@pytest.mark.parametrize("task", ["multi-label", "hierarchical-multi-label"])
+@pytest.mark.parametrize("w", [1.0, 0.5])
+def test_labels_as_they_are(task, w):
+    """Pruned in the space of labels that are not divided by their variances; features count as they did."""
+    dataset = tiny_dataset(task)
+    if w < 1:
+        dataset = dataset.keep_labels(0.6, random_state=0)
+    rules = GrowingRules("bagging", bootstrap=False, min_samples_leaf=1, supervision=w)
+    plan, grown = grown_on(dataset, rules=rules)
+    variance, alpha = plan.columns.variance, plan.columns.weights[plan.columns.variable]
+    own = plan.clustering.columns
+    weights = alpha[own] * (plan.clustering.weights @ variance[own]) / (alpha[own] @ variance[own])
+    target = (plan.columns, plan.clustering, plan.weight)
+    features = node_errors(grown, *target, plan.around) - all_node_errors(grown, *target)
+    errors = features + all_node_errors(grown, plan.columns, ClusteringColumns(own, weights), plan.weight)
+    expected = prune_m5(grown, np.maximum(errors, 0.0), 1.0)
+    assert nested(prune(grown, Pruning(1.0, plain=True), *target, plan.around)) == nested(expected)
+    assert nested(prune(grown, Pruning(1.0), *target, plan.around)) == nested(
+        prune_m5(grown, node_errors(grown, *target, plan.around), 1.0)
+    )
+
+
+def test_rare_labels_do_not_keep_common_ones_from_being_split():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    rare = rng.random((120, 30)) < 0.02
+    Y = np.column_stack([X[:, 0] > 0, rare]).astype(int)
+    sizes = {p: om.PCTClassifier(pruning=p, random_state=0).fit(X, Y).tree_.n_leaves for p in ("auto", "m5")}
+    assert sizes["m5"] == 1 < sizes["auto"] < 20
 
 
 @pytest.mark.parametrize("sparse_labels", [False, True])

@@ -86,7 +86,9 @@ def main(folder: Path, names: list[str], out: Path) -> None:
             folds = make_folds(data, "transductive", labelled=counts, repetitions=REPETITIONS, random_state=0)
             for fold in sorted(folds, key=lambda fold: fold.key.split("repetition=")[1]):
                 train, test = fold.training(data), fold.testing(data)
-                models = [("tree", w, om.PCTClassifier(supervision=w, random_state=0)) for w in TREE_LEVELS]
+                models = [
+                    ("tree", w, om.PCTClassifier(pruning="m5", supervision=w, random_state=0)) for w in TREE_LEVELS
+                ]
                 models += [
                     ("forest", w, om.PCTForestClassifier(n_trees=50, supervision=w, random_state=0))
                     for w in FOREST_LEVELS

@@ -12,9 +12,9 @@ from omnirank.core.errors import ParameterError
 from omnirank.core.seeds import root_entropy
 from omnirank.ensembles.pct_kinds import PCTClassifierBase, PCTRegressorBase
 from omnirank.ensembles.predictor import PCTPredictor, grow_tree
-from omnirank.tasks import CLASS_TASKS
+from omnirank.tasks import CLASS_TASKS, LABEL_TASKS
 from omnirank.trees.prediction import leaves_of, paths_of
-from omnirank.trees.pruning import M5_PENALTY
+from omnirank.trees.pruning import M5_PENALTY, Pruning
 from omnirank.trees.tree import Tree
 
 __all__ = ["PCTClassifier", "PCTRegressor"]
@@ -49,24 +49,26 @@ class _SingleTree(PCTPredictor):
         """
         rules, entropy = self._rules("bagging", False), root_entropy(self.random_state)
         training = self._training(X, y, sample_weight, rules, entropy)
-        penalty = self._penalty(training.dataset.task)
+        pruning = self._how_to_prune(training.dataset.task)
         plan = self._plan(training, rules, entropy)
-        self.tree_ = grow_tree(plan, training, penalty, 0)
+        self.tree_ = grow_tree(plan, training, pruning, 0)
         return self
 
-    def _penalty(self, task: str) -> float | None:
+    def _how_to_prune(self, task: str) -> Pruning | None:
         given = self.pruning
         if given is None:
             return None
         if isinstance(given, str) and given in ("auto", "m5"):
             # M5 charges a tree for every leaf: few examples of many classes would be left with the root.
-            return None if given == "auto" and task in CLASS_TASKS else M5_PENALTY
+            if given == "auto" and task in CLASS_TASKS:
+                return None
+            return Pruning(1.0, plain=True) if given == "auto" and task in LABEL_TASKS else Pruning(M5_PENALTY)
         if isinstance(given, Real) and not isinstance(given, bool) and float(given) >= 0:
-            return float(given)
+            return Pruning(float(given))
         raise ParameterError(f"pruning={given!r}: choose 'auto', 'm5', None or a penalty of at least 0")
 
-    def _single_tree(self, task: str) -> tuple[bool, float | None]:
-        return True, self._penalty(task)
+    def _single_tree(self, task: str) -> tuple[bool, Pruning | None]:
+        return True, self._how_to_prune(task)
 
     def _trees(self) -> list[Tree]:
         return [self.tree_]
@@ -116,8 +118,9 @@ class PCTClassifier(_SingleTree, PCTClassifierBase):
     pruning : "auto", "m5", None or float
         M5 replaces a subtree by a leaf where the leaf's estimated error sqrt(E / n) (n + 2 v) / (n - v) is not
         larger: E squared distances from the prototypes, n examples, v leaves and tests. A number takes the place of
-        the 2: 1 keeps larger trees. None: no pruning. "auto": M5 for label sets, no pruning for classes, where M5
-        leaves little of a tree of many classes and few examples.
+        the 2: 1 keeps larger trees. None: no pruning. "auto": M5 for label sets, with 1, and with labels that
+        count in E as they are, not divided by their variances as otherwise; no pruning for classes, where M5 leaves
+        little of a tree of many classes and few examples.
     nominal_tests : {"ordered", "greedy", "one-against-rest"}
         How subsets of a nominal feature's levels are searched.
     tie_break : {"random", "first"}

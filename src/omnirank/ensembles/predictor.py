@@ -23,7 +23,7 @@ from omnirank.tasks import get_task
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.prediction import average_means
 from omnirank.trees.prototypes import node_means
-from omnirank.trees.pruning import node_errors, prune_m5
+from omnirank.trees.pruning import Pruning, prune
 from omnirank.trees.tree import Tree, one_leaf, tree_from_grown
 
 __all__ = ["PCTPredictor", "Training", "grow_tree"]
@@ -131,8 +131,8 @@ class PCTPredictor(BaseEstimator):
         )
         return level, weights
 
-    def _single_tree(self, task: str) -> tuple[bool, float | None]:
-        """Whether one tree predicts, and the penalty by which it is pruned."""
+    def _single_tree(self, task: str) -> tuple[bool, Pruning | None]:
+        """Whether one tree predicts, and how it is pruned."""
         return False, None
 
     def _asked_task(self, X: Any, y: Any) -> str:
@@ -282,8 +282,8 @@ class PCTPredictor(BaseEstimator):
         return tags
 
 
-def grow_tree(plan: Plan | None, training: Training, penalty: float | None, i: int) -> Tree:
-    """Grow tree i of a plan, prune it where a penalty is given, and keep its leaves' prototypes.
+def grow_tree(plan: Plan | None, training: Training, pruning: Pruning | None, i: int) -> Tree:
+    """Grow tree i of a plan, prune it where that is asked for, and keep its leaves' prototypes.
 
     Without a plan the target is constant and the tree is one leaf.
     """
@@ -292,9 +292,8 @@ def grow_tree(plan: Plan | None, training: Training, penalty: float | None, i: i
         grown = one_leaf(np.ones(n) if training.weight is None else training.weight)
     else:
         grown = plan.grow(i)
-        if penalty is not None:
-            errors = node_errors(grown, plan.columns, plan.clustering, plan.weight, plan.around)
-            grown = prune_m5(grown, errors, penalty)
+        if pruning is not None:
+            grown = prune(grown, pruning, plan.columns, plan.clustering, plan.weight, plan.around)
     values, value_row = node_means(grown, training.columns)
     return tree_from_grown(grown, training.dataset.features, values, value_row)
 

@@ -17,6 +17,7 @@ from omnirank.ensembles.plan import GrowingRules
 from omnirank.ensembles.supervision_losses import LabelledExamples, cross_validated_error, out_of_bag_losses
 from omnirank.ensembles.supervision_neighbors import neighbor_losses
 from omnirank.tasks import LABEL_TASKS, ClusteringColumns, PrototypeColumns, clustering_columns, get_task
+from omnirank.trees.pruning import Pruning
 
 __all__ = ["Supervision", "check_supervision", "labelled_part", "resolve_supervision"]
 
@@ -101,7 +102,7 @@ def resolve_supervision(
     feature_weights: np.ndarray | None = None,
     n_jobs: int | None = None,
     single: bool = False,
-    penalty: float | None = None,
+    pruning: Pruning | None = None,
     n_ranked: int | None = None,
 ) -> Supervision:
     """Return the level of supervision that is asked for.
@@ -128,8 +129,8 @@ def resolve_supervision(
         As in :func:`omnirank.ensembles.plan.make_plan`.
     single : bool
         Whether a single tree is to predict: then the losses of the forest's trees are averaged, not their predictions.
-    penalty : float or None
-        Of the pruning of these trees; None: they are not pruned.
+    pruning : Pruning or None
+        How that tree is pruned; None: not at all.
     n_ranked : int or None
         Number of trees of the ranking that is to be made: fewer trees are then grown for the comparison where it is
         small. None: a predictor.
@@ -158,7 +159,7 @@ def resolve_supervision(
     columns = get_task(dataset.task).columns(part.target, dataset.hierarchy, rules.hierarchy_weight)
     if not ((columns.impurity > 0) & (columns.weights > 0)).any():
         return Supervision(0.0, "the known target values are all the same")
-    examples = LabelledExamples(dataset, sample_weight, feature_weights, entropy, n_jobs, penalty if single else None)
+    examples = LabelledExamples(dataset, sample_weight, feature_weights, entropy, n_jobs, pruning if single else None)
     rules = replace(rules, ensemble="random-forest", bootstrap=True)
     weight = np.ones(part.n_examples) if sample_weight is None else sample_weight[dataset.labelled]
     if given == "cv":

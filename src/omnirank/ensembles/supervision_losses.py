@@ -15,7 +15,7 @@ from omnirank.ensembles.plan import GrowingRules, Plan, make_plan
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 from omnirank.trees.prediction import average_means, sum_means
 from omnirank.trees.prototypes import node_means
-from omnirank.trees.pruning import node_errors, prune_m5
+from omnirank.trees.pruning import Pruning, prune
 from omnirank.trees.tree import Tree, tree_from_grown
 
 __all__ = ["LabelledExamples", "cross_validated_error", "out_of_bag_losses", "squared_losses"]
@@ -38,8 +38,8 @@ class LabelledExamples:
         Root of the random streams: trees of all levels draw the same labelled examples.
     n_jobs : int or None
         Number of workers.
-    penalty : float or None
-        Of the pruning of trees; None: they are not pruned.
+    pruning : Pruning or None
+        How trees are pruned; None: not at all.
     """
 
     dataset: Dataset
@@ -47,7 +47,7 @@ class LabelledExamples:
     feature_weights: np.ndarray | None
     entropy: int
     n_jobs: int | None = None
-    penalty: float | None = None
+    pruning: Pruning | None = None
 
     def plan(self, rules: GrowingRules) -> Plan:
         """Return the plan of trees of a level; supervised ones see the labelled examples only."""
@@ -60,7 +60,7 @@ class LabelledExamples:
     def trees(self, plan: Plan, n_trees: int) -> list[Tree]:
         """Grow the first trees of a plan."""
         what = f"supervision {plan.rules.supervision:g}"
-        return run_parallel(partial(_tree, plan, self.penalty), range(n_trees), self.n_jobs, description=what)
+        return run_parallel(partial(_tree, plan, self.pruning), range(n_trees), self.n_jobs, description=what)
 
 
 def out_of_bag_losses(
@@ -161,8 +161,8 @@ def cross_validated_error(
     return {w: float(np.mean(found)) for w, found in errors.items()}
 
 
-def _tree(plan: Plan, penalty: float | None, i: int) -> Tree:
+def _tree(plan: Plan, pruning: Pruning | None, i: int) -> Tree:
     grown = plan.grow(i)
-    if penalty is not None:
-        grown = prune_m5(grown, node_errors(grown, plan.columns, plan.clustering, plan.weight, plan.around), penalty)
+    if pruning is not None:
+        grown = prune(grown, pruning, plan.columns, plan.clustering, plan.weight, plan.around)
     return tree_from_grown(grown, plan.dataset.features, *node_means(grown, plan.columns))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,12 +10,63 @@ from omnirank.data.table import is_sparse
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 from omnirank.trees.prototypes import membership, node_means
 
-__all__ = ["M5_PENALTY", "leaf_errors", "node_errors", "prune_m5", "without_subtrees"]
+__all__ = [
+    "M5_PENALTY",
+    "Pruning",
+    "all_node_errors",
+    "leaf_errors",
+    "node_errors",
+    "prune",
+    "prune_m5",
+    "without_subtrees",
+]
 
 # The factor of M5' is (n + 2 v) / (n - v): with it trees are as small as published ones, with 1 twice as large.
 M5_PENALTY = 2.0
 # Estimates this close are equal: the smaller tree wins.
 _SLACK = 1e-9
+# Sums of so many nodes and columns are held at a time.
+_MOST_CELLS = 4_000_000
+
+
+class Pruning(NamedTuple):
+    """How a tree is pruned: the penalty, and whether labels count as they are, not divided by their variances."""
+
+    penalty: float
+    plain: bool = False
+
+
+def prune(
+    grown: Any,
+    rule: Pruning,
+    columns: PrototypeColumns,
+    clustering: ClusteringColumns,
+    weight: np.ndarray,
+    around: tuple[PrototypeColumns, ClusteringColumns] | None = None,
+) -> Any:
+    """Return the tree pruned by M5.
+
+    Divided by its variance, a rare label counts as much as a common one, though no leaf of few examples can predict it:
+    with many of them nothing would be left of a tree. As they are, labels count by their hierarchical weights; together
+    as much as before, so that features beside them count as they did.
+
+    Parameters
+    ----------
+    grown : GrownTree
+        The tree.
+    rule : Pruning
+        How.
+    columns, clustering, weight, around
+        As in :func:`node_errors`.
+    """
+    errors = node_errors(grown, columns, clustering, weight, around)
+    if rule.plain:
+        plain = columns.weights[columns.variable[clustering.columns]].astype(np.float64)
+        variance = columns.variance[clustering.columns]
+        plain *= (clustering.weights @ variance) / (plain @ variance)
+        change = ClusteringColumns(clustering.columns, plain - clustering.weights)
+        errors = np.maximum(errors + all_node_errors(grown, columns, change, weight), 0.0)
+    return prune_m5(grown, errors, rule.penalty)
 
 
 def prune_m5(grown: Any, errors: np.ndarray, penalty: float = M5_PENALTY) -> Any:
@@ -103,6 +154,35 @@ def node_errors(
     for node in np.flatnonzero(~leaf)[::-1]:
         errors[node] = errors[node + 1] + errors[grown.right[node]] + grown.gain[node]
     return errors
+
+
+def all_node_errors(
+    grown: Any, columns: PrototypeColumns, clustering: ClusteringColumns, weight: np.ndarray
+) -> np.ndarray:
+    """Return E of each node as :func:`node_errors`, but in any weights: not from the gains of the tree's tests."""
+    nodes, n_rows = np.arange(len(grown.feature)), len(columns.labelled)
+    values = columns.matrix[:, clustering.columns]
+    total = weight.sum()
+    if is_sparse(values) and not np.isnan(values.data).any():
+        rows = membership(grown, nodes, n_rows)
+        rows.data = rows.data * columns.labelled[rows.indices]
+        known = rows.sum(axis=1)
+        scale = clustering.weights * (total / (weight @ columns.labelled))
+        sums, squares = rows @ values, values.copy()
+        squares.data, sums.data = squares.data**2, sums.data**2
+        return rows @ (squares @ scale) - np.divide(sums @ scale, known, out=np.zeros(len(nodes)), where=known > 0)
+    values = values.toarray() if is_sparse(values) else values.astype(np.float64)
+    values[~columns.labelled] = np.nan
+    is_known = ~np.isnan(values)
+    values = np.where(is_known, values, 0.0)
+    scale = clustering.weights * (total / (weight @ is_known))
+    found = np.zeros(len(nodes))
+    for part in np.array_split(nodes, -(-len(nodes) * values.shape[1] // _MOST_CELLS)):
+        rows = membership(grown, part, n_rows)
+        known, sums = rows @ is_known.astype(np.float64), rows @ values
+        off = np.divide(sums**2, known, out=np.zeros_like(sums), where=known > 0)
+        found[part] = (rows @ values**2 - off) @ scale
+    return found
 
 
 def leaf_errors(grown: Any, columns: PrototypeColumns, clustering: ClusteringColumns, weight: np.ndarray) -> np.ndarray:
