@@ -2,7 +2,8 @@
 
 Numba optimises every function and turns it into machine code, then does so again for each of its callers, with the code
 of the function linked in. Parts of kernels never run on their own, so here both are left to the kernel at the top:
-that halves the time of the first call. Uses Numba's own classes of compilers and of code libraries.
+that halves the time of the first call. That takes names of Numba that it does not promise to keep, so other versions
+than those tried compile parts as they always do.
 """
 
 from __future__ import annotations
@@ -52,15 +53,20 @@ class _PartCompiler(Compiler):
         return super().define_pipelines()
 
 
+_TRIED = ("0.68",)
+_LINKED_ONLY = numba.__version__.rpartition(".")[0] in _TRIED
+
 # Nobody calls a part from Python or C: wrappers for these calls take as long to compile as the part.
-PART_OPTIONS = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True, "pipeline_class": _PartCompiler}
+PART_OPTIONS: dict[str, Any] = (
+    {"no_cfunc_wrapper": True, "no_cpython_wrapper": True, "pipeline_class": _PartCompiler} if _LINKED_ONLY else {}
+)
 
 
 def compile_part(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     """Compile a function into its callers. Called from Python (tests do), it is compiled once more, on its own."""
     dispatcher = numba.njit(**options, **PART_OPTIONS)(function)
-    if dispatcher is function:  # compiling is switched off
-        return function
+    if dispatcher is function or not _LINKED_ONLY:  # the former where compiling is switched off
+        return dispatcher
     alone = numba.njit(**options)(function)
 
     def add_overload(result: Any) -> None:
