@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 
+import numba
 import pytest
 
 MODULE = """
@@ -31,7 +32,9 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize(("version", "tried"), [("0.68.1", True), ("0.99.0", False)])
+@pytest.mark.parametrize(
+    ("version", "tried"), [(numba.__version__, numba.__version__.startswith("0.68.")), ("0.99.0", False)]
+)
 def test_kernels_and_parts_give_the_same_with_any_version(version, tried, tmp_path):
     script = tmp_path / "kernels.py"
     script.write_text(MODULE.format(version=version))

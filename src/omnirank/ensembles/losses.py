@@ -20,17 +20,16 @@ from omnirank.ensembles.feature_losses import (
 )
 from omnirank.ensembles.loss_parts import ErrorGrowth, ErrorMeasure, OutOfBag
 from omnirank.ensembles.plan import Plan
-from omnirank.tasks import LABEL_TASKS
+from omnirank.tasks import CLASS_TASKS, LABEL_TASKS
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.prototypes import node_means
 
 __all__ = ["ERRORS", "ErrorGrowth", "ErrorMeasure", "OutOfBag", "check_error", "error_measure"]
 
-
 # Errors of the permutation score, and the tasks for which they are defined (None: all).
 ERRORS: dict[str, tuple[str, ...] | None] = {
     "auto": None,
-    "accuracy": ("classification", "multi-target-classification"),
+    "accuracy": CLASS_TASKS,
     "rrmse": ("regression", "multi-target-regression"),
     "auprc": LABEL_TASKS,
     "target": tuple(task for task in TASKS if task != "clustering"),

@@ -19,6 +19,10 @@ from omnirank.trees.tree import Tree
 
 __all__ = ["PCTClassifier", "PCTRegressor"]
 
+_M5 = Pruning(M5_PENALTY)
+# What "auto" is besides M5, which charges for every leaf: few examples of many classes would be left with the root.
+_AUTO = dict.fromkeys(CLASS_TASKS) | dict.fromkeys(LABEL_TASKS, Pruning(1.0, plain=True))
+
 Self = TypeVar("Self", bound="_SingleTree")
 
 
@@ -59,10 +63,7 @@ class _SingleTree(PCTPredictor):
         if given is None:
             return None
         if isinstance(given, str) and given in ("auto", "m5"):
-            # M5 charges a tree for every leaf: few examples of many classes would be left with the root.
-            if given == "auto" and task in CLASS_TASKS:
-                return None
-            return Pruning(1.0, plain=True) if given == "auto" and task in LABEL_TASKS else Pruning(M5_PENALTY)
+            return _AUTO.get(task, _M5) if given == "auto" else _M5
         if isinstance(given, Real) and not isinstance(given, bool) and float(given) >= 0:
             return Pruning(float(given))
         raise ParameterError(f"pruning={given!r}: choose 'auto', 'm5', None or a penalty of at least 0")
@@ -232,7 +233,7 @@ class PCTRegressor(_SingleTree, PCTRegressorBase):
         Least weight of a leaf.
     max_depth : int or None
         Greatest depth of a leaf; None: no limit.
-    pruning : "m5", None or float
+    pruning : "m5", "auto" (the same), None or float
         M5 replaces a subtree by a leaf where the leaf's estimated error sqrt(E / n) (n + 2 v) / (n - v) is not
         larger: E squared distances from the prototypes, n examples, v leaves and tests. A number takes the place of
         the 2: 1 keeps larger trees. None: no pruning.

@@ -16,7 +16,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.ensembles.plan import GrowingRules
 from omnirank.ensembles.supervision_losses import LabelledExamples, cross_validated_error, out_of_bag_losses
 from omnirank.ensembles.supervision_neighbors import neighbor_losses
-from omnirank.tasks import LABEL_TASKS, ClusteringColumns, PrototypeColumns, clustering_columns, get_task
+from omnirank.tasks import LABEL_TASKS, ClusteringColumns, clustering_columns, get_task, plain_columns
 from omnirank.trees.pruning import Pruning
 
 __all__ = ["Supervision", "check_supervision", "labelled_part", "resolve_supervision"]
@@ -167,15 +167,9 @@ def resolve_supervision(
     clustering = clustering_columns(columns, None, rules.normalize_targets)
     if n_ranked is None:
         if dataset.task in LABEL_TASKS:
-            clustering = _as_they_are(columns)
+            clustering = plain_columns(columns, clustering)
         return _by_out_of_bag_loss(examples, rules, clustering, weight, _GRID, _TREES, single)
     return _for_ranking(examples, rules, clustering, weight, n_ranked)
-
-
-def _as_they_are(columns: PrototypeColumns) -> ClusteringColumns:
-    """Labels not divided by their variances, which would let a rare one count as much as a common one."""
-    plain = clustering_columns(columns, None, normalize=False)
-    return replace(plain, weights=plain.weights / (plain.weights @ columns.variance[plain.columns]))
 
 
 def _for_ranking(

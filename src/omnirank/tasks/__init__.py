@@ -11,6 +11,7 @@ from omnirank.tasks.columns import (
     PrototypeColumns,
     clustering_columns,
     feature_columns,
+    plain_columns,
     prototype_columns,
 )
 from omnirank.tasks.distances import target_distance
@@ -29,6 +30,7 @@ __all__ = [
     "clustering_columns",
     "feature_columns",
     "get_task",
+    "plain_columns",
     "prototype_columns",
     "target_distance",
 ]

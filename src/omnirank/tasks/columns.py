@@ -27,6 +27,7 @@ __all__ = [
     "PrototypeColumns",
     "clustering_columns",
     "feature_columns",
+    "plain_columns",
     "prototype_columns",
 ]
 
@@ -227,6 +228,33 @@ def clustering_columns(
     second = paired & np.append(False, owner[1:] == owner[:-1])
     weights = scale[owner] * np.where(paired, 2.0, 1.0)
     return ClusteringColumns(positions[~second], weights[~second])
+
+
+def plain_columns(columns: PrototypeColumns, clustering: ClusteringColumns) -> ClusteringColumns:
+    """Return the clustering columns with variables that count as they are, not divided by their impurities.
+
+    Divided by its impurity, a rare label counts as much as a common one, though few examples cannot tell how to predict
+    it. Together they count as much as before: the impurity of the training set stays the same.
+
+    Parameters
+    ----------
+    columns : PrototypeColumns
+        The coded training target, in which every variable is one column, such as label sets.
+    clustering : ClusteringColumns
+        Its clustering columns.
+
+    Examples
+    --------
+    >>> from omnirank.data.infer import target_from
+    >>> from omnirank.tasks.columns import clustering_columns, plain_columns, prototype_columns
+    >>> target, _ = target_from([[1, 0], [0, 0], [0, 1], [0, 1]], "multi-label")
+    >>> columns = prototype_columns(target)
+    >>> plain_columns(columns, clustering_columns(columns)).weights.round(3).tolist()
+    [2.286, 2.286]
+    """
+    weights = columns.weights[columns.variable[clustering.columns]].astype(np.float64)
+    variance = columns.variance[clustering.columns]
+    return ClusteringColumns(clustering.columns, weights * (clustering.weights @ variance) / (weights @ variance))
 
 
 def _variances(columns: PrototypeColumns, sample_weight: np.ndarray | None) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from omnirank.data.table import is_sparse
-from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
+from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns, plain_columns
 from omnirank.trees.prototypes import membership, node_means
 
 __all__ = [
@@ -46,9 +46,8 @@ def prune(
 ) -> Any:
     """Return the tree pruned by M5.
 
-    Divided by its variance, a rare label counts as much as a common one, though no leaf of few examples can predict it:
-    with many of them nothing would be left of a tree. As they are, labels count by their hierarchical weights; together
-    as much as before, so that features beside them count as they did.
+    With many rare labels that are divided by their variances, nothing would be left of a tree: no leaf of few examples
+    predicts them (:func:`omnirank.tasks.columns.plain_columns`).
 
     Parameters
     ----------
@@ -61,10 +60,8 @@ def prune(
     """
     errors = node_errors(grown, columns, clustering, weight, around)
     if rule.plain:
-        plain = columns.weights[columns.variable[clustering.columns]].astype(np.float64)
-        variance = columns.variance[clustering.columns]
-        plain *= (clustering.weights @ variance) / (plain @ variance)
-        change = ClusteringColumns(clustering.columns, plain - clustering.weights)
+        plain = plain_columns(columns, clustering)
+        change = ClusteringColumns(clustering.columns, plain.weights - clustering.weights)
         errors = np.maximum(errors + all_node_errors(grown, columns, change, weight), 0.0)
     return prune_m5(grown, errors, rule.penalty)
 
