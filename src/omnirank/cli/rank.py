@@ -30,6 +30,11 @@ _SHOWN = 20
 _SHOWN_TARGETS = 20
 _TREES = "Ensembles of trees"
 
+
+def _tree_option(name: str, text: str, metavar: str | None = None) -> Any:
+    return typer.Option(name, help=text, metavar=metavar, show_default=False, rich_help_panel=_TREES)
+
+
 MethodOption = Annotated[
     str | None,
     typer.Option("--method", "-m", help="Method (default: genie3); omnirank methods lists them."),
@@ -42,43 +47,22 @@ OutOption = Annotated[
     Path | None, typer.Option("--out", "-o", help="Write the whole ranking to this .csv or .json file.")
 ]
 EnsembleOption = Annotated[
-    str | None,
-    typer.Option(
-        "--ensemble",
-        help="random-forest, extra-trees or bagging (default: random-forest).",
-        show_default=False,
-        rich_help_panel=_TREES,
-    ),
+    str | None, _tree_option("--ensemble", "random-forest, extra-trees or bagging (default: random-forest).")
 ]
 TreesOption = Annotated[
     str | None,
-    typer.Option(
-        "--trees",
-        metavar="N",
-        help="Number of trees, or auto: until the ranking has converged (default: 100).",
-        show_default=False,
-        rich_help_panel=_TREES,
-    ),
+    _tree_option("--trees", "Number of trees, or auto: until the ranking has converged (default: 100).", metavar="N"),
 ]
 MaxFeaturesOption = Annotated[
     str | None,
-    typer.Option(
+    _tree_option(
         "--max-features",
+        "Features drawn in a node: a count, a share (0.5), sqrt, log2 or all (default: by ensemble).",
         metavar="N",
-        help="Features drawn in a node: a count, a share (0.5), sqrt, log2 or all (default: by ensemble).",
-        show_default=False,
-        rich_help_panel=_TREES,
     ),
 ]
 MinLeafOption = Annotated[
-    float | None,
-    typer.Option(
-        "--min-leaf",
-        metavar="N",
-        help="Least number of examples in a leaf (default: 2).",
-        show_default=False,
-        rich_help_panel=_TREES,
-    ),
+    float | None, _tree_option("--min-leaf", "Least number of examples in a leaf (default: 2).", metavar="N")
 ]
 PerTargetOption = Annotated[
     bool,
