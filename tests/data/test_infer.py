@@ -315,6 +315,33 @@ def test_rows_of_equal_lengths_are_a_matrix():
     assert zeros_and_ones.dense().tolist() == [[0, 1], [1, 1]]
 
 
+@pytest.mark.parametrize(
+    ("y", "task"),
+    [
+        (np.array([1.0, 2.0, 3.0]) * 1e20, "regression"),
+        ([1e20, None, -3e20], "regression"),
+        (pd.Series([1e20, 2e20, NAN]), "regression"),
+        (pd.DataFrame({"y": [1e20, 2e20]}), "regression"),
+        (np.array([1.0, 2.0**53]), "regression"),
+        (np.array([1.0, -(2.0**53)]), "regression"),
+        (np.array([1e20, 2e20], np.float32), "regression"),
+        (np.array([1.0, 2.0**53 - 1]), "classification"),
+        (np.array([[1e20], [2e20]]), "regression"),
+        (np.array([[1e20, 1.0], [2e20, 0.0]]), "multi-target-regression"),
+        (sparse.csr_array([[1e20], [0.0]]), "regression"),
+    ],
+)
+def test_floats_that_are_whole_by_their_size_are_no_classes(y, task):
+    """From 2^53 on every float is a whole number: that it is one says nothing."""
+    assert target_from(y)[1] == task
+
+
+def test_integers_beyond_floats_are_refused_as_classes():
+    for y in (np.array([2**60, 2**60 + 1]), [2**60, None, 3]):
+        with pytest.raises(DataError, match="2\\*\\*53"):
+            target_from(y)
+
+
 def test_huge_integers_may_be_numbers():
     assert target_from(np.array([2**60, 0]), task="regression")[0].values[0, 0] == 2.0**60
 

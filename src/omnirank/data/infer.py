@@ -94,10 +94,10 @@ def target_from(
 def infer_task(table: Table, declared: bool = False, integers: bool = False) -> str:
     """Return the task of a table of target columns.
 
-    One column: a nominal one is a class; so is a numeric one whose known values are all whole numbers,
-    unless ``declared``. Several: label sets where all are 0 or 1 (undeclared numbers, or nominals with that
-    domain), else classes where all are nominal or of integer type, else numbers, or mixed where some are
-    nominal.
+    One column: a nominal one is a class; so is a numeric one whose known values are all whole numbers, unless
+    ``declared``. Floats from 2^53 on are never classes: all of them are whole. Several: label sets where all are 0 or 1
+    (undeclared numbers, or nominals with that domain), else classes where all are nominal or of integer type, else
+    numbers, or mixed where some are nominal.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def infer_task(table: Table, declared: bool = False, integers: bool = False) -> 
     nominal = table.is_nominal
     numbers = not nominal.any()
     if table.n_columns == 1:
-        classes = not numbers or (not declared and _all_whole(table.column(0)))
+        classes = not numbers or (not declared and _all_whole(table.column(0), integers))
         return "classification" if classes else "regression"
     if declared and not nominal.all():
         return "multi-target-regression" if numbers else "mixed-targets"
@@ -268,9 +268,10 @@ def _says_nothing(table: Table) -> bool:
     return table.n_missing == table.n_rows * table.n_columns
 
 
-def _all_whole(values: np.ndarray) -> bool:
+def _all_whole(values: np.ndarray, integers: bool) -> bool:
     known = values[~np.isnan(values)]
-    return bool(np.array_equal(known, np.round(known)))
+    exact = integers or bool((np.abs(known) < LARGEST_EXACT).all())
+    return exact and bool(np.array_equal(known, np.round(known)))
 
 
 def _all_binary(table: Table) -> bool:
