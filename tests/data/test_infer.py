@@ -271,10 +271,10 @@ def test_given_task_overrides():
         (np.eye(2), {"names": ["a"]}, DataError, "y has 2 columns, but there are 1 target names"),
         (np.eye(2), {"names": ["a", "a"]}, DataError, "two columns are called 'a'"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), {}, DataError, "two columns are called 'a'"),
-        ([2**53, 2**53 + 1], {}, DataError, "integers beyond 2"),
-        (np.array([-(2**60)]), {}, DataError, "integers beyond 2"),
-        (pl.Series([2**60]), {}, DataError, "target 'y' holds integers beyond 2"),
-        (np.array([[1, 2**60]]), {}, DataError, "target 'y2' holds integers beyond 2"),
+        ([2**53, 2**53 + 1], {}, DataError, "numbers beyond 2"),
+        (np.array([-(2**60)]), {}, DataError, "numbers beyond 2"),
+        (pl.Series([2**60]), {}, DataError, "target 'y' holds numbers beyond 2"),
+        (np.array([[1, 2**60]]), {}, DataError, "target 'y2' holds numbers beyond 2"),
     ],
 )
 def test_errors(y, options, error, message):
@@ -336,10 +336,10 @@ def test_floats_that_are_whole_by_their_size_are_no_classes(y, task):
     assert target_from(y)[1] == task
 
 
-def test_integers_beyond_floats_are_refused_as_classes():
-    for y in (np.array([2**60, 2**60 + 1]), [2**60, None, 3]):
+def test_numbers_beyond_those_that_floats_tell_apart_are_refused_as_classes():
+    for y, task in ((np.array([2**60, 2**60 + 1]), "auto"), ([2**60, None, 3], "auto"), ([1e20, 1.0], "classification")):
         with pytest.raises(DataError, match="2\\*\\*53"):
-            target_from(y)
+            target_from(y, task)
 
 
 def test_huge_integers_may_be_numbers():

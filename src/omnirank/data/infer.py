@@ -88,7 +88,7 @@ def target_from(
     if task == "auto" and _says_nothing(table):
         return None, "clustering"
     found = infer_task(table, declared=declared, integers=integers) if task == "auto" else task
-    return _build(table, found, integers), found
+    return _build(table, found), found
 
 
 def infer_task(table: Table, declared: bool = False, integers: bool = False) -> str:
@@ -284,21 +284,21 @@ def _all_binary(table: Table) -> bool:
 # -- targets ------------------------------------------------------------------------------------------
 
 
-def _build(table: Table, task: str, integers: bool) -> Target:
+def _build(table: Table, task: str) -> Target:
     _check_kinds(table.names, table.levels, task)
     if task == "multi-label":
         return label_target(table)
-    return Target.from_table(_all_nominal(table, integers) if task.endswith("classification") else table)
+    return Target.from_table(_all_nominal(table) if task.endswith("classification") else table)
 
 
-def _all_nominal(table: Table, integers: bool) -> Table:
+def _all_nominal(table: Table) -> Table:
     columns, levels = [], []
     for i, lev in enumerate(table.levels):
         cells = table.column(i)
         if lev is None:
-            if integers and (np.abs(cells) >= LARGEST_EXACT).any():
+            if (np.abs(cells) >= LARGEST_EXACT).any():
                 raise DataError(
-                    f"target {table.names[i]!r} holds integers beyond 2**53, which floats cannot tell apart: "
+                    f"target {table.names[i]!r} holds numbers beyond 2**53, which floats cannot tell apart: "
                     "give classes as strings"
                 )
             cells, lev = code_numbers(cells)

@@ -46,7 +46,9 @@ def unit(state):
 def between(low, high, share):
     """The number that lies a share of the way from low to high, also where their difference is infinite."""
     span = high - low
-    return (1.0 - share) * low + share * high if span == np.inf else low + share * span
+    if span == np.inf:  # low < 0 < high; the maximum keeps the compiler from factoring the share out
+        return (1.0 - share) * low + max(share * high, 0.0)
+    return low + share * span
 
 
 @inlined
