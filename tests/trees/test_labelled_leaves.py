@@ -82,9 +82,7 @@ def test_fewer_labelled_examples_than_a_leaf_needs(ensemble, binary):
     y = np.where(np.arange(80) < 6, rng.normal(size=80), np.nan)
     scores = []
     for cells in (X, sparse.csc_array(X)):
-        ranker = om.EnsembleRanker(
-            ensemble=ensemble, n_trees=4, supervision=0.5, min_labelled_leaf=10, random_state=0
-        )
+        ranker = om.EnsembleRanker(ensemble=ensemble, n_trees=4, supervision=0.5, min_labelled_leaf=10, random_state=0)
         scores.append(ranker.fit(cells, y).feature_importances_)
     assert not np.any(scores)
 

@@ -104,7 +104,7 @@ def majority_levels(by_node: np.ndarray, columns: PrototypeColumns, variables: n
 
 
 def weighted_impurities(columns: PrototypeColumns, dense: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Return the weighted variance of each number, in its unit, and the Gini index of each class on the training set."""
+    """Return the weighted variance of each number, in its unit, and the Gini index of each class in training."""
     variance = np.zeros(columns.n_columns)
     for c, cells in enumerate(dense.T):
         known = ~np.isnan(cells)
