@@ -25,6 +25,7 @@ KINDS = rng.choice(list("abcd"), N)
 SIGNAL = NUMBERS[:, 0] + 0.5 * NUMBERS[:, 1] * (KINDS == "a") + 0.3 * NUMBERS[:, 2] + rng.normal(size=N) * 0.2
 GAPS = rng.random((N, 6)) < 0.1
 FEW_CELLS = np.where(rng.random((N, 6)) < 0.4, NUMBERS, 0.0)
+FEW_CELLS[:, 0] = NUMBERS[:, 0]  # no two rows are equal: ties between neighbours go by their places
 ROWS, COLUMNS = rng.permutation(N), rng.permutation(6)
 
 TARGETS = {
@@ -64,8 +65,6 @@ RANKERS = {
 
 
 def ranked(name, target, layout, rows=slice(None), columns=slice(None)):
-    if name == "univariate" and target == "few-labels":
-        pytest.skip("univariate scores drop examples without labels")
     X, y = taken(FEATURES[layout](), rows, columns), TARGETS[target]
     X = sparse.csc_array(X) if layout == "sparse" else X
     return RANKERS[name](target).fit(X, None if y is None else y[rows]).feature_importances_
@@ -80,9 +79,12 @@ def test_the_order_of_rows(name, target, layout):
     np.testing.assert_allclose(ranked(name, target, layout, rows=ROWS), usual, rtol=1e-9, atol=1e-12)
 
 
+# Counts of classes tie often: features that part them alike gain the same, and their places decide.
+CASES = [(name, target) for name in RANKERS for target in TARGETS]
+
+
 @pytest.mark.parametrize("layout", FEATURES)
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("name", RANKERS)
+@pytest.mark.parametrize(("name", "target"), [case for case in CASES if case != ("tree", "classification")])
 def test_the_order_of_columns(name, target, layout):
     columns = np.append(COLUMNS, 6)[[6, *range(6)]] if layout == "mixed" else COLUMNS
     usual = ranked(name, target, layout)
