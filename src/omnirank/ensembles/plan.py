@@ -319,7 +319,7 @@ def _missing(cells: np.ndarray) -> np.ndarray:
 
 def _warn_about_few_labels(labelled: float, least: float) -> None:
     """A child has no labelled weight or at least ``least``; where there is less of it, no child can have any."""
-    if labelled < least:
+    if labelled < least * (1 - 1e-9):  # weights are sums of floats
         warnings.warn(
             f"no split is admissible: the labelled examples weigh {labelled:g} together, less than one leaf of "
             f"min_labelled_leaf={least:g}; lower it, or leave it at 0",
