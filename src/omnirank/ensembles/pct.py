@@ -123,7 +123,7 @@ class PCTClassifier(_SingleTree, PCTClassifierBase):
         count in E as they are, not divided by their variances as otherwise; no pruning for classes, where M5 leaves
         little of a tree of many classes and few examples.
     nominal_tests : {"ordered", "greedy", "one-against-rest"}
-        How subsets of a nominal feature's levels are searched.
+        How subsets of a nominal feature's levels are searched; "greedy" cuts more than 1024 levels in a node in order.
     tie_break : {"random", "first"}
         Which of several equally good tests is taken: by the seed, or the first.
     normalize_targets : bool
@@ -238,7 +238,7 @@ class PCTRegressor(_SingleTree, PCTRegressorBase):
         larger: E squared distances from the prototypes, n examples, v leaves and tests. A number takes the place of
         the 2: 1 keeps larger trees. None: no pruning.
     nominal_tests : {"ordered", "greedy", "one-against-rest"}
-        How subsets of a nominal feature's levels are searched.
+        How subsets of a nominal feature's levels are searched; "greedy" cuts more than 1024 levels in a node in order.
     tie_break : {"random", "first"}
         Which of several equally good tests is taken: by the seed, or the first.
     normalize_targets : bool

@@ -45,7 +45,7 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
     feature_weights : None, Ranking or array-like
         How much each feature counts in the impurity, relative to the largest.
     nominal_tests : {"ordered", "greedy", "one-against-rest"}
-        How subsets of a nominal feature's levels are searched.
+        How subsets of a nominal feature's levels are searched; "greedy" cuts more than 1024 levels in a node in order.
     tie_break : {"first", "random"}
         Which of several equally good tests is taken: the first, or by the seed. Several features often divide few
         examples in the same way.

@@ -40,7 +40,7 @@ class PCTForestClassifier(Forest, PCTClassifierBase):
         Whether a further fit on the same data adds trees up to ``n_trees``: the result is that of growing them at
         once.
     nominal_tests : {"ordered", "greedy", "one-against-rest"}
-        How subsets of a nominal feature's levels are searched.
+        How subsets of a nominal feature's levels are searched; "greedy" cuts more than 1024 levels in a node in order.
     tie_break : {"random", "first"}
         Which of several equally good tests is taken: by the seed, or the first.
     normalize_targets : bool
@@ -195,7 +195,7 @@ class PCTForestRegressor(Forest, PCTRegressorBase):
         Whether a further fit on the same data adds trees up to ``n_trees``: the result is that of growing them at
         once.
     nominal_tests : {"ordered", "greedy", "one-against-rest"}
-        How subsets of a nominal feature's levels are searched.
+        How subsets of a nominal feature's levels are searched; "greedy" cuts more than 1024 levels in a node in order.
     tie_break : {"random", "first"}
         Which of several equally good tests is taken: by the seed, or the first.
     normalize_targets : bool

@@ -108,7 +108,7 @@ class EnsembleRanker(BaseRanker):
         targets sums to Genie3; the permutation score of a target is that of its own error. The symbolic score
         cannot be split.
     nominal_tests : {"ordered", "greedy", "one-against-rest"}
-        How subsets of a nominal feature's levels are searched.
+        How subsets of a nominal feature's levels are searched; "greedy" cuts more than 1024 levels in a node in order.
     tie_break : {"random", "first"}
         Which of several equally good tests is taken: by the seed, or the first.
     hierarchy_weight : float

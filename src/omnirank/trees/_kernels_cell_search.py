@@ -10,7 +10,7 @@ from omnirank.core._kernels_vector import count_bits
 from omnirank.core.compiled import dispatched, inlined
 from omnirank.trees._kernels_cell_gains import split_gain
 from omnirank.trees._kernels_cells import BinaryCells, BinaryDraws, DrawnCells, ValuedCells, clear, step
-from omnirank.trees._kernels_random import mix, tie_priority, unit
+from omnirank.trees._kernels_random import between, mix, tie_priority, unit
 from omnirank.trees._kernels_split import SLACK, TIE
 
 # Nodes of up to this many rows look features up row by row (in bits), larger ones filter the feature's rows.
@@ -173,7 +173,7 @@ def _threshold(features, low, high, state):
     """Uniform between two of the features' values, below the larger one."""
     smallest = features.values[low]
     largest = features.values[high]
-    threshold = features.values.dtype.type(smallest + unit(state) * (largest - smallest))
+    threshold = features.values.dtype.type(between(smallest, largest, unit(state)))
     return threshold if threshold < largest else smallest
 
 
@@ -317,5 +317,5 @@ def _midpoint(features, best, test):
     start = features.value_starts[test[FEATURE]]
     low = features.values[start + test[BELOW]]
     high = features.values[start + test[ABOVE]]
-    middle = low + (high - low) * features.half[0]
+    middle = between(low, high, features.half[0])
     return middle if low <= middle < high else low
