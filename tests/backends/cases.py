@@ -147,13 +147,17 @@ def _few_labels() -> Iterator[tuple[str, Case]]:
         yield f"few labels, relief, {task}", partial(ranked, om.ReliefRanker, data(task, layouts[-i % 5], 0.2))
     for task in ("classification", "multi-target-regression", "multi-label"):
         small = data(task, "dense", 0.3, 120)
-        yield f"few labels, ensemble, {task}, cv", partial(ranked, om.EnsembleRanker, small, supervision="cv", n_trees=6)
+        yield (
+            f"few labels, ensemble, {task}, cv",
+            partial(ranked, om.EnsembleRanker, small, supervision="cv", n_trees=6),
+        )
     chosen = partial(ranked, om.ReliefRanker, n_neighbors="auto", influence="auto")
     for task in ("classification", "regression", "multi-label"):
         yield f"few labels, relief, {task}, auto", partial(chosen, data(task, "missing", 0.2, 300))
     weighed = {"supervision": 0.5, "feature_weights": "auto", "min_labelled_leaf": 3, "n_trees": 4}
-    yield "few labels, weights of features", partial(
-        ranked, om.EnsembleRanker, data("regression", "nominal", 0.3), **weighed
+    yield (
+        "few labels, weights of features",
+        partial(ranked, om.EnsembleRanker, data("regression", "nominal", 0.3), **weighed),
     )
 
 
@@ -198,8 +202,9 @@ def _predictors() -> Iterator[tuple[str, Case]]:
                 continue
             few = data(task, "missing", 0.3, 400)
             for level in ("auto", 0.5):
-                yield f"{name}, {task}, few labels, {level}", partial(
-                    transduced, make, few, supervision=level, **_small(make)
+                yield (
+                    f"{name}, {task}, few labels, {level}",
+                    partial(transduced, make, few, supervision=level, **_small(make)),
                 )
         if task != "clustering":
             few = data(make.supported_tasks[0], "dense", 0.3, 120)
@@ -225,7 +230,10 @@ def _large() -> Iterator[tuple[str, Case]]:
     large = data("multi-target-regression", "dense", 1.0, 30_000)
     few = large.hide_labels(np.arange(30_000) % 3 > 0)
     yield "large, ensemble", partial(ranked, om.EnsembleRanker, large, n_trees=4, max_depth=5, score="permutation")
-    yield "large, extra trees", partial(ranked, om.EnsembleRanker, large, n_trees=4, max_depth=5, ensemble="extra-trees")
+    yield (
+        "large, extra trees",
+        partial(ranked, om.EnsembleRanker, large, n_trees=4, max_depth=5, ensemble="extra-trees"),
+    )
     yield "large, few labels", partial(ranked, om.EnsembleRanker, few, n_trees=3, max_depth=4, supervision=0.5)
     yield "large, relief", partial(ranked, om.ReliefRanker, large, n_iterations=300)
     yield "large, univariate", partial(ranked, om.UnivariateRanker, data("classification", "nominal", 1.0, 60_000))
@@ -252,9 +260,17 @@ def quick(names: list[str]) -> list[str]:
     """Return the cases that the suite runs: all methods, estimators, tasks and kinds of features, not all together."""
     layouts = list(LAYOUTS)
     pairs = [f"{task}, {layouts[i % len(layouts)]}" for i, task in enumerate(TASKS)]
-    chosen = {f"{method.name}, {pairs[(5 * i + j) % len(pairs)]}" for i, method in enumerate(om.methods()) for j in (0, 3)}
-    chosen |= {f"{name}, {make.supported_tasks[-1]}, missing" for name, make in predictors().items() if name != _CLUSTERER}
-    chosen |= {f"{_CLUSTERER}, clustering, sparse", "relieff, classification, missing", "univariate, clustering, missing"}
+    chosen = {
+        f"{method.name}, {pairs[(5 * i + j) % len(pairs)]}" for i, method in enumerate(om.methods()) for j in (0, 3)
+    }
+    chosen |= {
+        f"{name}, {make.supported_tasks[-1]}, missing" for name, make in predictors().items() if name != _CLUSTERER
+    }
+    chosen |= {
+        f"{_CLUSTERER}, clustering, sparse",
+        "relieff, classification, missing",
+        "univariate, clustering, missing",
+    }
     chosen |= {name for name in names if name in _QUICK}
     return [name for name in names if name in chosen]
 
