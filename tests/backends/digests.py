@@ -17,6 +17,7 @@ import omnirank as om
 def digest(result: Any) -> str:
     """Return the hash of a result of any type that omnirank returns.
 
+    >>> from backends.digests import digest
     >>> digest([0.1 + 0.2, None]) == digest([0.3, None])
     False
     """

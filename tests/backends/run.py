@@ -1,10 +1,12 @@
 """Run cases under one of joblib's backends and print their digests as JSON.
 
-    python tests/backends/run.py loky            # all cases
-    python tests/backends/run.py loky quick      # those that the suite runs
-    python tests/backends/run.py loky "relief,"  # those whose name holds a text
+    export PYTHONPATH=tests MALLOC_PERTURB_=165
+    python -m backends.run loky            # all cases
+    python -m backends.run loky quick      # those that the suite runs
+    python -m backends.run loky "relief,"  # those whose name holds a text
 
-Each line is a case: its name, its digest (or the error) and how often its work was spread over several workers.
+The first line says whether other processes did the work. Each line after it is a case: its name, its digest (or the
+error), how often its work was spread over several workers, and the time.
 """
 
 from __future__ import annotations
@@ -17,13 +19,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-import cases
 import joblib
-from digests import digest
 
+from backends import cases
+from backends.digests import digest
 from omnirank.core import parallel
 
-BACKENDS = ("serial", "threading", "loky", "multiprocessing", "dask")
 N_WORKERS = 2
 
 
@@ -51,7 +52,7 @@ def chosen(what: str) -> dict[str, Any]:
 
 
 def main(backend: str, what: str = "") -> None:
-    """Print one line of JSON for each case, the first for the processes that did the work."""
+    """Print one line of JSON for each case."""
     n_spread = 0
     several = parallel._several
 

@@ -42,9 +42,9 @@ def run_parallel(
     Parameters
     ----------
     function : callable
-        Called once an item. It returns all that it computes and changes nothing else: what a worker process writes into
-        arrays of the caller is lost. It can be pickled: a module-level function, a ``partial`` of one, or an object of a
-        module-level class. To gain from threads it must release the GIL (compiled kernels do).
+        Called once an item. It returns all that it computes and changes nothing else: what a worker process writes
+        into arrays of the caller is lost. It can be pickled: a module-level function, a ``partial`` of one, or an
+        object of a module-level class. To gain from threads it must release the GIL (compiled kernels do).
     items : iterable
         What to work on; give blocks of work (see `blocks`) where a single item takes microseconds.
     n_jobs : int or None
@@ -172,8 +172,8 @@ def _joblib_results(
 ) -> Iterable[Result]:
     from joblib import Parallel, delayed
 
-    # No backend is named here, so that joblib.parallel_config decides; threads are only a preference. Large arrays reach
-    # processes as mapped files, by default read-only: for Numba another type, for which it would compile all kernels anew.
+    # No backend is named here, so that joblib.parallel_config decides; threads are only a preference. Large arrays
+    # reach processes as mapped files, by default read-only: another type, for which Numba would compile kernels anew.
     options: dict[str, Any] = {"n_jobs": workers, "prefer": "threads", "mmap_mode": "c"}
     try:
         parallel = Parallel(return_as="generator" if one_by_one else "list", **options)
