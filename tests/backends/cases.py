@@ -16,6 +16,7 @@ import numpy as np
 import omnirank as om
 from omnirank.data.estimator_input import without_target
 from omnirank.data.infer import TASKS
+from omnirank.evaluation.folds import make_folds
 from omnirank.evaluation.protocols import evaluate_folds
 from omnirank.tasks import LABEL_TASKS, get_task
 
@@ -94,7 +95,9 @@ def evaluated(train: om.Dataset, test: om.Dataset, **settings: Any) -> Any:
 
 def evaluated_on_folds(dataset: om.Dataset) -> Any:
     """Return the measures of a ranker over folds."""
-    return evaluate_folds(om.EnsembleRanker(n_trees=3, random_state=0), dataset, n_folds=2, n_neighbors=5).table
+    folds = make_folds(dataset, n_folds=2, random_state=0)
+    found = evaluate_folds(om.EnsembleRanker(n_trees=3, random_state=0), dataset, folds, n_neighbors=5)
+    return [found.frame, found.summary, found.rankings]
 
 
 def _seed(estimator: Any) -> dict[str, Any]:
