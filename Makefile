@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
 
-.PHONY: demo test lint types unit docs bench clean
+.PHONY: demo test test-backends lint types unit docs bench clean
 
 demo: $(VENV)/.base
 	$(BIN)/omnirank demo
@@ -23,6 +23,10 @@ types: $(VENV)/.dev
 # The whole suite with compiled kernels; one of its tests runs the kernels interpreted as well.
 unit: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2
+
+# Every estimator, task and kind of data under every backend of joblib, bit by bit; `unit` runs a part of it.
+test-backends: $(VENV)/.dev
+	OMNIRANK_BACKENDS=all $(BIN)/python -m pytest -n 2 tests/backends
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html

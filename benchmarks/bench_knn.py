@@ -56,7 +56,12 @@ def by_sklearn(data: om.Dataset) -> np.ndarray:
 def products_alone(data: om.Dataset, precision: Any) -> None:
     """Multiply the matrix with its transpose, by blocks of rows, one thread a worker."""
     X = data.features.numeric.astype(precision)
-    run_parallel(lambda start: np.matmul(X[start : start + BLOCK], X.T)[0, 0], range(0, len(X), BLOCK), WORKERS)
+    run_parallel(partial(product_of_rows, X), range(0, len(X), BLOCK), WORKERS)
+
+
+def product_of_rows(X: np.ndarray, start: int) -> float:
+    """Multiply a block of rows with all rows; return one cell."""
+    return np.matmul(X[start : start + BLOCK], X.T)[0, 0]
 
 
 def mean_prediction(means: Any) -> dict[str, float]:

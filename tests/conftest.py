@@ -6,6 +6,9 @@ import pytest
 from benchmarks.public_data import VARIABLE, public_data
 from hypothesis import settings
 
+# All work for workers goes through pickles, also where there is one worker: what processes would lose is lost here too.
+os.environ.setdefault("OMNIRANK_PICKLED_WORK", "1")
+
 # No deadlines: how long an example takes says more about what else the machine does.
 settings.register_profile("by hand", deadline=None)
 # Where CI is set, examples do not change from run to run: a failure there belongs to the change under test. Runs by

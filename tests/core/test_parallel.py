@@ -3,6 +3,7 @@ import os
 import sys
 import threading
 import time
+from functools import partial
 
 import joblib
 import numpy as np
@@ -30,6 +31,12 @@ def slow_for_small(i):
     return i
 
 
+@pytest.fixture
+def in_memory(monkeypatch):
+    """Functions of a test may share memory with it."""
+    monkeypatch.delenv("OMNIRANK_PICKLED_WORK")
+
+
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 5, -1])
 @pytest.mark.parametrize("progress", [None, True, False])
 def test_results_come_in_the_order_of_the_items(n_jobs, progress):
@@ -44,10 +51,57 @@ def test_no_items_give_no_results():
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_errors_come_through_as_they_are(n_jobs):
     with pytest.raises(ZeroDivisionError):
-        run_parallel(lambda i: 1 // i, [1, 0, 2], n_jobs=n_jobs)
+        run_parallel(partial(divmod, 1), [1, 0, 2], n_jobs=n_jobs)
 
 
-def test_several_workers_are_threads_and_one_is_the_caller():
+def fill(values, i):
+    values[i] = 1
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_what_work_writes_is_lost_in_the_tests_as_in_processes(n_jobs):
+    values = np.zeros(3)
+    run_parallel(partial(fill, values), range(3), n_jobs=n_jobs)
+    assert not values.any()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_work_that_processes_cannot_be_given_is_an_error_in_the_tests(n_jobs):
+    values = np.zeros(3)
+    with pytest.raises(AssertionError, match=r"worker processes cannot be given .*<lambda>"):
+        run_parallel(lambda i: values.__setitem__(i, 1), range(3), n_jobs=n_jobs)
+    with pytest.raises(AssertionError, match=r"cannot be given .*lock"):
+        run_parallel(bool, [threading.Lock()] * 2, n_jobs=n_jobs)
+    with pytest.raises(AssertionError, match="cannot return it"):
+        run_parallel(iter_of, range(2), n_jobs=n_jobs)
+
+
+def iter_of(_):
+    return (i for i in range(3))
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky", "multiprocessing"])
+@pytest.mark.parametrize("progress", [False, True])
+def test_batches_of_items_keep_their_order(backend, progress):
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        assert run_parallel(abs, range(0, -37, -1), progress=progress) == list(range(37))
+
+
+def is_writeable(values, _):
+    return os.getpid(), values.flags.writeable
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
+def test_large_arrays_reach_processes_writeable(in_memory, backend):
+    """Read-only arrays are another type for Numba, which would compile every kernel for them again."""
+    values = np.zeros(2**18)
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        found = run_parallel(partial(is_writeable, values), range(4))
+    assert os.getpid() not in dict(found)
+    assert all(writeable for _, writeable in found)
+
+
+def test_several_workers_are_threads_and_one_is_the_caller(in_memory):
     def thread(_):
         time.sleep(0.02)
         return threading.get_ident()
@@ -87,7 +141,7 @@ def test_blas_has_one_thread_inside_and_its_own_number_after(n_jobs):
 
 
 @pytest.mark.skipif(joblib.cpu_count() < 2, reason="BLAS has one thread anyway")
-def test_callers_in_several_threads_leave_blas_as_it_was():
+def test_callers_in_several_threads_leave_blas_as_it_was(in_memory):
     before = blas_threads()
     gate = threading.Barrier(2)
 
@@ -181,7 +235,7 @@ def test_a_closed_terminal_does_not_cost_the_results(impatient, monkeypatch):
     assert run_parallel(wait, range(2), progress=True) == [1, 1]
 
 
-def test_work_inside_work_does_not_multiply_the_workers_for_ever():
+def test_work_inside_work_does_not_multiply_the_workers_for_ever(in_memory):
     def third(_):
         return worker_count(2)
 
@@ -191,7 +245,7 @@ def test_work_inside_work_does_not_multiply_the_workers_for_ever():
     assert run_parallel(second, range(2), n_jobs=2) == [(2, [1, 1])] * 2
 
 
-def test_the_first_error_stops_what_has_not_begun():
+def test_the_first_error_stops_what_has_not_begun(in_memory):
     begun = []
 
     def work(i):

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from omnirank.data.convert import table_from
 from omnirank.data.table import Table
-from omnirank.neighbors import weighted_cells, weighted_knn
+from omnirank.neighbors import weighted_cells
 from omnirank.neighbors.weighted_knn import neighbor_means, weighted_neighbors
 from reference import neighbors_distances as reference
 from reference import relief_cases as cases
@@ -182,23 +182,6 @@ def test_means_of_sparse_values():
     rng = np.random.default_rng(1)
     values, ids = sparse.random_array((50, 6), density=0.2, rng=rng), rng.integers(0, 50, (30, 4))
     np.testing.assert_allclose(neighbor_means(values, ids), neighbor_means(values.toarray(), ids))
-
-
-def test_workers_may_be_processes(monkeypatch):
-    """What a worker in another process writes into the arrays of this one is lost."""
-    cloudpickle = pytest.importorskip("cloudpickle")
-
-    def elsewhere(function, items, *arguments, **options):
-        return [cloudpickle.loads(cloudpickle.dumps(function))(item) for item in items]
-
-    rng = np.random.default_rng(0)
-    cases = [table_from(rng.normal(size=(700, 3))), table_from(HARD["all equal"](rng))]
-    cases.append(Table.from_sparse(sparse.random_array((700, 40), density=0.01, rng=rng)))
-    expected = [weighted_neighbors(table, table, np.ones(table.n_columns), 3) for table in cases]
-    for module in (weighted_knn, weighted_cells):
-        monkeypatch.setattr(module, "run_parallel", elsewhere)
-    for table, ids in zip(cases, expected, strict=True):
-        np.testing.assert_array_equal(weighted_neighbors(table, table, np.ones(table.n_columns), 3), ids)
 
 
 @pytest.mark.parametrize("n", [20, 400])

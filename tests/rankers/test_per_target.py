@@ -147,6 +147,16 @@ def test_task_and_hierarchy_are_the_wrapper_s():
         om.PerTargetRanker(om.UnivariateRanker(task="regression")).fit(tiny_dataset("multi-target-regression"))
 
 
+@pytest.mark.parametrize("influence", [(0.0, 1.0), "auto"])
+def test_any_ranker_may_rank_for_single_targets(influence):
+    data = tiny_dataset("multi-target-regression")
+    relief = om.ReliefRanker(n_neighbors=5, influence=influence)
+    ranking = om.PerTargetRanker(relief).fit(data).ranking_
+    single = [relief.fit(om.Dataset(data.features, data.y[:, j])).ranking_.scores for j in range(data.n_targets)]
+    np.testing.assert_allclose(ranking.per_target.scores, single, rtol=1e-12)
+    assert ranking.parameters["ranker"]["name"] == "ReliefRanker"
+
+
 def test_rankings_are_saved_with_what_made_them(tmp_path):
     data = tiny_dataset("multi-target-regression")
     ranking = om.PerTargetRanker(om.EnsembleRanker(n_trees=2, random_state=0)).fit(data).ranking_

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import pickle
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
-from itertools import pairwise, repeat
+from functools import partial
+from itertools import chain, pairwise, repeat
 from numbers import Integral
 from typing import Any, TypeVar
 
@@ -19,6 +22,10 @@ __all__ = ["blocks", "one_blas_thread", "progress_bars", "run_parallel", "worker
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+# Set: all work goes through pickles.
+_PICKLED_WORK = "OMNIRANK_PICKLED_WORK"
+# Batches of items for each worker process: several, so that none waits long for the slowest.
+_BATCHES = 4
 _PROGRESS_DELAY_S = 2.0
 _show_progress: ContextVar[bool] = ContextVar("omnirank_show_progress", default=False)
 
@@ -35,7 +42,9 @@ def run_parallel(
     Parameters
     ----------
     function : callable
-        Called once an item. To gain from threads it must release the GIL (compiled kernels do).
+        Called once an item. It returns all that it computes and changes nothing else: what a worker process writes
+        into arrays of the caller is lost. It can be pickled: a module-level function, a ``partial`` of one, or an
+        object of a module-level class. To gain from threads it must release the GIL (compiled kernels do).
     items : iterable
         What to work on; give blocks of work (see `blocks`) where a single item takes microseconds.
     n_jobs : int or None
@@ -57,6 +66,9 @@ def run_parallel(
     BLAS is held to one thread with any number of workers, one included: with several threads it adds in
     another order, and results must not depend on ``n_jobs`` in any bit.
 
+    With the environment variable ``OMNIRANK_PICKLED_WORK`` set, as in the tests, the function and every item and result
+    go through a pickle with any workers, so that threads too show what processes would lose.
+
     Examples
     --------
     >>> from omnirank.core.parallel import run_parallel
@@ -66,6 +78,8 @@ def run_parallel(
     todo = list(items)
     workers = min(worker_count(n_jobs), len(todo))
     shown = _show_progress.get() if progress is None else progress
+    if os.environ.get(_PICKLED_WORK):
+        function = partial(_call_pickled, _pickled(function))
     with one_blas_thread(), _ProgressBar(len(todo), description) if shown else nullcontext() as bar:
         results = map(function, todo) if workers <= 1 else _several(function, todo, workers, bar is not None)
         if bar is None:
@@ -158,18 +172,37 @@ def _joblib_results(
 ) -> Iterable[Result]:
     from joblib import Parallel, delayed
 
-    # no backend is named here, so that joblib.parallel_config decides; threads are only a preference
-    options: dict[str, Any] = {"n_jobs": workers, "prefer": "threads"}
+    # No backend is named here, so that joblib.parallel_config decides; threads are only a preference. Large arrays
+    # reach processes as mapped files, by default read-only: another type, for which Numba would compile kernels anew.
+    options: dict[str, Any] = {"n_jobs": workers, "prefer": "threads", "mmap_mode": "c"}
     try:
         parallel = Parallel(return_as="generator" if one_by_one else "list", **options)
     except ValueError:  # a backend that cannot hand over results one by one
         parallel = Parallel(**options)
-    return parallel(delayed(_call)(function, item) for item in todo)
+    # the function may hold all the data: it is sent with every batch, not with every item
+    batches = [[todo[i] for i in batch] for batch in blocks(len(todo), _BATCHES * workers)]
+    return chain.from_iterable(parallel(delayed(_call_batch)(function, batch) for batch in batches))
 
 
 def _call(function: Callable[[Item], Result], item: Item) -> Result:
     with one_blas_thread():
         return function(item)
+
+
+def _call_batch(function: Callable[[Item], Result], batch: list[Item]) -> list[Result]:
+    with one_blas_thread():
+        return [function(item) for item in batch]
+
+
+def _call_pickled(function: bytes, item: Any) -> Any:
+    return pickle.loads(_pickled(pickle.loads(function)(pickle.loads(_pickled(item)))))
+
+
+def _pickled(work: Any) -> bytes:
+    try:
+        return pickle.dumps(work)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise AssertionError(f"worker processes cannot be given {work!r}, or cannot return it: {error}") from error
 
 
 @contextmanager
@@ -259,6 +292,16 @@ class _BlasHolder:
 
 
 _blas_holder = _BlasHolder()
+
+
+def _new_holder() -> None:
+    """Forget who is inside: a forked process has none of the threads, the holding one included."""
+    global _blas_holder  # noqa: PLW0603
+    _blas_holder = _BlasHolder()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_holder)
 
 
 class _ProgressBar:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from omnirank.data.estimator_input import check_sample_weight
 from omnirank.data.infer import target_from
 from omnirank.data.target import Target
 from omnirank.ensembles.predictor import PCTPredictor
-from omnirank.tasks import CLASS_TASKS, LABEL_TASKS
+from omnirank.tasks import CLASS_TASKS, LABEL_TASKS, get_task
 from omnirank.tasks.classification import decode_levels
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.tasks.scoring import share_right, true_target
@@ -56,10 +57,7 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
         cut = self._threshold(threshold)
         if self.task_ not in LABEL_TASKS:
             return self._decide(self._means(table))
-
-        def finish(means: np.ndarray) -> np.ndarray:
-            return self._decide(means, cut)
-
+        finish = partial(get_task(self.task_).predict, columns=self._columns, threshold=cut)
         return average_means(self._trees(), table, self._columns.n_columns, finish, self._n_jobs())
 
     def predict_proba(self, X: Any) -> Any:

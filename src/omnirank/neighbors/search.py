@@ -68,6 +68,8 @@ class NeighborSearch:
         self._lock = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
+        # made before it is sent: else every worker process would make the blocks again, for every part of the work
+        self._in_blocks(self._safe_precision)
         # a lock belongs to one process
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 

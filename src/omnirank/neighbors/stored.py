@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from omnirank.core.parallel import run_parallel
@@ -41,7 +43,7 @@ class StoredNeighbors:
         self.n_groups = search.n_groups
         rows = np.arange(self.cells.n_rows)
         parts = [rows[start : start + _ROWS] for start in range(0, len(rows), _ROWS)]
-        found = run_parallel(lambda part: search.nearest(part, k), parts, n_jobs, description="searching neighbours")
+        found = run_parallel(partial(search.nearest, k=k), parts, n_jobs, description="searching neighbours")
         self._ids = np.concatenate([ids for ids, _ in found])
         self._distances = np.concatenate([distances for _, distances in found])
 

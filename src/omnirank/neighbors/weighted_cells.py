@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -274,18 +274,18 @@ class DenseExamples:
         n_train = len(self.train)
         wide = np.zeros((-(-n_train // width) * width, self._width), precision)
         wide[n_train:, -1] = np.inf
-
-        def filled(start: int) -> tuple[np.ndarray, float, float]:
-            rows = slice(start, min(start + _ROWS, n_train))
-            part = np.empty((rows.stop - start, wide.shape[1]), precision)
-            with np.errstate(over="ignore", invalid="ignore"):
-                sizes = self._fill(1, rows, part)
-                part[:, -1] = sizes
-                return part, float(_norms(part[:, :-1]).max()), float(np.abs(sizes).max())
-
-        parts, norms, sizes = zip(*run_parallel(filled, range(0, n_train, _ROWS), n_jobs), strict=True)
+        blocks = [slice(start, min(start + _ROWS, n_train)) for start in range(0, n_train, _ROWS)]
+        parts, norms, sizes = zip(*run_parallel(partial(self._filled, precision), blocks, n_jobs), strict=True)
         np.concatenate(parts, out=wide[:n_train])
         self._matrices[precision] = wide, max(norms), max(sizes)
+
+    def _filled(self, precision: Any, rows: slice) -> tuple[np.ndarray, float, float]:
+        """The matrix of some training examples, its largest norm and the largest number in its last column."""
+        part = np.empty((rows.stop - rows.start, self._width), precision)
+        with np.errstate(over="ignore", invalid="ignore"):
+            sizes = self._fill(1, rows, part)
+            part[:, -1] = sizes
+            return part, float(_norms(part[:, :-1]).max()), float(np.abs(sizes).max())
 
     def rough(self, rows: np.ndarray, precision: Any, width: int) -> Rough:
         """Return approximate distances of some test examples.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -122,27 +123,38 @@ def _search(
     examples: Any, rows: np.ndarray, precision: Any, ids: np.ndarray, n_train: int, n_jobs: int | None
 ) -> np.ndarray:
     """Find the nearest of some test examples; return those for which more precision is needed."""
-    from omnirank.neighbors._kernels_nearest import settle
     from omnirank.neighbors._kernels_tile import tile_width
 
     width = tile_width(precision)
     examples.prepare(precision, width, n_jobs)
-    pairs, k = examples.pairs(), ids.shape[1]
-    most = 0 if precision == np.float64 else 2 * k + 32
+    nearest = _Nearest(examples, examples.pairs(), precision, width, n_train, ids.shape[1])
     n_rows = min(max(_CELLS // n_train, _FEWEST_ROWS), _MOST_ROWS)
-
-    def nearest(start: int) -> tuple[np.ndarray, np.ndarray]:
-        part = rows[start : start + n_rows]
-        found, certain = np.empty((len(part), k), np.int32), np.empty(len(part), bool)
-        rough = examples.rough(part, precision, width)
-        settle(pairs, part, rough.lanes, n_train, rough.offsets, rough.errors, most, found, certain)
-        return found, certain
-
-    # results are returned, not written, because workers may be processes
-    parts = run_parallel(nearest, range(0, len(rows), n_rows), n_jobs, description="searching neighbours")
+    blocks = [rows[start : start + n_rows] for start in range(0, len(rows), n_rows)]
+    parts = run_parallel(nearest, blocks, n_jobs, description="searching neighbours")
     found, certain = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     ids[rows[certain]] = found[certain]
     return rows[~certain]
+
+
+@dataclass(frozen=True, eq=False)
+class _Nearest:
+    """Finds the k nearest of some test examples, and tells for which of them that is certain."""
+
+    examples: Any
+    pairs: Any
+    precision: Any
+    width: int
+    n_train: int
+    k: int
+
+    def __call__(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        from omnirank.neighbors._kernels_nearest import settle
+
+        most = 0 if self.precision == np.float64 else 2 * self.k + 32
+        found, certain = np.empty((len(rows), self.k), np.int32), np.empty(len(rows), bool)
+        rough = self.examples.rough(rows, self.precision, self.width)
+        settle(self.pairs, rows, rough.lanes, self.n_train, rough.offsets, rough.errors, most, found, certain)
+        return found, certain
 
 
 def neighbor_means(values: Any, ids: np.ndarray, default: np.ndarray | None = None) -> np.ndarray:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -69,22 +70,16 @@ Block = Callable[[], Columns]
 
 
 def feature_blocks(table: Table, weights: np.ndarray) -> list[Block]:
-    """Return the features in blocks, each made when it is called."""
+    """Return the features in blocks, each made when it is called; picklable, so that workers may be processes."""
     many = np.array([levels is not None and len(levels) > 2 for levels in table.levels], dtype=bool)
     single = np.flatnonzero(~many)
-    blocks: list[Block] = [
-        lambda part=part: _levels_block(table, part)  # type: ignore[misc]
-        for part in _parts(np.flatnonzero(many), _WIDTH // 8)
-    ]
+    blocks: list[Block] = [partial(_levels_block, table, part) for part in _parts(np.flatnonzero(many), _WIDTH // 8)]
     if table.is_sparse:
         stored = np.diff(table.matrix.indptr)[single]
         thin = stored <= _DENSE_SHARE * table.n_rows
-        blocks += [lambda part=part: _sparse_block(table, part) for part in _parts(single[thin], _WIDTH)]  # type: ignore[misc]
+        blocks += [partial(_sparse_block, table, part) for part in _parts(single[thin], _WIDTH)]
         single = single[~thin]
-    blocks += [
-        lambda part=part: _numbers_block(_dense_cells(table, part), part, weights)  # type: ignore[misc]
-        for part in _parts(single, _WIDTH)
-    ]
+    blocks += [partial(_numbers_block, table, part, weights) for part in _parts(single, _WIDTH)]
     return blocks
 
 
@@ -92,10 +87,7 @@ def target_blocks(columns: PrototypeColumns, weights: np.ndarray) -> list[Block]
     """Return the clustering columns of a target in blocks."""
     chosen = clustering_columns(columns, weights).columns
     variables = np.unique(columns.variable[chosen])
-    return [
-        lambda part=part: _target_block(columns, chosen, part, weights)  # type: ignore[misc]
-        for part in _parts(variables, _WIDTH)
-    ]
+    return [partial(_target_block, columns, chosen, part, weights) for part in _parts(variables, _WIDTH)]
 
 
 def explained_shares(features: Columns, target: Columns, weights: np.ndarray) -> np.ndarray:
@@ -202,8 +194,8 @@ def _dense_cells(table: Table, part: np.ndarray) -> np.ndarray:
     return cells
 
 
-def _numbers_block(cells: np.ndarray, part: np.ndarray, weights: np.ndarray) -> Columns:
-    values, unknown = _centred(cells, weights)
+def _numbers_block(table: Table, part: np.ndarray, weights: np.ndarray) -> Columns:
+    values, unknown = _centred(_dense_cells(table, part), weights)
     return Columns(values, unknown, np.arange(len(part)), part)
 
 

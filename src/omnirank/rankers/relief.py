@@ -306,7 +306,9 @@ class ReliefRanker(BaseRanker):
         )
 
     def _recorded_parameters(self) -> dict[str, Any]:
-        recorded = super()._recorded_parameters() | {"influence": [float(w) for w in self.influence_]}
+        recorded = super()._recorded_parameters()
+        if hasattr(self, "influence_"):  # not yet in a ranker that others are made from, such as that for one target
+            recorded["influence"] = [float(w) for w in self.influence_]
         # which iterations they were is told by the seeds
         return {name: value for name, value in recorded.items() if name != "first_iteration"}
 

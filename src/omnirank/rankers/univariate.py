@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -112,22 +113,33 @@ class UnivariateRanker(BaseRanker):
         weights: np.ndarray,
     ) -> np.ndarray:
         """Weighted means of the shares over all target variables but the feature itself."""
-        unsupervised = target is features
-
-        def means(block: Block) -> tuple[np.ndarray, np.ndarray]:
-            own = block()
-            sums, total = np.zeros(len(own.positions)), np.zeros(len(own.positions))
-            for make in target:
-                other = make()
-                counted = np.where(other.varies, alpha[other.positions], 0.0)
-                counted = np.tile(counted, (len(own.positions), 1))
-                if unsupervised:
-                    counted[own.positions[:, None] == other.positions] = 0.0
-                sums += (explained_shares(own, other, weights) * counted).sum(axis=1)
-                total += counted.sum(axis=1)
-            return own.positions, sums / np.where(total > 0, total, 1.0)
-
+        means = _BlockMeans(features, target, alpha, weights, unsupervised=target is features)
         scores = np.zeros(dataset.n_features)
-        for positions, values in run_parallel(means, features, self.n_jobs, description="ranking features"):
+        numbers = range(len(features))
+        for positions, values in run_parallel(means, numbers, self.n_jobs, description="ranking features"):
             scores[positions] = values
         return scores
+
+
+@dataclass(frozen=True, eq=False)
+class _BlockMeans:
+    """Scores of the features of a block, by its number: a worker gets the data once, not with every block."""
+
+    features: list[Block]
+    target: list[Block]
+    alpha: np.ndarray
+    weights: np.ndarray
+    unsupervised: bool
+
+    def __call__(self, number: int) -> tuple[np.ndarray, np.ndarray]:
+        own = self.features[number]()
+        sums, total = np.zeros(len(own.positions)), np.zeros(len(own.positions))
+        for make in self.target:
+            other = make()
+            counted = np.where(other.varies, self.alpha[other.positions], 0.0)
+            counted = np.tile(counted, (len(own.positions), 1))
+            if self.unsupervised:
+                counted[own.positions[:, None] == other.positions] = 0.0
+            sums += (explained_shares(own, other, self.weights) * counted).sum(axis=1)
+            total += counted.sum(axis=1)
+        return own.positions, sums / np.where(total > 0, total, 1.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from omnirank.core.parallel import run_parallel
@@ -20,10 +22,10 @@ def nearest_labelled(cells: Cells | SparseCells, labelled: np.ndarray, n_jobs: i
     search = search_among(cells, np.where(labelled, 0, -1))
     rows = np.flatnonzero(~labelled)
     parts = [rows[start : start + _ROWS] for start in range(0, len(rows), _ROWS)]
-    found = run_parallel(lambda part: search.nearest(part, 1)[1][:, 0, 0], parts, n_jobs)
+    found = run_parallel(partial(search.nearest, k=1), parts, n_jobs)
     far = np.zeros(cells.n_rows)
     if parts:
-        far[rows] = np.concatenate(found)
+        far[rows] = np.concatenate([distances[:, 0, 0] for _, distances in found])
     return far
 
 

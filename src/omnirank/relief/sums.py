@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -58,25 +59,26 @@ def relief_sums(
     n_jobs : int or None
         Number of workers; it changes no bit.
     """
-
-    def of_rows(rows: np.ndarray) -> list[_Growing]:
-        found: list[_Growing] = []
-        for pairs in rule(rows, ks):
-            sums = _block_sums(rule, pairs)
-            if per_target and isinstance(rule, DistancePairs):
-                sums += _target_sums(rule, pairs)
-            found.append(_added(found[-1], sums) if found and rule.cumulative else sums)
-        return found
-
     n_sums = 2 * len(ks) * rule.search.cells.n_features
     parts, ends = _parts(order, ms, max(_FEWEST_PARTS, _MOST_SUMS // n_sums))
     kept: list[list[Sums]] = []
     total: list[_Growing] = []
+    of_rows = partial(_sums_of_rows, rule, ks, per_target)
     for i, sums in enumerate(run_parallel(of_rows, parts, n_jobs, description="comparing neighbours"), 1):
         total = [_added(a, b) for a, b in zip(total, sums, strict=True)] if total else sums
         if i in ends:
             kept.append([_finished(rule, grown) for grown in total])
     return kept
+
+
+def _sums_of_rows(rule: PairRule, ks: Sequence[int], per_target: bool, rows: np.ndarray) -> list[_Growing]:
+    found: list[_Growing] = []
+    for pairs in rule(rows, ks):
+        sums = _block_sums(rule, pairs)
+        if per_target and isinstance(rule, DistancePairs):
+            sums += _target_sums(rule, pairs)
+        found.append(_added(found[-1], sums) if found and rule.cumulative else sums)
+    return found
 
 
 def _added(a: _Growing, b: _Growing) -> _Growing:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -198,26 +198,27 @@ def code_features(
     n_levels = np.array([len(lev) if lev is not None else 0 for lev in table.levels], np.int32)
     wide = max(table.n_rows, int(n_levels.max(initial=0))) >= np.iinfo(np.uint16).max
     dtype = np.uint32 if wide else np.uint16
-    codes = np.empty((table.n_columns, table.n_rows), dtype)
-    distinct = np.zeros(table.n_columns, bool)
-    missing = dtype(np.iinfo(dtype).max)
+    parts = run_parallel(partial(_code_block, table, n_levels, dtype), blocks(table.n_columns, _BLOCKS), n_jobs)
+    codes, distinct = (np.concatenate(found) for found in zip(*parts, strict=True))
+    del parts  # as large as the codes
+    return DenseFeatures(table, _kernel_cells(table, codes, n_levels, distinct, random_tests), codes, n_levels)
 
-    def code(f: int) -> None:
+
+def _code_block(table: Table, n_levels: np.ndarray, dtype: Any, features: range) -> tuple[np.ndarray, np.ndarray]:
+    """Codes of some features, and whether all cells of a feature are known and differ."""
+    codes = np.empty((len(features), table.n_rows), dtype)
+    distinct = np.zeros(len(features), bool)
+    missing = dtype(np.iinfo(dtype).max)
+    for i, f in enumerate(features):
         if n_levels[f]:
             cells = table.column(f)
-            codes[f] = cells
-            codes[f, cells < 0] = missing
+            codes[i] = cells
+            codes[i, cells < 0] = missing
         elif table.is_sparse:
-            _rank_sparse(table.matrix, f, codes[f], missing)
+            _rank_sparse(table.matrix, f, codes[i], missing)
         else:
-            distinct[f] = _rank(table.column(f), codes[f], missing)
-
-    def code_block(features: range) -> None:
-        for f in features:
-            code(f)
-
-    run_parallel(code_block, blocks(table.n_columns, _BLOCKS), n_jobs)
-    return DenseFeatures(table, _kernel_cells(table, codes, n_levels, distinct, random_tests), codes, n_levels)
+            distinct[i] = _rank(table.column(f), codes[i], missing)
+    return codes, distinct
 
 
 def _in_cells(space: Any) -> bool:

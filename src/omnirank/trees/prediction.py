@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -58,17 +59,19 @@ def average_means(
     n_jobs : int or None
         Number of workers, over blocks of rows; the same bits for any number.
     """
+    return _by_blocks(partial(_average_block, trees, table, n_columns, finish), table, n_jobs)
 
-    def work(rows: slice) -> np.ndarray:
-        sums = np.zeros((rows.stop - rows.start, n_columns))
-        block = _block(table, rows)
-        everything = np.arange(len(sums), dtype=np.int32)
-        for tree in trees:
-            _add(tree, block, everything, sums)
-        sums /= len(trees)
-        return finish(sums)
 
-    return _by_blocks(work, table, n_jobs)
+def _average_block(
+    trees: Sequence[Tree], table: Table, n_columns: int, finish: Callable[[np.ndarray], np.ndarray], rows: slice
+) -> np.ndarray:
+    sums = np.zeros((rows.stop - rows.start, n_columns))
+    block = _block(table, rows)
+    everything = np.arange(len(sums), dtype=np.int32)
+    for tree in trees:
+        _add(tree, block, everything, sums)
+    sums /= len(trees)
+    return finish(sums)
 
 
 def sum_means(
@@ -83,25 +86,26 @@ def sum_means(
     excluded : ndarray of bool (trees, rows)
         Rows that a tree has seen.
     """
-
-    def work(rows: slice) -> np.ndarray:
-        sums = np.zeros((rows.stop - rows.start, n_columns))
-        block = _block(table, rows)
-        for tree, seen in zip(trees, excluded[:, rows], strict=True):
-            _add(tree, block, np.flatnonzero(~seen).astype(np.int32), sums)
-        return sums
-
+    work = partial(_sum_block, trees, table, n_columns, excluded)
     return _by_blocks(work, table, n_jobs), (~excluded).sum(axis=0)
+
+
+def _sum_block(trees: Sequence[Tree], table: Table, n_columns: int, excluded: np.ndarray, rows: slice) -> np.ndarray:
+    sums = np.zeros((rows.stop - rows.start, n_columns))
+    block = _block(table, rows)
+    for tree, seen in zip(trees, excluded[:, rows], strict=True):
+        _add(tree, block, np.flatnonzero(~seen).astype(np.int32), sums)
+    return sums
 
 
 def leaves_of(trees: Sequence[Tree], table: Table, n_jobs: int | None = None) -> np.ndarray:
     """Return the leaf of each row in each tree, (rows, trees)."""
+    return _by_blocks(partial(_leaves_of_block, trees, table), table, n_jobs)
 
-    def work(rows: slice) -> np.ndarray:
-        matrix = routing_matrix(table, rows)
-        return np.column_stack([tree.apply(matrix) for tree in trees])
 
-    return _by_blocks(work, table, n_jobs)
+def _leaves_of_block(trees: Sequence[Tree], table: Table, rows: slice) -> np.ndarray:
+    matrix = routing_matrix(table, rows)
+    return np.column_stack([tree.apply(matrix) for tree in trees])
 
 
 def paths_of(tree: Tree, table: Table) -> Any:
