@@ -4,7 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
 
-.PHONY: demo test test-backends lint types unit docs bench clean
+LOWEST := .venv-lowest
+
+.PHONY: demo test test-backends test-lowest lint types unit docs bench clean
 
 demo: $(VENV)/.base
 	$(BIN)/omnirank demo
@@ -28,6 +30,10 @@ unit: $(VENV)/.dev
 test-backends: $(VENV)/.dev
 	OMNIRANK_BACKENDS=all $(BIN)/python -m pytest -n 2 tests/backends
 
+# The suite with the lowest versions that pyproject.toml claims.
+test-lowest: $(LOWEST)/.test
+	$(LOWEST)/bin/python -m pytest -n 2
+
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
@@ -49,5 +55,11 @@ $(VENV)/.docs: $(VENV)/.dev
 	$(PIP) -e ".[dev,docs]"
 	@touch $@
 
+$(LOWEST)/.test: pyproject.toml tests/tools/lowest_versions.py
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(LOWEST)/bin/python tests/tools/lowest_versions.py test ann > $(LOWEST)/lowest.txt
+	$(LOWEST)/bin/python -m pip --disable-pip-version-check install --quiet -c $(LOWEST)/lowest.txt -e ".[test,ann]"
+	@touch $@
+
 clean:
-	rm -rf $(VENV) docs/_build docs/gallery docs/api/generated .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(LOWEST) docs/_build docs/gallery docs/api/generated .mypy_cache .ruff_cache .pytest_cache

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numba
 import pytest
 
+from omnirank.core import kernel_parts
+
+ROOT = Path(__file__).resolve().parents[2]
+
 MODULE = """
+import logging, sys
+logging.basicConfig(stream=sys.stderr, format="%(message)s")
+logging.getLogger("omnirank.compiling").setLevel(logging.DEBUG)
 import numba
 numba.__version__ = {version!r}
 from omnirank.core.compiled import compiled, part, inlined
@@ -31,17 +40,45 @@ if __name__ == "__main__":
     print(bool(kernel_parts.PART_OPTIONS), kernel(1, 2), sum_of_two(1, 2), doubled(2.5), kernel(0.5, 0.25))
 """
 
+TRIED = numba.__version__.rpartition(".")[0] in kernel_parts._TRIED
+
 
 @pytest.mark.parametrize(
-    ("version", "tried"), [(numba.__version__, numba.__version__.startswith("0.68.")), ("0.99.0", False)]
+    ("version", "way", "short"),
+    [(numba.__version__, "", TRIED), (numba.__version__, "plain", False), ("0.99.0", "", False)],
 )
-def test_kernels_and_parts_give_the_same_with_any_version(version, tried, tmp_path):
+def test_kernels_and_parts_give_the_same_with_any_version(version, way, short, tmp_path):
     script = tmp_path / "kernels.py"
     script.write_text(MODULE.format(version=version))
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "OMNIRANK_KERNEL_PARTS": way}
     environment.pop("NUMBA_DISABLE_JIT", None)
     for _ in range(2):  # compiled, then read from the disk
         done = subprocess.run(
             [sys.executable, str(script)], capture_output=True, text=True, env=environment, check=True
         )
-        assert done.stdout.split() == [str(tried), "7", "6", "5.0", "2.5"]
+        assert done.stdout.split() == [str(short), "7", "6", "5.0", "2.5"]
+        assert done.stderr.count("the plain way") == (0 if short else 1), "the slower way is said once"
+
+
+def test_the_pinned_numba_was_tried():
+    pinned = re.search(r"^numba==(.*)\.\d+$", (ROOT / "constraints.txt").read_text(), flags=re.MULTILINE)
+    assert pinned[1] in kernel_parts._TRIED, "try core/kernel_linking.py with it, then add it to _TRIED"
+
+
+@pytest.mark.skipif(not kernel_parts.LINKED_ONLY or bool(numba.config.DISABLE_JIT), reason="the plain way already")
+def test_kernels_pass_the_plain_way(tmp_path):
+    """A part of the tests of trees: the least that compiles the loop that grows them with parts of all kinds."""
+    tests = [
+        "tests/trees/test_kernel_order.py",
+        "tests/trees/test_kernel_interpreted.py::test_tiny_data[one-numeric-all-tests]",
+        "tests/trees/test_kernel_interpreted.py::test_tiny_data[one-mixed-random-tests]",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests],
+        cwd=ROOT,
+        env={**os.environ, "OMNIRANK_KERNEL_PARTS": "plain"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

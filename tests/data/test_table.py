@@ -156,7 +156,7 @@ def test_any_sparse_container_of_any_number_type(container):
 
 
 def test_sparse_take_converts_once():
-    table = Table.from_sparse(sparse.random_array((50, 20), density=0.1, rng=np.random.default_rng(0)))
+    table = Table.from_sparse(sparse.random_array((50, 20), density=0.1, random_state=np.random.default_rng(0)))
     table.take([1, 2])
     by_rows = vars(table)["_by_rows"]
     table.take([3])

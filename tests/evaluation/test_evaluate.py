@@ -230,7 +230,7 @@ def test_without_target():
 
 def test_sparse_features_and_labels():
     rng = np.random.default_rng(0)
-    X = sparse.random_array((80, 60), density=0.02, rng=rng)
+    X = sparse.random_array((80, 60), density=0.02, random_state=rng)
     y = sparse.csr_array((rng.random((80, 5)) < 0.3).astype(float))
     thin = om.Dataset(sparse.csr_array(X), y, task="multi-label")
     thick = om.Dataset(X.toarray(), y.toarray(), task="multi-label")

@@ -182,7 +182,7 @@ def test_on_a_dask_cluster(tmp_path):
     methods = [method("univariate"), method("odd", name='"bad"', parameters="{ fails = true }")]
     plans = [write_plan(tmp_path, *methods, head=ONE, name=f"{name}.toml") for name in ("dask", "plain")]
     with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=None
+        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=":0"
     ) as cluster:
         summary = run_plan(plans[0], backend="dask", scheduler=cluster.scheduler_address)
     assert summary.counts == {"done": 2, "failed": 2}

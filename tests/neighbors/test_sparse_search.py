@@ -32,7 +32,9 @@ def sparse_tables(draw):
 
 def random_table(n=150, d=60, density=0.08, missing=0.05):
     rng = np.random.default_rng(0)
-    matrix = sparse.random_array((n, d), density=density, rng=rng, data_sampler=lambda size: rng.normal(size=size))
+    matrix = sparse.random_array(
+        (n, d), density=density, random_state=rng, data_sampler=lambda size: rng.normal(size=size)
+    )
     matrix = matrix.tocsc()
     matrix.data[rng.random(matrix.nnz) < missing] = np.nan
     return Table.from_sparse(matrix)

@@ -135,7 +135,7 @@ def test_tiny_and_huge_ranges():
 @pytest.mark.parametrize("kind", ["numbers", "binary", "with missing", "with levels"])
 def test_sparse_equals_dense(kind, density):
     rng = np.random.default_rng(5)
-    X = sparse.random_array((150, 40), density=density, rng=rng, format="csc")
+    X = sparse.random_array((150, 40), density=density, random_state=rng, format="csc")
     if kind == "binary":
         X.data[:] = 1.0
     levels = None
@@ -156,7 +156,7 @@ def test_sparse_equals_dense(kind, density):
 
 
 def test_sparse_products_are_used():
-    X = sparse.random_array((50, 40), density=0.01, rng=np.random.default_rng(0))
+    X = sparse.random_array((50, 40), density=0.01, random_state=np.random.default_rng(0))
     table = Table.from_sparse(X)
     assert isinstance(weighted_cells.weighted_examples(table, table, np.ones(40)), weighted_cells.SparseExamples)
 
@@ -180,7 +180,7 @@ def test_no_neighbour_and_no_training_example():
 
 def test_means_of_sparse_values():
     rng = np.random.default_rng(1)
-    values, ids = sparse.random_array((50, 6), density=0.2, rng=rng), rng.integers(0, 50, (30, 4))
+    values, ids = sparse.random_array((50, 6), density=0.2, random_state=rng), rng.integers(0, 50, (30, 4))
     np.testing.assert_allclose(neighbor_means(values, ids), neighbor_means(values.toarray(), ids))
 
 

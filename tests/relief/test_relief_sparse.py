@@ -17,7 +17,9 @@ def scores(X, y=None, **options):
 
 def wide_data(n=120, d=90, seed=0):
     rng = np.random.default_rng(seed)
-    X = sparse.random_array((n, d), density=0.06, rng=rng, data_sampler=lambda size: rng.normal(size=size)).tocsr()
+    X = sparse.random_array(
+        (n, d), density=0.06, random_state=rng, data_sampler=lambda size: rng.normal(size=size)
+    ).tocsr()
     X.data[rng.random(X.nnz) < 0.05] = np.nan
     return X, rng
 

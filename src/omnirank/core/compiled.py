@@ -1,27 +1,18 @@
-"""The one decorator of compiled kernels. Importing this module imports Numba: only ``_kernels`` modules do.
-
-Compiled code is kept on disk under a folder named after the hash of all kernel sources. (Numba itself looks at the
-file of the compiled function only: a change in a function that it calls would go unnoticed.)
-"""
+"""The one decorator of compiled kernels. Importing this module imports Numba: only ``_kernels`` modules do."""
 
 from __future__ import annotations
 
 import functools
-import hashlib
 import logging
-import os
-import shutil
-import tempfile
-import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numba
 from numba.core import event
 from numba.extending import overload
 
-from omnirank.core import kernel_parts
+from omnirank.core.kernel_cache import keep_on_disk, warn_once
+from omnirank.core.kernel_folder import kernel_folder
 from omnirank.core.kernel_parts import PART_OPTIONS, compile_part
 
 __all__ = ["compiled", "dispatched", "inlined", "part"]
@@ -29,19 +20,22 @@ __all__ = ["compiled", "dispatched", "inlined", "part"]
 # Sums may be reordered and fused; NaN and infinities keep their meaning, and division by zero gives them.
 _OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
 
-_UNUSED_AFTER_DAYS = 14
-
 _logger = logging.getLogger("omnirank.compiling")
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile at the first call, keep the result on disk, release the GIL."""
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = _CACHE
-    try:
-        return numba.njit(cache=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
-    finally:
-        numba.config.CACHE_DIR = before
+    dispatcher = numba.njit(no_cfunc_wrapper=True, **_OPTIONS)(function)
+    if dispatcher is function:  # compiling is switched off
+        return function
+    if _CACHE is None:
+        warn_once(
+            "compiled kernels stay in memory, later processes compile them again: no folder for them can be written "
+            "(the environment variable NUMBA_CACHE_DIR names one)"
+        )
+    else:
+        keep_on_disk(dispatcher, _CACHE)
+    return dispatcher
 
 
 def part(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -90,38 +84,6 @@ def dispatched(position: int = 0) -> Callable[[Callable[..., Any]], Any]:
     return decorate
 
 
-def _cache_folder() -> str:
-    """Folder of the compiled kernels: beside the package, else the user's cache, else a temporary one."""
-    package = Path(__file__).parent.parent
-    digest = hashlib.blake2b(digest_size=8)
-    for source in [Path(__file__), Path(kernel_parts.__file__), *sorted(package.glob("*/_kernels*.py"))]:
-        digest.update(source.read_bytes())
-    name = f"kernels-{digest.hexdigest()}"
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
-    places = [package / "__pycache__", home / "omnirank"]
-    if os.environ.get("NUMBA_CACHE_DIR"):
-        places.insert(0, Path(os.environ["NUMBA_CACHE_DIR"]) / "omnirank")
-    for place in places:
-        try:
-            (place / name).mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=place / name):
-                pass
-        except OSError:
-            continue
-        _forget_old(place, name)
-        return str(place / name)
-    return tempfile.mkdtemp(prefix="omnirank-kernels-")
-
-
-def _forget_old(place: Path, current: str) -> None:
-    """Delete kernels of other versions that nobody has used for a while."""
-    os.utime(place / current)
-    oldest = time.time() - _UNUSED_AFTER_DAYS * 86400
-    for folder in place.glob("kernels-*"):
-        if folder.name != current and folder.stat().st_mtime < oldest:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
 class _Announcement(event.Listener):
     """Says, once a process, that kernels are compiled: it takes seconds; later processes read them from the disk."""
 
@@ -139,5 +101,5 @@ class _Announcement(event.Listener):
         """Do nothing."""
 
 
-_CACHE = _cache_folder()
+_CACHE = kernel_folder()
 event.register("numba:compile", _Announcement())

@@ -285,7 +285,7 @@ class _Column:
             )
         values = np.array([np.nan if text is None else float(text) for text in texts])
         if np.isinf(values).any():
-            self._fail_at(lambda text: np.isinf(float(text)), "is too large for a number")
+            self.refuse_infinite()
         return values, None
 
     def nominal(self) -> tuple[np.ndarray, Levels]:
