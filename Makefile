@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
 
-.PHONY: demo test lint types unit docs bench clean
+.PHONY: demo test lint types unit mutants docs bench clean
 
 demo: $(VENV)/.base
 	$(BIN)/omnirank demo
@@ -22,6 +22,10 @@ types: $(VENV)/.dev
 # The whole suite with compiled kernels; one of its tests runs the kernels interpreted as well.
 unit: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2
+
+# Whether the tests notice mistakes: a fixed list of them, each made in a copy of the tree. Minutes; not part of test.
+mutants: $(VENV)/.dev
+	$(BIN)/python tests/tools/mutants.py --workers 2
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html

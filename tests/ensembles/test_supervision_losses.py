@@ -94,6 +94,15 @@ def test_noise_is_not_predicted_out_of_bag(single):
         assert np.nanmean(losses) > 0.9  # 1 is the loss of the mean
 
 
+def test_levels_are_compared_from_twelve_trees_on():
+    """A third of the trees may be spent on the choice, and four a level are the fewest that tell something."""
+    data = numbers(n=24, n_labelled=12)
+    found = {n: resolve_supervision("auto", data, GrowingRules(), 0, n_ranked=n) for n in (11, 12)}
+    assert "fewer than 12 trees are too few" in found[11].reason
+    assert not found[11].curve
+    assert found[12].curve
+
+
 # -- what is clear -------------------------------------------------------------------------------------------
 
 

@@ -72,9 +72,8 @@ def test_losses_are_those_of_neighbours_in_rankings_that_have_not_seen_the_fold(
 
 
 def test_unknown_values_count_neither_as_errors_nor_as_examples():
-    columns = get_task("multi-target-regression").columns(
-        target_from(np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 8.0]]))[0]
-    )
+    task = get_task("multi-target-regression")
+    columns = task.columns(target_from(np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 8.0]]))[0])
     truth = task.columns(target_from(np.array([[1.0, np.nan], [np.nan, np.nan], [5.0, 2.0]]))[0])
     means = np.array([[2.0, 0.0], [0.0, 0.0], [2.0, 4.0]])
     first = np.sqrt((1.0 + 9.0) / 2 / np.var([0.0, 2.0, 4.0]))

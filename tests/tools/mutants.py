@@ -46,7 +46,7 @@ class Mutant:
     old: str
     new: str
     tests: tuple[str, ...]
-    interpreted: bool = False  # whether the tests run with interpreted kernels: no waiting for the compiler
+    compiled: bool = False  # whether the tests run with compiled kernels: most are small enough without
     reason: str = ""  # why it may survive
 
     def __str__(self) -> str:
@@ -85,10 +85,10 @@ class Copy:
             "CI": "1",  # the same examples in every run
         }
 
-    def run_tests(self, tests: Iterable[str], interpreted: bool, seconds: float) -> tuple[int | None, str]:
+    def run_tests(self, tests: Iterable[str], compiled: bool, seconds: float) -> tuple[int | None, str]:
         """Return the exit code of pytest, None where it does not come to an end, and what it printed."""
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
-        env = self._env | ({"NUMBA_DISABLE_JIT": "1"} if interpreted else {})
+        env = self._env | ({} if compiled else {"NUMBA_DISABLE_JIT": "1"})
         try:
             done = subprocess.run(
                 command, cwd=self.root, env=env, capture_output=True, text=True, check=False, timeout=seconds
@@ -120,16 +120,16 @@ class Copy:
         ).stdout
         if not Path(where.strip()).is_relative_to(self.root):
             raise ValueError(f"tests would run on {where.strip()}, not on the copy in {self.root}")
-        for interpreted in (False, True):
-            tests = sorted({test for mutant in mutants if mutant.interpreted == interpreted for test in mutant.tests})
-            code, told = self.run_tests(tests, interpreted, SECONDS_BEFORE) if tests else (PASSED, "")
+        for compiled in (False, True):
+            tests = sorted({test for mutant in mutants if mutant.compiled == compiled for test in mutant.tests})
+            code, told = self.run_tests(tests, compiled, SECONDS_BEFORE) if tests else (PASSED, "")
             if code != PASSED:
                 raise ValueError(f"the nearest tests do not pass on the code as it is:\n{told}")
 
     def survives(self, mutant: Mutant) -> bool:
         """Return whether the tests pass in spite of the change."""
         with self.changed(mutant):
-            code, told = self.run_tests(mutant.tests, mutant.interpreted, SECONDS)
+            code, told = self.run_tests(mutant.tests, mutant.compiled, SECONDS)
         if code in UNUSABLE:
             raise ValueError(f"{mutant}: no tests were run\n{told}")
         return code == PASSED

@@ -122,7 +122,7 @@ def test_levels_without_labelled_examples(sparse_labels, seed):
     level = pd.Categorical(rng.choice(list("abcdef"), n), categories=list("abcdef"))
     hidden = np.isin(level, ["b", "e"]) | (rng.random(n) < 0.2)
     level[rng.random(n) < 0.25] = None
-    sets = sparse.csr_array((rng.random((n, 4)) < 0.4).astype(float))
+    sets = sparse.csr_array((rng.random((n, 4)) < 0.4) * ~hidden[:, None] * 1.0)
     target = Target.labels(sets, list("wxyz"), ~hidden) if sparse_labels else rng.normal(size=(n, 2)).round(1)
     task = "multi-label" if sparse_labels else "multi-target-regression"
     data = om.Dataset(pd.DataFrame({"level": level}), target, task=task).hide_labels(hidden)
