@@ -19,10 +19,12 @@ import tempfile
 import time
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
+from compileall import compile_dir
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from py_compile import PycInvalidationMode
 
 ROOT = Path(__file__).resolve().parents[2]
 LIST = Path(__file__).with_suffix(".toml")
@@ -77,7 +79,8 @@ class Copy:
     def __init__(self, root: Path, folder: Path) -> None:
         self.root = folder / "tree"
         shutil.copytree(root, self.root, ignore=_LEFT_OUT)
-        # Bytecode is not kept: within a second, files of the same length are the same to Python.
+        # Bytecode is compared with the text: by time and length, changes within a second would not be seen.
+        compile_dir(self.root / "src", quiet=2, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
         self._env = os.environ | {
             "PYTHONPATH": str(self.root / "src"),
             "PYTHONDONTWRITEBYTECODE": "1",
