@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c const
 
 LOWEST := .venv-lowest
 
-.PHONY: demo test test-backends test-lowest lint types unit docs bench clean
+.PHONY: demo test test-backends test-lowest lint types unit mutants docs bench clean
 
 demo: $(VENV)/.base
 	$(BIN)/omnirank demo
@@ -33,6 +33,10 @@ test-backends: $(VENV)/.dev
 # The suite with the lowest versions that pyproject.toml claims.
 test-lowest: $(LOWEST)/.test
 	$(LOWEST)/bin/python -m pytest -n 2
+
+# Whether the tests notice mistakes: a fixed list of them, each made in a copy of the tree. Minutes; not part of test.
+mutants: $(VENV)/.dev
+	$(BIN)/python tests/tools/mutants.py --workers 2
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html

@@ -35,7 +35,7 @@ def workers(backend: str) -> Iterator[None]:
         if backend == "dask":
             from distributed import Client, LocalCluster
 
-            options = {"dashboard_address": None, "worker_dashboard_address": None, "host": "127.0.0.1"}
+            options = {"dashboard_address": ":0", "worker_dashboard_address": None, "host": "127.0.0.1"}
             cluster = LocalCluster(n_workers=N_WORKERS, threads_per_worker=1, processes=True, **options)
             stack.enter_context(cluster)
             stack.enter_context(Client(cluster))

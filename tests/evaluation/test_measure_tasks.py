@@ -17,8 +17,6 @@ from omnirank.data.target import Target
 from omnirank.errors import DataError, ParameterError
 from omnirank.evaluation.measures import (
     MEASURES,
-    clustering_hypothesis,
-    explained_by_clusters,
     measure,
     measures_by_target,
     measures_of,
@@ -228,43 +226,6 @@ def test_sparse_label_sets_give_the_same_measures():
     assert measure(stored, means, training=stored, task="multi-label") == expected
 
 
-# -- the clustering hypothesis --------------------------------------------------------------------
-
-
-def test_clusters_explain_variance():
-    target, _ = target_from(pd.DataFrame({"size": [0.0, 2.0, 4.0, 6.0], "kind": ["a", "a", "b", "a"]}))
-    columns = prototype_columns(target)
-    clusters = np.array([0, 0, 1, 1])
-    left = np.array([1 / 5, (0 + 0.5 * 0.5) / 0.375])
-    assert explained_by_clusters(columns, clusters) == pytest.approx(1 - left.mean())
-    assert explained_by_clusters(columns, clusters, "std") == pytest.approx(1 - np.sqrt(left).mean())
-    constant = prototype_columns(Target.numeric(np.ones((3, 1)), ["y"]))
-    assert np.isnan(explained_by_clusters(constant, np.array([0, 1, 1])))
-
-
-def test_hypothesis_holds_for_separate_groups_and_fails_for_noise():
-    import omnirank as om
-
-    random = np.random.default_rng(0)
-    group = random.integers(0, 3, 90)
-    X = group[:, None] * 10.0 + random.normal(size=(90, 2))
-    X[0, 0] = np.nan
-    classes = om.Dataset(X, np.array(list("abc"))[group])
-    assert clustering_hypothesis(classes, random_state=1) > 0.9
-    noise = om.Dataset(X, random.permutation(np.array(list("abc"))[group]))
-    assert clustering_hypothesis(noise, random_state=1) < 0.2
-    numbers = om.Dataset(X, group + 0.5)
-    value = clustering_hypothesis(numbers, n_clusters=3, random_state=1)
-    assert value == clustering_hypothesis(numbers, n_clusters=3, random_state=1)
-    assert clustering_hypothesis(numbers, n_clusters=3, form="std", random_state=1) <= value
-    median = clustering_hypothesis(numbers, n_clusters=3, over_runs="median", random_state=1)
-    assert median <= value
-    with pytest.raises(DataError, match="no known target"):
-        clustering_hypothesis(om.Dataset(X))
-    with pytest.raises(ParameterError, match="form='other'"):
-        clustering_hypothesis(numbers, form="other")
-
-
 # -- published figures ----------------------------------------------------------------------------
 
 # 15 nearest neighbours without weights on the predefined splits, as published by Petkovic, Dzeroski and Kocev,
@@ -317,14 +278,3 @@ def test_fifteen_published_measures_to_the_printed_digits(name):
     for key, published in PUBLISHED.items():
         digits = 2 if key == "coverage" else 4 if key == "hamming_loss" and name == "birds" else 3
         assert found[key] == pytest.approx(published[name], abs=0.5001 * 10**-digits), key
-
-
-@pytest.mark.shared_data
-@pytest.mark.parametrize(("name", "std", "share"), [("mortgage", 0.572, 0.816), ("treasury", 0.543, 0.791)])
-def test_clustering_hypothesis_of_published_data(name, std, share):
-    # 0.57 and 0.54 in print, which are of the form with square roots
-    import omnirank as om
-
-    data = om.load(SHARED / "regression" / f"{name}.csv", target="1")
-    assert clustering_hypothesis(data, form="std", random_state=0) == pytest.approx(std, abs=0.002)
-    assert clustering_hypothesis(data, random_state=0) == pytest.approx(share, abs=0.002)

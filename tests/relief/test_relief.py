@@ -162,6 +162,36 @@ def test_each_target_alone_equals_a_fit_to_it(kinds, data):
         np.testing.assert_allclose(ranking.per_target.scores[j], alone.feature_importances_, atol=1e-9)
 
 
+@pytest.mark.parametrize("kinds", [["number", "class", "number"], "labels"])
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_each_target_alone_where_some_are_unknown(kinds, data):
+    """The same pairs and weights for every target; where it is unknown in one of both, the mean feature distance."""
+    n = data.draw(st.integers(3, 9))
+    X, slow = data.draw(cases.features(n))
+    sigma, influence = data.draw(st.sampled_from([0.0, 0.4])), data.draw(st.sampled_from([(0.0, 1.0), (0.25, 0.5)]))
+    if kinds == "labels":
+        y, _, labelled = data.draw(cases.label_sets(n, "hamming", True, n_labels=3))
+        columns, nominal, task = [[None if np.isnan(v) else v for v in c] for c in y.T], [True] * 3, "multi-label"
+    else:
+        y, _, labelled = data.draw(cases.variables(n, kinds, True))
+        columns = [[None if pd.isna(v) else v for v in y[name]] for name in y.columns]
+        nominal, task = [kind == "class" for kind in kinds], "mixed-targets"
+    if not any(labelled):
+        return
+    options = {"n_neighbors": 3, "sigma": sigma, "influence": influence, "task": task}
+    ranking = om.ReliefRanker(per_target=True, **options).fit(X, y).ranking_
+    for j, (column, is_nominal) in enumerate(zip(columns, nominal, strict=True)):
+
+        def distance(r, q, column=column, is_nominal=is_nominal):
+            if column[r] is None or column[q] is None:
+                return None
+            return tasks_distances.value_distance([column[r]], [column[q]], [column], [is_nominal])
+
+        wanted = expected(slow, distance, labelled, 3, sigma, influence)
+        np.testing.assert_allclose(ranking.per_target.scores[j], wanted, atol=1e-9)
+
+
 def test_sparse_labels_alone():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 4)), (rng.random((30, 5)) < 0.4).astype(float)

@@ -141,10 +141,15 @@ def test_errors_of_leaves(sparse_labels):
     np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
-def test_root_error_is_the_impurity_of_the_training_set():
-    plan, grown = grown_on(om.Dataset(*noisy()))
-    errors = node_errors(grown, plan.columns, plan.clustering, plan.weight)
-    assert errors[0] == pytest.approx(plan.n_examples)  # normalised targets: impurity 1 an example
+@pytest.mark.parametrize("weighted", [False, True])
+def test_root_error_is_the_impurity_of_the_training_set(weighted):
+    rng = np.random.default_rng(3)
+    X, y = noisy()
+    y = np.column_stack([y, np.where(rng.random(len(y)) < 0.4, np.nan, rng.normal(size=len(y)))])
+    weight = rng.integers(1, 6, len(y)) / 2 if weighted else None
+    plan = make_plan(om.Dataset(X, y), GrowingRules("bagging", bootstrap=False), 0, weight)
+    errors = node_errors(plan.grow(0), plan.columns, plan.clustering, plan.weight)
+    assert errors[0] == pytest.approx(plan.weight.sum())  # normalised targets: impurity 1 an example
 
 
 def test_a_pruned_tree_is_a_tree_in_preorder():

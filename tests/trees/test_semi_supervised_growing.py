@@ -7,13 +7,16 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 import omnirank as om
 from omnirank.core.seeds import kernel_seed
+from omnirank.data.target import Target
 from omnirank.ensembles.plan import GrowingRules, make_plan
 from omnirank.trees import space
 from omnirank.trees._kernels_blocks import DenseBlocks
 from omnirank.trees._kernels_gram import GramColumns
+from omnirank.trees._kernels_labels import LabelSets
 from omnirank.trees._kernels_two_parts import TwoParts
 from reference import ensembles_cases, trees_cases
 from reference import trees_growing as reference
@@ -107,6 +110,27 @@ def test_unsupervised_trees(seed, n, missing):
     rng = np.random.default_rng(seed)
     dataset = om.Dataset(ensembles_cases.random_features(rng, n, 0.2 if missing else 0.0))
     agree(dataset, 0.0, min_samples_leaf=1)
+
+
+@pytest.mark.parametrize("sparse_labels", [True, False])
+@few
+@given(st.integers(0, 2**32 - 1))
+def test_levels_without_labelled_examples(sparse_labels, seed):
+    """They are ordered as if the target's mean in the node were theirs; rows without a level count in that mean."""
+    rng = np.random.default_rng(seed)
+    n = 30
+    level = pd.Categorical(rng.choice(list("abcdef"), n), categories=list("abcdef"))
+    hidden = np.isin(level, ["b", "e"]) | (rng.random(n) < 0.2)
+    level[rng.random(n) < 0.25] = None
+    sets = sparse.csr_array((rng.random((n, 4)) < 0.4) * ~hidden[:, None] * 1.0)
+    target = Target.labels(sets, list("wxyz"), ~hidden) if sparse_labels else rng.normal(size=(n, 2)).round(1)
+    task = "multi-label" if sparse_labels else "multi-target-regression"
+    data = om.Dataset(pd.DataFrame({"level": level}), target, task=task).hide_labels(hidden)
+    if not data.labelled.any() or not (np.ptp(data.target.dense()[data.labelled], axis=0) > 0).any():
+        return
+    weight = rng.integers(1, 6, n) / 2
+    plan, _ = agree(data, 0.8, weight, min_labelled=float(rng.integers(0, 3)), seed=1, min_samples_leaf=1)
+    assert isinstance(plan.space.target, LabelSets if sparse_labels else DenseBlocks)
 
 
 def test_spaces_that_are_chosen():

@@ -1,0 +1,82 @@
+"""The losses by which Relief's parameters are chosen, against their definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score
+
+import omnirank as om
+from omnirank.data.infer import target_from
+from omnirank.relief.choice import cross_validated_losses, labelled_folds, loss_of_means
+from omnirank.tasks import get_task
+
+
+def few_labels(task, n=50, n_labelled=30):
+    """Labelled examples that four folds share unequally: 8, 8, 7, 7."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 5))
+    signal = X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=n)
+    y = signal if task == "regression" else np.where(signal > 0.4, "a", np.where(signal > -0.3, "b", "c"))
+    return om.Dataset(X, y).keep_labels(n_labelled, random_state=0)
+
+
+def relevance_of(data, power):
+    """Importances that depend on all that is known: how features follow the target, and how unlabelled ones spread."""
+    known = data.labelled
+    _, codes = np.unique(data.y[known], return_inverse=True)
+    X = data.features.numeric
+    return (X[known].T @ (codes - codes.mean())) ** 2**power + X[~known].var(axis=0)
+
+
+def nearest_means(columns, train, test, importances, k=20):
+    span = np.ptp(train, axis=0)
+    away = (((test[:, None] - train) / span) ** 2) @ importances
+    return columns[np.argsort(away, axis=1, kind="stable")[:, :k]].mean(axis=1)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_losses_are_those_of_neighbours_in_rankings_that_have_not_seen_the_fold(task):
+    data = few_labels(task)
+    rows = []
+
+    def rankings(train):
+        rows.append(train.n_examples)
+        return {power: relevance_of(train, power) for power in (1, 2)}
+
+    found = cross_validated_losses(data, rankings, np.random.default_rng(1))
+    X, y, labelled = data.features.numeric, np.asarray(data.y), np.flatnonzero(data.labelled)
+    expected = dict.fromkeys((1, 2), 0.0)
+    folds = labelled_folds(data, np.random.default_rng(1))
+    assert sorted(len(fold) for fold in folds) == [7, 7, 8, 8]
+    for fold in folds:
+        others = np.setdiff1d(labelled, fold)
+        ranked = data.take(np.setdiff1d(np.arange(data.n_examples), fold))
+        fold = np.sort(fold)
+        for power in expected:
+            importances = relevance_of(ranked, power)
+            if task == "regression":
+                values = y[others].astype(float)
+                means = nearest_means(values, X[others], X[fold], importances)
+                loss = np.sqrt(np.mean((means - y[fold].astype(float)) ** 2) / values.var())
+            else:
+                classes = np.unique(y[labelled].astype(str))
+                hot = (y[others].astype(str)[:, None] == classes).astype(float)
+                means = nearest_means(hot, X[others], X[fold], importances)
+                truth, predicted = y[fold].astype(str), classes[np.argmax(means, axis=1)]
+                seen = sorted({*truth, *predicted})
+                loss = 1 - f1_score(truth, predicted, average="macro", labels=seen, zero_division=0)
+            expected[power] += loss * len(fold) / len(labelled)
+    assert found == pytest.approx(expected)
+    assert sorted(rows) == [42, 42, 43, 43]  # unlabelled examples rank in every fold
+
+
+def test_unknown_values_count_neither_as_errors_nor_as_examples():
+    task = get_task("multi-target-regression")
+    columns = task.columns(target_from(np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 8.0]]))[0])
+    truth = task.columns(target_from(np.array([[1.0, np.nan], [np.nan, np.nan], [5.0, 2.0]]))[0])
+    means = np.array([[2.0, 0.0], [0.0, 0.0], [2.0, 4.0]])
+    first = np.sqrt((1.0 + 9.0) / 2 / np.var([0.0, 2.0, 4.0]))
+    second = np.sqrt(4.0 / np.var([1.0, 3.0, 8.0]))
+    found = loss_of_means("multi-target-regression", truth, means, columns)
+    assert found == pytest.approx((first + second) / 2)

@@ -1,0 +1,30 @@
+"""Where examples go, and what leaves predict."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import omnirank as om
+
+
+def full(model, **options):
+    return model(min_samples_leaf=1, pruning=None, random_state=0, **options)
+
+
+@pytest.mark.parametrize("n", [1, 100], ids=["one row", "many rows"])
+def test_a_value_equal_to_the_threshold_goes_left(n):
+    model = full(om.PCTRegressor).fit([[0.0], [2.0]], [0.25, 1.5])
+    assert model.tree_.threshold[0] == 1.0
+    assert model.predict(np.full((n, 1), 1.0)).tolist() == [0.25] * n
+    assert model.predict(np.full((n, 1), np.nextafter(1.0, 2.0))).tolist() == [1.5] * n
+
+
+def test_the_nearest_ancestor_with_known_values_predicts_and_not_the_root():
+    """The second target is unknown for one of the groups that the first target tells apart."""
+    X = np.repeat(np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]), 4, axis=0)
+    Y = np.repeat(np.array([[0.0, 0.0], [9.0, 6.0], [10.0, np.nan]]), 4, axis=0)
+    model = full(om.PCTRegressor).fit(X, Y)
+    assert model.tree_.depth.max() == 2
+    np.testing.assert_allclose(model.predict(X[[0, 4, 8]]), [[0.0, 0.0], [9.0, 6.0], [10.0, 6.0]])
+    assert np.nanmean(Y[:, 1]) == 3.0
