@@ -41,7 +41,7 @@ def n_executed(client):
 def test_a_cluster_of_two_processes_gives_the_same_bits(client, task):
     assert len(client.scheduler_info()["workers"]) == 2
     data = tiny_dataset(task)
-    options = {"score": "permutation", "n_trees": 12, "per_target": True, "random_state": 0}
+    options = {"importance": "permutation", "n_trees": 12, "per_target": True, "random_state": 0}
     expected = om.EnsembleRanker(**options, n_jobs=1).fit(data)
     before = n_executed(client)
     with joblib.parallel_config(backend="dask"):

@@ -201,6 +201,7 @@ def test_sparse_features_have_the_scores_of_dense_ones(ensemble, values):
     from scipy import sparse
 
     from omnirank.ensembles.score_sums import TreeScorer
+    from omnirank.ensembles.score_table import ScoreOptions
 
     rng = np.random.default_rng(5)
     X = (rng.random((80, 12)) < 0.25) * (1.0 if values == "words" else rng.integers(1, 5, (80, 12)) / 2)
@@ -208,7 +209,7 @@ def test_sparse_features_have_the_scores_of_dense_ones(ensemble, values):
     found = []
     for features in (X, sparse.csr_array(X)):
         plan = planned(Dataset(features, labels), ensemble=ensemble)
-        scorer = TreeScorer.make(plan, permutation_error="auto", per_target=True)
+        scorer = TreeScorer.make(plan, ("genie3", "symbolic", "permutation"), ScoreOptions(per_target=True))
         found.append([scorer(i) for i in range(4)])
     for dense, thin in zip(*found, strict=True):
         for name in ("genie3", "symbolic", "permutation"):

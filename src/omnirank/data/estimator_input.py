@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from typing import Any
 
@@ -17,7 +18,14 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Table, default_names
 
-__all__ = ["check_sample_weight", "features_like", "read_features", "read_input", "without_target"]
+__all__ = [
+    "check_sample_weight",
+    "features_like",
+    "read_features",
+    "read_input",
+    "weighted_fingerprint",
+    "without_target",
+]
 
 
 def read_input(
@@ -193,6 +201,15 @@ def check_sample_weight(sample_weight: Any, n_examples: int) -> np.ndarray:
     if not weights.any():
         raise DataError("Sample weights must contain at least one non-zero number.")
     return weights
+
+
+def weighted_fingerprint(dataset: Dataset, sample_weight: np.ndarray | None) -> str:
+    """Return the fingerprint of the data, weights of the examples included."""
+    if sample_weight is None:
+        return dataset.fingerprint
+    digest = hashlib.blake2b(dataset.fingerprint.encode(), digest_size=16)
+    digest.update(np.ascontiguousarray(sample_weight).tobytes())
+    return digest.hexdigest()
 
 
 def _given_dataset(estimator: Any, dataset: Dataset, y: Any, task: str, hierarchy: Any) -> Dataset:

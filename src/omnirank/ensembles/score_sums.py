@@ -9,14 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.accumulators import MeanAccumulator
-from omnirank.ensembles import scores
+from omnirank.core.parallel import run_parallel
 from omnirank.ensembles.loss_parts import ErrorMeasure
 from omnirank.ensembles.losses import error_measure
 from omnirank.ensembles.plan import Plan
+from omnirank.ensembles.score_table import SCORES, ScoredTree, ScoreOptions
 
-__all__ = ["SCORES", "PairScorer", "ScoreSums", "TreeScorer", "TreeScores"]
-
-SCORES = ("genie3", "symbolic", "permutation")
+__all__ = ["PairScorer", "ScoreSums", "TreeScorer", "TreeScores", "mean_scores"]
 
 
 class TreeScores(NamedTuple):
@@ -35,53 +34,42 @@ class TreeScorer:
     """
 
     plan: Plan
-    symbolic_weight: float | None = None
-    measure: ErrorMeasure | None = None
-    per_target: bool = False
+    names: tuple[str, ...]
+    options: ScoreOptions
+    measure: ErrorMeasure | None
 
     @classmethod
-    def make(
-        cls,
-        plan: Plan,
-        symbolic_weight: float | None = None,
-        permutation_error: str | None = None,
-        per_target: bool = False,
-    ) -> TreeScorer:
-        """Return the scorer of a plan; without ``permutation_error`` there is no permutation score."""
-        measure = None if permutation_error is None else error_measure(plan, permutation_error, per_target)
-        return cls(plan, symbolic_weight, measure, per_target)
+    def make(cls, plan: Plan, names: tuple[str, ...], options: ScoreOptions | None = None) -> TreeScorer:
+        """Return what computes the scores of these names for the trees of a plan."""
+        options = options or ScoreOptions()
+        measure = None
+        if any(SCORES[name].needs_error for name in names):
+            measure = error_measure(plan, options.permutation_error, options.per_target)
+        return cls(plan, names, options, measure)
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the scores."""
-        return SCORES if self.measure is not None else SCORES[:2]
+    def split_names(self) -> list[str]:
+        """Names of the scores that are kept by target."""
+        return [name for name in self.names if self.options.per_target and SCORES[name].splits_by_target]
 
     def __call__(self, i: int) -> TreeScores:
         """Grow tree i and return its scores."""
-        plan, n_features = self.plan, self.plan.dataset.n_features
-        counts = plan.counts(i)
-        grown = plan.grow(i, counts)
-        rows = {
-            "genie3": scores.genie3(grown, n_features),
-            "symbolic": scores.symbolic(grown, n_features, self.symbolic_weight),
-        }
-        tables = {}
-        if self.per_target:
-            tables["genie3"] = scores.genie3_per_target(plan, grown)
-        if self.measure is None:
-            return TreeScores(rows, tables)
-        rows["permutation"], by_target, undefined = scores.permutation(plan, self.measure, grown, counts, i)
-        if self.per_target and by_target is not None:
-            tables["permutation"] = by_target
-        return TreeScores(rows, tables, undefined)
+        counts = self.plan.counts(i)
+        tree = ScoredTree(self.plan, self.plan.grow(i, counts), counts, i, self.options, self.measure)
+        found = {name: SCORES[name].of_tree(tree) for name in self.names}
+        return TreeScores(
+            {name: one.row for name, one in found.items()},
+            {name: table for name in self.split_names if (table := found[name].table) is not None},
+            any(one.undefined for one in found.values()),
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class PairScorer:
     """Grows a supervised and a semi-supervised tree and returns the means of their scores.
 
-    Genie3 and Symbolic scores grow with the number of examples, which the trees of a pair do not share: each tree's are
-    divided by their sum, tables by the same number. Permutation scores are relative growths of errors in both.
+    Some scores grow with the number of examples, which the trees of a pair do not share: each tree's are divided by
+    their sum, tables by the same number. Others, as relative growths of errors, are comparable as they are.
     """
 
     supervised: TreeScorer
@@ -98,9 +86,9 @@ class PairScorer:
         return self.semi_supervised.names
 
     @property
-    def per_target(self) -> bool:
-        """Whether scores are kept by target."""
-        return self.semi_supervised.per_target
+    def split_names(self) -> list[str]:
+        """Names of the scores that are kept by target."""
+        return self.semi_supervised.split_names
 
     def __call__(self, i: int) -> TreeScores:
         """Grow the trees i and return the means of their scores."""
@@ -113,7 +101,7 @@ class PairScorer:
 
 
 def _as_shares(tree: TreeScores) -> TreeScores:
-    totals = {name: 1.0 if name == "permutation" else float(row.sum()) or 1.0 for name, row in tree.rows.items()}
+    totals = {name: (float(row.sum()) or 1.0) if SCORES[name].as_share else 1.0 for name, row in tree.rows.items()}
     return TreeScores(
         {name: row / totals[name] for name, row in tree.rows.items()},
         {name: table / totals[name] for name, table in tree.tables.items()},
@@ -130,7 +118,7 @@ class ScoreSums:
     rows, tables : dict of str to MeanAccumulator
         By name of the score: one score a feature; one row of them a target.
     n_undefined : int
-        Trees whose permutation score is undefined; they count as 0.
+        Trees of which a score says nothing; they count as 0.
     """
 
     rows: dict[str, MeanAccumulator]
@@ -141,16 +129,15 @@ class ScoreSums:
     def empty(cls, scorer: TreeScorer | PairScorer) -> ScoreSums:
         """Return the sums over no tree."""
         n_targets, n_features = scorer.plan.columns.n_variables, scorer.plan.dataset.n_features
-        split = [name for name in scorer.names if name != "symbolic"] if scorer.per_target else []
         return cls(
             {name: MeanAccumulator.empty(n_features) for name in scorer.names},
-            {name: MeanAccumulator.empty((n_targets, n_features)) for name in split},
+            {name: MeanAccumulator.empty((n_targets, n_features)) for name in scorer.split_names},
         )
 
     @property
     def n_trees(self) -> int:
         """Number of trees."""
-        return self.rows["genie3"].count
+        return next(iter(self.rows.values())).count
 
     def update(self, trees: Sequence[TreeScores]) -> ScoreSums:
         """Return the sums that have also seen these trees."""
@@ -161,3 +148,11 @@ class ScoreSums:
             {name: sums.update([tree.tables[name] for tree in trees]) for name, sums in self.tables.items()},
             self.n_undefined + sum(tree.undefined for tree in trees),
         )
+
+
+def mean_scores(
+    plan: Plan, names: tuple[str, ...], n_trees: int, n_jobs: int | None, description: str
+) -> dict[str, np.ndarray]:
+    """Return the scores of these names, averaged over the first trees of a plan."""
+    trees = run_parallel(TreeScorer.make(plan, names), range(n_trees), n_jobs, description=description)
+    return {name: np.mean([tree.rows[name] for tree in trees], axis=0) for name in names}
