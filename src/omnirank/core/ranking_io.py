@@ -93,15 +93,14 @@ def read_fields(path: Path) -> dict[str, Any]:
 
 def _check_names(method: Any, parameters: Any) -> None:
     """Refuse parameters of a registered method (or of the ranker inside it) that go by another name now."""
+    from omnirank.core.registry import methods
+
     tables = [parameters, *parameters.values()] if isinstance(parameters, dict) else []
     for old, new in RENAMED.items():
-        if not any(isinstance(table, dict) and old in table for table in tables):
-            continue
-        from omnirank.core.registry import methods
-
-        fixing = [known.name for known in methods() if new in known.parameters]
-        if str(method).removesuffix("-per-target") in fixing:
-            raise DataError(f"the parameter {old!r} is called {new!r} now: rename it in the file, or rank again")
+        if any(isinstance(table, dict) and old in table for table in tables):
+            fixing = [known.name for known in methods() if new in known.parameters]
+            if str(method).removesuffix("-per-target") in fixing:
+                raise DataError(f"the parameter {old!r} is called {new!r} now: rename it in the file, or rank again")
 
 
 def check_suffix(path: Path) -> str:

@@ -18,14 +18,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Table, default_names
 
-__all__ = [
-    "check_sample_weight",
-    "features_like",
-    "read_features",
-    "read_input",
-    "weighted_fingerprint",
-    "without_target",
-]
+__all__ = ["check_sample_weight", "data_fingerprint", "features_like", "read_features", "read_input", "without_target"]
 
 
 def read_input(
@@ -203,7 +196,7 @@ def check_sample_weight(sample_weight: Any, n_examples: int) -> np.ndarray:
     return weights
 
 
-def weighted_fingerprint(dataset: Dataset, sample_weight: np.ndarray | None) -> str:
+def data_fingerprint(dataset: Dataset, sample_weight: np.ndarray | None) -> str:
     """Return the fingerprint of the data, weights of the examples included."""
     if sample_weight is None:
         return dataset.fingerprint

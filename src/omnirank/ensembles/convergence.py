@@ -8,7 +8,7 @@ import numpy as np
 
 from omnirank.core.accumulators import MeanAccumulator
 from omnirank.core.parallel import run_parallel
-from omnirank.ensembles.score_sums import PairScorer, ScoreSums, TreeScorer
+from omnirank.ensembles.score_sums import ScoreSums, TreeScorer
 
 __all__ = ["MOST_TREES", "grown_sums"]
 
@@ -23,7 +23,7 @@ _MOST_BYTES = 2**28
 
 
 def grown_sums(
-    scorer: TreeScorer | PairScorer,
+    scorer: TreeScorer,
     sums: ScoreSums,
     n_trees: int | str,
     importance: str,
@@ -35,7 +35,7 @@ def grown_sums(
 
     Parameters
     ----------
-    scorer : TreeScorer or PairScorer
+    scorer : TreeScorer
         What grows and scores a tree.
     sums : ScoreSums
         Sums over the trees there are.

@@ -5,14 +5,13 @@ Entries name their function by import path, so that the registry lists scores wi
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from omnirank.core.errors import ParameterError
+from omnirank.core.registry import imported
 
 if TYPE_CHECKING:
     from omnirank.ensembles.loss_parts import ErrorMeasure
@@ -108,9 +107,8 @@ class Score:
 
     def of_tree(self, tree: ScoredTree) -> FeatureScores:
         """Return the scores of the features in one tree."""
-        module, _, name = self.function.partition(":")
-        function: Callable[[ScoredTree], FeatureScores] = getattr(import_module(module), name)
-        return function(tree)
+        found: FeatureScores = imported(self.function)(tree)
+        return found
 
 
 SCORES = {

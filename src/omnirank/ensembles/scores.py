@@ -120,14 +120,15 @@ def permutation(tree: ScoredTree) -> FeatureScores:
 
     It is undefined where the tree makes no error until a feature is permuted, or has no out-of-bag rows.
     """
-    plan = tree.plan
-    assert tree.measure is not None  # the table says that it needs one
-    assert tree.counts is not None
-    case = out_of_bag(plan, tree.grown, tree.counts, tree.number)
+    assert tree.counts is not None  # the table says what it needs
+    assert tree.measure is not None
+    case = out_of_bag(tree.plan, tree.grown, tree.counts, tree.number)
     if case is None:
-        n_features = plan.dataset.n_features
-        return FeatureScores(np.zeros(n_features), np.zeros((plan.columns.n_variables, n_features)), True)
-    return relative_growth(tree.measure.growth(case))
+        n_targets, n_features = tree.plan.columns.n_variables, tree.plan.dataset.n_features
+        found = FeatureScores(np.zeros(n_features), np.zeros((n_targets, n_features)), True)
+    else:
+        found = relative_growth(tree.measure.growth(case))
+    return found if tree.options.per_target else found._replace(table=None)
 
 
 def relative_growth(found: ErrorGrowth) -> FeatureScores:

@@ -17,12 +17,12 @@ from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import SeedRanges, root_entropy
 from omnirank.core.target_scores import TargetScores
 from omnirank.data.dataset import Dataset
-from omnirank.data.estimator_input import weighted_fingerprint
+from omnirank.data.estimator_input import data_fingerprint
 from omnirank.ensembles.convergence import MOST_TREES, grown_sums
 from omnirank.ensembles.feature_weights import resolve_feature_weights
 from omnirank.ensembles.losses import check_error
 from omnirank.ensembles.plan import GrowingRules, Plan, make_plan
-from omnirank.ensembles.score_sums import PairScorer, ScoreSums, TreeScorer
+from omnirank.ensembles.score_sums import ScoreSums, TreeScorer
 from omnirank.ensembles.score_table import ScoreOptions, computed_scores, get_score
 from omnirank.ensembles.supervision import Supervision, check_supervision, labelled_part, resolve_supervision
 from omnirank.rankers.base import BaseRanker
@@ -229,10 +229,11 @@ class EnsembleRanker(BaseRanker):
         level, weights = self._levels(dataset, sample_weight, entropy)
         if level.level == 1:
             dataset, sample_weight = labelled_part(dataset, sample_weight)
-        fingerprint = weighted_fingerprint(dataset, sample_weight)
+        fingerprint = data_fingerprint(dataset, sample_weight)
         if self._continues:
             entropy = self._entropy_before(fingerprint)
-        plan = make_plan(dataset, self._rules(level.level), entropy, sample_weight, self.n_jobs, weights)
+        rules = GrowingRules.of(self, supervision=level.level)
+        plan = make_plan(dataset, rules, entropy, sample_weight, self.n_jobs, weights)
         if plan.trees_are_equal and self.n_trees != 1:
             warnings.warn(
                 "without bootstrap, trees that see all features are the same tree up to ties: set bootstrap=True or "
@@ -268,7 +269,7 @@ class EnsembleRanker(BaseRanker):
         """The level of supervision and the weights of the features: those of the fit before where this continues it."""
         if self._continues:
             return self._chosen
-        rules, weights = self._rules(1.0), None
+        rules, weights = GrowingRules.of(self), None
         certain = isinstance(self.supervision, str) and dataset.target is not None and dataset.labelled.all()
         if self.supervision != 1 and not certain:
             weights = resolve_feature_weights(self.feature_weights, dataset, rules, entropy, sample_weight, self.n_jobs)
@@ -281,16 +282,15 @@ class EnsembleRanker(BaseRanker):
             level = replace(level, reason=reason)
         return level, weights
 
-    def _scorer(self, plan: Plan, level: Supervision, sample_weight: np.ndarray | None) -> TreeScorer | PairScorer:
+    def _scorer(self, plan: Plan, level: Supervision, sample_weight: np.ndarray | None) -> TreeScorer:
         """What grows and scores trees: pairs of a supervised and a semi-supervised one where "auto" uses both."""
         names = computed_scores(self.importance)
         options = ScoreOptions(self.per_target, self.symbolic_weight, self.permutation_error)
-        scorer = TreeScorer.make(plan, names, options)
         if not level.paired:
-            return scorer
+            return TreeScorer.make(plan, names, options)
         part, weight = labelled_part(plan.dataset, sample_weight)
-        supervised = make_plan(part, self._rules(1.0), plan.entropy, weight, self.n_jobs)
-        return PairScorer(TreeScorer.make(supervised, names, options), scorer)
+        supervised = make_plan(part, GrowingRules.of(self), plan.entropy, weight, self.n_jobs)
+        return TreeScorer.make(plan, names, options, partner=TreeScorer.make(supervised, names, options))
 
     # -- what was asked for -----------------------------------------------------------------------------
 
@@ -310,21 +310,6 @@ class EnsembleRanker(BaseRanker):
         for size in self.checkpoints or ():
             if not _is_count(size) or size < 1 or (self.n_trees != "auto" and size > int(self.n_trees)):
                 raise ParameterError(f"checkpoints holds {size!r}: give numbers of trees from 1 to n_trees")
-
-    def _rules(self, level: float) -> GrowingRules:
-        return GrowingRules(
-            self.ensemble,
-            self.max_features,
-            self.bootstrap,
-            self.min_samples_leaf,
-            self.max_depth,
-            self.nominal_tests,
-            self.tie_break,
-            self.normalize_targets,
-            self.hierarchy_weight,
-            level,
-            self.min_labelled_leaf,
-        )
 
     @property
     def _sizes(self) -> frozenset[int]:
