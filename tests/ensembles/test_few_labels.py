@@ -326,7 +326,7 @@ def test_single_trees_are_compared_one_by_one():
     alone = resolve_supervision("auto", data, rules, 0, single=True).curve
     assert all(alone[w] > together[w] for w in together)  # a mean of losses exceeds the loss of the mean
     model = om.PCTClassifier(pruning="m5", random_state=0).fit(data)
-    rules, entropy = model._rules("bagging", False), root_entropy(0)
+    rules, entropy = GrowingRules.of(model, ensemble="bagging", bootstrap=False), root_entropy(0)
     pruned = resolve_supervision("auto", data, rules, entropy, single=True, pruning=model._how_to_prune(data.task))
     grown = resolve_supervision("auto", data, rules, entropy, single=True)
     assert model.supervision_curve_ == pruned.curve != grown.curve

@@ -222,12 +222,12 @@ def test_first_trees_are_the_smaller_ensemble():
 
 
 def test_checkpoints_do_not_depend_on_blocks(monkeypatch):
-    from omnirank.rankers import ensemble
+    from omnirank.ensembles import convergence
 
     data = tiny_dataset("multi-target-regression")
     options = {"n_trees": 20, "per_target": True, "checkpoints": [3, 8, 9, 20], "random_state": 0}
     whole = om.EnsembleRanker(**options).fit(data)
-    monkeypatch.setattr(ensemble, "_MOST_BYTES", 1)
+    monkeypatch.setattr(convergence, "_MOST_BYTES", 1)
     cut = om.EnsembleRanker(**options).fit(data)
     assert list(cut.checkpoints_) == [3, 8, 9, 20]
     for size in whole.checkpoints_:
