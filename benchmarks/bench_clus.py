@@ -121,10 +121,10 @@ def run_clus(problem: Problem) -> dict[str, np.ndarray]:
 # -- the comparison -----------------------------------------------------------------------------------------
 
 
-def rank(problem: Problem, score: str = "permutation", seed: int = 0) -> Any:
+def rank(problem: Problem, importance: str = "permutation", seed: int = 0) -> Any:
     """Rank with the settings of CLUS."""
     ranker = om.EnsembleRanker(
-        score,
+        importance,
         n_trees=problem.n_trees,
         symbolic_weight=0.5,
         tie_break="first",

@@ -28,6 +28,7 @@ from benchmarks import Bar, Figure, benchmark, figure
 from benchmarks._clus import SHARED, SLACK, arff_lines, call_clus, clus_jar, read_scores
 from benchmarks.bench_clus import CASES
 from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.ensembles.score_table import ScoredTree, ScoreOptions
 from omnirank.ensembles.scores import symbolic
 from omnirank.trees.prototypes import membership
 from omnirank.trees.pruning import without_subtrees
@@ -118,10 +119,12 @@ def scores_by_clus_rules(problem: Problem, level: float, seed: int) -> np.ndarra
     level = level_of_clus(data, level)
     rules = GrowingRules(min_samples_leaf=LEAST, tie_break="first", nominal_tests="greedy", supervision=level)
     plan = make_plan(data, rules, seed)
+    options = ScoreOptions(symbolic_weight=DEPTH_WEIGHT)
     total = np.zeros(data.n_features)
     for i in range(problem.n_trees):
         grown = plan.grow(i)
-        total += symbolic(without_subtrees(grown, stopped(grown, data)), data.n_features, DEPTH_WEIGHT)
+        tree = ScoredTree(plan, without_subtrees(grown, stopped(grown, data)), options=options)
+        total += symbolic(tree).row
     return total / problem.n_trees
 
 

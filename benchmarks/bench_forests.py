@@ -32,12 +32,12 @@ def linear_data(n: int, n_features: int, n_targets: int) -> tuple[np.ndarray, np
 
 
 def rank(
-    data: Any, ensemble: str = "random-forest", n_trees: int = 100, score: str = "genie3", **parameters: Any
+    data: Any, ensemble: str = "random-forest", n_trees: int = 100, importance: str = "genie3", **parameters: Any
 ) -> Any:
     """Fit an EnsembleRanker with two workers."""
     data = data if isinstance(data, tuple) else (data,)
     ranker = om.EnsembleRanker(
-        score, ensemble, n_trees, max_features="sqrt", random_state=0, n_jobs=WORKERS, **parameters
+        importance, ensemble, n_trees, max_features="sqrt", random_state=0, n_jobs=WORKERS, **parameters
     )
     return ranker.fit(*data)
 
@@ -188,7 +188,7 @@ def permutation(quick: bool) -> list:
     data = linear_data(200 if quick else 5000, 100, 1)
     n_trees = 2 if quick else 100
     growing = median_seconds(partial(rank, data, n_trees=n_trees))
-    both = median_seconds(partial(rank, data, n_trees=n_trees, score="permutation"))
+    both = median_seconds(partial(rank, data, n_trees=n_trees, importance="permutation"))
     return [figure("permutation score / growing", (both - growing) / growing, "x", bar=Bar(at_most=1.0))]
 
 

@@ -151,6 +151,7 @@ def test_notes_of_the_reader_go_to_the_error_stream(plants):
         (["rank", "PLANTS", "--method", "univariat"], "did you mean 'univariate'"),
         (["rank", "PLANTS", "-m", "random", "--set", "n_job=1"], "did you mean 'n_jobs'"),
         (["rank", "PLANTS", "-m", "random", "--set", "n_jobs"], "write NAME=VALUE"),
+        (["rank", "PLANTS", "--set", "score=symbolic"], "no parameter 'score' (it is called 'importance' now)"),
         (["rank", "PLANTS", "-m", "random", "--out", "ranking.txt"], "ranking.txt"),
         (["info", "PLANTS", "--header", "maybe"], "choose auto, yes or no"),
         (["info", "PLANTS", "--task", "guess"], "guess"),

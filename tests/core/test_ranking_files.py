@@ -220,6 +220,28 @@ def test_damaged_json_is_a_clear_error(ranking, tmp_path, changes, message):
     assert caught.value.path == path
 
 
+@pytest.mark.parametrize("suffix", [".json", ".csv"])
+@pytest.mark.parametrize(
+    ("method", "parameters", "refused"),
+    [
+        ("genie3", {"score": "genie3", "n_trees": 10}, True),
+        ("permutation-per-target", {"ranker": {"name": "EnsembleRanker", "score": "permutation"}}, True),
+        ("genie3", {"importance": "genie3", "n_trees": 10}, False),
+        ("laplacian", {"score": "genie3"}, False),  # a parameter of a method that others have written
+    ],
+)
+def test_a_parameter_of_an_old_name_is_refused_with_the_new_one(tmp_path, suffix, method, parameters, refused):
+    path = tmp_path / f"r{suffix}"
+    ranking = Ranking(["a", "b"], [1.0, 2.0], method, parameters=parameters)
+    ranking.save(path)
+    if not refused:
+        assert Ranking.load(path) == ranking
+        return
+    with pytest.raises(FileFormatError, match="the parameter 'score' is called 'importance' now") as caught:
+        Ranking.load(path)
+    assert caught.value.path == path
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -48,7 +48,7 @@ def test_full_supervision_is_the_supervised_tree_on_the_labelled_examples(task):
 
 def test_rankings_at_the_limits_are_those_without_unlabelled_examples_and_without_target():
     data = few_labels("multi-label")
-    options = {"score": "permutation", "n_trees": 5, "max_features": 2, "random_state": 0}
+    options = {"importance": "permutation", "n_trees": 5, "max_features": 2, "random_state": 0}
     supervised = om.EnsembleRanker(supervision=1, **options).fit(data)
     labelled = om.EnsembleRanker(**options).fit(data.take(data.labelled))
     unsupervised = om.EnsembleRanker(supervision=0, **options).fit(data)
@@ -279,7 +279,7 @@ def test_pairs_of_trees_average_shares():
 @pytest.mark.usefixtures("compared_thoroughly")
 def test_pairs_of_trees_continue_merge_and_have_permutation_scores():
     data = clusters()
-    options = {"score": "permutation", "random_state": 0}
+    options = {"importance": "permutation", "random_state": 0}
     whole = om.EnsembleRanker(n_trees=9, **options).fit(data)
     assert 0 < whole.supervision_ < 1
     grown = om.EnsembleRanker(n_trees=9, warm_start=True, **options).fit(data).set_params(n_trees=12).fit(data)
@@ -326,7 +326,7 @@ def test_single_trees_are_compared_one_by_one():
     alone = resolve_supervision("auto", data, rules, 0, single=True).curve
     assert all(alone[w] > together[w] for w in together)  # a mean of losses exceeds the loss of the mean
     model = om.PCTClassifier(pruning="m5", random_state=0).fit(data)
-    rules, entropy = model._rules("bagging", False), root_entropy(0)
+    rules, entropy = GrowingRules.of(model, ensemble="bagging", bootstrap=False), root_entropy(0)
     pruned = resolve_supervision("auto", data, rules, entropy, single=True, pruning=model._how_to_prune(data.task))
     grown = resolve_supervision("auto", data, rules, entropy, single=True)
     assert model.supervision_curve_ == pruned.curve != grown.curve

@@ -13,6 +13,7 @@ from omnirank.core.errors import DataError
 from omnirank.data.dataset import Dataset
 from omnirank.ensembles import losses, scores
 from omnirank.ensembles.plan import ENSEMBLES, GrowingRules, make_plan
+from omnirank.ensembles.score_table import ScoredTree, ScoreOptions
 from omnirank.trees.tree import tree_from_grown
 from reference import ensembles_scores as reference
 from reference.ensembles_cases import DAG, TASKS, TREE, random_dataset, random_weights
@@ -81,15 +82,14 @@ def test_genie3_and_symbolic_are_as_defined(task, data):
     plan, weight = data.draw(problems(task))
     _, grown, case, tree = case_of(plan, weight)
     expected = reference.genie3(tree, case)
-    n_features = plan.dataset.n_features
     tolerance = {"rtol": 1e-9, "atol": 1e-10 * case.bag.sum()}
-    np.testing.assert_allclose(scores.genie3(grown, n_features), expected.sum(axis=0), **tolerance)
-    np.testing.assert_allclose(scores.genie3_per_target(plan, grown), expected, **tolerance)
+    np.testing.assert_allclose(scores.genie3(ScoredTree(plan, grown)).row, expected.sum(axis=0), **tolerance)
+    by_target = scores.genie3(ScoredTree(plan, grown, options=ScoreOptions(per_target=True))).table
+    np.testing.assert_allclose(by_target, expected, **tolerance)
     np.testing.assert_allclose(expected.sum(), reference.impurity_lost(tree, case), **tolerance)
     for depth_weight in (None, 0.5, 1.0):
-        np.testing.assert_allclose(
-            scores.symbolic(grown, n_features, depth_weight), reference.symbolic(tree, case, depth_weight)
-        )
+        found = scores.symbolic(ScoredTree(plan, grown, options=ScoreOptions(symbolic_weight=depth_weight)))
+        np.testing.assert_allclose(found.row, reference.symbolic(tree, case, depth_weight))
 
 
 def errors_of(task):
@@ -107,11 +107,16 @@ def test_permutation_is_as_defined(task, error, data):
     _check_permutation(plan, weight, error)
 
 
+def permutation_of(plan, grown, counts, error="auto", per_target=False):
+    options, measure = ScoreOptions(per_target=per_target), losses.error_measure(plan, error, per_target)
+    return scores.permutation(ScoredTree(plan, grown, counts, 0, options, measure))
+
+
 def _check_permutation(plan, weight, error):
     counts, grown, case, tree = case_of(plan, weight)
-    measure = losses.error_measure(plan, error, per_target=True)
-    found, single, _ = scores.permutation(plan, measure, grown, counts, 0)
-    whole = scores.permutation(plan, losses.error_measure(plan, error), grown, counts, 0)[0]
+    found, single, _ = permutation_of(plan, grown, counts, error, per_target=True)
+    whole, none, _ = permutation_of(plan, grown, counts, error)
+    assert none is None
     expected, expected_single = reference.permutation(tree, case, donors_of(plan, grown, counts), error)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(whole, expected, rtol=1e-9, atol=1e-9)
@@ -138,11 +143,9 @@ def test_more_labels_than_columns_keep_errors_by_label():
     labels = (rng.random((60, 70)) < 0.2) | (X[:, :1] > 0.5)
     plan = planned(Dataset(X, labels.astype(int)))
     counts = plan.counts(0)
-    found = scores.permutation(
-        plan, losses.error_measure(plan, "auto", per_target=True), plan.grow(0, counts), counts, 0
-    )
-    assert found[1].shape == (70, 4)
-    assert scores.permutation(plan, losses.error_measure(plan), plan.grow(0, counts), counts, 0)[1] is None
+    grown = plan.grow(0, counts)
+    assert permutation_of(plan, grown, counts, per_target=True).table.shape == (70, 4)
+    assert permutation_of(plan, grown, counts).table is None
 
 
 def test_a_label_of_frequency_one_half_is_predicted():
@@ -167,10 +170,11 @@ def test_scores_of_a_single_leaf_are_zero():
     plan = planned(data)
     counts = plan.counts(0)
     grown = plan.grow(0, counts)
-    assert not scores.genie3(grown, 2).any()
-    assert not scores.symbolic(grown, 2).any()
-    assert not scores.genie3_per_target(plan, grown).any()
-    found, single, undefined = scores.permutation(plan, losses.error_measure(plan), grown, counts, 0)
+    tree = ScoredTree(plan, grown, options=ScoreOptions(per_target=True))
+    assert not scores.genie3(tree).row.any()
+    assert not scores.genie3(tree).table.any()
+    assert not scores.symbolic(tree).row.any()
+    found, single, undefined = permutation_of(plan, grown, counts, per_target=True)
     assert not found.any()
     assert not single.any()
     assert not undefined
@@ -208,10 +212,10 @@ def test_sparse_features_have_the_scores_of_dense_ones(ensemble, values):
     found = []
     for features in (X, sparse.csr_array(X)):
         plan = planned(Dataset(features, labels), ensemble=ensemble)
-        scorer = TreeScorer.make(plan, permutation_error="auto", per_target=True)
+        scorer = TreeScorer.make(plan, ("genie3", "symbolic", "permutation"), ScoreOptions(per_target=True))
         found.append([scorer(i) for i in range(4)])
     for dense, thin in zip(*found, strict=True):
         for name in ("genie3", "symbolic", "permutation"):
-            np.testing.assert_allclose(thin.rows[name], dense.rows[name], rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(thin[name].row, dense[name].row, rtol=1e-9, atol=1e-9)
         for name in ("genie3", "permutation"):
-            np.testing.assert_allclose(thin.tables[name], dense.tables[name], rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(thin[name].table, dense[name].table, rtol=1e-9, atol=1e-9)

@@ -9,6 +9,7 @@ import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
 
 import omnirank as om
 from omnirank.errors import DataError, ParameterError
@@ -199,7 +200,7 @@ def test_bagging_without_bootstrap_grows_one_tree_many_times():
 @pytest.mark.parametrize("task", ["regression", "hierarchical-multi-label"])
 def test_any_number_and_kind_of_workers_gives_the_same_bits(task):
     data = tiny_dataset(task)
-    options = {"score": "permutation", "n_trees": 8, "per_target": True, "random_state": 0}
+    options = {"importance": "permutation", "n_trees": 8, "per_target": True, "random_state": 0}
     expected = om.EnsembleRanker(**options, n_jobs=1).fit(data).rankings_
     for n_jobs in (2, 3, -1):
         assert same_rankings(om.EnsembleRanker(**options, n_jobs=n_jobs).fit(data).rankings_, expected)
@@ -210,7 +211,7 @@ def test_any_number_and_kind_of_workers_gives_the_same_bits(task):
 
 def test_first_trees_are_the_smaller_ensemble():
     data = tiny_dataset("multi-label")
-    options = {"score": "permutation", "per_target": True, "random_state": 0}
+    options = {"importance": "permutation", "per_target": True, "random_state": 0}
     large = om.EnsembleRanker(**options, n_trees=12, checkpoints=(1, 5, 12)).fit(data)
     assert list(large.checkpoints_) == [1, 5, 12]
     small = om.EnsembleRanker(**options, n_trees=5).fit(data)
@@ -221,12 +222,12 @@ def test_first_trees_are_the_smaller_ensemble():
 
 
 def test_checkpoints_do_not_depend_on_blocks(monkeypatch):
-    from omnirank.rankers import ensemble
+    from omnirank.ensembles import convergence
 
     data = tiny_dataset("multi-target-regression")
     options = {"n_trees": 20, "per_target": True, "checkpoints": [3, 8, 9, 20], "random_state": 0}
     whole = om.EnsembleRanker(**options).fit(data)
-    monkeypatch.setattr(ensemble, "_MOST_BYTES", 1)
+    monkeypatch.setattr(convergence, "_MOST_BYTES", 1)
     cut = om.EnsembleRanker(**options).fit(data)
     assert list(cut.checkpoints_) == [3, 8, 9, 20]
     for size in whole.checkpoints_:
@@ -235,7 +236,7 @@ def test_checkpoints_do_not_depend_on_blocks(monkeypatch):
 
 def test_rankings_of_disjoint_trees_merge():
     data = tiny_dataset("multi-target-regression")
-    options = {"score": "permutation", "per_target": True, "random_state": 0}
+    options = {"importance": "permutation", "per_target": True, "random_state": 0}
     whole = om.EnsembleRanker(**options, n_trees=100).fit(data)
     parts = [om.EnsembleRanker(**options, n_trees=50, first_tree=first).fit(data) for first in (0, 50)]
     for name in SCORES:
@@ -264,7 +265,7 @@ def test_rankings_with_other_weights_do_not_merge():
 
 def test_warm_start_adds_trees():
     data = tiny_dataset("classification")
-    options = {"score": "permutation", "per_target": True, "random_state": 0}
+    options = {"importance": "permutation", "per_target": True, "random_state": 0}
     whole = om.EnsembleRanker(**options, n_trees=15, checkpoints=[4, 10]).fit(data)
     ranker = om.EnsembleRanker(**options, n_trees=4, warm_start=True, checkpoints=[4]).fit(data)
     ranker.set_params(n_trees=15, checkpoints=[4, 10]).fit(data)
@@ -357,28 +358,32 @@ def test_weights_of_examples_count_in_trees_and_errors():
 def test_unlabelled_examples_are_not_used():
     data = tiny_dataset("regression")
     hidden = data.hide_labels(np.arange(data.n_examples) % 3 == 0)
-    options = {"score": "permutation", "n_trees": 5, "random_state": 0}
+    options = {"importance": "permutation", "n_trees": 5, "random_state": 0}
     part = om.EnsembleRanker(**options).fit(data.take(np.arange(data.n_examples) % 3 > 0))
     assert same_rankings(om.EnsembleRanker(**options).fit(hidden).rankings_, part.rankings_)
 
 
-def test_score_is_a_parameter_that_scikit_learn_may_call():
+def test_importance_is_a_plain_parameter():
     ranker = om.EnsembleRanker("symbolic", n_trees=2, random_state=0)
-    assert ranker.score == "symbolic"
-    assert ranker.get_params()["score"] == clone(ranker).score == "symbolic"
-    assert type(ranker.get_params()["score"]) is str
-    assert repr(ranker) == "EnsembleRanker(n_trees=2, random_state=0, score='symbolic')"
-    data = tiny_dataset("regression")
-    assert pickle.loads(pickle.dumps(ranker.fit(data))).score == "symbolic"
-    assert np.isnan(ranker.score(data, None))
-    assert ranker.set_params(score="genie3").score == "genie3"
+    assert ranker.get_params()["importance"] == clone(ranker).importance == "symbolic"
+    assert repr(ranker) == "EnsembleRanker(importance='symbolic', n_trees=2, random_state=0)"
+    assert pickle.loads(pickle.dumps(ranker.fit(tiny_dataset("regression")))).ranking_.method == "symbolic"
+
+
+@pytest.mark.parametrize("method", om.methods(), ids=lambda method: method.name)
+def test_a_ranker_has_no_score_and_scikit_learn_says_so(method):
+    ranker = method.make()
+    assert not hasattr(ranker, "score")
+    X, y = np.arange(20.0)[:, None], np.arange(20) % 2
+    with pytest.raises(TypeError, match="should have a 'score' method"):
+        cross_val_score(ranker, X, y, cv=2)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"score": "gini"}, "score='gini': choose one of genie3, symbolic, permutation"),
-        ({"score": None}, "score=None"),
+        ({"importance": "gini"}, "importance='gini': choose one of genie3, symbolic, permutation"),
+        ({"importance": None}, "importance=None"),
         ({"ensemble": "boosting"}, "ensemble='boosting'"),
         ({"n_trees": 0}, "n_trees=0"),
         ({"n_trees": 2.5}, "n_trees=2.5"),
@@ -389,9 +394,9 @@ def test_score_is_a_parameter_that_scikit_learn_may_call():
         ({"max_depth": -1}, "max_depth"),
         ({"symbolic_weight": 0.0}, "symbolic_weight"),
         ({"permutation_error": "mse"}, "permutation_error='mse'"),
-        ({"score": "permutation", "permutation_error": "auprc"}, "auprc.* is for multi-label.*not for regression"),
-        ({"score": "permutation", "permutation_error": "accuracy"}, "accuracy.* is for classification"),
-        ({"score": "permutation", "bootstrap": False}, "needs out-of-bag examples"),
+        ({"importance": "permutation", "permutation_error": "auprc"}, "auprc.* is for multi-label.*not for regression"),
+        ({"importance": "permutation", "permutation_error": "accuracy"}, "accuracy.* is for classification"),
+        ({"importance": "permutation", "bootstrap": False}, "needs out-of-bag examples"),
         ({"nominal_tests": "all"}, "nominal_tests"),
         ({"tie_break": "last"}, "tie_break"),
         ({"supervision": 1.5}, "supervision=1.5"),

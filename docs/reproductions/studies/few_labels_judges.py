@@ -24,6 +24,7 @@ import omnirank as om
 from omnirank.core.seeds import stream
 from omnirank.ensembles import scores
 from omnirank.ensembles.plan import GrowingRules
+from omnirank.ensembles.score_table import ScoredTree
 from omnirank.ensembles.supervision import resolve_supervision
 from omnirank.ensembles.supervision_losses import LabelledExamples, squared_losses
 from omnirank.evaluation.folds import make_folds
@@ -63,7 +64,7 @@ def forest(data: om.Dataset, level: float, n_trees: int, entropy: int) -> tuple[
         grown = plan.grow(i)
         trees.append(tree_from_grown(grown, plan.dataset.features, *node_means(grown, plan.columns)))
         for name, score in SCORES.items():
-            row = score(grown, data.n_features)
+            row = score(ScoredTree(plan, grown)).row
             shares[name][i] = row / (row.sum() or 1)
     return shares, trees, plan.columns.n_columns
 

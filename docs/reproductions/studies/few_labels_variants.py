@@ -23,6 +23,7 @@ import omnirank as om
 from omnirank.ensembles import scores
 from omnirank.ensembles.feature_weights import resolve_feature_weights
 from omnirank.ensembles.plan import GrowingRules
+from omnirank.ensembles.score_table import ScoredTree
 from omnirank.ensembles.supervision_losses import LabelledExamples, cross_validated_error, out_of_bag_losses
 from omnirank.evaluation.folds import make_folds
 
@@ -34,14 +35,13 @@ SECONDS_A_SEED = 55
 def forest(examples: LabelledExamples, level: float, n_trees: int = TREES) -> dict[str, np.ndarray]:
     """Return the scores of a forest as shares: Genie3, Symbolic, and the target's part of Genie3."""
     plan = examples.plan(GrowingRules(supervision=level))
-    n_features = plan.dataset.n_features
-    sums = {name: np.zeros(n_features) for name in ("genie3", "symbolic", "target")}
+    sums = {name: np.zeros(plan.dataset.n_features) for name in ("genie3", "symbolic", "target")}
     for i in range(n_trees):
-        grown = plan.grow(i)
-        sums["genie3"] += scores.genie3(grown, n_features)
-        sums["symbolic"] += scores.symbolic(grown, n_features)
+        tree = ScoredTree(plan, plan.grow(i))
+        sums["genie3"] += scores.genie3(tree).row
+        sums["symbolic"] += scores.symbolic(tree).row
         if 0 < level < 1:
-            sums["target"] += scores.genie3_per_target(plan, grown).sum(axis=0)
+            sums["target"] += scores.genie3_per_target(plan, tree.grown).sum(axis=0)
     return {name: shares(row) for name, row in sums.items()}
 
 

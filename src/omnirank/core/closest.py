@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = ["did_you_mean"]
+__all__ = ["RENAMED", "did_you_mean"]
+
+# Parameters that have been given another name.
+RENAMED = {"score": "importance"}
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
@@ -16,6 +19,11 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     >>> from omnirank.core.closest import did_you_mean
     >>> did_you_mean("parameter", ["parameters", "grid"]), did_you_mean("x", ["parameters"])
     (" (did you mean 'parameters'?)", '')
+    >>> did_you_mean("score", ["importance", "n_trees"])
+    " (it is called 'importance' now)"
     """
-    close = get_close_matches(str(name), list(known), n=1)
+    known = list(known)
+    if RENAMED.get(str(name)) in known:
+        return f" (it is called {RENAMED[str(name)]!r} now)"
+    close = get_close_matches(str(name), known, n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""

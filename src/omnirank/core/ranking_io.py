@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from omnirank.core.accumulators import Accumulator
+from omnirank.core.closest import RENAMED
 from omnirank.core.errors import DataError, DataTypeError, FileFormatError, ParameterError
 from omnirank.core.frozen import thawed_json
 from omnirank.core.seeds import SeedRanges
@@ -81,11 +82,25 @@ def read_fields(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise FileFormatError(f"not a text file in UTF-8 ({error.reason})", path=path) from error
     try:
-        return read(text, path)
+        content = read(text, path)
+        _check_names(content["method"], content.get("parameters"))
+        return content
     except FileFormatError:
         raise
     except (DataError, DataTypeError, ParameterError) as error:
         raise FileFormatError(str(error), path=path) from error
+
+
+def _check_names(method: Any, parameters: Any) -> None:
+    """Refuse parameters of a registered method (or of the ranker inside it) that go by another name now."""
+    from omnirank.core.registry import methods
+
+    tables = [parameters, *parameters.values()] if isinstance(parameters, dict) else []
+    for old, new in RENAMED.items():
+        if any(isinstance(table, dict) and old in table for table in tables):
+            fixing = [known.name for known in methods() if new in known.parameters]
+            if str(method).removesuffix("-per-target") in fixing:
+                raise DataError(f"the parameter {old!r} is called {new!r} now: rename it in the file, or rank again")
 
 
 def check_suffix(path: Path) -> str:

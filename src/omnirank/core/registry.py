@@ -27,6 +27,7 @@ __all__ = [
     "Method",
     "default_method",
     "get_method",
+    "imported",
     "make_ranker",
     "methods",
     "register",
@@ -94,7 +95,7 @@ class Method:
 
     def load(self) -> type[Any]:
         """Import and return the ranker class."""
-        found = _imported(self.ranker)
+        found = imported(self.ranker)
         if not isinstance(found, type):
             raise ParameterError(f"method {self.name!r}: {self.ranker} is not a class")
         return found
@@ -228,7 +229,7 @@ def _load_all() -> None:
     if _loaded:
         return
     _loaded = True
-    for method in _imported(_BUILT_IN):
+    for method in imported(_BUILT_IN):
         _add(method, replace=False)
     for point in entry_points(group=_ENTRY_POINT_GROUP):
         try:
@@ -251,6 +252,7 @@ def _add(method: Method, replace: bool) -> Method:
     return method
 
 
-def _imported(path: str) -> Any:
+def imported(path: str) -> Any:
+    """Return what an import path, "package.module:name", stands for."""
     module, _, attribute = path.partition(":")
     return getattr(import_module(module), attribute)

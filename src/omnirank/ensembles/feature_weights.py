@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.parallel import run_parallel
 from omnirank.core.ranking import Ranking
 from omnirank.data.dataset import Dataset
 from omnirank.ensembles.plan import GrowingRules, make_plan
-from omnirank.ensembles.score_sums import TreeScorer
+from omnirank.ensembles.score_sums import mean_scores
 from omnirank.ensembles.supervision import labelled_part
 
 __all__ = ["resolve_feature_weights"]
 
+# What "auto" takes.
 _TREES = 100
+_SCORE = "permutation"
 
 
 def resolve_feature_weights(
@@ -54,7 +55,7 @@ def resolve_feature_weights(
             raise ParameterError(f"feature_weights={given!r}: choose None, 'auto', a ranking or one number a feature")
         if dataset.target is None:
             raise DataError("feature_weights='auto' needs labelled examples, but there is no target")
-        return _relative(_permutation_scores(dataset, rules, entropy, sample_weight, n_jobs))
+        return _relative(_supervised_scores(dataset, rules, entropy, sample_weight, n_jobs))
     if isinstance(given, Ranking):
         scores = dict(zip(given.names, given.scores, strict=True))
         lacking = [name for name in dataset.feature_names if name not in scores]
@@ -69,15 +70,13 @@ def resolve_feature_weights(
     return _relative(weights)
 
 
-def _permutation_scores(
+def _supervised_scores(
     dataset: Dataset, rules: GrowingRules, entropy: int, weight: np.ndarray | None, n_jobs: int | None
 ) -> np.ndarray:
     part, own = labelled_part(dataset, weight)
     supervised = replace(rules, ensemble="random-forest", bootstrap=True, max_features=None, supervision=1.0)
     plan = make_plan(part, supervised, entropy, own, n_jobs)
-    scorer = TreeScorer.make(plan, permutation_error="auto")
-    trees = run_parallel(scorer, range(_TREES), n_jobs, description="weighing features")
-    return np.mean([tree.rows["permutation"] for tree in trees], axis=0)
+    return mean_scores(plan, (_SCORE,), _TREES, n_jobs, "weighing features")[_SCORE]
 
 
 def _relative(scores: np.ndarray) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -15,7 +14,8 @@ from scipy import sparse
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parallel import run_parallel
 from omnirank.core.seeds import root_entropy
-from omnirank.ensembles.plan import Plan
+from omnirank.data.estimator_input import data_fingerprint
+from omnirank.ensembles.plan import GrowingRules, Plan
 from omnirank.ensembles.predictor import PCTPredictor, Training, grow_tree
 from omnirank.tasks import get_task
 from omnirank.trees.prediction import leaves_of, paths_of, prefix_means, sum_means
@@ -59,7 +59,7 @@ class Forest(PCTPredictor):
         self
             The fitted forest.
         """
-        rules = self._rules(self.ensemble, self.bootstrap)
+        rules = GrowingRules.of(self)
         self._check(rules.bootstraps)
         if not (self.warm_start and getattr(self, "trees_", [])):
             self._entropy = root_entropy(self.random_state)
@@ -83,7 +83,7 @@ class Forest(PCTPredictor):
 
     def _kept_trees(self, training: Training) -> list[Tree]:
         """The trees of the fit before, where they are to stay."""
-        print_of_data = _fingerprint(training) if self.warm_start else None
+        print_of_data = data_fingerprint(training.dataset, training.weight) if self.warm_start else None
         before = getattr(self, "trees_", []) if self.warm_start else []
         if before:
             if self._data != print_of_data:
@@ -183,9 +183,3 @@ class Forest(PCTPredictor):
     def _clear_out_of_bag(self) -> None:
         for name in ("oob_error_", "oob_decision_function_", "oob_prediction_"):
             self.__dict__.pop(name, None)
-
-
-def _fingerprint(training: Training) -> str:
-    """Hash of the data and their weights."""
-    weight = b"" if training.weight is None else training.weight.tobytes()
-    return training.dataset.fingerprint + hashlib.blake2b(weight, digest_size=8).hexdigest()

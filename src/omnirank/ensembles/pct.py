@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from omnirank.core.errors import ParameterError
 from omnirank.core.seeds import root_entropy
 from omnirank.ensembles.pct_kinds import PCTClassifierBase, PCTRegressorBase
+from omnirank.ensembles.plan import GrowingRules
 from omnirank.ensembles.predictor import PCTPredictor, grow_tree
 from omnirank.tasks import CLASS_TASKS, LABEL_TASKS
 from omnirank.trees.prediction import leaves_of, paths_of
@@ -51,7 +52,7 @@ class _SingleTree(PCTPredictor):
         self
             The fitted tree.
         """
-        rules, entropy = self._rules("bagging", False), root_entropy(self.random_state)
+        rules, entropy = GrowingRules.of(self, ensemble="bagging", bootstrap=False), root_entropy(self.random_state)
         training = self._training(X, y, sample_weight, rules, entropy)
         pruning = self._how_to_prune(training.dataset.task)
         plan = self._plan(training, rules, entropy)

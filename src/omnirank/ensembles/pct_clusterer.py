@@ -129,15 +129,7 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
         if sample_weight is not None:
             weight = check_sample_weight(sample_weight, whole.n_examples)
             dataset, weight = whole.take(weight > 0), weight[weight > 0]
-        rules = GrowingRules(
-            "bagging",
-            self.max_features,
-            False,
-            self.min_samples_leaf,
-            self.max_depth,
-            self.nominal_tests,
-            self.tie_break,
-        )
+        rules = GrowingRules.of(self, ensemble="bagging", bootstrap=False)
         entropy = root_entropy(self.random_state)
         weights = resolve_feature_weights(self.feature_weights, dataset, rules, entropy, weight)
         plan = make_plan(dataset, rules, entropy, weight, feature_weights=weights)

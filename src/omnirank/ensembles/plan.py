@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -46,6 +46,12 @@ class GrowingRules:
     hierarchy_weight: float = 0.75
     supervision: float = 1.0
     min_labelled_leaf: float = 0
+
+    @classmethod
+    def of(cls, estimator: Any, **others: Any) -> GrowingRules:
+        """Return the rules that the parameters of an estimator are, but for the level of supervision, and others."""
+        names = [field.name for field in fields(cls) if field.name != "supervision" and hasattr(estimator, field.name)]
+        return cls(**{name: getattr(estimator, name) for name in names} | others)
 
     def check(self) -> None:
         """Raise a ParameterError for a value outside its domain."""

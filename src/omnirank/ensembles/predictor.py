@@ -160,20 +160,6 @@ class PCTPredictor(BaseEstimator):
         self._features = dataset.features.take(slice(0, 0))
         self._columns = replace(columns, matrix=columns.matrix[:0], labelled=columns.labelled[:0])
 
-    def _rules(self, ensemble: str, bootstrap: bool | None) -> GrowingRules:
-        return GrowingRules(
-            ensemble,
-            self.max_features,
-            bootstrap,
-            self.min_samples_leaf,
-            self.max_depth,
-            self.nominal_tests,
-            self.tie_break,
-            self.normalize_targets,
-            getattr(self, "hierarchy_weight", 0.75),
-            min_labelled_leaf=self.min_labelled_leaf,
-        )
-
     def _plan(self, training: Training, rules: GrowingRules, entropy: int, n_jobs: int | None = None) -> Plan | None:
         """Return the plan of the trees; None, with a warning, where the target is constant."""
         if not training.is_constant:

@@ -4,121 +4,63 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from omnirank.core.accumulators import MeanAccumulator
-from omnirank.ensembles import scores
+from omnirank.core.parallel import run_parallel
 from omnirank.ensembles.loss_parts import ErrorMeasure
 from omnirank.ensembles.losses import error_measure
 from omnirank.ensembles.plan import Plan
+from omnirank.ensembles.score_table import SCORES, FeatureScores, ScoredTree, ScoreOptions
 
-__all__ = ["SCORES", "PairScorer", "ScoreSums", "TreeScorer", "TreeScores"]
-
-SCORES = ("genie3", "symbolic", "permutation")
-
-
-class TreeScores(NamedTuple):
-    """Scores of one tree: rows of one score a feature, and tables of one row a target."""
-
-    rows: dict[str, np.ndarray]
-    tables: dict[str, np.ndarray]
-    undefined: bool = False
+__all__ = ["ScoreSums", "TreeScorer", "mean_scores"]
 
 
 @dataclass(frozen=True, eq=False)
 class TreeScorer:
-    """Grows trees of a plan and returns their scores; the trees themselves are not kept.
+    """Grows trees of a plan and returns their scores by name; the trees themselves are not kept.
+
+    With a ``partner``, the scores are the means over pairs of trees, one of each plan: a semi-supervised and a
+    supervised tree, say. Scores that grow with the number of examples, which the trees of a pair do not share, are
+    divided by their sum over the features of the tree before.
 
     Picklable, so that workers may be processes.
     """
 
     plan: Plan
-    symbolic_weight: float | None = None
-    measure: ErrorMeasure | None = None
-    per_target: bool = False
+    names: tuple[str, ...]
+    options: ScoreOptions
+    measure: ErrorMeasure | None
+    partner: TreeScorer | None = None
 
     @classmethod
     def make(
-        cls,
-        plan: Plan,
-        symbolic_weight: float | None = None,
-        permutation_error: str | None = None,
-        per_target: bool = False,
+        cls, plan: Plan, names: tuple[str, ...], options: ScoreOptions, partner: TreeScorer | None = None
     ) -> TreeScorer:
-        """Return the scorer of a plan; without ``permutation_error`` there is no permutation score."""
-        measure = None if permutation_error is None else error_measure(plan, permutation_error, per_target)
-        return cls(plan, symbolic_weight, measure, per_target)
+        """Return what computes the scores of these names for the trees of a plan."""
+        measure = None
+        if any(SCORES[name].needs_error for name in names):
+            measure = error_measure(plan, options.permutation_error, options.per_target)
+        return cls(plan, names, options, measure, partner)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the scores."""
-        return SCORES if self.measure is not None else SCORES[:2]
-
-    def __call__(self, i: int) -> TreeScores:
+    def __call__(self, i: int) -> dict[str, FeatureScores]:
         """Grow tree i and return its scores."""
-        plan, n_features = self.plan, self.plan.dataset.n_features
-        counts = plan.counts(i)
-        grown = plan.grow(i, counts)
-        rows = {
-            "genie3": scores.genie3(grown, n_features),
-            "symbolic": scores.symbolic(grown, n_features, self.symbolic_weight),
-        }
-        tables = {}
-        if self.per_target:
-            tables["genie3"] = scores.genie3_per_target(plan, grown)
-        if self.measure is None:
-            return TreeScores(rows, tables)
-        rows["permutation"], by_target, undefined = scores.permutation(plan, self.measure, grown, counts, i)
-        if self.per_target and by_target is not None:
-            tables["permutation"] = by_target
-        return TreeScores(rows, tables, undefined)
+        counts = self.plan.counts(i)
+        tree = ScoredTree(self.plan, self.plan.grow(i, counts), counts, i, self.options, self.measure)
+        own = {name: SCORES[name].of_tree(tree) for name in self.names}
+        if self.partner is None:
+            return own
+        return {name: _mean_of_pair(one, own[name], SCORES[name].as_share) for name, one in self.partner(i).items()}
 
 
-@dataclass(frozen=True, eq=False)
-class PairScorer:
-    """Grows a supervised and a semi-supervised tree and returns the means of their scores.
-
-    Genie3 and Symbolic scores grow with the number of examples, which the trees of a pair do not share: each tree's are
-    divided by their sum, tables by the same number. Permutation scores are relative growths of errors in both.
-    """
-
-    supervised: TreeScorer
-    semi_supervised: TreeScorer
-
-    @property
-    def plan(self) -> Plan:
-        """The plan of the trees that see all examples."""
-        return self.semi_supervised.plan
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the scores."""
-        return self.semi_supervised.names
-
-    @property
-    def per_target(self) -> bool:
-        """Whether scores are kept by target."""
-        return self.semi_supervised.per_target
-
-    def __call__(self, i: int) -> TreeScores:
-        """Grow the trees i and return the means of their scores."""
-        one, other = _as_shares(self.supervised(i)), _as_shares(self.semi_supervised(i))
-        return TreeScores(
-            {name: (one.rows[name] + other.rows[name]) / 2 for name in one.rows},
-            {name: (one.tables[name] + other.tables[name]) / 2 for name in one.tables},
-            one.undefined or other.undefined,
-        )
-
-
-def _as_shares(tree: TreeScores) -> TreeScores:
-    totals = {name: 1.0 if name == "permutation" else float(row.sum()) or 1.0 for name, row in tree.rows.items()}
-    return TreeScores(
-        {name: row / totals[name] for name, row in tree.rows.items()},
-        {name: table / totals[name] for name, table in tree.tables.items()},
-        tree.undefined,
-    )
+def _mean_of_pair(one: FeatureScores, other: FeatureScores, as_share: bool) -> FeatureScores:
+    totals = [(float(tree.row.sum()) or 1.0) if as_share else 1.0 for tree in (one, other)]
+    row = (one.row / totals[0] + other.row / totals[1]) / 2
+    table = None
+    if one.table is not None and other.table is not None:
+        table = (one.table / totals[0] + other.table / totals[1]) / 2
+    return FeatureScores(row, table, one.undefined or other.undefined)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +72,7 @@ class ScoreSums:
     rows, tables : dict of str to MeanAccumulator
         By name of the score: one score a feature; one row of them a target.
     n_undefined : int
-        Trees whose permutation score is undefined; they count as 0.
+        Trees of which a score says nothing; they count as 0.
     """
 
     rows: dict[str, MeanAccumulator]
@@ -138,10 +80,10 @@ class ScoreSums:
     n_undefined: int = 0
 
     @classmethod
-    def empty(cls, scorer: TreeScorer | PairScorer) -> ScoreSums:
+    def empty(cls, scorer: TreeScorer) -> ScoreSums:
         """Return the sums over no tree."""
         n_targets, n_features = scorer.plan.columns.n_variables, scorer.plan.dataset.n_features
-        split = [name for name in scorer.names if name != "symbolic"] if scorer.per_target else []
+        split = [name for name in scorer.names if scorer.options.per_target and SCORES[name].splits_by_target]
         return cls(
             {name: MeanAccumulator.empty(n_features) for name in scorer.names},
             {name: MeanAccumulator.empty((n_targets, n_features)) for name in split},
@@ -150,14 +92,23 @@ class ScoreSums:
     @property
     def n_trees(self) -> int:
         """Number of trees."""
-        return self.rows["genie3"].count
+        return next(iter(self.rows.values())).count
 
-    def update(self, trees: Sequence[TreeScores]) -> ScoreSums:
+    def update(self, trees: Sequence[dict[str, FeatureScores]]) -> ScoreSums:
         """Return the sums that have also seen these trees."""
         if not trees:
             return self
         return ScoreSums(
-            {name: sums.update([tree.rows[name] for tree in trees]) for name, sums in self.rows.items()},
-            {name: sums.update([tree.tables[name] for tree in trees]) for name, sums in self.tables.items()},
-            self.n_undefined + sum(tree.undefined for tree in trees),
+            {name: sums.update([tree[name].row for tree in trees]) for name, sums in self.rows.items()},
+            {name: sums.update([tree[name].table for tree in trees]) for name, sums in self.tables.items()},
+            self.n_undefined + sum(any(one.undefined for one in tree.values()) for tree in trees),
         )
+
+
+def mean_scores(
+    plan: Plan, names: tuple[str, ...], n_trees: int, n_jobs: int | None, description: str
+) -> dict[str, np.ndarray]:
+    """Return the scores of these names, averaged over the first trees of a plan."""
+    scorer = TreeScorer.make(plan, names, ScoreOptions())
+    trees = run_parallel(scorer, range(n_trees), n_jobs, description=description)
+    return {name: np.mean([tree[name].row for tree in trees], axis=0) for name in names}

@@ -9,8 +9,9 @@ from scipy import sparse
 
 from omnirank.core.seeds import kernel_seed
 from omnirank.data.table import is_sparse
-from omnirank.ensembles.loss_parts import ErrorGrowth, ErrorMeasure, OutOfBag
+from omnirank.ensembles.loss_parts import ErrorGrowth, OutOfBag
 from omnirank.ensembles.plan import Plan
+from omnirank.ensembles.score_table import FeatureScores, ScoredTree
 from omnirank.tasks.columns import ClusteringColumns
 from omnirank.tasks.variances import centred_for_sums
 from omnirank.trees.prototypes import membership
@@ -24,24 +25,27 @@ _PERMUTATION_KEY = np.uint64(0xA5A5A5A5A5A5A5A5)
 _BLOCK = 64
 
 
-def genie3(grown: Any, n_features: int) -> np.ndarray:
+def genie3(tree: ScoredTree) -> FeatureScores:
     """Return the summed heuristic values h*(N) of the nodes that test each feature."""
+    plan, grown = tree.plan, tree.grown
     inner = grown.feature >= 0
-    return np.bincount(grown.feature[inner], grown.gain[inner], n_features)
+    row = np.bincount(grown.feature[inner], grown.gain[inner], plan.dataset.n_features)
+    return FeatureScores(row, genie3_per_target(plan, grown) if tree.options.per_target else None)
 
 
-def symbolic(grown: Any, n_features: int, depth_weight: float | None = None) -> np.ndarray:
+def symbolic(tree: ScoredTree) -> FeatureScores:
     """Return the summed weights of the nodes that test each feature.
 
-    A node N weighs |E(N)| / |D_train| (its share of the tree's training sample), or ``depth_weight`` to the
+    A node N weighs |E(N)| / |D_train| (its share of the tree's training sample), or ``symbolic_weight`` to the
     power of its depth.
     """
+    grown, depth_weight = tree.grown, tree.options.symbolic_weight
     inner = grown.feature >= 0
     if depth_weight is None:
         weight = grown.weight[inner] / grown.weight[0]
     else:
         weight = np.float64(depth_weight) ** grown.depth[inner]
-    return np.bincount(grown.feature[inner], weight, n_features)
+    return FeatureScores(np.bincount(grown.feature[inner], weight, tree.plan.dataset.n_features))
 
 
 def genie3_per_target(plan: Plan, grown: Any) -> np.ndarray:
@@ -114,28 +118,23 @@ def out_of_bag(plan: Plan, grown: Any, counts: np.ndarray, i: int) -> OutOfBag |
     return OutOfBag(grown, tests, order)
 
 
-def permutation(
-    plan: Plan, measure: ErrorMeasure, grown: Any, counts: np.ndarray, i: int
-) -> tuple[np.ndarray, np.ndarray | None, bool]:
-    """Return the relative growth of the out-of-bag error of tree i when each feature is permuted.
+def permutation(tree: ScoredTree) -> FeatureScores:
+    """Return the relative growth (Err(permuted) - Err) / Err of a tree's out-of-bag error when a feature is permuted.
 
-    Returns
-    -------
-    scores : ndarray (features,)
-        (Err(permuted) - Err) / Err.
-    per_target : ndarray (targets, features) or None
-        The same of the targets' own errors, where the measure has them.
-    undefined : bool
-        Whether the tree makes no error until a feature is permuted, or has no out-of-bag rows: it contributes 0.
+    It is undefined where the tree makes no error until a feature is permuted, or has no out-of-bag rows.
     """
-    case = out_of_bag(plan, grown, counts, i)
+    assert tree.counts is not None  # the table says what it needs
+    assert tree.measure is not None
+    case = out_of_bag(tree.plan, tree.grown, tree.counts, tree.number)
     if case is None:
-        n_features = plan.dataset.n_features
-        return np.zeros(n_features), np.zeros((plan.columns.n_variables, n_features)), True
-    return relative_growth(measure.growth(case))
+        n_targets, n_features = tree.plan.columns.n_variables, tree.plan.dataset.n_features
+        found = FeatureScores(np.zeros(n_features), np.zeros((n_targets, n_features)), True)
+    else:
+        found = relative_growth(tree.measure.growth(case))
+    return found if tree.options.per_target else found._replace(table=None)
 
 
-def relative_growth(found: ErrorGrowth) -> tuple[np.ndarray, np.ndarray | None, bool]:
+def relative_growth(found: ErrorGrowth) -> FeatureScores:
     """Return growths divided by the errors before, 0 where there was no error.
 
     Examples
@@ -143,7 +142,7 @@ def relative_growth(found: ErrorGrowth) -> tuple[np.ndarray, np.ndarray | None, 
     >>> import numpy as np
     >>> from omnirank.ensembles.loss_parts import ErrorGrowth
     >>> from omnirank.ensembles.scores import relative_growth
-    >>> relative_growth(ErrorGrowth(0.25, np.array([0.5, 0.0])))[0]
+    >>> relative_growth(ErrorGrowth(0.25, np.array([0.5, 0.0]))).row
     array([2., 0.])
     """
     per_target = None
@@ -151,5 +150,5 @@ def relative_growth(found: ErrorGrowth) -> tuple[np.ndarray, np.ndarray | None, 
         before = found.target_before[:, None]
         per_target = np.divide(found.target_growth, before, out=np.zeros(found.target_growth.shape), where=before > 0)
     if found.before > 0:
-        return found.growth / found.before, per_target, False
-    return np.zeros(len(found.growth)), per_target, bool(found.growth.any())
+        return FeatureScores(found.growth / found.before, per_target)
+    return FeatureScores(np.zeros(len(found.growth)), per_target, bool(found.growth.any()))

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
-from omnirank.core.parallel import run_parallel
 from omnirank.core.seeds import stream
-from omnirank.ensembles.plan import GrowingRules, Plan
-from omnirank.ensembles.scores import genie3, symbolic
+from omnirank.ensembles.plan import GrowingRules
+from omnirank.ensembles.score_sums import mean_scores
 from omnirank.ensembles.supervision_losses import LabelledExamples, squared_losses
 from omnirank.neighbors.weighted_knn import neighbor_means, ranking_weights, weighted_neighbors
 from omnirank.tasks import get_task
@@ -19,6 +17,8 @@ from omnirank.tasks.columns import ClusteringColumns
 
 __all__ = ["neighbor_losses"]
 
+# Rankings by these scores are judged.
+_SCORES = ("genie3", "symbolic")
 _FOLDS = 3
 _NEIGHBORS = 10
 # So many examples of a fold tell rankings apart; more would cost without changing the answer.
@@ -95,12 +95,4 @@ def _folds(examples: LabelledExamples, rules: GrowingRules, rows: np.ndarray) ->
 
 
 def _rankings(examples: LabelledExamples, rules: GrowingRules, n_trees: int) -> dict[str, np.ndarray]:
-    plan = examples.plan(rules)
-    what = f"supervision {rules.supervision:g}"
-    rows = run_parallel(partial(_scores, plan), range(n_trees), examples.n_jobs, description=what)
-    return dict(zip(("genie3", "symbolic"), np.mean(rows, axis=0), strict=True))
-
-
-def _scores(plan: Plan, i: int) -> list[np.ndarray]:
-    grown, n_features = plan.grow(i), plan.dataset.n_features
-    return [genie3(grown, n_features), symbolic(grown, n_features)]
+    return mean_scores(examples.plan(rules), _SCORES, n_trees, examples.n_jobs, f"supervision {rules.supervision:g}")

@@ -44,7 +44,7 @@ def saturation_rankings(ranker: Any, train: Dataset, sizes: Sequence[int | float
     parameters = ranker.get_params()
     if "checkpoints" in parameters and "n_trees" in parameters:
         fitted = clone(ranker).set_params(n_trees=places[-1], checkpoints=places).fit(train)
-        return {int(size): fitted.checkpoints_[size][fitted.score] for size in places}
+        return {int(size): fitted.checkpoints_[size][fitted.importance] for size in places}
     if "n_iterations" in parameters:
         fitted = clone(ranker).set_params(n_iterations=places).fit(train)
         k = fitted.n_neighbors_

@@ -1,38 +1,19 @@
-"""The methods that come with omnirank: one entry each, names and import paths only."""
+"""The methods that come with omnirank: one entry each, names and import paths only; scores of trees have a table."""
 
 from __future__ import annotations
 
 from omnirank.core.registry import Method
 from omnirank.data.infer import TASKS
+from omnirank.ensembles.score_table import SCORES
 
 __all__ = ["METHODS"]
 
 _TREES = "omnirank.rankers.ensemble:EnsembleRanker"
 
 METHODS = (
-    Method(
-        "genie3",
-        _TREES,
-        "Impurity reductions of the feature's tests in an ensemble of trees",
-        tasks=TASKS,
-        parameters={"score": "genie3"},
-        reference="Huynh-Thu et al.: Inferring regulatory networks from expression data. PLoS ONE 5(9), 2010",
-    ),
-    Method(
-        "symbolic",
-        _TREES,
-        "How many examples reach the feature's tests in an ensemble of trees",
-        tasks=TASKS,
-        parameters={"score": "symbolic"},
-        reference="Petkovic, Kocev, Dzeroski: Feature ranking for multi-target regression. Mach. Learn. 109, 2020",
-    ),
-    Method(
-        "permutation",
-        _TREES,
-        "Growth of the trees' out-of-bag error when the feature is permuted",
-        tasks=TASKS,
-        parameters={"score": "permutation"},
-        reference="Breiman: Random forests. Machine Learning 45, 2001",
+    *(
+        Method(name, _TREES, score.summary, TASKS, parameters={"importance": name}, reference=score.reference)
+        for name, score in SCORES.items()
     ),
     Method(
         "relief",

@@ -4,39 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from omnirank.core.accumulators import MeanAccumulator
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.frozen import frozen_json
 from omnirank.core.log import logger
-from omnirank.core.parallel import run_parallel
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import SeedRanges, root_entropy
 from omnirank.core.target_scores import TargetScores
 from omnirank.data.dataset import Dataset
+from omnirank.data.estimator_input import data_fingerprint
+from omnirank.ensembles.convergence import MOST_TREES, grown_sums
 from omnirank.ensembles.feature_weights import resolve_feature_weights
 from omnirank.ensembles.losses import check_error
 from omnirank.ensembles.plan import GrowingRules, Plan, make_plan
-from omnirank.ensembles.score_sums import SCORES, PairScorer, ScoreSums, TreeScorer
+from omnirank.ensembles.score_sums import ScoreSums, TreeScorer
+from omnirank.ensembles.score_table import ScoreOptions, computed_scores, get_score
 from omnirank.ensembles.supervision import Supervision, check_supervision, labelled_part, resolve_supervision
-from omnirank.rankers._score_name import ScoreName
 from omnirank.rankers.base import BaseRanker
 
 __all__ = ["EnsembleRanker"]
-
-# n_trees="auto": trees are added in steps until the ranking has converged, or the limit is reached.
-_STEP = 10
-_FEWEST = 20
-_MOST = 1000
-_RELIABLE = 0.99
-
-# Scores by target of as many trees are held at once as fit in this memory.
-_MOST_BYTES = 2**28
 
 # Parameters that say which and how many trees there are, or what is kept, and nothing about a tree.
 _NOT_OF_A_TREE = frozenset({"checkpoints", "first_tree", "n_features_to_select", "n_trees", "warm_start"})
@@ -59,7 +50,7 @@ class EnsembleRanker(BaseRanker):
 
     Parameters
     ----------
-    score : {"genie3", "symbolic", "permutation"}
+    importance : {"genie3", "symbolic", "permutation"}
         Which score ``ranking_`` and ``feature_importances_`` hold. Genie3 and Symbolic always come together in
         ``rankings_``; the permutation score costs extra and is computed only where it is asked for.
     ensemble : {"random-forest", "extra-trees", "bagging"}
@@ -163,7 +154,7 @@ class EnsembleRanker(BaseRanker):
 
     def __init__(
         self,
-        score: str = "genie3",
+        importance: str = "genie3",
         ensemble: str = "random-forest",
         n_trees: int | str = 100,
         max_features: Any = None,
@@ -189,7 +180,7 @@ class EnsembleRanker(BaseRanker):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.score = score
+        self.importance = importance
         self.ensemble = ensemble
         self.n_trees = n_trees
         self.max_features = max_features
@@ -215,26 +206,6 @@ class EnsembleRanker(BaseRanker):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @property
-    def score(self) -> Any:
-        """The parameter ``score``; scikit-learn may call it, see `ScoreName`."""
-        name = vars(self)["score"]
-        return ScoreName(name, self) if isinstance(name, str) else name
-
-    @score.setter
-    def score(self, name: str) -> None:
-        self.__dict__["score"] = name
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name.
-
-        Parameters
-        ----------
-        deep : bool
-            As in scikit-learn.
-        """
-        return super().get_params(deep) | {"score": vars(self)["score"]}
-
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> EnsembleRanker:
         """Grow the ensemble and rank the features.
 
@@ -258,10 +229,11 @@ class EnsembleRanker(BaseRanker):
         level, weights = self._levels(dataset, sample_weight, entropy)
         if level.level == 1:
             dataset, sample_weight = labelled_part(dataset, sample_weight)
-        fingerprint = _fingerprint(dataset, sample_weight)
+        fingerprint = data_fingerprint(dataset, sample_weight)
         if self._continues:
             entropy = self._entropy_before(fingerprint)
-        plan = make_plan(dataset, self._rules(level.level), entropy, sample_weight, self.n_jobs, weights)
+        rules = GrowingRules.of(self, supervision=level.level)
+        plan = make_plan(dataset, rules, entropy, sample_weight, self.n_jobs, weights)
         if plan.trees_are_equal and self.n_trees != 1:
             warnings.warn(
                 "without bootstrap, trees that see all features are the same tree up to ties: set bootstrap=True or "
@@ -273,13 +245,12 @@ class EnsembleRanker(BaseRanker):
         sums, kept = ScoreSums.empty(scorer), {}
         if self._continues:
             sums, kept = self._sums, {q: found for q, found in self.checkpoints_.items() if q in self._sizes}
-        for stop in self._stops(sums.n_trees):
-            for reached in self._grown(scorer, sums, stop):
-                sums = reached
-                if sums.n_trees in self._sizes:
-                    kept[sums.n_trees] = self._rankings(plan, level, sums, fingerprint)
-            if self.n_trees == "auto" and _converged(sums.rows[self.score]):
-                break
+        for reached in grown_sums(
+            scorer, sums, self.n_trees, self.importance, self._sizes, self.first_tree, self.n_jobs
+        ):
+            sums = reached
+            if sums.n_trees in self._sizes:
+                kept[sums.n_trees] = self._rankings(plan, level, sums, fingerprint)
         self.checkpoints_ = kept
         self.n_trees_ = sums.n_trees
         self.n_undefined_ = sums.n_undefined
@@ -298,11 +269,11 @@ class EnsembleRanker(BaseRanker):
         """The level of supervision and the weights of the features: those of the fit before where this continues it."""
         if self._continues:
             return self._chosen
-        rules, weights = self._rules(1.0), None
+        rules, weights = GrowingRules.of(self), None
         certain = isinstance(self.supervision, str) and dataset.target is not None and dataset.labelled.all()
         if self.supervision != 1 and not certain:
             weights = resolve_feature_weights(self.feature_weights, dataset, rules, entropy, sample_weight, self.n_jobs)
-        n_trees = _MOST if self.n_trees == "auto" else int(self.n_trees)
+        n_trees = MOST_TREES if self.n_trees == "auto" else int(self.n_trees)
         level = resolve_supervision(
             self.supervision, dataset, rules, entropy, sample_weight, weights, self.n_jobs, n_ranked=n_trees
         )
@@ -311,71 +282,38 @@ class EnsembleRanker(BaseRanker):
             level = replace(level, reason=reason)
         return level, weights
 
-    def _scorer(self, plan: Plan, level: Supervision, sample_weight: np.ndarray | None) -> TreeScorer | PairScorer:
+    def _scorer(self, plan: Plan, level: Supervision, sample_weight: np.ndarray | None) -> TreeScorer:
         """What grows and scores trees: pairs of a supervised and a semi-supervised one where "auto" uses both."""
-        error = self.permutation_error if self.score == "permutation" else None
-        scorer = TreeScorer.make(plan, self.symbolic_weight, error, self.per_target)
+        names = computed_scores(self.importance)
+        options = ScoreOptions(self.per_target, self.symbolic_weight, self.permutation_error)
         if not level.paired:
-            return scorer
+            return TreeScorer.make(plan, names, options)
         part, weight = labelled_part(plan.dataset, sample_weight)
-        supervised = make_plan(part, self._rules(1.0), plan.entropy, weight, self.n_jobs)
-        return PairScorer(TreeScorer.make(supervised, self.symbolic_weight, error, self.per_target), scorer)
-
-    def _grown(self, scorer: TreeScorer | PairScorer, sums: ScoreSums, stop: int) -> Iterator[ScoreSums]:
-        """Grow trees up to ``stop`` of them; yields the sums at the checkpoints on the way and at the end."""
-        table = 8 * sum(rows.mean.size for rows in sums.tables.values())
-        block = max(8, _MOST_BYTES // max(table, 1))
-        while sums.n_trees < stop:
-            start = sums.n_trees
-            end = min(stop, start + block)
-            numbers = range(self.first_tree + start, self.first_tree + end)
-            trees = run_parallel(scorer, numbers, self.n_jobs, description="growing trees")
-            for size in sorted({q for q in self._sizes if start < q < end} | {end}):
-                sums = sums.update(trees[sums.n_trees - start : size - start])
-                yield sums
+        supervised = make_plan(part, GrowingRules.of(self), plan.entropy, weight, self.n_jobs)
+        return TreeScorer.make(plan, names, options, partner=TreeScorer.make(supervised, names, options))
 
     # -- what was asked for -----------------------------------------------------------------------------
 
     def _check(self, task: str) -> None:
-        if self.score not in SCORES:
-            raise ParameterError(f"score={vars(self)['score']!r}: choose one of {', '.join(SCORES)}")
+        score = get_score(self.importance)
         if self.n_trees != "auto" and not (_is_count(self.n_trees) and int(self.n_trees) >= 1):
             raise ParameterError(f"n_trees={self.n_trees!r}: choose a positive count or 'auto'")
         if not (_is_count(self.first_tree) and self.first_tree >= 0):
             raise ParameterError(f"first_tree={self.first_tree!r}: choose a count from 0")
         if self.symbolic_weight is not None and not 0 < self.symbolic_weight <= 1:
             raise ParameterError(f"symbolic_weight must be None or lie in (0, 1], not {self.symbolic_weight!r}")
-        check_error(self.permutation_error, task if self.score == "permutation" else None)
-        if self.score == "permutation" and self.bootstrap is False:
-            raise ParameterError("score='permutation' needs out-of-bag examples: set bootstrap to None or True")
+        check_error(self.permutation_error, task if score.needs_error else None)
+        if score.needs_out_of_bag and self.bootstrap is False:
+            needs = f"importance={self.importance!r} needs out-of-bag examples"
+            raise ParameterError(f"{needs}: set bootstrap to None or True")
         check_supervision(self.supervision)
         for size in self.checkpoints or ():
             if not _is_count(size) or size < 1 or (self.n_trees != "auto" and size > int(self.n_trees)):
                 raise ParameterError(f"checkpoints holds {size!r}: give numbers of trees from 1 to n_trees")
 
-    def _rules(self, level: float) -> GrowingRules:
-        return GrowingRules(
-            self.ensemble,
-            self.max_features,
-            self.bootstrap,
-            self.min_samples_leaf,
-            self.max_depth,
-            self.nominal_tests,
-            self.tie_break,
-            self.normalize_targets,
-            self.hierarchy_weight,
-            level,
-            self.min_labelled_leaf,
-        )
-
     @property
     def _sizes(self) -> frozenset[int]:
         return frozenset(int(size) for size in self.checkpoints or ())
-
-    def _stops(self, n_trees: int) -> Sequence[int]:
-        if self.n_trees == "auto":
-            return range(max(_FEWEST, n_trees), _MOST + 1, _STEP) or (n_trees,)
-        return (int(self.n_trees),)
 
     # -- continuing the fit before ----------------------------------------------------------------------
 
@@ -413,7 +351,7 @@ class EnsembleRanker(BaseRanker):
     def _rankings(self, plan: Plan, level: Supervision, sums: ScoreSums, fingerprint: str) -> dict[str, Ranking]:
         first, dataset = int(self.first_tree), plan.dataset
         found = {}
-        for name in (str(self.score), *(name for name in sums.rows if name != self.score)):
+        for name in (self.importance, *(name for name in sums.rows if name != self.importance)):
             per_target = None
             if name in sums.tables:
                 per_target = TargetScores.from_state(plan.columns.names, sums.tables[name])
@@ -422,7 +360,7 @@ class EnsembleRanker(BaseRanker):
                 sums.rows[name],
                 name,
                 parameters=self._tree_parameters()
-                | {"score": name, "n_trees": sums.n_trees, "supervision_level": level.level},
+                | {"importance": name, "n_trees": sums.n_trees, "supervision_level": level.level},
                 task=dataset.task,
                 fingerprint=fingerprint,
                 seeds=SeedRanges.of(plan.entropy, first, first + sums.n_trees),
@@ -433,18 +371,3 @@ class EnsembleRanker(BaseRanker):
 
 def _is_count(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
-def _fingerprint(dataset: Dataset, sample_weight: np.ndarray | None) -> str:
-    """Fingerprint of the data, weights of the examples included."""
-    if sample_weight is None:
-        return dataset.fingerprint
-    digest = hashlib.blake2b(dataset.fingerprint.encode(), digest_size=16)
-    digest.update(np.ascontiguousarray(sample_weight).tobytes())
-    return digest.hexdigest()
-
-
-def _converged(sums: MeanAccumulator) -> bool:
-    scores, errors = sums.finish()
-    spread = np.var(scores)
-    return errors is None or spread == 0 or 1 - np.mean(errors**2) / spread >= _RELIABLE

@@ -10,6 +10,7 @@ from omnirank.core.errors import ParameterError
 from omnirank.core.ranking import Ranking
 from omnirank.core.registry import get_method
 from omnirank.data.dataset import Dataset
+from omnirank.ensembles.score_table import SCORES
 from omnirank.tasks import CLASS_TASKS, LABEL_TASKS
 
 __all__ = ["PREDICTORS", "fit_parts", "known_parameters", "make", "make_predictor", "models_of_one_fit"]
@@ -24,7 +25,7 @@ _TREES = "omnirank.rankers.ensemble:EnsembleRanker"
 _RELIEF = "omnirank.rankers.relief:ReliefRanker"
 
 # Parameters whose values one fit gives all at once.
-_SHARED = {_TREES: ("score", "n_trees"), _RELIEF: ("n_neighbors", "n_iterations")}
+_SHARED = {_TREES: ("importance", "n_trees"), _RELIEF: ("n_neighbors", "n_iterations")}
 _DEFAULT = {"n_neighbors": None, "n_iterations": 1.0}
 
 
@@ -103,7 +104,7 @@ def fit_parts(method: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]
     >>> from omnirank.evaluation.experiments.learners import fit_parts
     >>> fit, taken = fit_parts({"use": "symbolic", "parameters": {"n_trees": 50, "ensemble": "bagging"}})
     >>> fit["parameters"], taken
-    ({'ensemble': 'bagging'}, {'score': 'symbolic', 'n_trees': 50})
+    ({'ensemble': 'bagging'}, {'importance': 'symbolic', 'n_trees': 50})
     """
     rest = {key: value for key, value in method.items() if key not in ("use", "parameters")}
     use, parameters = method["use"], dict(method["parameters"])
@@ -121,7 +122,7 @@ def fit_parts(method: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]
 
 def _shared_names(ranker: str, parameters: Mapping[str, Any], single_target: bool) -> tuple[str, ...]:
     if single_target:  # only the scores are kept for all targets together
-        return ("score",) if ranker == _TREES else ()
+        return ("importance",) if ranker == _TREES else ()
     if ranker == _TREES:
         # "auto" ends by the score at hand
         return _SHARED[_TREES] if isinstance(parameters.get("n_trees", 1), int) else ()
@@ -161,14 +162,18 @@ def models_of_one_fit(methods: Mapping[str, Mapping[str, Any]], train: Dataset, 
 def _of_ensemble(
     parameters: Mapping[str, Any], wanted: Mapping[str, Mapping[str, Any]], train: Dataset, seed: int, single: bool
 ) -> dict[str, Any]:
-    scores = {one["score"] for one in wanted.values()}
+    asked = {one["importance"] for one in wanted.values()}
     sizes = sorted({one["n_trees"] for one in wanted.values() if "n_trees" in one})
-    fitted_score = "permutation" if "permutation" in scores else min(scores)
     sized = {"n_trees": sizes[-1], "checkpoints": sizes} if sizes else {}
-    ranker = make(fitted_score, {**parameters, **sized}, seed, single_target=single).fit(train)
-    if not sizes:
-        return {key: ranker.rankings_[one["score"]] for key, one in wanted.items()}
-    return {key: ranker.checkpoints_[one["n_trees"]][one["score"]] for key, one in wanted.items()}
+    # a fit gives its own score and those that cost nothing
+    own = sorted(name for name in asked if SCORES[name].on_demand) or [min(asked)]
+    fitted = {name: make(name, {**parameters, **sized}, seed, single_target=single).fit(train) for name in own}
+    found = {}
+    for key, one in wanted.items():
+        ranker = fitted.get(one["importance"], fitted[own[0]])
+        rankings = ranker.checkpoints_[one["n_trees"]] if sizes else ranker.rankings_
+        found[key] = rankings[one["importance"]]
+    return found
 
 
 def _of_relief(

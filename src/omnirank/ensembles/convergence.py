@@ -1,0 +1,77 @@
+"""How many trees a ranking takes: a number of them, the numbers on the way, or as many as it needs to converge."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+import numpy as np
+
+from omnirank.core.accumulators import MeanAccumulator
+from omnirank.core.parallel import run_parallel
+from omnirank.ensembles.score_sums import ScoreSums, TreeScorer
+
+__all__ = ["MOST_TREES", "grown_sums"]
+
+# n_trees="auto": trees are added in steps until the ranking has converged, or the limit is reached.
+MOST_TREES = 1000
+_STEP = 10
+_FEWEST = 20
+_RELIABLE = 0.99
+
+# Scores by target of as many trees are held at once as fit in this memory.
+_MOST_BYTES = 2**28
+
+
+def grown_sums(
+    scorer: TreeScorer,
+    sums: ScoreSums,
+    n_trees: int | str,
+    importance: str,
+    checkpoints: Collection[int] = (),
+    first_tree: int = 0,
+    n_jobs: int | None = None,
+) -> Iterator[ScoreSums]:
+    """Grow the trees that are lacking; yields the sums of scores on the way and in the end.
+
+    Parameters
+    ----------
+    scorer : TreeScorer
+        What grows and scores a tree.
+    sums : ScoreSums
+        Sums over the trees there are.
+    n_trees : int or "auto"
+        How many there shall be. "auto": as many as the ranking by ``importance`` needs to converge.
+    importance : str
+        Name of a score.
+    checkpoints : collection of int
+        Numbers of trees at which the sums are yielded too.
+    first_tree : int
+        Number of the first tree of all.
+    n_jobs : int or None
+        Number of workers.
+    """
+    table = 8 * sum(rows.mean.size for rows in sums.tables.values())
+    block = max(8, _MOST_BYTES // max(table, 1))
+    for stop in _stops(n_trees, sums.n_trees):
+        while sums.n_trees < stop:
+            start = sums.n_trees
+            end = min(stop, start + block)
+            numbers = range(first_tree + start, first_tree + end)
+            trees = run_parallel(scorer, numbers, n_jobs, description="growing trees")
+            for size in sorted({q for q in checkpoints if start < q < end} | {end}):
+                sums = sums.update(trees[sums.n_trees - start : size - start])
+                yield sums
+        if n_trees == "auto" and _converged(sums.rows[importance]):
+            return
+
+
+def _stops(n_trees: int | str, n_grown: int) -> Sequence[int]:
+    if n_trees == "auto":
+        return range(max(_FEWEST, n_grown), MOST_TREES + 1, _STEP)
+    return (int(n_trees),)
+
+
+def _converged(sums: MeanAccumulator) -> bool:
+    scores, errors = sums.finish()
+    spread = np.var(scores)
+    return errors is None or spread == 0 or 1 - np.mean(errors**2) / spread >= _RELIABLE

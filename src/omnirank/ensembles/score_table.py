@@ -1,0 +1,166 @@
+"""The importance scores that trees give: what a score is asked, what it answers, and one entry for each.
+
+Entries name their function by import path, so that the registry lists scores without importing what computes them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from omnirank.core.errors import ParameterError
+from omnirank.core.registry import imported
+
+if TYPE_CHECKING:
+    from omnirank.ensembles.loss_parts import ErrorMeasure
+    from omnirank.ensembles.plan import Plan
+
+__all__ = ["SCORES", "FeatureScores", "Score", "ScoreOptions", "ScoredTree", "computed_scores", "get_score"]
+
+
+class ScoreOptions(NamedTuple):
+    """Parameters of `EnsembleRanker` that say how trees are scored."""
+
+    per_target: bool = False
+    symbolic_weight: float | None = None
+    permutation_error: str = "auto"
+
+
+class ScoredTree(NamedTuple):
+    """One grown tree and what its scores are computed from.
+
+    Attributes
+    ----------
+    plan : Plan
+        What the tree was grown on.
+    grown : GrownTree
+        The tree.
+    counts : ndarray (examples,) or None
+        How often each example was drawn; 0 is out of bag. None: where no score needs to know.
+    number : int
+        Number of the tree, which gives it its random stream.
+    options : ScoreOptions
+        How it is scored.
+    measure : ErrorMeasure or None
+        Error of the plan's trees, where a score needs one.
+    """
+
+    plan: Plan
+    grown: Any
+    counts: np.ndarray | None = None
+    number: int = 0
+    options: ScoreOptions = ScoreOptions()
+    measure: ErrorMeasure | None = None
+
+
+class FeatureScores(NamedTuple):
+    """What a score says of one tree.
+
+    Attributes
+    ----------
+    row : ndarray (features,)
+        The score of each feature.
+    table : ndarray (targets, features) or None
+        The same for single targets.
+    undefined : bool
+        Whether the score says nothing of this tree; then it is 0.
+    """
+
+    row: np.ndarray
+    table: np.ndarray | None = None
+    undefined: bool = False
+
+
+@dataclass(frozen=True)
+class Score:
+    """One importance score; a ranking is its mean over the trees.
+
+    Attributes
+    ----------
+    function : str
+        Where its function is: "package.module:function". The function takes a `ScoredTree` and returns
+        `FeatureScores`.
+    summary, reference : str
+        As in :class:`omnirank.core.registry.Method`.
+    on_demand : bool
+        Whether it costs extra: it is computed only where it is asked for.
+    needs_out_of_bag : bool
+        Whether it needs examples that the tree has not seen.
+    needs_error : bool
+        Whether it needs an error measure of the trees.
+    splits_by_target : bool
+        Whether it can be computed for single targets.
+    as_share : bool
+        Whether it grows with the number of examples, so that trees of different samples are compared by shares.
+    """
+
+    function: str
+    summary: str
+    reference: str
+    on_demand: bool = False
+    needs_out_of_bag: bool = False
+    needs_error: bool = False
+    splits_by_target: bool = True
+    as_share: bool = True
+
+    def of_tree(self, tree: ScoredTree) -> FeatureScores:
+        """Return the scores of the features in one tree."""
+        found: FeatureScores = imported(self.function)(tree)
+        return found
+
+
+SCORES = {
+    "genie3": Score(
+        "omnirank.ensembles.scores:genie3",
+        "Impurity reductions of the feature's tests in an ensemble of trees",
+        "Huynh-Thu et al.: Inferring regulatory networks from expression data. PLoS ONE 5(9), 2010",
+    ),
+    "symbolic": Score(
+        "omnirank.ensembles.scores:symbolic",
+        "How many examples reach the feature's tests in an ensemble of trees",
+        "Petkovic, Kocev, Dzeroski: Feature ranking for multi-target regression. Mach. Learn. 109, 2020",
+        splits_by_target=False,
+    ),
+    "permutation": Score(
+        "omnirank.ensembles.scores:permutation",
+        "Growth of the trees' out-of-bag error when the feature is permuted",
+        "Breiman: Random forests. Machine Learning 45, 2001",
+        on_demand=True,
+        needs_out_of_bag=True,
+        needs_error=True,
+        as_share=False,
+    ),
+}
+
+
+def get_score(importance: Any) -> Score:
+    """Return the score of that name.
+
+    Examples
+    --------
+    >>> from omnirank.ensembles.score_table import get_score
+    >>> get_score("symbolic").splits_by_target
+    False
+    >>> get_score("gini")
+    Traceback (most recent call last):
+    omnirank.core.errors.ParameterError: importance='gini': choose one of genie3, symbolic, permutation
+    """
+    if not isinstance(importance, str) or importance not in SCORES:
+        raise ParameterError(f"importance={importance!r}: choose one of {', '.join(SCORES)}")
+    return SCORES[importance]
+
+
+def computed_scores(*asked: str) -> tuple[str, ...]:
+    """Return the names of the scores that a fit computes: those that cost nothing, and those that are asked for.
+
+    Examples
+    --------
+    >>> from omnirank.ensembles.score_table import computed_scores
+    >>> computed_scores("symbolic")
+    ('genie3', 'symbolic')
+    >>> computed_scores("permutation")
+    ('genie3', 'symbolic', 'permutation')
+    """
+    return tuple(name for name, score in SCORES.items() if name in asked or not score.on_demand)

@@ -1,0 +1,91 @@
+"""The table of scores: an entry is all that a score needs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import omnirank as om
+from omnirank.core.registry import get_method, register, unregister
+from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.ensembles.score_sums import TreeScorer
+from omnirank.ensembles.score_table import SCORES, FeatureScores, Score, ScoreOptions, computed_scores, get_score
+from omnirank.ensembles.supervision import labelled_part
+from omnirank.errors import ParameterError
+from omnirank.evaluation.experiments.learners import models_of_one_fit
+from omnirank.testing import tiny_dataset
+
+
+def out_of_bag_share(tree):
+    """The share of examples out of bag where a feature is tested, which needs all that a score may ask for."""
+    unseen = tree.counts == 0
+    tested = np.isin(np.arange(tree.plan.dataset.n_features), tree.grown.feature)
+    row = np.where(tested, unseen.mean() + tree.number, 0.0)
+    table = np.tile(row, (tree.plan.columns.n_variables, 1)) if tree.options.per_target else None
+    return FeatureScores(row, table, undefined=tree.number == 1)
+
+
+@pytest.fixture
+def toy(monkeypatch):
+    """A score that is an entry of the table; the registry has read the table before."""
+    score = Score(f"{__name__}:out_of_bag_share", "a toy", "", on_demand=True, needs_out_of_bag=True, as_share=False)
+    like = get_method("genie3")
+    register(replace(like, name="toy", summary=score.summary, parameters={"importance": "toy"}))
+    monkeypatch.setitem(SCORES, "toy", score)
+    yield score
+    unregister("toy")
+
+
+def test_a_score_is_an_entry_of_the_table(toy):
+    data = tiny_dataset("multi-target-regression")
+    ranker = om.EnsembleRanker("toy", n_trees=3, per_target=True, random_state=0).fit(data)
+    assert list(ranker.rankings_) == ["toy", "genie3", "symbolic"]
+    assert ranker.ranking_.parameters["importance"] == "toy"
+    assert ranker.ranking_.scores.max() > 1
+    assert ranker.ranking_.per_target.scores.shape == (data.n_targets, data.n_features)
+    assert ranker.n_undefined_ == 1
+    assert "toy" not in om.EnsembleRanker(n_trees=2, random_state=0).fit(data).rankings_
+    with pytest.raises(ParameterError, match="importance='toy' needs out-of-bag examples"):
+        om.EnsembleRanker("toy", bootstrap=False).fit(data)
+
+
+def test_trees_of_pairs_are_averaged_as_they_are_or_as_shares(toy):
+    data = tiny_dataset("regression").hide_labels(np.arange(30))
+    names = computed_scores("toy")
+    part, _ = labelled_part(data, None)
+    plans = (make_plan(data, GrowingRules(supervision=0.5), 0), make_plan(part, GrowingRules(), 0))
+    one, other = (TreeScorer.make(plan, names, ScoreOptions()) for plan in plans)
+    pair = TreeScorer.make(plans[0], names, ScoreOptions(), partner=other)(2)
+    np.testing.assert_allclose(pair["toy"].row, (one(2)["toy"].row + other(2)["toy"].row) / 2)
+    for name in ("genie3", "symbolic"):
+        shares = [scorer(2)[name].row / scorer(2)[name].row.sum() for scorer in (one, other)]
+        np.testing.assert_allclose(pair[name].row, np.mean(shares, axis=0))
+
+
+def test_methods_that_cost_extra_share_no_fit_and_give_the_same_rankings(toy):
+    data = tiny_dataset("regression")
+    wanted = {
+        (name, size): {"use": name, "parameters": {"n_trees": size}}
+        for name in ("genie3", "permutation", "toy")
+        for size in (2, 4)
+    }
+    found = models_of_one_fit(wanted, data, seed=3)
+    for (name, size), ranking in found.items():
+        alone = om.EnsembleRanker(name, n_trees=size, random_state=3).fit(data).ranking_
+        assert ranking.method == name
+        np.testing.assert_array_equal(ranking.scores, alone.scores)
+
+
+def test_every_score_is_a_method_of_its_name():
+    for name, score in SCORES.items():
+        method = get_method(name)
+        assert dict(method.parameters) == {"importance": name}
+        assert (method.summary, method.reference) == (score.summary, score.reference)
+
+
+@pytest.mark.parametrize("name", ["gini", None, ["genie3"], 3])
+def test_there_is_no_such_score(name):
+    with pytest.raises(ParameterError, match="choose one of genie3, symbolic, permutation"):
+        get_score(name)
