@@ -25,6 +25,7 @@ from omnirank.evaluation.evaluate import (
 )
 from omnirank.evaluation.folds import Fold
 from omnirank.neighbors.weighted_knn import warn_of_many_neighbors
+from omnirank.tasks import get_task
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,7 +133,7 @@ def evaluate_folds(
         about = {"key": fold.key, "n_labelled": n_labelled, "n_test": len(fold.test)}
         rows += [about | {"n_neighbors": k} | values for k, values in measured.items()]
     warn_of_many_neighbors(max(counts), *min(candidates))
-    together = aggregate == "pooled" or (aggregate == "auto" and dataset.task.endswith("classification"))
+    together = aggregate == "pooled" or (aggregate == "auto" and get_task(dataset.task).kind == "classes")
     summary = []
     for n_labelled, group in groups.items():
         joined = _pooled_measures(group, settings) if together else _mean_measures(group)

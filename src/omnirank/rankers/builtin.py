@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from omnirank.core.registry import Method
-from omnirank.data.infer import TASKS
+from omnirank.data.task_registry import TASKS, TaskNames
 
 __all__ = ["METHODS"]
 
@@ -47,7 +47,7 @@ METHODS = (
         "relieff",
         "omnirank.rankers.relief:ReliefRanker",
         "Distance to the nearest examples of other classes minus that to the nearest of the same class",
-        tasks=("classification",),
+        tasks=TaskNames("classes", single=True),
         supervision=("supervised",),
         parameters={"algorithm": "relieff"},
         reference="Kononenko: Estimating attributes: analysis and extensions of RELIEF. ECML 1994",

@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 
 from omnirank.data.target import decode
+from omnirank.measures.classes import (
+    ACCURACY,
+    CLASS_MEASURES,
+    F1_MACRO,
+    class_f1_macro,
+    class_measures,
+    confusion_matrix,
+)
 from omnirank.tasks.base import Task, majority_codes, wrong_share
+from omnirank.tasks.case import Case
 from omnirank.tasks.columns import PrototypeColumns
 
 __all__ = ["Classification"]
@@ -30,7 +39,12 @@ class Classification(Task):
     """
 
     name = "classification"
-    default_measure = "f1_macro"
+    kind = "classes"
+    single = True
+    measures = (F1_MACRO, ACCURACY, *CLASS_MEASURES)
+    default_neighbors = 20
+    # M5 charges for every leaf: few examples of many classes would be left with the root.
+    default_pruning = None
 
     def predict(self, means: np.ndarray, columns: PrototypeColumns, threshold: float = 0.5) -> Any:
         """Return the most frequent class."""
@@ -39,6 +53,14 @@ class Classification(Task):
     def error(self, truth: PrototypeColumns, means: np.ndarray, columns: PrototypeColumns) -> float:
         """Return the share of misclassified examples."""
         return wrong_share(truth, means, 0)
+
+    def loss(self, truth: PrototypeColumns, means: np.ndarray, columns: PrototypeColumns) -> float:
+        """Return 1 - macro F1."""
+        return 1.0 - class_f1_macro(confusion_matrix(*Case(truth, means, columns).classes(0)))
+
+    def measure(self, case: Case) -> dict[str, float]:
+        """Return the measures of the predicted class."""
+        return class_measures(*case.classes(0))
 
 
 def decode_levels(codes: np.ndarray, levels: tuple[Any, ...] | None) -> np.ndarray:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from omnirank.measures.numbers import RRMSE, known_means
+from omnirank.measures.table import mean_defined, smaller
+from omnirank.tasks.case import Case
+from omnirank.tasks.columns import PrototypeColumns
 from omnirank.tasks.mixed import MixedTargets
 
-__all__ = ["Clustering"]
+__all__ = ["Clustering", "squared_errors"]
 
 
 class Clustering(MixedTargets):
@@ -18,4 +24,44 @@ class Clustering(MixedTargets):
     """
 
     name = "clustering"
-    default_measure = "top_features_rmse"
+    kind = "none"
+    measures = (
+        smaller("top_features_rmse", "mean RMSE", "mean over all features of sqrt(MSE)"),
+        RRMSE,
+        smaller("mse", "MSE", "mean over all features of the mean squared error"),
+    )
+    default_neighbors = 1
+
+    def measure(self, case: Case) -> dict[str, float]:
+        """Return the measures of the predicted features; those without spread are left out of the RRMSE."""
+        errors = squared_errors(case.truth, case.means)
+        # the error of predicting the mean: the variance of a number, half the Gini index of a nominal feature
+        spread = case.impurity / np.where(case.is_nominal, 2.0, 1.0)
+        relative = np.divide(errors, spread, out=np.full(len(errors), np.nan), where=spread > 0)
+        return {
+            "top_features_rmse": mean_defined(np.sqrt(errors)),
+            "mse": mean_defined(errors),
+            "rrmse": mean_defined(np.sqrt(relative)),
+        }
+
+
+def squared_errors(truth: PrototypeColumns, means: np.ndarray) -> np.ndarray:
+    """Return the mean squared error of every feature over its known values; NaN where there is none.
+
+    That of a nominal feature is half the squared distance between the indicators of its levels and their predicted
+    frequencies, which is 0 or 1 when a single neighbour predicts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from omnirank.data.infer import target_from
+    >>> from omnirank.tasks import prototype_columns
+    >>> from omnirank.tasks.clustering import squared_errors
+    >>> target, _ = target_from(pd.DataFrame({"kind": ["a", "b"], "size": [0.5, 1.5]}))
+    >>> squared_errors(prototype_columns(target), np.array([[1.0, 0.0, 1.5], [1.0, 0.0, 1.5]])).tolist()
+    [0.5, 0.5]
+    """
+    by_column = known_means((truth.dense() - means) ** 2)
+    by_column = np.where(truth.level >= 0, by_column / 2, by_column)
+    return np.bincount(truth.variable, weights=by_column, minlength=truth.n_variables)

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from omnirank.measures.numbers import NUMBER_MEASURES, RRMSE, number_measures, rrmse_by_target
 from omnirank.tasks.base import Task, mean_squared_error
+from omnirank.tasks.case import Case
 from omnirank.tasks.columns import PrototypeColumns
 
 __all__ = ["MultiTargetRegression", "Regression"]
@@ -30,7 +32,8 @@ class MultiTargetRegression(Task):
     """
 
     name = "multi-target-regression"
-    default_measure = "rrmse"
+    kind = "numbers"
+    measures = (RRMSE, *NUMBER_MEASURES)
     distances = ("absolute",)
 
     def predict(self, means: np.ndarray, columns: PrototypeColumns, threshold: float = 0.5) -> Any:
@@ -43,6 +46,18 @@ class MultiTargetRegression(Task):
         if not varying:
             return 0.0
         return float(np.mean([mean_squared_error(truth, means, j) / columns.variance[j] for j in varying]))
+
+    def loss(self, truth: PrototypeColumns, means: np.ndarray, columns: PrototypeColumns) -> float:
+        """Return the RRMSE; targets constant in training are left out, those without a known value count 0."""
+        varying = columns.variance > 0
+        if not varying.any():
+            return 0.0
+        found = rrmse_by_target(truth.matrix[:, varying], means[:, varying], columns.variance[varying])
+        return float(np.mean(np.nan_to_num(found)))
+
+    def measure(self, case: Case) -> dict[str, float]:
+        """Return the measures of the predicted numbers."""
+        return number_measures(*case.numbers(np.arange(case.truth.n_variables)))
 
 
 class Regression(MultiTargetRegression):
@@ -59,6 +74,7 @@ class Regression(MultiTargetRegression):
     """
 
     name = "regression"
+    single = True
 
     def predict(self, means: np.ndarray, columns: PrototypeColumns, threshold: float = 0.5) -> Any:
         """Return the means as a vector."""

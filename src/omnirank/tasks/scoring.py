@@ -13,6 +13,7 @@ from omnirank.data.estimator_input import check_sample_weight
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import target_from
 from omnirank.data.target import Target
+from omnirank.data.task_registry import task_target
 
 __all__ = ["share_right", "true_target"]
 
@@ -39,7 +40,7 @@ def true_target(X: Any, y: Any, task: str, names: Sequence[str], hierarchy: Hier
     >>> true_target([[0.0]], [{"b"}], "multi-label", ["a", "b"]).dense().tolist()
     [[0.0, 1.0]]
     """
-    labels = task.endswith("multi-label")
+    labels = task_target(task).kind == "labels"
     if not isinstance(X, Dataset):
         if y is None:
             raise DataError("score compares predictions with y: give the target of the examples in X")

@@ -2,41 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
 
 import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
-from omnirank.evaluation.measures import classes, features, label_curves, label_order, label_sets, numbers
-from omnirank.evaluation.measures.descriptors import measures_of
-from omnirank.tasks import PrototypeColumns, get_task, prototype_columns
+from omnirank.data.task_registry import all_tasks, task_named
+from omnirank.measures.classes import class_measures
+from omnirank.measures.numbers import number_measures
+from omnirank.measures.table import Measure
+from omnirank.tasks.base import Task
+from omnirank.tasks.case import Case
+from omnirank.tasks.columns import PrototypeColumns
+from omnirank.tasks.registry import get_task
 
-__all__ = ["measure", "measures_by_target"]
+__all__ = ["MEASURES", "measure", "measures_by_target", "measures_of", "primary_measure"]
 
 VARIANTS = ("standard", "clus")
 VARIANCES = ("training", "test")
 
 
-@dataclass(frozen=True, eq=False)
-class _Case:
-    """What is judged: labelled test examples only, coded as prototype columns."""
+class _Measures(Mapping[str, Measure]):
+    """The measures of all tasks, also of those that are registered later."""
 
-    task: str
-    truth: PrototypeColumns
-    means: np.ndarray
-    training: PrototypeColumns
-    variant: str
-    variance: str
-    threshold: float
+    def _all(self) -> dict[str, Measure]:
+        return {found.name: found for task in cast(list[Task], all_tasks()) for found in task.measures}
 
-    @property
-    def impurity(self) -> np.ndarray:
-        """Impurity of every variable, on the set that the user chose."""
-        return (self.training if self.variance == "training" else self.truth).impurity
+    def __getitem__(self, name: str) -> Measure:
+        return self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+
+MEASURES: Mapping[str, Measure] = _Measures()
+"""Every measure by name."""
+
+
+def measures_of(task: str) -> tuple[Measure, ...]:
+    """Return the measures of a task, in the order in which `measure` gives them: the primary one first.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.measures import measures_of
+    >>> [found.name for found in measures_of("regression")]
+    ['rrmse', 'rmse', 'mae', 'r2']
+    """
+    return get_task(task).measures
+
+
+def primary_measure(task: str) -> Measure:
+    """Return the measure by which rankings of a task are judged unless told otherwise.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.measures import primary_measure
+    >>> primary_measure("multi-label").title
+    'AU(avg PRC)'
+    """
+    return get_task(task).measures[0]
 
 
 def measure(
@@ -87,7 +117,7 @@ def measure(
     {'rrmse': 1.0, 'rmse': 1.0, 'mae': 1.0, 'r2': 0.0}
     """
     case = _case(truth, means, training, task, hierarchy, variant, variance, threshold)
-    values = _FAMILIES[task](case)
+    values = get_task(task).measure(case)
     return {found.name: float(values[found.name]) for found in measures_of(task)}
 
 
@@ -112,106 +142,19 @@ def measures_by_target(
     >>> found["height"]["rrmse"], found["mass"]["rrmse"]
     (1.0, 0.0)
     """
-    if task not in ("classification", "multi-target-classification", "regression", "multi-target-regression"):
+    kind = get_task(task).kind
+    if kind not in ("classes", "numbers"):
         raise ParameterError(f"measures by target are for classes and numbers, not for task={task!r}")
     case = _case(truth, means, training, task, None, "standard", variance, 0.5)
-    single = "regression" if task.endswith("regression") else "classification"
+    wanted = [found.name for found in measures_of(task_named(kind, single=True))]
     found = {}
     for variable, name in enumerate(case.truth.names):
-        if single == "regression":
-            values = _of_numbers(case, np.array([variable]))
+        if kind == "numbers":
+            values = number_measures(*case.numbers(np.array([variable])))
         else:
-            values = classes.class_measures(*_of_variable(case, variable))
-        found[name] = {known.name: float(values[known.name]) for known in measures_of(single)}
+            values = class_measures(*case.classes(variable))
+        found[name] = {known: float(values[known]) for known in wanted}
     return found
-
-
-# -- one function a family of tasks ---------------------------------------------------------------
-
-
-def _classes(case: _Case) -> dict[str, float]:
-    found = [classes.class_measures(*_of_variable(case, v)) for v in range(case.truth.n_variables)]
-    values = {name: _mean([one[name] for one in found]) for name in found[0]}
-    if case.task != "classification":
-        parts = [_of_variable(case, v) for v in range(case.truth.n_variables)]
-        values["subset_accuracy"] = classes.exact_match(parts)
-    return values
-
-
-def _numbers(case: _Case) -> dict[str, float]:
-    return _of_numbers(case, np.arange(case.truth.n_variables))
-
-
-def _mixed(case: _Case) -> dict[str, float]:
-    nominal = np.array([levels is not None for levels in case.truth.levels])
-    found = [classes.class_measures(*_of_variable(case, int(v))) for v in np.flatnonzero(nominal)]
-    return {
-        "mixed_error": get_task(case.task).error(case.truth, case.means, case.training),
-        "rrmse": _of_numbers(case, np.flatnonzero(~nominal))["rrmse"],
-        "accuracy": _mean([one["accuracy"] for one in found]),
-        "f1_macro": _mean([one["f1_macro"] for one in found]),
-    }
-
-
-def _label_sets(case: _Case) -> dict[str, float]:
-    truth = case.truth.dense()
-    return (
-        label_sets.label_set_measures(truth, case.means >= case.threshold)
-        | label_order.label_order_measures(truth, case.means, case.variant, case.threshold)
-        | label_curves.label_curve_measures(truth, case.means)
-        | {"mean_auroc": label_curves.mean_auroc(truth, case.means)}
-    )
-
-
-def _hierarchical(case: _Case) -> dict[str, float]:
-    truth = case.truth.dense()
-    weights, predicted = case.training.weights, case.means >= case.threshold
-    return label_curves.label_curve_measures(truth, case.means, only_present=True) | {
-        "weighted_hamming_loss": label_sets.hamming_loss(truth, predicted, weights)
-    }
-
-
-def _features(case: _Case) -> dict[str, float]:
-    errors = features.squared_errors(case.truth, case.means)
-    return features.feature_measures(errors, case.impurity / np.where(_is_nominal(case.truth), 2.0, 1.0))
-
-
-_FAMILIES: dict[str, Callable[[_Case], dict[str, float]]] = {
-    "classification": _classes,
-    "multi-target-classification": _classes,
-    "regression": _numbers,
-    "multi-target-regression": _numbers,
-    "mixed-targets": _mixed,
-    "multi-label": _label_sets,
-    "hierarchical-multi-label": _hierarchical,
-    "clustering": _features,
-}
-
-
-# -- parts ----------------------------------------------------------------------------------------
-
-
-def _of_variable(case: _Case, variable: int) -> tuple[np.ndarray, np.ndarray]:
-    """Codes (-1 = unknown) of a nominal variable, and the predicted frequencies of its levels."""
-    own = case.truth.variable == variable
-    actual = case.truth.matrix[:, own]
-    codes = np.where(np.isnan(actual[:, 0]), -1, np.argmax(actual, axis=1))
-    return codes, case.means[:, own]
-
-
-def _of_numbers(case: _Case, variables: np.ndarray) -> dict[str, float]:
-    at = np.flatnonzero(np.isin(case.truth.variable, variables))
-    return numbers.number_measures(case.truth.matrix[:, at], case.means[:, at], case.impurity[variables])
-
-
-def _is_nominal(columns: PrototypeColumns) -> np.ndarray:
-    return np.array([levels is not None for levels in columns.levels], dtype=bool)
-
-
-def _mean(values: list[float]) -> float:
-    """Mean of the values that are defined; NaN where none is."""
-    defined = [value for value in values if not np.isnan(value)]
-    return float(np.mean(defined)) if defined else float("nan")
 
 
 def _case(
@@ -223,7 +166,7 @@ def _case(
     variant: str,
     variance: str,
     threshold: float,
-) -> _Case:
+) -> Case:
     """Check what is given and keep the labelled examples."""
     kind = get_task(task)
     for name, value, allowed in (("variant", variant, VARIANTS), ("variance", variance, VARIANCES)):
@@ -242,9 +185,9 @@ def _case(
         )
     if not truth.labelled.all():
         truth, means = truth.take(truth.labelled), means[truth.labelled]
-    actual = prototype_columns(truth)
+    actual = kind.columns(truth, hierarchy)
     _check_predicted(actual, means)
-    return _Case(task, actual, means, columns, variant, variance, threshold)
+    return Case(actual, means, columns, variant, variance, threshold)
 
 
 def _check_predicted(truth: PrototypeColumns, means: np.ndarray) -> None:

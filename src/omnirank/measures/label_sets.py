@@ -13,8 +13,11 @@ import numpy as np
 
 from omnirank.core.errors import DataError
 from omnirank.data.table import is_sparse
+from omnirank.measures.classes import F1_MACRO, SUBSET_ACCURACY
+from omnirank.measures.table import larger, smaller
 
 __all__ = [
+    "SET_MEASURES",
     "as_labels",
     "f1_macro",
     "f1_micro",
@@ -31,6 +34,21 @@ __all__ = [
     "subset_accuracy",
 ]
 
+SET_MEASURES = (
+    SUBSET_ACCURACY,
+    F1_MACRO,
+    smaller("hamming_loss", "Hamming loss", "share of (example, label) pairs that are wrong"),
+    larger("jaccard_samples", "multi-label accuracy", "mean over examples of right / relevant or predicted labels"),
+    larger("precision_samples", "multi-label precision", "mean over examples of right / predicted labels"),
+    larger("recall_samples", "multi-label recall", "mean over examples of right / relevant labels"),
+    larger("f1_samples", "multi-label F1", "mean over examples of F1 of their two sets"),
+    larger("precision_micro", "micro precision", "TP / (TP + FP) of all labels together"),
+    larger("recall_micro", "micro recall", "TP / (TP + FN) of all labels together"),
+    larger("f1_micro", "micro F1", "2 TP / (2 TP + FP + FN) of all labels together"),
+    larger("precision_macro", "macro precision", "mean over labels of TP / (TP + FP)"),
+    larger("recall_macro", "macro recall", "mean over labels of TP / (TP + FN)"),
+)
+
 
 def as_labels(truth: Any) -> np.ndarray:
     """Return label sets as a dense matrix of floats, NaN = unknown.
@@ -38,7 +56,7 @@ def as_labels(truth: Any) -> np.ndarray:
     Examples
     --------
     >>> from scipy import sparse
-    >>> from omnirank.evaluation.measures.label_sets import as_labels
+    >>> from omnirank.measures.label_sets import as_labels
     >>> as_labels(sparse.csr_array([[1, 0]])).tolist()
     [[1.0, 0.0]]
     """
@@ -230,7 +248,7 @@ def label_set_measures(truth: Any, predicted: Any) -> dict[str, float]:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures.label_sets import label_set_measures
+    >>> from omnirank.measures.label_sets import label_set_measures
     >>> label_set_measures([[1, 0], [1, 1]], [[1, 0], [0, 1]])["hamming_loss"]
     0.25
     """
