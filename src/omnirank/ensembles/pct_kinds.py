@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from omnirank.ensembles.predictor import PCTPredictor
 from omnirank.tasks import get_task
 from omnirank.tasks.classification import decode_levels
 from omnirank.tasks.columns import PrototypeColumns
-from omnirank.tasks.scoring import share_right, true_target
+from omnirank.tasks.scoring import share_right, target_of, true_target
 from omnirank.trees.prediction import average_means
 
 __all__ = ["PCTClassifierBase", "PCTRegressorBase"]
@@ -57,10 +58,7 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
         cut = self._threshold(threshold)
         if get_task(self.task_).kind != "labels":
             return self._decide(self._means(table))
-
-        def finish(means: np.ndarray) -> np.ndarray:
-            return self._decide(means, cut)
-
+        finish = partial(self._decide, threshold=cut)
         return average_means(self._trees(), table, self._columns.n_columns, finish, self._n_jobs())
 
     def predict_proba(self, X: Any) -> Any:
@@ -197,9 +195,7 @@ class PCTRegressorBase(RegressorMixin, PCTPredictor):
             raise DataError("there is no R squared of mixed targets: compare the columns of predict(X) one by one")
         target = true_target(X, y, self.task_, self.target_names_)
         predicted = self.predict(X)
-        n = 0 if target is None else target.n_examples
-        if target is None or n != len(predicted):
-            raise DataError(f"X has {len(predicted)} rows, y has {n}")
+        target, n = target_of(target, predicted), len(predicted)
         weights = None if sample_weight is None else check_sample_weight(sample_weight, n)
         truth, found = target.dense(), np.reshape(predicted, (n, -1))
         return float(np.mean([_r2(truth[:, v], found[:, v], weights) for v in range(truth.shape[1])]))

@@ -39,7 +39,6 @@ METHODS = (
         "omnirank.rankers.relief:ReliefRanker",
         "How features differ where the targets of neighbours differ, minus where they are the same",
         tasks=TASKS,
-        supervision=("supervised", "semi-supervised", "unsupervised"),
         reference="Robnik-Sikonja, Kononenko: Theoretical and empirical analysis of ReliefF and RReliefF. ML 53, 2003",
         aliases=("rrelieff",),
     ),
@@ -66,13 +65,11 @@ METHODS = (
         "omnirank.rankers.baselines:RandomRanker",
         "Random scores: what any method must beat",
         tasks=TASKS,
-        supervision=("supervised", "semi-supervised", "unsupervised"),
     ),
     Method(
         "uniform",
         "omnirank.rankers.baselines:UniformRanker",
         "The same score for all features: no ranking at all",
         tasks=TASKS,
-        supervision=("supervised", "semi-supervised", "unsupervised"),
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from omnirank.data.task_registry import add_task
 from omnirank.tasks.base import Task
 from omnirank.tasks.case import Case
-from omnirank.tasks.classification import Classification
+from omnirank.tasks.classification import Classification, MultiTargetClassification
 from omnirank.tasks.clustering import Clustering
 from omnirank.tasks.columns import (
     ClusteringColumns,
@@ -18,7 +18,6 @@ from omnirank.tasks.columns import (
 from omnirank.tasks.hierarchical import HierarchicalMultiLabel
 from omnirank.tasks.mixed import MixedTargets
 from omnirank.tasks.multi_label import MultiLabel
-from omnirank.tasks.multi_target_classification import MultiTargetClassification
 from omnirank.tasks.registry import get_task, register_task, unregister_task
 from omnirank.tasks.regression import MultiTargetRegression, Regression
 

@@ -19,7 +19,7 @@ from omnirank.tasks.case import Case
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.tasks.registry import get_task
 
-__all__ = ["MEASURES", "measure", "measures_by_target", "measures_of", "primary_measure"]
+__all__ = ["MEASURES", "measure", "measure_of", "measures_by_target", "measures_of", "primary_measure"]
 
 VARIANTS = ("standard", "clus")
 VARIANCES = ("training", "test")
@@ -69,6 +69,21 @@ def primary_measure(task: str) -> Measure:
     return get_task(task).measures[0]
 
 
+def measure_of(task: str, name: str | None = None) -> Measure:
+    """Return the measure of a task that a user names, or the primary one.
+
+    Examples
+    --------
+    >>> from omnirank.tasks.measuring import measure_of
+    >>> measure_of("regression").name, measure_of("regression", "mae").name
+    ('rrmse', 'mae')
+    """
+    own = {found.name: found for found in measures_of(task)}
+    if name is not None and name not in own:
+        raise ParameterError(f"measure={name!r} is not a measure of {task}; choose one of {', '.join(own)}")
+    return own[name or get_task(task).default_measure]
+
+
 def measure(
     truth: Target,
     means: np.ndarray,
@@ -116,7 +131,8 @@ def measure(
     >>> measure(target, np.array([[1.0], [1.0]]), training=target, task="regression")
     {'rrmse': 1.0, 'rmse': 1.0, 'mae': 1.0, 'r2': 0.0}
     """
-    case = _case(truth, means, training, task, hierarchy, variant, variance, threshold)
+    settings = {"variant": variant, "variance": variance, "threshold": threshold}
+    case = _case(truth, means, training, task, hierarchy, **settings)
     values = get_task(task).measure(case)
     return {found.name: float(values[found.name]) for found in measures_of(task)}
 
@@ -145,7 +161,7 @@ def measures_by_target(
     kind = get_task(task).kind
     if kind not in ("classes", "numbers"):
         raise ParameterError(f"measures by target are for classes and numbers, not for task={task!r}")
-    case = _case(truth, means, training, task, None, "standard", variance, 0.5)
+    case = _case(truth, means, training, task, variance=variance)
     wanted = [found.name for found in measures_of(task_named(kind, single=True))]
     found = {}
     for variable, name in enumerate(case.truth.names):
@@ -158,25 +174,17 @@ def measures_by_target(
 
 
 def _case(
-    truth: Target,
-    means: Any,
-    training: Target,
-    task: str,
-    hierarchy: Hierarchy | None,
-    variant: str,
-    variance: str,
-    threshold: float,
+    truth: Target, means: Any, training: Target, task: str, hierarchy: Hierarchy | None = None, **settings: Any
 ) -> Case:
     """Check what is given and keep the labelled examples."""
-    kind = get_task(task)
-    for name, value, allowed in (("variant", variant, VARIANTS), ("variance", variance, VARIANCES)):
-        if value not in allowed:
-            raise ParameterError(f"{name}={value!r} is not one of {', '.join(allowed)}")
+    for name, allowed in (("variant", VARIANTS), ("variance", VARIANCES)):
+        if settings.get(name, allowed[0]) not in allowed:
+            raise ParameterError(f"{name}={settings[name]!r} is not one of {', '.join(allowed)}")
     if truth.names != training.names or truth.levels != training.levels:
         raise DataError("the test target has other variables or levels than the training target")
     if not truth.labelled.any():
         raise DataError("no test example has a known target: nothing can be measured")
-    columns = kind.columns(training, hierarchy)
+    columns = get_task(task).columns(training, hierarchy)
     means = np.asarray(means, dtype=np.float64)
     if means.shape != (truth.n_examples, columns.n_columns):
         raise DataError(
@@ -185,9 +193,9 @@ def _case(
         )
     if not truth.labelled.all():
         truth, means = truth.take(truth.labelled), means[truth.labelled]
-    actual = kind.columns(truth, hierarchy)
+    actual = get_task(task).columns(truth, hierarchy)
     _check_predicted(actual, means)
-    return Case(actual, means, columns, variant, variance, threshold)
+    return Case(actual, means, columns, **settings)
 
 
 def _check_predicted(truth: PrototypeColumns, means: np.ndarray) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy import sparse
@@ -50,7 +50,17 @@ class ValueDistances:
 
     def __init__(self, target: Target) -> None:
         self.target = target
-        self._values, self._n_numeric = _scaled_values(target)
+        # numbers divided by their range (halves, as the range may overflow), then the codes of levels
+        self._order = np.argsort(target.is_nominal, kind="stable")
+        self._n_numeric = int((~target.is_nominal).sum())
+        values = target.values[:, self._order].copy()
+        numbers = values[:, : self._n_numeric]
+        numbers *= 0.5
+        low, high = np.fmin.reduce(numbers, axis=0), np.fmax.reduce(numbers, axis=0)
+        span = np.nan_to_num(high) - np.nan_to_num(low)
+        numbers -= low
+        numbers /= np.where(span > 0, span, 1.0)
+        self._values = np.ascontiguousarray(values)
 
     def __call__(self, rows: np.ndarray, ids: np.ndarray) -> np.ndarray:
         """Return the distances between rows[i] and ids[i, q]; NaN where nothing is known in both, or ids < 0."""
@@ -68,7 +78,7 @@ class ValueDistances:
         unknown = np.isnan(a[:, levels]) | np.isnan(b[:, levels])
         found[:, levels] = np.where(unknown, np.nan, a[:, levels] != b[:, levels])
         back = np.empty_like(found)
-        back[:, _numbers_first(self.target)] = found
+        back[:, self._order] = found
         return back.T
 
 
@@ -137,30 +147,5 @@ class LabelSetDistances:
 
     def of_each(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Return the distances of pairs for every label alone, one row a label."""
-        a, b = self._dense(first), self._dense(second)
+        a, b = (self.target.take(rows).dense() for rows in (first, second))
         return np.where(np.isnan(a) | np.isnan(b), np.nan, a != b).T
-
-    def _dense(self, rows: np.ndarray) -> np.ndarray:
-        if not self.target.is_sparse:
-            return self.target.values[rows]
-        cells = self.target.values[rows].toarray()
-        cells[~self.target.labelled[rows]] = np.nan
-        return cells
-
-
-def _numbers_first(target: Target) -> np.ndarray:
-    return np.argsort(target.is_nominal, kind="stable")
-
-
-def _scaled_values(target: Target) -> tuple[Any, int]:
-    """Numbers divided by their range (halves, as the range may overflow), then the codes of levels."""
-    order = _numbers_first(target)
-    n_numeric = int((~target.is_nominal).sum())
-    values = target.values[:, order].copy()
-    numbers = values[:, :n_numeric]
-    numbers *= 0.5
-    low, high = np.fmin.reduce(numbers, axis=0), np.fmax.reduce(numbers, axis=0)
-    span = np.nan_to_num(high) - np.nan_to_num(low)
-    numbers -= low
-    numbers /= np.where(span > 0, span, 1.0)
-    return np.ascontiguousarray(values), n_numeric
