@@ -26,7 +26,8 @@ def get_task(name: str) -> Task:
 def register_task(task: Task, *, replace: bool = False) -> Task:
     """Add a task to those that ``task=`` may name, and return it.
 
-    Workers in other processes know it when the module that defines it registers it.
+    Studies are run by processes of their own, which know tasks of entry points only: see
+    `omnirank.data.task_registry`.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ def register_task(task: Task, *, replace: bool = False) -> Task:
     ...     def predict(self, means, columns, threshold=0.5):
     ...         return super().predict(means, columns).clip(min=0)
     >>> task = register_task(Counts())
-    >>> om.PCTRegressor(task="counts").fit([[0.0], [1.0]], [2, 4]).task_
+    >>> om.UnivariateRanker(task="counts").fit([[0.0], [1.0]], [2, 4]).task_
     'counts'
     >>> unregister_task("counts")
     """
