@@ -119,7 +119,7 @@ def test_the_guide_shows_code():
 
 
 def test_the_table_of_tasks_is_complete():
-    from omnirank.data.infer import TASKS
+    from omnirank.data.task_registry import TASKS
     from omnirank.tasks import get_task
 
     page = (ROOT / "docs" / "user_guide" / "tasks.md").read_text(encoding="utf-8")

@@ -145,7 +145,7 @@ def _few_labels() -> Iterator[tuple[str, Case]]:
     for i, task in enumerate(task for task in TASKS if task != "clustering"):
         few = data(task, layouts[i % len(layouts)], 0.2, 300)
         for level in ("auto", 0.5, 0.0):
-            case = partial(ranked, om.EnsembleRanker, few, supervision=level, n_trees=24, score="permutation")
+            case = partial(ranked, om.EnsembleRanker, few, supervision=level, n_trees=24, importance="permutation")
             yield f"few labels, ensemble, {task}, {level}", case
         yield f"few labels, relief, {task}", partial(ranked, om.ReliefRanker, data(task, layouts[-i % 5], 0.2))
     for task in ("classification", "multi-target-regression", "multi-label"):
@@ -165,7 +165,7 @@ def _few_labels() -> Iterator[tuple[str, Case]]:
 
 
 def _ensembles() -> Iterator[tuple[str, Case]]:
-    grown = partial(ranked, om.EnsembleRanker, n_trees=N_TREES, score="permutation")
+    grown = partial(ranked, om.EnsembleRanker, n_trees=N_TREES, importance="permutation")
     for ensemble in ("random-forest", "extra-trees", "bagging"):
         for layout in LAYOUTS:
             many = data("multi-label", layout)
@@ -232,7 +232,7 @@ def _large() -> Iterator[tuple[str, Case]]:
     """Arrays of more than a megabyte, which joblib hands to processes as mapped files."""
     large = data("multi-target-regression", "dense", 1.0, 30_000)
     few = large.hide_labels(np.arange(30_000) % 3 > 0)
-    yield "large, ensemble", partial(ranked, om.EnsembleRanker, large, n_trees=4, max_depth=5, score="permutation")
+    yield "large, ensemble", partial(ranked, om.EnsembleRanker, large, n_trees=4, max_depth=5, importance="permutation")
     yield (
         "large, extra trees",
         partial(ranked, om.EnsembleRanker, large, n_trees=4, max_depth=5, ensemble="extra-trees"),

@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from omnirank import datasets
 from omnirank.data.generators_targets import cut
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.infer import TASKS
+from omnirank.data.task_registry import TASKS
 from omnirank.errors import ParameterError
 
 ROLES = ("relevant", "redundant", "interacting", "irrelevant")

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.infer import TASKS, check_target, infer_task, target_from
+from omnirank.data.infer import check_target, infer_task, target_from
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.errors import DataError, DataTypeError, ParameterError
@@ -461,9 +461,3 @@ def test_check_target(y, task, message):
     assert isinstance(target, Target)
     with pytest.raises(ValueError, match=message):
         check_target(target, task)
-
-
-def test_tasks_are_those_of_the_tasks_room():
-    from omnirank.tasks import get_task
-
-    assert [get_task(name).name for name in TASKS] == list(TASKS)

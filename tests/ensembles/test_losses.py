@@ -13,7 +13,7 @@ from omnirank.ensembles.losses import ERRORS, ErrorGrowth, check_error, error_me
 from omnirank.ensembles.plan import GrowingRules, make_plan
 from omnirank.ensembles.scores import out_of_bag, relative_growth
 from omnirank.errors import ParameterError
-from omnirank.tasks.precision_recall import area_from_counts, auprc, pooled_auprc
+from omnirank.measures.precision_recall import area_from_counts, auprc, pooled_auprc
 from omnirank.testing import tiny_dataset
 from reference.ensembles_scores import area_under_curve
 
@@ -23,7 +23,7 @@ def test_errors_know_their_tasks(error):
     tasks = ("classification", "multi-target-classification", "regression", "multi-target-regression")
     tasks += ("multi-label", "hierarchical-multi-label", "mixed-targets")
     for task in tasks:
-        if ERRORS[error] is None or task in ERRORS[error]:
+        if task in ERRORS[error]:
             check_error(error, task)
         else:
             with pytest.raises(ParameterError, match=f"not for {task}"):

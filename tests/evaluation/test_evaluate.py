@@ -8,11 +8,10 @@ import pytest
 from scipy import sparse
 
 import omnirank as om
-from omnirank.data.infer import TASKS
+from omnirank.data.task_registry import TASKS
 from omnirank.evaluation.evaluate import evaluate, evaluate_counts, predictions
-from omnirank.evaluation.knn import DEFAULT_NEIGHBORS
 from omnirank.evaluation.measures import measure
-from omnirank.tasks import prototype_columns
+from omnirank.tasks import get_task, prototype_columns
 from omnirank.testing import tiny_dataset
 from reference import neighbors_knn as reference
 
@@ -46,9 +45,10 @@ def test_every_task_with_levels_and_missing_cells(task):
     data = tiny_dataset(task)
     train, test = data.take(slice(24)), data.take(slice(24, None))
     one = evaluate(np.ones(5), train, test)
-    several = evaluate(np.ones(5), train, test, [DEFAULT_NEIGHBORS[task], 3], n_jobs=2)
-    assert list(several) == [DEFAULT_NEIGHBORS[task], 3]
-    assert one == pytest.approx(several[DEFAULT_NEIGHBORS[task]], rel=0, abs=0, nan_ok=True)
+    default = get_task(task).default_neighbors
+    several = evaluate(np.ones(5), train, test, [default, 3], n_jobs=2)
+    assert list(several) == [default, 3]
+    assert one == pytest.approx(several[default], rel=0, abs=0, nan_ok=True)
     assert np.isfinite(next(iter(one.values())))
 
 

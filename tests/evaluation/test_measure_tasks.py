@@ -12,8 +12,9 @@ from scipy import sparse
 from sklearn import metrics
 
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.infer import TASKS, target_from
+from omnirank.data.infer import target_from
 from omnirank.data.target import Target
+from omnirank.data.task_registry import TASKS
 from omnirank.errors import DataError, ParameterError
 from omnirank.evaluation.measures import (
     MEASURES,
@@ -32,8 +33,7 @@ def test_the_table_names_every_tasks_primary_measure_first():
         names = [found.name for found in measures_of(task)]
         assert names[0] == get_task(task).default_measure == primary_measure(task).name
         assert len(set(names)) == len(names)
-        assert sum(found.is_primary_for(task) for found in MEASURES.values()) == 1
-    assert {task for found in MEASURES.values() for task in found.tasks} == set(TASKS)
+    assert set(MEASURES.values()) == {found for task in TASKS for found in measures_of(task)}
     assert all(found.definition and found.title for found in MEASURES.values())
 
 
@@ -49,7 +49,7 @@ def test_the_page_describes_every_measure():
     }
     assert described == expected
     bold = {row[0].strip("`"): row[3].count("**") // 2 for row in rows}
-    assert bold == {name: sum(map(found.is_primary_for, TASKS)) for name, found in MEASURES.items()}
+    assert bold == {name: sum(primary_measure(task) == found for task in TASKS) for name, found in MEASURES.items()}
 
 
 def problem(task, seed=0, n=30):

@@ -41,9 +41,9 @@ def ensemble(**parameters):
 
 RANKERS = {
     "unsupervised": lambda X, y: ensemble().fit(X),
-    "unsupervised-permutation": lambda X, y: ensemble(score="permutation").fit(X),
+    "unsupervised-permutation": lambda X, y: ensemble(importance="permutation").fit(X),
     "semi-supervised": lambda X, y: ensemble(supervision=0.5).fit(X, few(y)),
-    "semi-supervised-permutation": lambda X, y: ensemble(supervision=0.5, score="permutation").fit(X, few(y)),
+    "semi-supervised-permutation": lambda X, y: ensemble(supervision=0.5, importance="permutation").fit(X, few(y)),
     "supervised": lambda X, y: ensemble().fit(X, y),
     "extra-trees": lambda X, y: ensemble(ensemble="extra-trees").fit(X, y),
     "weighted": lambda X, y: ensemble(supervision=0.5).fit(X, few(y), sample_weight=1 + np.arange(N) % 4 / 2),

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from omnirank.core.registry import Method, register
-from omnirank.data.infer import TASKS
+from omnirank.data.task_registry import TASKS
 from omnirank.rankers.base import BaseRanker
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import omnirank as om
-from omnirank.tasks.distances import euclidean_mu
+from omnirank.tasks.euclidean_mu import euclidean_mu
 from reference import relief_cases as cases
 from reference import relief_scores as reference
 from reference import tasks_distances

@@ -16,12 +16,11 @@ from omnirank.data.target import Target
 from omnirank.neighbors.cells import table_cells
 from omnirank.neighbors.search import NeighborSearch
 from omnirank.neighbors.stored import StoredNeighbors
-from omnirank.relief.choice import labelled_folds, loss_of_means
+from omnirank.relief.choice import labelled_folds
 from omnirank.relief.influence import influences, nearest_labelled
 from omnirank.relief.pairs import ClassPairs, DistancePairs
-from omnirank.relief.targets import TargetDistances
-from omnirank.tasks import get_task
-from omnirank.tasks.distances import target_distance
+from omnirank.tasks.target_distances import LabelSetDistances, ValueDistances
+from reference.tasks_target_distance import target_distance
 
 KINDS = ["hamming", "accuracy", "f1", "subset", "euclidean-mu"]
 
@@ -33,7 +32,8 @@ def all_pairs(target):
 
 def check_against_vectorised(target, kind, hierarchy=None):
     rows, ids = all_pairs(target)
-    found = TargetDistances(target, kind, hierarchy)(rows, ids)
+    distances = LabelSetDistances(target, kind, hierarchy) if target.is_labels else ValueDistances(target)
+    found = distances(rows, ids)
     wanted = target_distance(target, np.repeat(rows, len(rows)), ids.ravel(), kind, hierarchy=hierarchy)
     np.testing.assert_allclose(found.ravel(), wanted, atol=1e-12)
 
@@ -68,7 +68,7 @@ def test_value_distances(kinds):
     order = sorted(columns, reverse=True)
     target = target_from(pd.DataFrame(columns)[order])[0]
     check_against_vectorised(target, "auto" if kinds == "both" else {"number": "absolute", "class": "hamming"}[kinds])
-    distances = TargetDistances(target)
+    distances = ValueDistances(target)
     rows, ids = all_pairs(target)
     each = distances.of_each(np.repeat(rows, 12), ids.ravel())
     for j in range(target.n_targets):
@@ -78,9 +78,9 @@ def test_value_distances(kinds):
 
 def test_missing_neighbours_have_no_distance():
     target = target_from([1.5, 2.5])[0]
-    assert np.isnan(TargetDistances(target)(np.array([0]), np.array([[-1]]))).all()
+    assert np.isnan(ValueDistances(target)(np.array([0]), np.array([[-1]]))).all()
     labels = target_from(np.array([[0, 1], [1, 1]]))[0]
-    assert np.isnan(TargetDistances(labels)(np.array([0]), np.array([[-1]]))).all()
+    assert np.isnan(LabelSetDistances(labels, "hamming")(np.array([0]), np.array([[-1]]))).all()
 
 
 # -- influence --------------------------------------------------------------------------------------------
@@ -142,16 +142,3 @@ def test_folds_hold_labelled_examples_once_and_classes_evenly():
     folds = labelled_folds(om.Dataset(np.zeros((17, 1)), y), np.random.default_rng(0))
     assert sorted(np.concatenate(folds).tolist()) == list(range(12))
     assert [sum(row >= 8 for row in fold) for fold in folds] == [1, 1, 1, 1]
-
-
-def test_losses_of_perfect_and_useless_predictions():
-    from sklearn.metrics import f1_score
-
-    target = target_from(["a", "b", "a", "c"])[0]
-    columns = get_task("classification").columns(target)
-    assert loss_of_means("classification", columns, columns.matrix, columns) == 0
-    means = np.eye(3)[[0, 0, 1, 2]]
-    wanted = 1 - f1_score(target.values[:, 0], np.argmax(means, axis=1), average="macro")
-    assert loss_of_means("classification", columns, means, columns) == pytest.approx(wanted)
-    labels = get_task("multi-label").columns(target_from(np.array([[1, 0], [0, 1]]))[0])
-    assert loss_of_means("multi-label", labels, labels.dense(), labels) == 0

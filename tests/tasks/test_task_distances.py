@@ -15,9 +15,11 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import target_from
 from omnirank.data.target import Target
 from omnirank.errors import ParameterError
-from omnirank.tasks import distances, get_task, target_distance
-from omnirank.tasks.distances import euclidean_mu
+from omnirank.tasks import get_task
+from omnirank.tasks.euclidean_mu import euclidean_mu
 from reference import tasks_distances as reference
+from reference import tasks_target_distance
+from reference.tasks_target_distance import target_distance
 
 NAN = np.nan
 SET_KINDS = ("hamming", "accuracy", "f1", "subset")
@@ -102,7 +104,7 @@ def test_blocks_of_pairs_give_the_same(monkeypatch):
     for matrix in (values, sparse.csr_array(values)):
         target = Target.labels(matrix, list("abcde"))
         whole = target_distance(target, first, second, "f1")
-        monkeypatch.setattr(distances, "_BLOCK_CELLS", 7)
+        monkeypatch.setattr(tasks_target_distance, "_BLOCK_CELLS", 7)
         assert target_distance(target, first, second, "f1").tolist() == whole.tolist()
         monkeypatch.undo()
 
@@ -165,6 +167,8 @@ def test_every_distance_that_a_task_names_works():
         target, name = target_from(y, **options)
         for kind in get_task(name).distances:
             assert target_distance(target, [0], [1], kind, **options).tolist() == [1.0]
+            distance = get_task(name).distance(target, kind, **options)
+            assert distance(np.array([0]), np.array([[1]])).tolist() == [[1.0]]
 
 
 # -- hierarchies --------------------------------------------------------------------------------------

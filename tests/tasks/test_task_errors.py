@@ -145,3 +145,34 @@ def test_nothing_known_is_no_error():
     ):
         columns = get_task(name).columns(target)
         assert get_task(name).error(columns, np.ones((2, columns.n_columns)), columns) == 0.0
+
+
+def test_losses_of_perfect_and_useless_predictions():
+    from sklearn.metrics import f1_score
+
+    target = target_from(["a", "b", "a", "c"])[0]
+    task = get_task("classification")
+    columns = task.columns(target)
+    assert task.loss(columns, columns.matrix, columns) == 0
+    means = np.eye(3)[[0, 0, 1, 2]]
+    wanted = 1 - f1_score(target.values[:, 0], np.argmax(means, axis=1), average="macro")
+    assert task.loss(columns, means, columns) == pytest.approx(wanted)
+    labels = get_task("multi-label").columns(target_from(np.array([[1, 0], [0, 1]]))[0])
+    assert get_task("multi-label").loss(labels, labels.dense(), labels) == 0
+
+
+def test_the_loss_of_numbers_is_their_rrmse_where_unknown_and_constant_targets_count_nothing():
+    task = get_task("multi-target-regression")
+    training = task.columns(target_from(np.array([[0.0, 1.5, 7.5], [2.0, 3.5, 7.5]]))[0])
+    truth = task.columns(Target.numeric(np.array([[0.0, np.nan, 7.5], [2.0, np.nan, 7.5]]), list("abc")))
+    assert task.loss(truth, np.array([[1.0, 0.0, 0.0], [3.0, 0.0, 0.0]]), training) == 0.5
+    flat = task.columns(target_from(np.full((2, 2), 1.5), "multi-target-regression")[0])
+    assert task.loss(flat, np.zeros((2, 2)), flat) == 0
+
+
+def test_the_loss_of_mixed_targets_is_their_error():
+    target, name = target_from(pd.DataFrame({"kind": ["a", "b"], "size": [0.5, 1.5]}))
+    task = get_task(name)
+    columns = task.columns(target)
+    means = np.array([[0.0, 1.0, 0.5], [0.0, 1.0, 1.0]])
+    assert task.loss(columns, means, columns) == task.error(columns, means, columns) > 0

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.infer import TASKS, target_from
+from omnirank.data.infer import target_from
+from omnirank.data.task_registry import TASKS
 from omnirank.errors import ParameterError
 from omnirank.tasks import Task, get_task
 
@@ -32,7 +33,7 @@ def test_every_task_names_itself_its_measure_and_distances(name):
 
 
 def test_unknown_task():
-    with pytest.raises(ParameterError, match="task='ranking' is not a task; choose one of classification, "):
+    with pytest.raises(ParameterError, match="task='ranking' is not a task; choose 'auto' or one of classification, "):
         get_task("ranking")
 
 

@@ -124,7 +124,7 @@ def _of_nothing(
 
     from omnirank.core.seeds import stream
 
-    if train.task != "clustering":
+    if train.target is not None:
         scores = np.ones(train.n_features)
         return _measured(scores, train, test, folds, neighbors, seed, options | {"top": None}), "equal weights"
     drawn = [stream(seed, i).random(train.n_features) for i in range(_RANDOM)]

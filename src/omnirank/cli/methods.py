@@ -38,6 +38,6 @@ def methods(
 
 
 def _tasks(method: "Method") -> str:
-    from omnirank.data.infer import TASKS
+    from omnirank.data.task_registry import TASKS
 
     return "all" if set(method.tasks) >= set(TASKS) else ", ".join(method.tasks)

@@ -41,7 +41,7 @@ def tree(
 ) -> None:
     """Grow a tree that predicts the target, prune it and print it; without target, a tree of clusters."""
     from omnirank.core.errors import ParameterError
-    from omnirank.tasks import CLASS_TASKS
+    from omnirank.tasks import get_task
     from omnirank.trees.export import export_graphviz, export_text
     from omnirank.trees.tree_json import export_json
 
@@ -68,7 +68,7 @@ def tree(
         found = (export_graphviz if dot else export_text)(model, threshold=threshold)
     grown = model.tree_
     note(f"{dataset.task}: {grown.n_nodes} nodes, {grown.n_leaves} leaves, depth {grown.max_depth}")
-    if prune and grown.n_leaves == 1 and dataset.target is not None and dataset.task not in CLASS_TASKS:
+    if prune and grown.n_leaves == 1 and dataset.target is not None and get_task(dataset.task).default_pruning:
         note("pruning may have left the root only: see the tree without it by --no-prune")
     if out is None:
         typer.echo(found.rstrip("\n"))

@@ -11,16 +11,15 @@ parties register by a call of `register`, or by an entry point of the group ``om
 from __future__ import annotations
 
 import inspect
-import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any
 
 from omnirank.core.closest import did_you_mean
 from omnirank.core.errors import ParameterError
+from omnirank.core.plugins import add_plugins
 
 __all__ = [
     "SUPERVISION",
@@ -53,7 +52,7 @@ class Method:
         Where the ranker class is: "package.module:Class"; imported when it is used.
     summary : str
         One line on what the scores mean.
-    tasks : tuple of str
+    tasks : sequence of str
         Tasks that the method handles.
     supervision : tuple of str
         Some of "supervised", "semi-supervised" (it learns from unlabelled examples too) and "unsupervised".
@@ -74,7 +73,7 @@ class Method:
     name: str
     ranker: str
     summary: str
-    tasks: tuple[str, ...]
+    tasks: Sequence[str]
     supervision: tuple[str, ...] = SUPERVISION
     parameters: Mapping[str, Any] = field(default_factory=dict)
     reference: str = ""
@@ -89,7 +88,7 @@ class Method:
                 f"method {self.name!r}: supervision must name some of {', '.join(SUPERVISION)}"
                 + (f", not {sorted(odd)[0]!r}" if odd else "")
             )
-        for name in ("tasks", "supervision", "aliases"):
+        for name in ("supervision", "aliases"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
 
@@ -231,13 +230,7 @@ def _load_all() -> None:
     _loaded = True
     for method in imported(_BUILT_IN):
         _add(method, replace=False)
-    for point in entry_points(group=_ENTRY_POINT_GROUP):
-        try:
-            found = point.load()
-            for method in [found] if isinstance(found, Method) else found:
-                _add(method, replace=False)
-        except Exception as error:  # a broken package of others must not take the rest with it
-            warnings.warn(f"the methods of {point.value} are not available: {error}", RuntimeWarning, stacklevel=3)
+    add_plugins(_ENTRY_POINT_GROUP, lambda method: _add(method, replace=False))
 
 
 def _add(method: Method, replace: bool) -> Method:

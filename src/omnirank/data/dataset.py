@@ -17,6 +17,7 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import check_target, target_from
 from omnirank.data.table import Table, chosen_numbers
 from omnirank.data.target import Target
+from omnirank.data.task_registry import task_target
 
 __all__ = ["Dataset"]
 
@@ -262,7 +263,7 @@ class Dataset:
 
     def _strata(self) -> np.ndarray:
         """Number of the stratum of each example: its class in classification, and whether it is labelled."""
-        if self.task == "classification" and self.target is not None:
+        if self.target is not None and task_target(self.task).is_one_class:
             return np.nan_to_num(self.target.values[:, 0], nan=-1.0)
         return self.labelled.astype(np.float64)
 
@@ -327,7 +328,7 @@ class Dataset:
         else:
             partly = int(np.isnan(values[target.labelled]).any(axis=1).sum())
         facts: dict[str, Any] = {"partly labelled": partly}
-        if self.task == "classification":
+        if task_target(self.task).is_one_class:
             levels = target.levels[0] or ()
             codes = values[target.labelled, 0].astype(int)
             counts = np.bincount(codes, minlength=len(levels)).tolist()

@@ -17,6 +17,7 @@ from omnirank.data.convert import is_frame, table_from
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Table, default_names
+from omnirank.data.task_registry import is_unsupervised
 
 __all__ = ["check_sample_weight", "data_fingerprint", "features_like", "read_features", "read_input", "without_target"]
 
@@ -223,7 +224,7 @@ def _given_dataset(estimator: Any, dataset: Dataset, y: Any, task: str, hierarch
     if dataset.n_features == 0:
         _check_shape(estimator, (dataset.n_examples, 0))
     validate_data(estimator, _names_only(dataset), skip_check_array=True, reset=True)
-    if task == "clustering":
+    if is_unsupervised(task):
         return without_target(dataset)
     if task not in ("auto", dataset.task):
         raise ParameterError(

@@ -14,6 +14,7 @@ from omnirank.data.generators_features import Plan, Relevance, build_features, c
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Levels, default_names
 from omnirank.data.target import Target
+from omnirank.data.task_registry import task_target
 
 __all__ = ["Draw", "class_names", "cut", "draw_classes", "draw_hierarchy", "draw_labels"]
 
@@ -62,7 +63,7 @@ class Draw:
         hidden = self._hidden(n_targets, missing_targets)
         labelled = np.asarray(~hidden.all(axis=1))
         values = np.where(hidden, np.nan, values)
-        if task.endswith("multi-label"):
+        if task_target(task).kind == "labels":
             names = default_names(n_targets, "label") if hierarchy is None else hierarchy.labels
             values = values if hierarchy is None else hierarchy.close(values)
             target = _label_sets(values, names, labelled, self.plan.sparse)

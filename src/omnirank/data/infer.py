@@ -23,19 +23,9 @@ from omnirank.data.label_targets import (
 )
 from omnirank.data.table import Levels, Table, default_names, is_sparse
 from omnirank.data.target import Target
+from omnirank.data.task_registry import TASKS, TaskTarget, is_unsupervised, task_named, task_target
 
-__all__ = ["TASKS", "check_target", "infer_task", "target_from"]
-
-TASKS = (
-    "classification",
-    "multi-target-classification",
-    "regression",
-    "multi-target-regression",
-    "multi-label",
-    "hierarchical-multi-label",
-    "mixed-targets",
-    "clustering",
-)
+__all__ = ["check_target", "infer_task", "target_from"]
 
 
 def target_from(
@@ -73,22 +63,23 @@ def target_from(
     _check_request(y, task, hierarchy)
     if isinstance(y, str):
         raise DataTypeError(f"y={y!r} is a text: give the values of the target, such as frame[{y!r}], one an example")
-    if y is None or task == "clustering":
-        return None, "clustering"
-    labels = "multi-label" if hierarchy is None else "hierarchical-multi-label"
-    sets = as_label_sets(y, wanted=task == labels or hierarchy is not None)
+    if y is None or is_unsupervised(task):
+        return None, task_named("none") if task == "auto" else task
+    labels = task_named("labels", hierarchical=hierarchy is not None) if task == "auto" else task
+    is_labels = task_target(labels).kind == "labels"
+    sets = as_label_sets(y, wanted=(task != "auto" and is_labels) or hierarchy is not None)
     if sets is not None:
-        if task not in ("auto", labels):
-            raise ParameterError(f"y holds sets, but task={task!r}: label sets are for {labels!r}")
+        if not is_labels:
+            raise ParameterError(f"y holds sets, but task={task!r}: label sets are for {task_named('labels')!r}")
         return target_of_sets(sets, hierarchy, names), labels
     table, integers, named = _read(y, names)
     _refuse_infinite(table)
     if hierarchy is not None:
         return hierarchical_target(table, hierarchy, named), labels
     if task == "auto" and _says_nothing(table):
-        return None, "clustering"
+        return None, task_named("none")
     found = infer_task(table, declared=declared, integers=integers) if task == "auto" else task
-    return _build(table, found), found
+    return _build(table, task_target(found)), found
 
 
 def infer_task(table: Table, declared: bool = False, integers: bool = False) -> str:
@@ -123,14 +114,13 @@ def infer_task(table: Table, declared: bool = False, integers: bool = False) -> 
     numbers = not nominal.any()
     if table.n_columns == 1:
         classes = not numbers or (not declared and _all_whole(table.column(0), integers))
-        return "classification" if classes else "regression"
-    if declared and not nominal.all():
-        return "multi-target-regression" if numbers else "mixed-targets"
-    if _all_binary(table):
-        return "multi-label"
-    if nominal.all() or integers:
-        return "multi-target-classification"
-    return "multi-target-regression" if numbers else "mixed-targets"
+        return task_named("classes" if classes else "numbers", single=True)
+    as_declared = declared and not nominal.all()
+    if not as_declared and _all_binary(table):
+        return task_named("labels")
+    if not as_declared and (nominal.all() or integers):
+        return task_named("classes")
+    return task_named("numbers" if numbers else "mixed")
 
 
 def check_target(target: Target, task: str) -> None:
@@ -141,14 +131,14 @@ def check_target(target: Target, task: str) -> None:
     >>> from omnirank.data.infer import check_target, target_from
     >>> check_target(target_from(["a", "b"])[0], "classification")
     """
-    labels = task in ("multi-label", "hierarchical-multi-label")
-    if task not in TASKS or task == "clustering":
+    if task not in TASKS or is_unsupervised(task):
         raise ParameterError(f"task={task!r} does not go with a ready-made Target")
-    if target.is_labels != labels:
+    asked = task_target(task)
+    if target.is_labels != (asked.kind == "labels"):
         has = "label sets" if target.is_labels else "no label sets"
         raise DataError(f"task={task!r}, but the target holds {has}")
-    _check_kinds(target.names, target.levels, task)
-    if task.endswith("classification") and not target.is_nominal.all():
+    _check_kinds(target.names, target.levels, asked)
+    if asked.kind == "classes" and not target.is_nominal.all():
         number = target.names[int(np.argmin(target.is_nominal))]
         raise DataError(f"task={task!r}, but target {number!r} is a number")
 
@@ -157,25 +147,24 @@ def check_target(target: Target, task: str) -> None:
 
 
 def _check_request(y: Any, task: str, hierarchy: Hierarchy | None) -> None:
-    if task != "auto" and task not in TASKS:
-        raise ParameterError(f"task={task!r} is not a task; choose 'auto' or one of {', '.join(TASKS)}")
-    if hierarchy is not None and task not in ("auto", "hierarchical-multi-label"):
+    asked = None if task == "auto" else task_target(task)
+    if asked is not None and hierarchy is not None and not asked.hierarchical:
         raise ParameterError(f"a hierarchy was given, but task={task!r}")
-    if task == "hierarchical-multi-label" and hierarchy is None:
-        raise ParameterError("task='hierarchical-multi-label' needs a hierarchy")
-    if y is None and (hierarchy is not None or task not in ("auto", "clustering")):
+    if asked is not None and asked.hierarchical and hierarchy is None:
+        raise ParameterError(f"task={task!r} needs a hierarchy")
+    if y is None and (hierarchy is not None or (asked is not None and asked.kind != "none")):
         what = f"task={task!r}" if hierarchy is None else "a hierarchy"
         raise ParameterError(f"{what} was given, but no y: give y, or leave both out to work without a target")
 
 
-def _check_kinds(names: Sequence[str], levels: Sequence[Levels | None], task: str) -> None:
-    if task in ("classification", "regression") and len(names) != 1:
-        raise DataError(f"task={task!r} takes one target, but there are {len(names)}")
-    if not task.endswith("regression"):
+def _check_kinds(names: Sequence[str], levels: Sequence[Levels | None], task: TaskTarget) -> None:
+    if task.single and len(names) != 1:
+        raise DataError(f"task={task.name!r} takes one target, but there are {len(names)}")
+    if task.kind != "numbers":
         return
     for name, found in zip(names, levels, strict=True):
         if found is not None:
-            raise DataError(f"task={task!r}: Unknown label type: target {name!r} is nominal, not a number")
+            raise DataError(f"task={task.name!r}: Unknown label type: target {name!r} is nominal, not a number")
 
 
 # -- columns ------------------------------------------------------------------------------------------
@@ -284,11 +273,11 @@ def _all_binary(table: Table) -> bool:
 # -- targets ------------------------------------------------------------------------------------------
 
 
-def _build(table: Table, task: str) -> Target:
+def _build(table: Table, task: TaskTarget) -> Target:
     _check_kinds(table.names, table.levels, task)
-    if task == "multi-label":
+    if task.kind == "labels":
         return label_target(table)
-    return Target.from_table(_all_nominal(table) if task.endswith("classification") else table)
+    return Target.from_table(_all_nominal(table) if task.kind == "classes" else table)
 
 
 def _all_nominal(table: Table) -> Table:

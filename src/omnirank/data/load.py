@@ -18,6 +18,7 @@ from omnirank.data.matlab import read_matlab
 from omnirank.data.mulan import read_mulan_labels
 from omnirank.data.parquet import read_parquet
 from omnirank.data.roles import Roles, assign_roles, dataset_from, with_nominal
+from omnirank.data.task_registry import is_unsupervised
 
 __all__ = ["FORMATS", "file_format", "load"]
 
@@ -140,7 +141,7 @@ def load(
         content = _with_nominal(content, nominal)
     content = _marked_by_xml(content, labels, target)
     roles = assign_roles(content, target=target, features=features, key=key, ignore=ignore, strings=strings)
-    if not roles.target and task != "clustering":
+    if not roles.target and not is_unsupervised(task):
         roles = replace(roles, notes=(*roles.notes, *_label_file_beside(path)))
     return dataset_from(content, roles, task=task, name=name)
 

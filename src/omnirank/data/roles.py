@@ -16,6 +16,7 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import infer_task, target_from
 from omnirank.data.table import Table
 from omnirank.data.target import Target
+from omnirank.data.task_registry import is_unsupervised, task_named, task_target
 
 __all__ = ["Roles", "assign_roles", "dataset_from"]
 
@@ -150,7 +151,7 @@ def dataset_from(content: Content, roles: Roles, *, task: str = "auto", name: st
     if asked == "auto" and target is not None and _many_number_classes(target, task):
         notes.append(
             f"the whole numbers of {target.names[0]!r} are taken as {len(target.levels[0] or ())} classes; "
-            "if they are quantities, say task regression"
+            f"if they are quantities, say task {task_named('numbers', single=True)}"
         )
     data._notes = tuple(notes)
     return data
@@ -159,7 +160,7 @@ def dataset_from(content: Content, roles: Roles, *, task: str = "auto", name: st
 def _many_number_classes(target: Target, task: str) -> bool:
     """Whether classes are many different numbers, as counts and ages are."""
     levels = target.levels[0] or ()
-    return task == "classification" and len(levels) > _MOST_NUMBER_CLASSES and not isinstance(levels[0], str)
+    return task_target(task).is_one_class and len(levels) > _MOST_NUMBER_CLASSES and not isinstance(levels[0], str)
 
 
 def _is_hierarchical(content: Content, roles: Roles) -> bool:
@@ -173,10 +174,10 @@ def _hierarchy(content: Content, roles: Roles) -> Hierarchy | None:
 
 
 def _target(content: Content, roles: Roles, task: str, at: dict[str, int]) -> tuple[Target | None, str]:
-    if not roles.target or task == "clustering":
-        if task not in ("auto", "clustering"):
+    if not roles.target or is_unsupervised(task):
+        if task != "auto" and not is_unsupervised(task):
             raise ParameterError(f"task={task!r} needs a target, but none was named and the file marks none")
-        return None, "clustering"
+        return None, task_named("none")
     if _is_hierarchical(content, roles):
         return _label_sets(content, roles, task)
     for i in roles.target:
@@ -200,8 +201,8 @@ def _label_sets(content: Content, roles: Roles, task: str) -> tuple[Target, str]
     assert content.labels is not None
     if len(roles.target) > 1:
         raise DataError(f"{content.path}: the hierarchical attribute {content.labels.name!r} must be the only target")
-    if task not in ("auto", "hierarchical-multi-label"):
+    if task != "auto" and not task_target(task).hierarchical:
         raise ParameterError(f"task={task!r}: the target {content.labels.name!r} is a label hierarchy")
     hierarchy = content.labels.hierarchy
     values, labelled = hierarchy.encode(content.labels.rows)
-    return Target.labels(hierarchy.close(values), hierarchy.labels, labelled), "hierarchical-multi-label"
+    return Target.labels(hierarchy.close(values), hierarchy.labels, labelled), task_named("labels", hierarchical=True)

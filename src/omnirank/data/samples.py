@@ -11,6 +11,7 @@ from omnirank.core.errors import ParameterError
 from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
 from omnirank.data.target import Target
+from omnirank.data.task_registry import task_target
 
 __all__ = ["list_samples", "load_sample"]
 
@@ -88,7 +89,7 @@ def load_sample(name: str) -> Dataset:
 
 def _target(bunch: Any, sample: _Sample) -> Target:
     values = np.asarray(bunch.target, dtype=np.float64).reshape(len(bunch.data), -1)
-    if sample.task != "classification":
+    if not task_target(sample.task).is_one_class:
         return Target.numeric(values, sample.targets)
     # item() of a NumPy integer or string: levels are plain Python values, and integers stay integers
     levels = tuple(np.asarray(level).item() for level in bunch.target_names)

@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.errors import ParameterError
-from omnirank.data.infer import TASKS
 from omnirank.data.table import is_sparse
+from omnirank.data.task_registry import TASKS, TaskNames
 from omnirank.ensembles.feature_losses import (
     feature_errors,
     majority_levels,
@@ -20,19 +20,18 @@ from omnirank.ensembles.feature_losses import (
 )
 from omnirank.ensembles.loss_parts import ErrorGrowth, ErrorMeasure, OutOfBag
 from omnirank.ensembles.plan import Plan
-from omnirank.tasks import CLASS_TASKS, LABEL_TASKS
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.prototypes import node_means
 
 __all__ = ["ERRORS", "ErrorGrowth", "ErrorMeasure", "OutOfBag", "check_error", "error_measure"]
 
-# Errors of the permutation score, and the tasks for which they are defined (None: all).
-ERRORS: dict[str, tuple[str, ...] | None] = {
-    "auto": None,
-    "accuracy": CLASS_TASKS,
-    "rrmse": ("regression", "multi-target-regression"),
-    "auprc": LABEL_TASKS,
-    "target": tuple(task for task in TASKS if task != "clustering"),
+# Errors of the permutation score, and the tasks for which they are defined.
+ERRORS = {
+    "auto": TASKS,
+    "accuracy": TaskNames("classes"),
+    "rrmse": TaskNames("numbers"),
+    "auprc": TaskNames("labels"),
+    "target": TaskNames("classes", "numbers", "labels", "mixed"),
 }
 
 # Label sets with more labels than this are compared as sets, with fewer as columns.
@@ -52,7 +51,7 @@ def check_error(error: str, task: str | None = None) -> None:
     if error not in ERRORS:
         raise ParameterError(f"permutation_error={error!r}: choose one of {', '.join(ERRORS)}")
     tasks = ERRORS[error]
-    if task is not None and tasks is not None and task not in tasks:
+    if task is not None and task not in tasks:
         raise ParameterError(f"permutation_error={error!r} is for {', '.join(tasks)}, not for {task}")
 
 
@@ -70,7 +69,7 @@ def error_measure(plan: Plan, error: str = "auto", per_target: bool = False) -> 
         Whether errors of single targets are wanted too.
     """
     check_error(error, plan.task.name)
-    if plan.task.name == "clustering" and not per_target:
+    if plan.task.kind == "none" and not per_target:
         return feature_errors(plan)
     if error == "auto" and plan.around is not None:
         return mixed_errors(plan, _target_measure(plan, error, per_target))
@@ -79,7 +78,7 @@ def error_measure(plan: Plan, error: str = "auto", per_target: bool = False) -> 
 
 def _target_measure(plan: Plan, error: str, per_target: bool) -> ErrorMeasure:
     columns = plan.columns
-    if plan.task.name not in LABEL_TASKS:
+    if plan.task.kind != "labels":
         return _column_errors(plan, error)
     if error == "auprc":
         from omnirank.ensembles.recall import recall_errors
@@ -143,7 +142,7 @@ class _ColumnErrors:
 def _column_errors(plan: Plan, error: str) -> _ColumnErrors:
     columns = plan.columns
     dense = columns.scaled(columns.dense())
-    labels = plan.task.name in LABEL_TASKS
+    labels = plan.task.kind == "labels"
     is_class = np.array([labels or levels is not None for levels in columns.levels], bool)
     numbers, classes = np.flatnonzero(~is_class), np.flatnonzero(is_class)
     truth = true_levels(dense, columns, classes)

@@ -13,16 +13,15 @@ from omnirank.core.seeds import root_entropy
 from omnirank.ensembles.pct_kinds import PCTClassifierBase, PCTRegressorBase
 from omnirank.ensembles.plan import GrowingRules
 from omnirank.ensembles.predictor import PCTPredictor, grow_tree
-from omnirank.tasks import CLASS_TASKS, LABEL_TASKS
+from omnirank.tasks import get_task
 from omnirank.trees.prediction import leaves_of, paths_of
 from omnirank.trees.pruning import M5_PENALTY, Pruning
 from omnirank.trees.tree import Tree
 
 __all__ = ["PCTClassifier", "PCTRegressor"]
 
-_M5 = Pruning(M5_PENALTY)
-# What "auto" is besides M5, which charges for every leaf: few examples of many classes would be left with the root.
-_AUTO = dict.fromkeys(CLASS_TASKS) | dict.fromkeys(LABEL_TASKS, Pruning(1.0, plain=True))
+# What a task may name as its default.
+_PRUNINGS = {None: None, "m5": Pruning(M5_PENALTY), "plain": Pruning(1.0, plain=True)}
 
 Self = TypeVar("Self", bound="_SingleTree")
 
@@ -64,7 +63,7 @@ class _SingleTree(PCTPredictor):
         if given is None:
             return None
         if isinstance(given, str) and given in ("auto", "m5"):
-            return _AUTO.get(task, _M5) if given == "auto" else _M5
+            return _PRUNINGS[get_task(task).default_pruning if given == "auto" else given]
         if isinstance(given, Real) and not isinstance(given, bool) and float(given) >= 0:
             return Pruning(float(given))
         raise ParameterError(f"pruning={given!r}: choose 'auto', 'm5', None or a penalty of at least 0")

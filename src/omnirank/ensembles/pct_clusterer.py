@@ -14,6 +14,7 @@ from omnirank.core.errors import ParameterError
 from omnirank.core.seeds import root_entropy
 from omnirank.data.estimator_input import check_sample_weight, features_like, read_input
 from omnirank.data.target import Target
+from omnirank.data.task_registry import task_named
 from omnirank.ensembles.feature_weights import resolve_feature_weights
 from omnirank.ensembles.plan import GrowingRules, make_plan
 from omnirank.tasks import get_task, prototype_columns
@@ -124,7 +125,7 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
         n = self.max_leaves
         if n is not None and (not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1):
             raise ParameterError(f"max_leaves={n!r}: choose a positive count or None")
-        whole = read_input(self, X, None, task="clustering")
+        whole = read_input(self, X, None, task=task_named("none"))
         dataset, weight = whole, None
         if sample_weight is not None:
             weight = check_sample_weight(sample_weight, whole.n_examples)
@@ -160,7 +161,7 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
         """Mean or most frequent level of each feature, one row a cluster."""
         check_is_fitted(self)
         means = self.tree_.means(np.flatnonzero(self.tree_.is_leaf))
-        return get_task("clustering").predict(means, self._columns)
+        return get_task(self.task_).predict(means, self._columns)
 
     @property
     def feature_importances_(self) -> np.ndarray:

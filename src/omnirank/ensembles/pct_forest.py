@@ -9,6 +9,7 @@ import numpy as np
 
 from omnirank.ensembles.forest import Forest
 from omnirank.ensembles.pct_kinds import PCTClassifierBase, PCTRegressorBase
+from omnirank.tasks import get_task
 
 __all__ = ["PCTForestClassifier", "PCTForestRegressor"]
 
@@ -294,7 +295,8 @@ class PCTForestRegressor(Forest, PCTRegressorBase):
         self.n_jobs = n_jobs
 
     def _keep_out_of_bag(self, means: np.ndarray, covered: np.ndarray) -> None:
-        found = self._decide(np.nan_to_num(means) if self.task_ == "mixed-targets" else means)
-        if self.task_ == "mixed-targets":
+        mixed = get_task(self.task_).kind == "mixed"
+        found = self._decide(np.nan_to_num(means) if mixed else means)
+        if mixed:
             found[~covered] = None
         self.oob_prediction_ = found

@@ -14,11 +14,12 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import check_sample_weight
 from omnirank.data.infer import target_from
 from omnirank.data.target import Target
+from omnirank.data.task_registry import TaskNames, task_named
 from omnirank.ensembles.predictor import PCTPredictor
-from omnirank.tasks import CLASS_TASKS, LABEL_TASKS, get_task
+from omnirank.tasks import get_task
 from omnirank.tasks.classification import decode_levels
 from omnirank.tasks.columns import PrototypeColumns
-from omnirank.tasks.scoring import share_right, true_target
+from omnirank.tasks.scoring import share_right, target_of, true_target
 from omnirank.trees.prediction import average_means
 
 __all__ = ["PCTClassifierBase", "PCTRegressorBase"]
@@ -33,7 +34,7 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
     probabilities strictly between 0 and 1, but frequencies in leaves are often 0 or 1.
     """
 
-    supported_tasks = (*CLASS_TASKS, *LABEL_TASKS)
+    supported_tasks = TaskNames("classes", "labels")
 
     class_weight: Any
 
@@ -55,7 +56,7 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
         """
         table = self._table(X)
         cut = self._threshold(threshold)
-        if self.task_ not in LABEL_TASKS:
+        if get_task(self.task_).kind != "labels":
             return self._decide(self._means(table))
         finish = partial(get_task(self.task_).predict, columns=self._columns, threshold=cut)
         return average_means(self._trees(), table, self._columns.n_columns, finish, self._n_jobs())
@@ -95,26 +96,28 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
         return share_right(target, predicted, sample_weight)
 
     def _threshold(self, threshold: float | None) -> float:
-        if threshold is None or self.task_ not in LABEL_TASKS:
+        if threshold is None or get_task(self.task_).kind != "labels":
             return super()._threshold(threshold)
         return float(threshold)
 
     def _shares(self, means: np.ndarray) -> Any:
-        if self.task_ in LABEL_TASKS:
+        task = get_task(self.task_)
+        if task.kind == "labels":
             # so that rounding, which takes 1/2 down to 0, agrees with predict, for which 1/2 is enough
             means[means == 0.5] = _JUST_OVER_HALF
-        if self.task_ != "multi-target-classification":
+        if task.kind == "labels" or task.single:
             return means
         return [means[:, self._columns.variable == v] for v in range(self.n_outputs_)]
 
     def _note(self, dataset: Dataset, columns: PrototypeColumns) -> None:
         super()._note(dataset, columns)
         classes: Any
-        if self.task_ in LABEL_TASKS:
+        task = get_task(self.task_)
+        if task.kind == "labels":
             classes = [np.array([0, 1])] * self.n_outputs_
         else:
             classes = [decode_levels(np.arange(len(lev or ())), lev) for lev in columns.levels]
-            classes = classes[0] if self.task_ == "classification" else classes
+            classes = classes[0] if task.single else classes
         self.classes_ = classes
 
     def _with_class_weight(self, dataset: Dataset, weight: np.ndarray | None) -> np.ndarray | None:
@@ -174,7 +177,7 @@ def _class_weights(target: Target, variable: int, given: Any) -> np.ndarray:
 class PCTRegressorBase(RegressorMixin, PCTPredictor):
     """One number, several, or numbers and classes together."""
 
-    supported_tasks = ("regression", "multi-target-regression", "mixed-targets")
+    supported_tasks = TaskNames("numbers", "mixed")
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return R squared, the mean over the targets, each over the examples in which it is known.
@@ -188,13 +191,11 @@ class PCTRegressorBase(RegressorMixin, PCTPredictor):
         sample_weight : array-like, optional
             Weights of the examples.
         """
-        if self.task_ == "mixed-targets":
+        if get_task(self.task_).kind == "mixed":
             raise DataError("there is no R squared of mixed targets: compare the columns of predict(X) one by one")
         target = true_target(X, y, self.task_, self.target_names_)
         predicted = self.predict(X)
-        n = 0 if target is None else target.n_examples
-        if target is None or n != len(predicted):
-            raise DataError(f"X has {len(predicted)} rows, y has {n}")
+        target, n = target_of(target, predicted), len(predicted)
         weights = None if sample_weight is None else check_sample_weight(sample_weight, n)
         truth, found = target.dense(), np.reshape(predicted, (n, -1))
         return float(np.mean([_r2(truth[:, v], found[:, v], weights) for v in range(truth.shape[1])]))
@@ -205,9 +206,5 @@ class PCTRegressorBase(RegressorMixin, PCTPredictor):
             return task
         # Whole numbers would be classes: to a regressor they are numbers.
         found = target_from(y)[1]
-        numbers = {
-            "classification": "regression",
-            "multi-label": "multi-target-regression",
-            "multi-target-classification": "multi-target-regression",
-        }
-        return numbers.get(found, found)
+        as_given = get_task(found)
+        return task_named("numbers", single=as_given.single) if as_given.kind in ("classes", "labels") else found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -68,7 +69,7 @@ class Training:
 class PCTPredictor(BaseEstimator):
     """Base of the predictors; subclasses grow trees in ``fit`` and name them in ``_trees``."""
 
-    supported_tasks: ClassVar[tuple[str, ...]]
+    supported_tasks: ClassVar[Sequence[str]]
 
     task: str
     max_features: Any

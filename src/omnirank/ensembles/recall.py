@@ -105,5 +105,4 @@ def recall_errors(plan: Plan, per_target: bool) -> _RecallErrors:
     For hierarchies, labels that no out-of-bag row has are left out of the curve, as in studies of hierarchical
     classification.
     """
-    only_present = plan.task.name == "hierarchical-multi-label"
-    return _RecallErrors(plan, label_sets(plan.columns), only_present, per_target)
+    return _RecallErrors(plan, label_sets(plan.columns), plan.task.hierarchical, per_target)

@@ -8,12 +8,12 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.seeds import kernel_seed
+from omnirank.core.variances import centred_for_sums
 from omnirank.data.table import is_sparse
 from omnirank.ensembles.loss_parts import ErrorGrowth, OutOfBag
 from omnirank.ensembles.plan import Plan
 from omnirank.ensembles.score_table import FeatureScores, ScoredTree
 from omnirank.tasks.columns import ClusteringColumns
-from omnirank.tasks.variances import centred_for_sums
 from omnirank.trees.prototypes import membership
 from omnirank.trees.tree import tree_from_grown
 

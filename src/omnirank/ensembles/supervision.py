@@ -16,7 +16,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.ensembles.plan import GrowingRules
 from omnirank.ensembles.supervision_losses import LabelledExamples, cross_validated_error, out_of_bag_losses
 from omnirank.ensembles.supervision_neighbors import neighbor_losses
-from omnirank.tasks import LABEL_TASKS, ClusteringColumns, clustering_columns, get_task, plain_columns
+from omnirank.tasks import ClusteringColumns, clustering_columns, get_task, plain_columns
 from omnirank.trees.pruning import Pruning
 
 __all__ = ["Supervision", "check_supervision", "labelled_part", "resolve_supervision"]
@@ -166,7 +166,7 @@ def resolve_supervision(
         return _by_cross_validation(examples, rules, weight)
     clustering = clustering_columns(columns, None, rules.normalize_targets)
     if n_ranked is None:
-        if dataset.task in LABEL_TASKS:
+        if get_task(dataset.task).kind == "labels":
             clustering = plain_columns(columns, clustering)
         return _by_out_of_bag_loss(examples, rules, clustering, weight, _GRID, _TREES, single)
     return _for_ranking(examples, rules, clustering, weight, n_ranked)

@@ -14,6 +14,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.evaluation.alignment import ranking_for
 from omnirank.evaluation.evaluate import evaluate
 from omnirank.evaluation.protocols import FoldResults
+from omnirank.tasks.measuring import measure_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -195,14 +196,10 @@ def top_curve(
     >>> curve.positions.tolist()
     [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
     """
-    from omnirank.evaluation.measures import MEASURES, primary_measure
-
+    shown = measure_of(train.task, measure)
     chosen = ranking_for(ranking, train.feature_names)
     places = top_sizes(len(chosen)) if sizes is None else sorted({int(size) for size in sizes})
-    shown = primary_measure(train.task).name if measure is None else measure
     found = [evaluate(chosen, train, test, n_neighbors, top=k, weighted=weighted, **options) for k in places]
-    if shown not in found[0]:
-        raise ParameterError(f"measure={shown!r} is not a measure of {train.task}; choose one of {', '.join(found[0])}")
-    values = np.array([one[shown] for one in found])
-    direction = MEASURES[shown].larger_is_better
-    return Curve(np.array(places), values, shown, "top features", direction, name or chosen.method)
+    values = np.array([one[shown.name] for one in found])
+    name = name or chosen.method
+    return Curve(np.array(places), values, shown.name, "top features", shown.larger_is_better, name)

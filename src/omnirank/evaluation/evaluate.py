@@ -15,13 +15,13 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
 from omnirank.evaluation.alignment import aligned_features, aligned_targets, ranking_for
 from omnirank.evaluation.knn import (
-    DEFAULT_NEIGHBORS,
     NEIGHBORS,
     PREDICTORS,
     distance_weights,
     neighbor_predictions,
 )
 from omnirank.neighbors.weighted_knn import warn_of_many_neighbors
+from omnirank.tasks import get_task
 
 __all__ = [
     "NEIGHBORS",
@@ -180,7 +180,7 @@ def predictions(
     counts = evaluate_counts(n_neighbors, train.task)
     chosen = ranking_for(ranking, train.feature_names)
     features = aligned_features(train, test)
-    unsupervised = train.task == "clustering" and test.task == "clustering"
+    unsupervised = train.target is None and test.target is None
     if unsupervised:
         training, truth = Target.from_table(train.features), Target.from_table(features)
         top = min(_TOP_WITHOUT_TARGET, train.n_features) if top is None else top
@@ -234,7 +234,7 @@ def evaluate_counts(n_neighbors: int | Sequence[int] | None, task: str) -> list[
     ([15], [20, 40])
     """
     if n_neighbors is None:
-        return [DEFAULT_NEIGHBORS[task]]
+        return [get_task(task).default_neighbors]
     counts = [n_neighbors] if isinstance(n_neighbors, Integral) else list(n_neighbors)  # type: ignore[arg-type]
     for count in counts:
         if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:

@@ -9,31 +9,19 @@ import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.ranking import Ranking
+from omnirank.core.variances import column_units
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.neighbors.cells import feature_ranges
 from omnirank.neighbors.ml_knn import ml_knn_probabilities, other_neighbors
 from omnirank.neighbors.weighted_knn import neighbor_means, ranking_weights, weighted_neighbors
-from omnirank.tasks import LABEL_TASKS, PrototypeColumns, get_task
-from omnirank.tasks.variances import column_units
+from omnirank.tasks import PrototypeColumns, get_task
 
-__all__ = ["DEFAULT_NEIGHBORS", "NEIGHBORS", "PREDICTORS", "distance_weights", "neighbor_predictions"]
+__all__ = ["NEIGHBORS", "PREDICTORS", "distance_weights", "neighbor_predictions"]
 
 PREDICTORS = ("knn", "ml-knn")
 NEIGHBORS = ("labelled", "oracle", "published")
-
-# Numbers of neighbours in the studies from which the protocols come.
-DEFAULT_NEIGHBORS = {
-    "classification": 20,
-    "multi-target-classification": 20,
-    "regression": 5,
-    "multi-target-regression": 5,
-    "mixed-targets": 5,
-    "multi-label": 15,
-    "hierarchical-multi-label": 10,
-    "clustering": 1,
-}
 
 
 def distance_weights(
@@ -141,9 +129,7 @@ def neighbor_predictions(
     if predictor == "ml-knn":
         return _ml_knn(train, columns, test, weights, counts, task, neighbors, n_jobs)
     ids = weighted_neighbors(train, test, weights, max(counts), n_jobs)
-    values, default = _votes(columns), None
-    if neighbors == "published":
-        default = _default_votes(columns, task)
+    values, default = _votes(columns), _default_votes(columns) if neighbors == "published" else None
     return {k: neighbor_means(values, ids[:, :k], default) for k in counts}
 
 
@@ -153,7 +139,7 @@ def _votes(columns: PrototypeColumns) -> Any:
     return columns.matrix if known else columns.dense()
 
 
-def _default_votes(columns: PrototypeColumns, task: str) -> np.ndarray:
+def _default_votes(columns: PrototypeColumns) -> np.ndarray:
     """What is predicted where no neighbour has a label: the commonest class, 0 for numbers and labels."""
     default = np.zeros(columns.n_columns)
     totals = np.nansum(columns.dense(), axis=0) if (columns.level >= 0).any() else default
@@ -173,7 +159,7 @@ def _ml_knn(
     neighbors: str,
     n_jobs: int | None,
 ) -> dict[int, np.ndarray]:
-    if task not in LABEL_TASKS or neighbors == "published":
+    if get_task(task).kind != "labels" or neighbors == "published":
         where = f"for {task}" if neighbors != "published" else "with neighbors='published'"
         raise ParameterError(
             f"predictor='ml-knn' predicts label sets of labelled neighbours: it cannot be used {where}"

@@ -25,6 +25,8 @@ from omnirank.evaluation.evaluate import (
 )
 from omnirank.evaluation.folds import Fold
 from omnirank.neighbors.weighted_knn import warn_of_many_neighbors
+from omnirank.tasks import get_task
+from omnirank.tasks.measuring import measure_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,7 +134,7 @@ def evaluate_folds(
         about = {"key": fold.key, "n_labelled": n_labelled, "n_test": len(fold.test)}
         rows += [about | {"n_neighbors": k} | values for k, values in measured.items()]
     warn_of_many_neighbors(max(counts), *min(candidates))
-    together = aggregate == "pooled" or (aggregate == "auto" and dataset.task.endswith("classification"))
+    together = aggregate == "pooled" or (aggregate == "auto" and get_task(dataset.task).kind == "classes")
     summary = []
     for n_labelled, group in groups.items():
         joined = _pooled_measures(group, settings) if together else _mean_measures(group)
@@ -276,16 +278,12 @@ def relevance(
     >>> relevance(ranking, train, test, random_state=0, top=10).share_beaten
     1.0
     """
-    from omnirank.evaluation.measures import MEASURES, primary_measure
-
     if n_random < 1:
         raise ParameterError(f"n_random must be at least 1, not {n_random}")
-    name = primary_measure(train.task).name if measure is None else measure
+    shown = measure_of(train.task, measure)
     entropy = root_entropy(random_state)
     n = train.n_features
     scores = [ranking, np.ones(n), *(stream(entropy, i).random(n) for i in range(n_random))]
     found = [evaluate(each, train, test, n_neighbors, **options) for each in scores]
-    if name not in found[0]:
-        raise ParameterError(f"measure={name!r} is not a measure of {train.task}; choose one of {', '.join(found[0])}")
-    value, uniform, *random = (values[name] for values in found)
-    return Relevance(name, MEASURES[name].larger_is_better, value, uniform, tuple(random))
+    value, uniform, *random = (values[shown.name] for values in found)
+    return Relevance(shown.name, shown.larger_is_better, value, uniform, tuple(random))

@@ -13,6 +13,7 @@ from omnirank.core.ranking import Ranking
 from omnirank.data.dataset import Dataset
 from omnirank.evaluation.curves import Curve
 from omnirank.evaluation.evaluate import evaluate
+from omnirank.tasks.measuring import measure_of
 
 __all__ = ["saturation_curve", "saturation_rankings", "saturation_size"]
 
@@ -89,13 +90,11 @@ def saturation_curve(
     >>> curve.axis, curve.positions.tolist()
     ('trees', [1.0, 5.0, 10.0])
     """
-    from omnirank.evaluation.measures import MEASURES, primary_measure
-
+    shown = measure_of(train.task, measure)
     rankings = saturation_rankings(ranker, train, sizes)
-    shown = primary_measure(train.task).name if measure is None else measure
-    values = [evaluate(ranking, train, test, n_neighbors, **options)[shown] for ranking in rankings.values()]
+    values = [evaluate(ranking, train, test, n_neighbors, **options)[shown.name] for ranking in rankings.values()]
     axis = "trees" if "n_trees" in ranker.get_params() else "iterations"
-    return Curve(np.array(list(rankings)), np.array(values), shown, axis, MEASURES[shown].larger_is_better, name)
+    return Curve(np.array(list(rankings)), np.array(values), shown.name, axis, shown.larger_is_better, name)
 
 
 def saturation_size(curve: Curve, tolerance: float = 0.01) -> int:

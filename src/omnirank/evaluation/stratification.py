@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.data.dataset import Dataset
+from omnirank.tasks import get_task
 
 __all__ = ["deal_folds"]
 
@@ -51,7 +52,7 @@ def deal_folds(dataset: Dataset, n_folds: int, rng: np.random.Generator, stratif
     if not stratify or target is None:
         return _dealt(order, n_folds)
     if not target.is_labels:
-        if dataset.task == "classification":
+        if get_task(dataset.task).is_one_class:
             strata = np.nan_to_num(target.values[:, 0], nan=-1.0)
         else:
             strata = dataset.labelled.astype(np.float64)

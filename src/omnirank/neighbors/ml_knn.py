@@ -14,6 +14,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import features_like, read_input
 from omnirank.data.table import Table
 from omnirank.data.target import Target
+from omnirank.data.task_registry import task_target
 from omnirank.neighbors.weighted_knn import ranking_weights, warn_of_many_neighbors, weighted_neighbors
 from omnirank.tasks.classification import decode_levels
 from omnirank.tasks.scoring import share_right, true_target
@@ -110,7 +111,7 @@ class MLkNN(BaseEstimator):
         if dataset.target is None:
             raise DataError("ML-kNN requires y to be passed, but the target y is None or has no known value")
         self._classes = None
-        if dataset.task == "classification":
+        if task_target(dataset.task).is_one_class:
             self._classes = decode_levels(np.arange(len(dataset.target.levels[0] or ())), dataset.target.levels[0])
             dataset = _one_label_a_class(dataset)
         if dataset.target is None or not dataset.target.is_labels:

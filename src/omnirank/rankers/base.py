@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, TypeVar
 
@@ -20,7 +20,7 @@ from omnirank.core.ranking import Ranking
 from omnirank.data.convert import is_frame
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import check_sample_weight, read_features, read_input
-from omnirank.data.infer import TASKS
+from omnirank.data.task_registry import TASKS
 
 __all__ = ["BaseRanker"]
 
@@ -76,8 +76,8 @@ class BaseRanker(SelectorMixin, BaseEstimator):
     """
 
     # What the method can do; the registry says the same of its entries.
-    supported_tasks: ClassVar[tuple[str, ...]] = TASKS
-    supported_supervision: ClassVar[tuple[str, ...]] = ("supervised", "semi-supervised", "unsupervised")
+    supported_tasks: ClassVar[Sequence[str]] = TASKS
+    supported_supervision: ClassVar[Sequence[str]] = ("supervised", "semi-supervised", "unsupervised")
 
     # Parameters that every subclass has.
     task: str
@@ -217,7 +217,7 @@ class BaseRanker(SelectorMixin, BaseEstimator):
 
     def _check_supported(self, dataset: Dataset) -> None:
         name = type(self).__name__
-        if dataset.task == "clustering":
+        if dataset.target is None:
             if "unsupervised" not in self.supported_supervision:
                 raise DataError(
                     f"{name} needs a target: it requires y to be passed, but the target y is None or has no known "

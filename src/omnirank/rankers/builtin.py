@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from omnirank.core.registry import Method
-from omnirank.data.infer import TASKS
+from omnirank.data.task_registry import TASKS, TaskNames
 from omnirank.ensembles.score_table import SCORES
 
 __all__ = ["METHODS"]
@@ -20,7 +20,6 @@ METHODS = (
         "omnirank.rankers.relief:ReliefRanker",
         "How features differ where the targets of neighbours differ, minus where they are the same",
         tasks=TASKS,
-        supervision=("supervised", "semi-supervised", "unsupervised"),
         reference="Robnik-Sikonja, Kononenko: Theoretical and empirical analysis of ReliefF and RReliefF. ML 53, 2003",
         aliases=("rrelieff",),
     ),
@@ -28,7 +27,7 @@ METHODS = (
         "relieff",
         "omnirank.rankers.relief:ReliefRanker",
         "Distance to the nearest examples of other classes minus that to the nearest of the same class",
-        tasks=("classification",),
+        tasks=TaskNames("classes", single=True),
         supervision=("supervised",),
         parameters={"algorithm": "relieff"},
         reference="Kononenko: Estimating attributes: analysis and extensions of RELIEF. ECML 1994",
@@ -47,13 +46,11 @@ METHODS = (
         "omnirank.rankers.baselines:RandomRanker",
         "Random scores: what any method must beat",
         tasks=TASKS,
-        supervision=("supervised", "semi-supervised", "unsupervised"),
     ),
     Method(
         "uniform",
         "omnirank.rankers.baselines:UniformRanker",
         "The same score for all features: no ranking at all",
         tasks=TASKS,
-        supervision=("supervised", "semi-supervised", "unsupervised"),
     ),
 )

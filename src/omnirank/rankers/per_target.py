@@ -15,8 +15,8 @@ from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy
 from omnirank.core.target_scores import TargetScores
 from omnirank.data.dataset import Dataset
-from omnirank.data.infer import TASKS
 from omnirank.data.target import Target
+from omnirank.data.task_registry import TaskNames, task_named
 from omnirank.rankers.base import BaseRanker
 
 __all__ = ["PerTargetRanker"]
@@ -60,7 +60,7 @@ class PerTargetRanker(BaseRanker):
     (3, 3)
     """
 
-    supported_tasks = tuple(task for task in TASKS if task != "clustering")
+    supported_tasks = TaskNames("classes", "numbers", "labels", "mixed")
     supported_supervision = ("supervised", "semi-supervised")
 
     def __init__(
@@ -193,8 +193,7 @@ def _single_target(dataset: Dataset, j: int) -> Dataset:
     if target.is_labels:
         column = target.select([j])
         one = Target(column.names, ((0, 1),), column.dense(), ~np.isnan(column.dense()[:, 0]))
-        task = "classification"
     else:
         one = target.select([j])
-        task = "regression" if one.levels[0] is None else "classification"
+    task = task_named("numbers" if one.levels[0] is None else "classes", single=True)
     return Dataset(dataset.features, one, task=task, feature_groups=dataset.feature_groups, name=dataset.name)

@@ -15,7 +15,7 @@ from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import SeedRanges, root_entropy, stream
 from omnirank.core.target_scores import TargetScores
 from omnirank.data.dataset import Dataset
-from omnirank.data.infer import TASKS
+from omnirank.data.task_registry import TASKS, TaskNames
 from omnirank.neighbors.approximate import ApproximateNeighbors
 from omnirank.neighbors.cells import table_cells
 from omnirank.neighbors.sparse_cells import cells_of, search_among
@@ -25,8 +25,8 @@ from omnirank.relief.choice import cross_validated_losses
 from omnirank.relief.influence import influences, nearest_labelled
 from omnirank.relief.pairs import ClassPairs, DistancePairs, PairRule
 from omnirank.relief.sums import Sums, relief_sums
-from omnirank.relief.targets import TargetDistances
 from omnirank.tasks import get_task
+from omnirank.tasks.target_distances import TargetDistance
 
 __all__ = ["ReliefRanker"]
 
@@ -41,11 +41,11 @@ _SUPERVISED, _SEMI_SUPERVISED, _UNSUPERVISED = 15, 20, 30
 class _Supported:
     """What the class can do, and what an instance with ``algorithm="relieff"`` can do."""
 
-    def __init__(self, everything: tuple[str, ...], by_class: tuple[str, ...]) -> None:
+    def __init__(self, everything: Sequence[str], by_class: Sequence[str]) -> None:
         self._everything = everything
         self._by_class = by_class
 
-    def __get__(self, ranker: Any, owner: type) -> tuple[str, ...]:
+    def __get__(self, ranker: Any, owner: type) -> Sequence[str]:
         return self._by_class if getattr(ranker, "algorithm", None) == "relieff" else self._everything
 
 
@@ -133,7 +133,7 @@ class ReliefRanker(BaseRanker):
     ['x3', 'x6']
     """
 
-    supported_tasks = _Supported(TASKS, ("classification",))
+    supported_tasks = _Supported(TASKS, TaskNames("classes", single=True))
     supported_supervision = _Supported(("supervised", "semi-supervised", "unsupervised"), ("supervised",))
 
     def __init__(
@@ -282,15 +282,16 @@ class ReliefRanker(BaseRanker):
         most = dataset.n_examples - 1
         return [min(k, most)] if _is_auto(self.n_neighbors) else ks, (w0, w1)
 
-    def _distances(self, dataset: Dataset) -> TargetDistances:
-        allowed = get_task(dataset.task).distances
+    def _distances(self, dataset: Dataset) -> TargetDistance:
+        task = get_task(dataset.task)
+        allowed = task.distances
         kind = allowed[0] if self.target_distance == "auto" else self.target_distance
         if kind not in allowed:
             raise ParameterError(
                 f"target_distance={kind!r} is no distance for {dataset.task}; choose 'auto' or {' or '.join(allowed)}"
             )
         assert dataset.target is not None
-        return TargetDistances(dataset.target, kind, dataset.hierarchy, self.hierarchy_weight)
+        return task.distance(dataset.target, kind, dataset.hierarchy, self.hierarchy_weight)
 
     def _ranking_from(self, dataset: Dataset, sums: Sums, m: int, k: int, entropy: int) -> Ranking:
         assert dataset.target is not None or sums.alone is None

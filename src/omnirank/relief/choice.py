@@ -10,10 +10,9 @@ import numpy as np
 from omnirank.core.errors import DataError
 from omnirank.data.dataset import Dataset
 from omnirank.neighbors.weighted_knn import neighbor_means, ranking_weights, weighted_neighbors
-from omnirank.tasks import LABEL_TASKS, PrototypeColumns, get_task
-from omnirank.tasks.precision_recall import pooled_auprc
+from omnirank.tasks import get_task
 
-__all__ = ["cross_validated_losses", "labelled_folds", "loss_of_means"]
+__all__ = ["cross_validated_losses", "labelled_folds"]
 
 _JUDGES = 20
 _FOLDS = 4
@@ -75,7 +74,7 @@ def labelled_folds(dataset: Dataset, rng: np.random.Generator) -> list[np.ndarra
             f"choosing parameters needs at least two labelled examples, there are {len(labelled)}; give "
             "n_neighbors and influence"
         )
-    if dataset.task == "classification":
+    if get_task(dataset.task).is_one_class:
         labelled = labelled[np.argsort(target.values[labelled, 0], kind="stable")]
     n_folds = min(_FOLDS, len(labelled))
     return [labelled[i::n_folds] for i in range(n_folds)]
@@ -97,42 +96,4 @@ class _Judge:
         weights = ranking_weights(importances)
         ids = weighted_neighbors(self._train.features, self._test.features, weights, _JUDGES, self._n_jobs)
         means = neighbor_means(self._values, ids)
-        return loss_of_means(self._train.task, self._truth, means, self._columns)
-
-
-def loss_of_means(task: str, truth: PrototypeColumns, means: np.ndarray, columns: PrototypeColumns) -> float:
-    """Return the loss by which rankings are judged: 1 - macro F1, 1 - pooled AUPRC, or the RRMSE.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from omnirank.data.infer import target_from
-    >>> from omnirank.relief.choice import loss_of_means
-    >>> from omnirank.tasks import get_task
-    >>> columns = get_task("regression").columns(target_from([0.5, 2.5])[0])
-    >>> loss_of_means("regression", columns, np.array([[1.5], [1.5]]), columns)
-    1.0
-    """
-    if task == "classification":
-        return 1.0 - _macro_f1(np.nan_to_num(truth.matrix), means)
-    if task in LABEL_TASKS:
-        area = pooled_auprc(truth.matrix, means)
-        return 1.0 if np.isnan(area) else 1.0 - area
-    if task in ("regression", "multi-target-regression"):
-        varying = columns.variance > 0
-        if not varying.any():
-            return 0.0
-        off = (columns.scaled(truth.matrix) - columns.scaled(means))[:, varying] ** 2
-        known = ~np.isnan(off)
-        squared = np.where(known, off, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-        return float(np.mean(np.sqrt(squared / columns.variance[varying])))
-    return float(get_task(task).error(truth, means, columns))
-
-
-def _macro_f1(actual: np.ndarray, means: np.ndarray) -> float:
-    """Mean over the classes that occur or are predicted."""
-    predicted = np.zeros(actual.shape)
-    predicted[np.arange(len(means)), np.argmax(means, axis=1)] = 1.0
-    both = (actual * predicted).sum(axis=0)
-    sizes = actual.sum(axis=0) + predicted.sum(axis=0)
-    return float(np.mean(2 * both[sizes > 0] / sizes[sizes > 0]))
+        return self._task.loss(self._truth, means, self._columns)

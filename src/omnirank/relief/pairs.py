@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from omnirank.neighbors.search import NeighborSearch
-from omnirank.relief.targets import TargetDistances
+from omnirank.tasks.target_distances import TargetDistance
 
 __all__ = ["ClassPairs", "DistancePairs", "PairBlock", "PairRule"]
 
@@ -50,7 +50,7 @@ class DistancePairs:
     ----------
     search : NeighborSearch
         Search in one group.
-    distances : TargetDistances or None
+    distances : TargetDistance or None
         None: no target at all.
     influences : ndarray or None
         Influence of each example; None is 1.
@@ -63,7 +63,7 @@ class DistancePairs:
     def __init__(
         self,
         search: NeighborSearch,
-        distances: TargetDistances | None,
+        distances: TargetDistance | None,
         influences: np.ndarray | None = None,
         sigma: float = 0.0,
     ) -> None:

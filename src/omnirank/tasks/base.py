@@ -1,4 +1,4 @@
-"""What a task is: how its target becomes columns, and how leaf means become predictions."""
+"""What a task is: all that methods and their evaluation ask about the target."""
 
 from __future__ import annotations
 
@@ -9,31 +9,39 @@ import numpy as np
 
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
+from omnirank.data.task_registry import TaskTarget
+from omnirank.measures.table import Measure
+from omnirank.tasks.case import Case
 from omnirank.tasks.columns import PrototypeColumns, prototype_columns
+from omnirank.tasks.target_distances import TargetDistance, ValueDistances
 
-__all__ = ["CLASS_TASKS", "LABEL_TASKS", "Task"]
-
-# Targets of classes, and of label sets.
-CLASS_TASKS = ("classification", "multi-target-classification")
-LABEL_TASKS = ("multi-label", "hierarchical-multi-label")
+__all__ = ["Task"]
 
 
-class Task(ABC):
-    """One kind of target.
+class Task(TaskTarget, ABC):
+    """What to know of one sort of target, besides its name and kind.
 
     Attributes
     ----------
-    name : str
-        As in ``task=`` of every estimator.
-    default_measure : str
-        Measure by which rankings and predictors are judged unless told otherwise.
+    measures : tuple of Measure
+        What `measure` returns; by the first of them rankings and predictors are judged unless told otherwise.
+    default_neighbors : int
+        How many neighbours judge a ranking, as in the studies from which the protocols come.
+    default_pruning : str or None
+        What ``pruning="auto"`` of a single tree is: "m5"; "plain", by the errors of labels as they are; None.
     distances : tuple of str
         Target distances that Relief may use; the first is the default.
     """
 
-    name: ClassVar[str]
-    default_measure: ClassVar[str]
+    measures: ClassVar[tuple[Measure, ...]]
+    default_neighbors: ClassVar[int] = 5
+    default_pruning: ClassVar[str | None] = "m5"
     distances: ClassVar[tuple[str, ...]] = ("hamming",)
+
+    @property
+    def default_measure(self) -> str:
+        """Name of the measure by which rankings and predictors are judged unless told otherwise."""
+        return self.measures[0].name
 
     def columns(self, target: Target, hierarchy: Hierarchy | None = None, w0: float = 0.75) -> PrototypeColumns:
         """Return the target as prototype columns, with the weights of its variables."""
@@ -56,6 +64,32 @@ class Task(ABC):
         columns : PrototypeColumns
             The coded training target, for the normalisation.
         """
+
+    def loss(self, truth: PrototypeColumns, means: np.ndarray, columns: PrototypeColumns) -> float:
+        """Return by how much neighbours fail (0 = perfect), when they choose parameters of a ranking; as `error`."""
+        return self.error(truth, means, columns)
+
+    @abstractmethod
+    def measure(self, case: Case) -> dict[str, float]:
+        """Return the values of all `measures`, by name."""
+
+    def distance(
+        self, target: Target, kind: str, hierarchy: Hierarchy | None = None, w0: float = 0.75
+    ) -> TargetDistance:
+        """Return how far apart the targets of pairs of examples are, for Relief.
+
+        Parameters
+        ----------
+        target : Target
+            The target of all examples.
+        kind : str
+            One of ``distances``.
+        hierarchy : Hierarchy, optional
+            Order of the labels.
+        w0 : float
+            As in `columns`.
+        """
+        return ValueDistances(target)
 
 
 def majority_codes(means: np.ndarray, columns: PrototypeColumns, variable: int) -> np.ndarray:

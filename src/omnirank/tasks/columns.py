@@ -20,9 +20,9 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.errors import DataError
+from omnirank.core.variances import column_units, dense_variances, divided, sparse_variances
 from omnirank.data.table import Levels, Table, is_sparse
 from omnirank.data.target import Target
-from omnirank.tasks.variances import column_units, dense_variances, divided, sparse_variances
 
 __all__ = [
     "ClusteringColumns",

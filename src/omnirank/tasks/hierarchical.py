@@ -7,10 +7,16 @@ from typing import ClassVar
 from omnirank.core.errors import ParameterError
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
+from omnirank.measures.label_curves import CURVE_MEASURES, POOLED_AUPRC, label_curve_measures
+from omnirank.measures.label_sets import hamming_loss
+from omnirank.measures.table import Measure, smaller
+from omnirank.tasks.case import Case
 from omnirank.tasks.columns import PrototypeColumns, prototype_columns
 from omnirank.tasks.multi_label import MultiLabel
 
 __all__ = ["HierarchicalMultiLabel"]
+
+_WEIGHTED_LOSS = smaller("weighted_hamming_loss", "weighted Hamming loss", "mean over labels of w(l) times wrong share")
 
 
 class HierarchicalMultiLabel(MultiLabel):
@@ -31,6 +37,9 @@ class HierarchicalMultiLabel(MultiLabel):
     """
 
     name = "hierarchical-multi-label"
+    hierarchical = True
+    measures: ClassVar[tuple[Measure, ...]] = (POOLED_AUPRC, *CURVE_MEASURES, _WEIGHTED_LOSS)
+    default_neighbors = 10
     distances: ClassVar[tuple[str, ...]] = ("hamming", "accuracy", "f1", "subset", "euclidean-mu")
 
     def columns(self, target: Target, hierarchy: Hierarchy | None = None, w0: float = 0.75) -> PrototypeColumns:
@@ -38,3 +47,9 @@ class HierarchicalMultiLabel(MultiLabel):
         if hierarchy is None:
             raise ParameterError("hierarchical multi-label classification needs a hierarchy")
         return prototype_columns(target, hierarchy.weights(w0))
+
+    def measure(self, case: Case) -> dict[str, float]:
+        """Return the areas under curves of labels that occur, and the Hamming loss with the labels' weights."""
+        truth = case.truth.dense()
+        loss = hamming_loss(truth, case.means >= case.threshold, case.training.weights)
+        return label_curve_measures(truth, case.means, only_present=True) | {"weighted_hamming_loss": loss}

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from omnirank.data.table import categorical
+from omnirank.measures.classes import ACCURACY, F1_MACRO, class_measures
+from omnirank.measures.numbers import RRMSE, number_measures
+from omnirank.measures.table import Measure, mean_defined, smaller
 from omnirank.tasks.base import Task, majority_codes, mean_squared_error, wrong_share
+from omnirank.tasks.case import Case
 from omnirank.tasks.columns import PrototypeColumns
 
 __all__ = ["MixedTargets"]
+
+_MIXED_ERROR = smaller("mixed_error", "mixed error", "mean over targets of MSE / variance and wrong share / Gini index")
 
 
 class MixedTargets(Task):
@@ -34,7 +40,8 @@ class MixedTargets(Task):
     """
 
     name = "mixed-targets"
-    default_measure = "mixed_error"
+    kind = "mixed"
+    measures: ClassVar[tuple[Measure, ...]] = (_MIXED_ERROR, ACCURACY, F1_MACRO, RRMSE)
     distances = ("absolute",)
 
     def predict(self, means: np.ndarray, columns: PrototypeColumns, threshold: float = 0.5) -> Any:
@@ -59,3 +66,14 @@ class MixedTargets(Task):
                 error = wrong_share(truth, means, v)
             parts.append(error / impurity[v])
         return float(np.mean(parts)) if parts else 0.0
+
+    def measure(self, case: Case) -> dict[str, float]:
+        """Return the error, the RRMSE of the numbers and two measures of the classes."""
+        nominal = case.is_nominal
+        found = [class_measures(*case.classes(int(v))) for v in np.flatnonzero(nominal)]
+        return {
+            "mixed_error": self.error(case.truth, case.means, case.training),
+            "accuracy": mean_defined([one["accuracy"] for one in found]),
+            "f1_macro": mean_defined([one["f1_macro"] for one in found]),
+            "rrmse": number_measures(*case.numbers(np.flatnonzero(~nominal)))["rrmse"],
+        }

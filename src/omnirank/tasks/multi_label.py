@@ -6,8 +6,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.target import Target
+from omnirank.measures.label_curves import CURVE_MEASURES, MEAN_AUROC, POOLED_AUPRC, label_curve_measures, mean_auroc
+from omnirank.measures.label_order import ORDER_MEASURES, label_order_measures
+from omnirank.measures.label_sets import SET_MEASURES, label_set_measures
+from omnirank.measures.precision_recall import pooled_auprc
+from omnirank.measures.table import Measure
 from omnirank.tasks.base import Task
+from omnirank.tasks.case import Case
 from omnirank.tasks.columns import PrototypeColumns
+from omnirank.tasks.target_distances import LabelSetDistances, TargetDistance
 
 __all__ = ["MultiLabel"]
 
@@ -29,7 +38,16 @@ class MultiLabel(Task):
     """
 
     name = "multi-label"
-    default_measure = "pooled_auprc"
+    kind = "labels"
+    measures: ClassVar[tuple[Measure, ...]] = (
+        POOLED_AUPRC,
+        *SET_MEASURES,
+        *ORDER_MEASURES,
+        MEAN_AUROC,
+        *CURVE_MEASURES,
+    )
+    default_neighbors = 15
+    default_pruning = "plain"
     distances: ClassVar[tuple[str, ...]] = ("hamming", "accuracy", "f1", "subset")
 
     def predict(self, means: np.ndarray, columns: PrototypeColumns, threshold: float = 0.5) -> Any:
@@ -43,6 +61,26 @@ class MultiLabel(Task):
         """
         wrong, known = _count_wrong(truth, means >= 0.5)
         return float(np.mean(columns.weights * wrong / np.maximum(known, 1)))
+
+    def loss(self, truth: PrototypeColumns, means: np.ndarray, columns: PrototypeColumns) -> float:
+        """Return 1 - pooled AUPRC; 1 where no label is relevant."""
+        return float(1.0 - np.nan_to_num(pooled_auprc(truth.matrix, means)))
+
+    def measure(self, case: Case) -> dict[str, float]:
+        """Return the measures of the predicted label sets, and of the order in which frequencies put labels."""
+        truth = case.truth.dense()
+        return (
+            label_set_measures(truth, case.means >= case.threshold)
+            | label_order_measures(truth, case.means, case.variant, case.threshold)
+            | label_curve_measures(truth, case.means)
+            | {"mean_auroc": mean_auroc(truth, case.means)}
+        )
+
+    def distance(
+        self, target: Target, kind: str, hierarchy: Hierarchy | None = None, w0: float = 0.75
+    ) -> TargetDistance:
+        """Return how far apart label sets are."""
+        return LabelSetDistances(target, kind, hierarchy, w0)
 
 
 def _count_wrong(truth: PrototypeColumns, predicted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

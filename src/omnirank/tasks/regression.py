@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from omnirank.measures.numbers import NUMBER_MEASURES, RRMSE, number_measures, rrmse_by_target
 from omnirank.tasks.base import Task, mean_squared_error
+from omnirank.tasks.case import Case
 from omnirank.tasks.columns import PrototypeColumns
 
 __all__ = ["MultiTargetRegression", "Regression"]
@@ -30,7 +32,8 @@ class MultiTargetRegression(Task):
     """
 
     name = "multi-target-regression"
-    default_measure = "rrmse"
+    kind = "numbers"
+    measures = (RRMSE, *NUMBER_MEASURES)
     distances = ("absolute",)
 
     def predict(self, means: np.ndarray, columns: PrototypeColumns, threshold: float = 0.5) -> Any:
@@ -44,6 +47,19 @@ class MultiTargetRegression(Task):
             return 0.0
         errors = [mean_squared_error(truth, means, j, columns.unit[j]) for j in varying]
         return float(np.mean(errors / columns.variance[varying]))
+
+    def loss(self, truth: PrototypeColumns, means: np.ndarray, columns: PrototypeColumns) -> float:
+        """Return the RRMSE; targets constant in training are left out, those without a known value count 0."""
+        varying = columns.variance > 0
+        if not varying.any():
+            return 0.0
+        truth_of, means_of = columns.scaled(truth.matrix)[:, varying], columns.scaled(means)[:, varying]
+        found = rrmse_by_target(truth_of, means_of, columns.variance[varying])
+        return float(np.mean(np.nan_to_num(found)))
+
+    def measure(self, case: Case) -> dict[str, float]:
+        """Return the measures of the predicted numbers."""
+        return number_measures(*case.numbers(np.arange(case.truth.n_variables)))
 
 
 class Regression(MultiTargetRegression):
@@ -60,6 +76,7 @@ class Regression(MultiTargetRegression):
     """
 
     name = "regression"
+    single = True
 
     def predict(self, means: np.ndarray, columns: PrototypeColumns, threshold: float = 0.5) -> Any:
         """Return the means as a vector."""

@@ -13,8 +13,9 @@ from omnirank.data.estimator_input import check_sample_weight
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import target_from
 from omnirank.data.target import Target
+from omnirank.data.task_registry import task_target
 
-__all__ = ["share_right", "true_target"]
+__all__ = ["share_right", "target_of", "true_target"]
 
 
 def true_target(X: Any, y: Any, task: str, names: Sequence[str], hierarchy: Hierarchy | None = None) -> Target | None:
@@ -39,7 +40,7 @@ def true_target(X: Any, y: Any, task: str, names: Sequence[str], hierarchy: Hier
     >>> true_target([[0.0]], [{"b"}], "multi-label", ["a", "b"]).dense().tolist()
     [[0.0, 1.0]]
     """
-    labels = task.endswith("multi-label")
+    labels = task_target(task).kind == "labels"
     if not isinstance(X, Dataset):
         if y is None:
             raise DataError("score compares predictions with y: give the target of the examples in X")
@@ -52,6 +53,14 @@ def true_target(X: Any, y: Any, task: str, names: Sequence[str], hierarchy: Hier
         raise DataError(f"the labels are not those of the training data: {odd[0]!r} is in one of them only")
     place = {name: i for i, name in enumerate(target.names)}
     return target.select([place[name] for name in names])
+
+
+def target_of(target: Target | None, predicted: np.ndarray) -> Target:
+    """Return the target that goes with predictions; an error where there is none, or of other examples."""
+    n = 0 if target is None else target.n_examples
+    if target is None or n != len(predicted):
+        raise DataError(f"X has {len(predicted)} rows, y has {n}")
+    return target
 
 
 def share_right(target: Target | None, predicted: np.ndarray, sample_weight: Any = None) -> float:
@@ -67,9 +76,8 @@ def share_right(target: Target | None, predicted: np.ndarray, sample_weight: Any
     >>> share_right(target_from(["a", None, "b"])[0], np.array(["a", "a", "a"]))
     0.5
     """
-    n = 0 if target is None else target.n_examples
-    if target is None or n != len(predicted):
-        raise DataError(f"X has {len(predicted)} rows, y has {n}")
+    target = target_of(target, predicted)
+    n = target.n_examples
     if not target.labelled.any():
         raise DataError("no example of y has a known target: there is nothing to compare predictions with")
     truth = target.dense()

@@ -15,7 +15,7 @@ from omnirank.core.ranking import Ranking
 from omnirank.core.registry import SUPERVISION
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import without_target
-from omnirank.data.infer import TASKS
+from omnirank.data.task_registry import TASKS, is_unsupervised, task_named
 from omnirank.testing.tiny import tiny_dataset
 
 __all__ = ["check_ranker", "ranker_checks"]
@@ -59,13 +59,11 @@ def ranker_checks(ranker: Any) -> Iterator[tuple[str, Callable[[], None]]]:
     tasks = getattr(ranker, "supported_tasks", TASKS)
     supervision = getattr(ranker, "supported_supervision", SUPERVISION)
     for task in tasks:
-        if (task == "clustering" and "unsupervised" in supervision) or (
-            task != "clustering" and "supervised" in supervision
-        ):
+        if ("unsupervised" if is_unsupervised(task) else "supervised") in supervision:
             yield f"fits {task}", lambda task=task: _fits(ranker, task)  # type: ignore[misc]
     first = _first_task(tasks, supervision)
     yield "takes or refuses data without known target", lambda: _no_known_target(ranker, supervision)
-    if first != "clustering":
+    if not is_unsupervised(first):
         yield "takes unlabelled examples", lambda: _unlabelled(ranker, first)
     checks = (
         _keeps_names,
@@ -85,8 +83,8 @@ def ranker_checks(ranker: Any) -> Iterator[tuple[str, Callable[[], None]]]:
 
 
 def _first_task(tasks: Any, supervision: Any) -> str:
-    supervised = [task for task in tasks if task != "clustering"]
-    return supervised[0] if supervised and "supervised" in supervision else "clustering"
+    supervised = [task for task in tasks if not is_unsupervised(task)]
+    return supervised[0] if supervised and "supervised" in supervision else task_named("none")
 
 
 def _require(condition: Any, message: str) -> None:
@@ -145,7 +143,7 @@ def _no_known_target(ranker: Any, supervision: Any) -> None:
                 raise AssertionError("data without any known target must be refused with a ValueError")
         return
     fitted = _fresh(ranker).fit(hidden)
-    _require(fitted.task_ == "clustering", f"task_ is {fitted.task_!r} when no target value is known")
+    _require(is_unsupervised(fitted.task_), f"task_ is {fitted.task_!r} when no target value is known")
     _require_scores(fitted, hidden)
     _require_same(fitted, _fresh(ranker).fit(without_target(data)), "between unknown target and no target")
 

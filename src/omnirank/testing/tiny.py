@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from omnirank.core.errors import ParameterError
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.infer import TASKS
+from omnirank.data.task_registry import TaskTarget, task_target
 
 __all__ = ["tiny_dataset"]
 
@@ -35,11 +34,10 @@ def tiny_dataset(task: str, *, nominal: bool = True, missing: bool = True) -> Da
     >>> tiny_dataset("multi-label")
     <Dataset 'tiny': 36 examples, 5 features, multi-label, 3 targets, 36 labelled>
     """
-    if task not in TASKS:
-        raise ParameterError(f"task={task!r} is not a task; choose one of {', '.join(TASKS)}")
+    asked = task_target(task)
     rng = np.random.default_rng(7)
     signal = rng.normal(size=_N_EXAMPLES)
-    y, hierarchy = _target(task, signal, rng)
+    y, hierarchy = _target(asked, signal, rng)
     X = _features(signal, rng, nominal, missing)
     return Dataset(X, y, task=task, hierarchy=hierarchy, name="tiny")
 
@@ -64,21 +62,19 @@ def _features(signal: np.ndarray, rng: np.random.Generator, nominal: bool, missi
     return X
 
 
-def _target(task: str, signal: np.ndarray, rng: np.random.Generator) -> tuple[Any, Hierarchy | None]:
+def _target(task: TaskTarget, signal: np.ndarray, rng: np.random.Generator) -> tuple[Any, Hierarchy | None]:
     other = rng.normal(size=len(signal))
     classes = np.array(["no", "yes"])[(signal > 0).astype(int)]
     levels = np.array(["a", "b", "c"])[np.digitize(signal, [-0.5, 0.5])]
     labels = np.column_stack([signal > 0, signal > 0.7, signal < -0.5]).astype(int)
-    if task == "hierarchical-multi-label":
+    if task.hierarchical:
         hierarchy = Hierarchy.from_paths(["up", "up/high", "down"])
         return pd.DataFrame(labels, columns=pd.Index(["up", "up/high", "down"])), hierarchy
     targets = {
-        "classification": levels,
-        "multi-target-classification": np.column_stack([levels, classes]),
-        "regression": signal,
-        "multi-target-regression": np.column_stack([signal, signal**2, other]),
-        "multi-label": labels,
-        "mixed-targets": pd.DataFrame({"value": signal, "level": levels}),
-        "clustering": None,
+        "classes": levels if task.single else np.column_stack([levels, classes]),
+        "numbers": signal if task.single else np.column_stack([signal, signal**2, other]),
+        "labels": labels,
+        "mixed": pd.DataFrame({"value": signal, "level": levels}),
+        "none": None,
     }
-    return targets[task], None
+    return targets[task.kind], None

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from omnirank.core.variances import divided
 from omnirank.tasks.columns import PrototypeColumns
-from omnirank.tasks.variances import divided
 
 __all__ = ["membership", "node_means", "parents_of"]
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from omnirank.core.variances import centred_for_sums
 from omnirank.data.table import is_sparse
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns, plain_columns
-from omnirank.tasks.variances import centred_for_sums
 from omnirank.trees.prototypes import membership, node_means
 
 __all__ = [

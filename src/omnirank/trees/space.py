@@ -14,8 +14,8 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.errors import DataError
+from omnirank.core.variances import centred_for_sums
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
-from omnirank.tasks.variances import centred_for_sums
 
 __all__ = ["clustering_space", "constant_space", "two_part_space"]
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.data.table import Levels, default_names, is_sparse
+from omnirank.tasks import get_task
 from omnirank.trees.tree import Tree
 
 __all__ = ["TreeWords", "words_of"]
@@ -133,7 +134,7 @@ def words_of(
         tree, columns, is_labels = model, None, False
         features = default_names(len(tree.levels))
     else:
-        tree, columns, is_labels = _tree_of(model, number), model._columns, model.task_.endswith("multi-label")
+        tree, columns, is_labels = _tree_of(model, number), model._columns, get_task(model.task_).kind == "labels"
         features = model._features.names
     if tree.values is None:
         raise DataError("the tree was grown without prototypes")
@@ -150,7 +151,7 @@ def words_of(
         is_labels,
         threshold,
         digits,
-        getattr(model, "task_", None) == "clustering",
+        not isinstance(model, Tree) and get_task(model.task_).kind == "none",
     )
 
 

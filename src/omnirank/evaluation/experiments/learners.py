@@ -10,8 +10,9 @@ from omnirank.core.errors import ParameterError
 from omnirank.core.ranking import Ranking
 from omnirank.core.registry import get_method
 from omnirank.data.dataset import Dataset
+from omnirank.data.task_registry import task_named
 from omnirank.ensembles.score_table import SCORES
-from omnirank.tasks import CLASS_TASKS, LABEL_TASKS
+from omnirank.tasks import get_task
 
 __all__ = ["PREDICTORS", "fit_parts", "known_parameters", "make", "make_predictor", "models_of_one_fit"]
 
@@ -50,7 +51,7 @@ def make(use: str, parameters: Mapping[str, Any], seed: int, *, single_target: b
     EnsembleRanker(n_trees=20, random_state=1)
     """
     if use in PREDICTORS:
-        return make_predictor(use, "classification", parameters, seed)
+        return make_predictor(use, task_named("classes", single=True), parameters, seed)
     method = get_method(use)
     known = inspect.signature(method.load()).parameters
     given = dict(parameters) | ({"random_state": seed} if "random_state" in known else {})
@@ -68,10 +69,11 @@ def make_predictor(use: str, task: str, parameters: Mapping[str, Any], seed: int
     """Return a predictor for a task."""
     from importlib import import_module
 
-    if task == "clustering":
+    kind = get_task(task).kind
+    if kind == "none":
         raise ParameterError(f"method {use!r} predicts a target, but the data set has none")
     module, for_classes, for_numbers = PREDICTORS[use]
-    maker = getattr(import_module(module), for_classes if task in CLASS_TASKS + LABEL_TASKS else for_numbers)
+    maker = getattr(import_module(module), for_classes if kind in ("classes", "labels") else for_numbers)
     known = list(inspect.signature(maker).parameters)
     for name in parameters:
         if name not in known:

@@ -262,7 +262,7 @@ def evaluation_parameters() -> tuple[str, ...]:
 
 def evaluation_values(table: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return the values of the further parameters of an evaluation; one that cannot be meant is refused at once."""
-    from omnirank.evaluation.measures.dispatch import VARIANCES, VARIANTS
+    from omnirank.tasks.measuring import VARIANCES, VARIANTS
 
     for key, known in (("variant", VARIANTS), ("variance", VARIANCES)):
         if key in table:

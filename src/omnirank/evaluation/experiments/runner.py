@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from omnirank.core.errors import DataError, OmnirankError, ParameterError
 from omnirank.core.parallel import worker_count
+from omnirank.data.task_registry import is_unsupervised
 from omnirank.evaluation.experiments.jobs import jobs_of, study_facts
 from omnirank.evaluation.experiments.keys import canonical_json, code_version
 from omnirank.evaluation.experiments.memory import can_limit_memory
@@ -188,8 +189,8 @@ class _Run:
                 loaded = load_source(entry.source)
                 members += jobs_of(self._plan, entry, loaded)
                 facts = {"task": loaded.dataset.task}
-                if loaded.dataset.target is None and entry.options.get("task") != "clustering":
-                    self._listeners.note(f"data set {entry.name!r} has no target: its task is clustering")
+                if loaded.dataset.target is None and not is_unsupervised(entry.options.get("task", "auto")):
+                    self._listeners.note(f"data set {entry.name!r} has no target: its task is {loaded.dataset.task}")
                 self.patiently(lambda: self._store.remember_data(_source_key(self._plan, entry), facts))  # noqa: B023
             except (OmnirankError, OSError) as error:
                 known = self._store.known_data(_source_key(self._plan, entry))

@@ -14,7 +14,7 @@ from omnirank.evaluation.experiments.judging import Parts, judge
 from omnirank.evaluation.experiments.keys import canonical_json
 from omnirank.evaluation.experiments.learners import fit_parts, models_of_one_fit
 from omnirank.evaluation.folds import make_folds
-from omnirank.evaluation.measures import MEASURES, primary_measure
+from omnirank.tasks.measuring import measure_of
 
 __all__ = ["chosen_method"]
 
@@ -38,18 +38,16 @@ def chosen_method(
     evaluation : mapping
         How rankings are judged.
     """
-    measure = method["select"].get("measure", primary_measure(train.task).name)
+    measure = measure_of(train.task, method["select"].get("measure"))
     methods = _combinations(method)
     totals = np.zeros(len(methods))
     for parts in _inner_parts(train, method["select"]["n_folds"], seed):
         for i, model in _models(methods, parts.train, seed):
             figures = judge(model, parts, evaluation)
-            if measure not in figures:
-                raise DataError(f"{measure!r} is no measure for {train.task}; there are {', '.join(figures)}")
-            totals[i] += figures[measure] * parts.test.n_examples
+            totals[i] += figures[measure.name] * parts.test.n_examples
     if np.isnan(totals).any():
-        raise DataError(f"{measure!r} is undefined in an internal fold: use fewer folds or another measure")
-    best = np.argmax(totals) if MEASURES[measure].larger_is_better else np.argmin(totals)
+        raise DataError(f"{measure.name!r} is undefined in an internal fold: use fewer folds or another measure")
+    best = np.argmax(totals) if measure.larger_is_better else np.argmin(totals)
     return methods[int(best)]
 
 

@@ -4,23 +4,21 @@
 """
 
 from omnirank.evaluation.measures.areas import area_difference, curve_area
-from omnirank.evaluation.measures.classes import (
+from omnirank.evaluation.measures.clustering_hypothesis import clustering_hypothesis, explained_by_clusters
+from omnirank.measures.classes import (
     accuracy,
     balanced_accuracy,
     class_auroc,
+    class_f1_macro,
     cohen_kappa,
     confusion_matrix,
     confusion_measures,
     log_loss,
-    macro_f1,
     matthews_coefficient,
 )
-from omnirank.evaluation.measures.clustering_hypothesis import clustering_hypothesis, explained_by_clusters
-from omnirank.evaluation.measures.descriptors import MEASURES, Measure, measures_of, primary_measure
-from omnirank.evaluation.measures.dispatch import measure, measures_by_target
-from omnirank.evaluation.measures.label_curves import auroc, mean_auprc, mean_auroc, weighted_auprc
-from omnirank.evaluation.measures.label_order import average_precision, coverage, one_error, ranking_loss
-from omnirank.evaluation.measures.label_sets import (
+from omnirank.measures.label_curves import auroc, mean_auprc, mean_auroc, weighted_auprc
+from omnirank.measures.label_order import average_precision, coverage, one_error, ranking_loss
+from omnirank.measures.label_sets import (
     f1_macro,
     f1_micro,
     f1_samples,
@@ -34,8 +32,10 @@ from omnirank.evaluation.measures.label_sets import (
     recall_samples,
     subset_accuracy,
 )
-from omnirank.evaluation.measures.numbers import mae, r2, rmse, rrmse, rrmse_by_target
-from omnirank.tasks.precision_recall import auprc, pooled_auprc
+from omnirank.measures.numbers import mae, r2, rmse, rrmse, rrmse_by_target
+from omnirank.measures.precision_recall import auprc, pooled_auprc
+from omnirank.measures.table import Measure
+from omnirank.tasks.measuring import MEASURES, measure, measures_by_target, measures_of, primary_measure
 
 __all__ = [
     "MEASURES",
@@ -47,6 +47,7 @@ __all__ = [
     "average_precision",
     "balanced_accuracy",
     "class_auroc",
+    "class_f1_macro",
     "clustering_hypothesis",
     "cohen_kappa",
     "confusion_matrix",
@@ -60,7 +61,6 @@ __all__ = [
     "hamming_loss",
     "jaccard_samples",
     "log_loss",
-    "macro_f1",
     "mae",
     "matthews_coefficient",
     "mean_auprc",

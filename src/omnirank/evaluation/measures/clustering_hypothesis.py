@@ -68,8 +68,8 @@ def clustering_hypothesis(
         )
     known = data.labelled
     target = data.target.take(known)
-    columns = get_task(data.task).columns(target, data.hierarchy)
-    is_classes = data.task == "classification"
+    task = get_task(data.task)
+    columns, is_classes = task.columns(target, data.hierarchy), task.is_one_class
     if n_clusters is None:
         n_clusters = len(np.unique(target.values)) if is_classes else _N_CLUSTERS
     matrix = _feature_matrix(data.features)

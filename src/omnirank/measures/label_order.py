@@ -16,9 +16,17 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
-from omnirank.evaluation.measures.label_sets import as_labels
+from omnirank.measures.label_sets import as_labels
+from omnirank.measures.table import larger, mean_defined, smaller
 
-__all__ = ["average_precision", "coverage", "label_order_measures", "one_error", "ranking_loss"]
+__all__ = ["ORDER_MEASURES", "average_precision", "coverage", "label_order_measures", "one_error", "ranking_loss"]
+
+ORDER_MEASURES = (
+    smaller("one_error", "one error", "share of examples whose top label is not relevant"),
+    smaller("coverage", "coverage", "mean number of top labels that hold all relevant ones"),
+    smaller("ranking_loss", "ranking loss", "share of (relevant, irrelevant) label pairs in wrong order"),
+    larger("average_precision", "average precision", "mean over relevant labels of precision at their rank"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +151,7 @@ def label_order_measures(
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures.label_order import label_order_measures
+    >>> from omnirank.measures.label_order import label_order_measures
     >>> label_order_measures([[1, 0]], [[0.9, 0.1]])
     {'one_error': 0.0, 'coverage': 1.0, 'ranking_loss': 0.0, 'average_precision': 1.0}
     """
@@ -162,14 +170,14 @@ def label_order_measures(
 def _one_error(order: _Order, variant: str, threshold: float) -> float:
     known = order.relevant[:, 0] | order.irrelevant[:, 0]
     expected = order.scores[:, 0] >= threshold if variant == "clus" else np.ones(len(known), dtype=bool)
-    return _mean((order.relevant[:, 0] != expected)[known])
+    return mean_defined((order.relevant[:, 0] != expected)[known])
 
 
 def _coverage(order: _Order, variant: str) -> float:
     n_known = np.cumsum(order.relevant | order.irrelevant, axis=1)
     reached = np.take_along_axis(n_known, order.end, axis=1)
     deepest = np.where(order.relevant, reached, 0).max(axis=1)
-    return _mean(deepest[order.n_relevant > 0] if variant == "clus" else deepest)
+    return mean_defined(deepest[order.n_relevant > 0] if variant == "clus" else deepest)
 
 
 def _ranking_loss(order: _Order, variant: str) -> float:
@@ -177,7 +185,7 @@ def _ranking_loss(order: _Order, variant: str) -> float:
     if variant == "standard":
         above = np.take_along_axis(above, order.end, axis=1)
     wrong = np.where(order.relevant, above, 0).sum(axis=1)
-    return _mean(wrong / np.maximum(order.n_relevant * order.n_irrelevant, 1))
+    return mean_defined(wrong / np.maximum(order.n_relevant * order.n_irrelevant, 1))
 
 
 def _average_precision(order: _Order) -> float:
@@ -186,7 +194,7 @@ def _average_precision(order: _Order) -> float:
     precision = np.where(order.relevant, right / np.maximum(at_least, 1), 0.0).sum(axis=1)
     n_relevant = order.n_relevant
     decided = (n_relevant > 0) & (order.n_irrelevant > 0)
-    return _mean(np.where(decided, precision / np.maximum(n_relevant, 1), 1.0))
+    return mean_defined(np.where(decided, precision / np.maximum(n_relevant, 1), 1.0))
 
 
 def _ordered(truth: Any, scores: Any) -> _Order:
@@ -210,7 +218,3 @@ def _checked(variant: str) -> str:
     if variant not in ("standard", "clus"):
         raise ParameterError(f"variant={variant!r} is not one of standard, clus")
     return variant
-
-
-def _mean(values: np.ndarray) -> float:
-    return float(np.mean(values)) if len(values) else float("nan")

@@ -7,14 +7,18 @@ leaves out unknown labels, and settles 0/0 by whether the other set is empty, fo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from omnirank.core.errors import DataError
 from omnirank.data.table import is_sparse
+from omnirank.measures.classes import F1_MACRO, SUBSET_ACCURACY
+from omnirank.measures.table import Measure, larger, smaller
 
 __all__ = [
+    "SET_MEASURES",
     "as_labels",
     "f1_macro",
     "f1_micro",
@@ -38,7 +42,7 @@ def as_labels(truth: Any) -> np.ndarray:
     Examples
     --------
     >>> from scipy import sparse
-    >>> from omnirank.evaluation.measures.label_sets import as_labels
+    >>> from omnirank.measures.label_sets import as_labels
     >>> as_labels(sparse.csr_array([[1, 0]])).tolist()
     [[1.0, 0.0]]
     """
@@ -225,30 +229,38 @@ def f1_macro(truth: Any, predicted: Any) -> float:
     return float(np.mean(_share(2 * both, relevant + chosen)))
 
 
+# Every measure of predicted label sets, and what it is.
+_DESCRIBED: dict[Callable[..., float], Measure] = {
+    subset_accuracy: SUBSET_ACCURACY,
+    f1_macro: F1_MACRO,
+    hamming_loss: smaller("hamming_loss", "Hamming loss", "share of (example, label) pairs that are wrong"),
+    jaccard_samples: larger(
+        "jaccard_samples", "multi-label accuracy", "mean over examples of right / relevant or predicted labels"
+    ),
+    precision_samples: larger(
+        "precision_samples", "multi-label precision", "mean over examples of right / predicted labels"
+    ),
+    recall_samples: larger("recall_samples", "multi-label recall", "mean over examples of right / relevant labels"),
+    f1_samples: larger("f1_samples", "multi-label F1", "mean over examples of F1 of their two sets"),
+    precision_micro: larger("precision_micro", "micro precision", "TP / (TP + FP) of all labels together"),
+    recall_micro: larger("recall_micro", "micro recall", "TP / (TP + FN) of all labels together"),
+    f1_micro: larger("f1_micro", "micro F1", "2 TP / (2 TP + FP + FN) of all labels together"),
+    precision_macro: larger("precision_macro", "macro precision", "mean over labels of TP / (TP + FP)"),
+    recall_macro: larger("recall_macro", "macro recall", "mean over labels of TP / (TP + FN)"),
+}
+SET_MEASURES = tuple(_DESCRIBED.values())
+
+
 def label_set_measures(truth: Any, predicted: Any) -> dict[str, float]:
     """Return all measures of predicted label sets.
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures.label_sets import label_set_measures
+    >>> from omnirank.measures.label_sets import label_set_measures
     >>> label_set_measures([[1, 0], [1, 1]], [[1, 0], [0, 1]])["hamming_loss"]
     0.25
     """
-    functions = (
-        hamming_loss,
-        subset_accuracy,
-        jaccard_samples,
-        precision_samples,
-        recall_samples,
-        f1_samples,
-        precision_micro,
-        recall_micro,
-        f1_micro,
-        precision_macro,
-        recall_macro,
-        f1_macro,
-    )
-    return {function.__name__: function(truth, predicted) for function in functions}
+    return {found.name: function(truth, predicted) for function, found in _DESCRIBED.items()}
 
 
 # -- parts ----------------------------------------------------------------------------------------

@@ -6,9 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.tasks.variances import column_units, divided
+from omnirank.core.variances import column_units, divided
+from omnirank.measures.table import larger, mean_defined, smaller
 
-__all__ = ["mae", "number_measures", "r2", "rmse", "rrmse", "rrmse_by_target"]
+__all__ = ["NUMBER_MEASURES", "RRMSE", "mae", "number_measures", "r2", "rmse", "rrmse", "rrmse_by_target"]
+
+RRMSE = smaller("rrmse", "RRMSE", "mean over targets of sqrt(MSE / variance)")
+# What `number_measures` returns besides.
+NUMBER_MEASURES = (
+    smaller("rmse", "RMSE", "mean over targets of sqrt(MSE)"),
+    smaller("mae", "MAE", "mean over targets of the mean absolute error"),
+    larger("r2", "R²", "mean over targets of 1 - MSE / variance in the test set"),
+)
 
 
 def rrmse(truth: Any, predicted: Any, variance: Any = None) -> float:
@@ -32,7 +41,7 @@ def rrmse(truth: Any, predicted: Any, variance: Any = None) -> float:
     >>> rrmse([0.0, 2.0], [0.0, 1.0]), rrmse([0.0, 2.0], [0.0, 1.0], variance=[2.0])
     (0.7071067811865476, 0.5)
     """
-    return _mean(rrmse_by_target(truth, predicted, variance))
+    return mean_defined(rrmse_by_target(truth, predicted, variance))
 
 
 def rrmse_by_target(truth: Any, predicted: Any, variance: Any = None) -> np.ndarray:
@@ -70,7 +79,7 @@ def rmse(truth: Any, predicted: Any) -> float:
     """
     truth, predicted = _columns(truth), _columns(predicted)
     unit = column_units(np.vstack([truth, predicted]))
-    return _mean(np.sqrt(_mean_squares(divided(truth, unit), divided(predicted, unit))) * unit)
+    return mean_defined(np.sqrt(_mean_squares(divided(truth, unit), divided(predicted, unit))) * unit)
 
 
 def mae(truth: Any, predicted: Any) -> float:
@@ -82,7 +91,7 @@ def mae(truth: Any, predicted: Any) -> float:
     >>> mae([0.0, 2.0], [3.0, 1.0])
     2.0
     """
-    return _mean(_known_means(np.abs(_columns(truth) - _columns(predicted))))
+    return mean_defined(known_means(np.abs(_columns(truth) - _columns(predicted))))
 
 
 def r2(truth: Any, predicted: Any) -> float:
@@ -101,7 +110,7 @@ def r2(truth: Any, predicted: Any) -> float:
     truth, predicted = divided(truth, unit), divided(predicted, unit)
     variance = _variance(truth)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return _mean(np.where(variance > 0, 1 - _mean_squares(truth, predicted) / variance, np.nan))
+        return mean_defined(np.where(variance > 0, 1 - _mean_squares(truth, predicted) / variance, np.nan))
 
 
 def number_measures(
@@ -119,7 +128,7 @@ def number_measures(
     Examples
     --------
     >>> import numpy as np
-    >>> from omnirank.evaluation.measures.numbers import number_measures
+    >>> from omnirank.measures.numbers import number_measures
     >>> number_measures(np.array([[0.0], [2.0]]), np.array([[1.0], [1.0]]), np.array([4.0]), np.ones(1))
     {'rrmse': 0.5, 'rmse': 1.0, 'mae': 1.0, 'r2': 0.0}
     """
@@ -136,8 +145,8 @@ def _columns(values: Any) -> np.ndarray:
     return array[:, None] if array.ndim == 1 else array
 
 
-def _known_means(values: np.ndarray) -> np.ndarray:
-    """Mean of the known values of every column; NaN where there is none."""
+def known_means(values: np.ndarray) -> np.ndarray:
+    """Return the mean of the known values of every column; NaN where there is none."""
     known = ~np.isnan(values)
     n_known = known.sum(axis=0)
     sums = np.where(known, values, 0.0).sum(axis=0)
@@ -145,15 +154,10 @@ def _known_means(values: np.ndarray) -> np.ndarray:
 
 
 def _mean_squares(truth: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    return _known_means((truth - predicted) ** 2)
+    return known_means((truth - predicted) ** 2)
 
 
 def _variance(truth: np.ndarray) -> np.ndarray:
     """Biased variance of the known values; exactly 0 for a constant, whose mean may be rounded."""
     constant = np.array([len(np.unique(cells[~np.isnan(cells)])) < 2 for cells in truth.T], dtype=bool)
-    return np.where(constant, 0.0, _known_means((truth - _known_means(truth)) ** 2))
-
-
-def _mean(values: np.ndarray) -> float:
-    defined = values[~np.isnan(values)]
-    return float(defined.mean()) if len(defined) else float("nan")
+    return np.where(constant, 0.0, known_means((truth - known_means(truth)) ** 2))

@@ -7,10 +7,28 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.errors import DataError
-from omnirank.evaluation.measures.label_sets import as_labels
-from omnirank.tasks.precision_recall import auprc, pooled_auprc
+from omnirank.measures.label_sets import as_labels
+from omnirank.measures.precision_recall import auprc, pooled_auprc
+from omnirank.measures.table import larger, mean_defined
 
-__all__ = ["auroc", "label_curve_measures", "mean_auprc", "mean_auroc", "weighted_auprc"]
+__all__ = [
+    "CURVE_MEASURES",
+    "MEAN_AUROC",
+    "POOLED_AUPRC",
+    "auroc",
+    "label_curve_measures",
+    "mean_auprc",
+    "mean_auroc",
+    "weighted_auprc",
+]
+
+MEAN_AUROC = larger("mean_auroc", "average AUROC", "mean over labels of the area under the ROC curve")
+POOLED_AUPRC = larger("pooled_auprc", "AU(avg PRC)", "area under the PR curve of all (example, label) pairs")
+# What `label_curve_measures` returns besides.
+CURVE_MEASURES = (
+    larger("mean_auprc", "average AUPRC", "mean over labels of the area under their PR curves"),
+    larger("weighted_auprc", "weighted AUPRC", "the same mean, weighted by label frequency"),
+)
 
 _CELLS = 1_000_000  # cells ranked at a time: bounds the memory that thousands of labels would take
 
@@ -64,7 +82,7 @@ def mean_auroc(truth: Any, scores: Any) -> float:
         step = max(1, _CELLS // max(1, len(values)))
         blocks = range(0, values.shape[1], step)
         areas = np.concatenate([_aurocs(values[:, at : at + step], scores[:, at : at + step]) for at in blocks])
-    return _mean(areas)
+    return mean_defined(areas)
 
 
 def mean_auprc(truth: Any, scores: Any, only_present: bool = False) -> float:
@@ -112,7 +130,7 @@ def label_curve_measures(truth: Any, scores: Any, only_present: bool = False) ->
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures.label_curves import label_curve_measures
+    >>> from omnirank.measures.label_curves import label_curve_measures
     >>> label_curve_measures([[1, 0], [1, 1]], [[0.9, 0.3], [0.2, 0.1]])["mean_auprc"]
     0.625
     """
@@ -124,7 +142,7 @@ def label_curve_measures(truth: Any, scores: Any, only_present: bool = False) ->
     counted = (share > 0) if only_present else (n_known > 0)
     present = share > 0
     return {
-        "mean_auprc": _mean(np.where(present, areas, 0.0)[counted]),
+        "mean_auprc": mean_defined(np.where(present, areas, 0.0)[counted]),
         "weighted_auprc": float(np.average(areas[present], weights=share[present])) if present.any() else float("nan"),
         "pooled_auprc": pooled_auprc(values, scores, only_present),
     }
@@ -146,8 +164,3 @@ def _checked(truth: Any, scores: Any) -> tuple[np.ndarray, np.ndarray]:
     if scores.shape != values.shape:
         raise DataError(f"scores of shape {scores.shape} for label sets of shape {values.shape}")
     return values, scores
-
-
-def _mean(values: np.ndarray) -> float:
-    defined = values[~np.isnan(values)]
-    return float(defined.mean()) if len(defined) else float("nan")

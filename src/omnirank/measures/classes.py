@@ -11,19 +11,37 @@ from typing import Any
 
 import numpy as np
 
+from omnirank.measures.table import larger, smaller
+
 __all__ = [
+    "ACCURACY",
+    "CLASS_MEASURES",
+    "F1_MACRO",
+    "SUBSET_ACCURACY",
     "accuracy",
     "balanced_accuracy",
     "class_auroc",
+    "class_f1_macro",
     "class_measures",
     "cohen_kappa",
     "confusion_matrix",
     "confusion_measures",
     "exact_match",
     "log_loss",
-    "macro_f1",
     "matthews_coefficient",
 ]
+
+ACCURACY = larger("accuracy", "accuracy", "share of examples whose class is predicted")
+SUBSET_ACCURACY = larger("subset_accuracy", "subset accuracy", "share of examples predicted wholly right")
+F1_MACRO = larger("f1_macro", "macro F1", "mean over classes or labels of 2PR/(P + R)")
+# What `class_measures` returns besides.
+CLASS_MEASURES = (
+    larger("balanced_accuracy", "balanced accuracy", "mean over classes of recall"),
+    larger("kappa", "Cohen's kappa", "accuracy above chance, relative to the largest possible"),
+    larger("mcc", "Matthews' coefficient", "correlation of true and predicted classes"),
+    larger("auroc", "AUROC", "mean over classes of the area under class-against-rest ROC curves"),
+    smaller("log_loss", "log-loss", "mean of -log of the predicted frequency of the true class"),
+)
 
 
 def confusion_matrix(codes: Any, frequencies: Any) -> np.ndarray:
@@ -62,7 +80,7 @@ def accuracy(confusion: Any) -> float:
     return float(np.trace(counts) / counts.sum()) if counts.any() else float("nan")
 
 
-def macro_f1(confusion: Any) -> float:
+def class_f1_macro(confusion: Any) -> float:
     """Return the mean of F1 = 2 TP / (2 TP + FP + FN) over the classes that occur or are predicted.
 
     F1 of a class that is never right is 0; a class that neither occurs nor is predicted is left out, as in
@@ -70,8 +88,8 @@ def macro_f1(confusion: Any) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import macro_f1
-    >>> macro_f1([[1, 1, 0], [0, 2, 0], [0, 0, 0]])
+    >>> from omnirank.evaluation.measures import class_f1_macro
+    >>> class_f1_macro([[1, 1, 0], [0, 2, 0], [0, 0, 0]])
     0.7333333333333334
     """
     counts = np.asarray(confusion, dtype=np.float64)
@@ -144,7 +162,7 @@ def class_auroc(codes: Any, frequencies: Any) -> float:
     >>> class_auroc([0, 0, 1], [[0.9, 0.1], [0.4, 0.6], [0.5, 0.5]])
     0.5
     """
-    from omnirank.evaluation.measures.label_curves import mean_auroc
+    from omnirank.measures.label_curves import mean_auroc
 
     codes, frequencies = np.asarray(codes), np.asarray(frequencies, dtype=np.float64)
     known = codes >= 0
@@ -189,7 +207,7 @@ def confusion_measures(confusion: Any) -> dict[str, float]:
     0.5
     """
     return {
-        "f1_macro": macro_f1(confusion),
+        "f1_macro": class_f1_macro(confusion),
         "accuracy": accuracy(confusion),
         "balanced_accuracy": balanced_accuracy(confusion),
         "kappa": cohen_kappa(confusion),
@@ -203,7 +221,7 @@ def class_measures(codes: np.ndarray, frequencies: np.ndarray) -> dict[str, floa
     Examples
     --------
     >>> import numpy as np
-    >>> from omnirank.evaluation.measures.classes import class_measures
+    >>> from omnirank.measures.classes import class_measures
     >>> class_measures(np.array([0, 1]), np.array([[0.75, 0.25], [0.5, 0.5]]))["accuracy"]
     0.5
     """
@@ -224,7 +242,7 @@ def exact_match(parts: Sequence[tuple[np.ndarray, np.ndarray]]) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> from omnirank.evaluation.measures.classes import exact_match
+    >>> from omnirank.measures.classes import exact_match
     >>> frequencies = np.array([[1.0, 0.0], [0.0, 1.0]])
     >>> exact_match([(np.array([0, 1]), frequencies), (np.array([-1, 0]), frequencies)])
     0.5

@@ -36,7 +36,7 @@ def column_units(matrix: Any) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from omnirank.tasks.variances import column_units
+    >>> from omnirank.core.variances import column_units
     >>> column_units(np.array([[1.0, 2.0**-500, -2.0**1023], [9.0, 2.0**-501, 2.0**1023]])).tolist() == [
     ...     1.0, 2.0**-501, 2.0**1023]
     True
@@ -78,7 +78,7 @@ def divided(matrix: Any, units: np.ndarray) -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>> from omnirank.tasks.variances import divided
+    >>> from omnirank.core.variances import divided
     >>> divided(np.array([[4.0, 3.0]]), np.array([2.0, 1.0])).tolist()
     [[2.0, 3.0]]
     """
@@ -97,7 +97,7 @@ def dense_variances(matrix: np.ndarray, weight: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from omnirank.tasks.variances import dense_variances
+    >>> from omnirank.core.variances import dense_variances
     >>> dense_variances(np.array([[1.0, 5.0], [3.0, np.nan]]), np.ones(2)).tolist()
     [1.0, 0.0]
     """
@@ -123,7 +123,7 @@ def sparse_variances(matrix: Any, weight: np.ndarray) -> np.ndarray:
     --------
     >>> import numpy as np
     >>> from scipy import sparse
-    >>> from omnirank.tasks.variances import sparse_variances
+    >>> from omnirank.core.variances import sparse_variances
     >>> sparse_variances(sparse.csr_array([[0.0, 1e9], [2.0, 1e9 + 2]]), np.ones(2)).tolist()
     [1.0, 1.0]
     """
@@ -152,7 +152,7 @@ def suits_sparse_sums(matrix: Any, weight: np.ndarray) -> np.ndarray:
     --------
     >>> import numpy as np
     >>> from scipy import sparse
-    >>> from omnirank.tasks.variances import suits_sparse_sums
+    >>> from omnirank.core.variances import suits_sparse_sums
     >>> suits_sparse_sums(sparse.csr_array([[0.0, 1e9, 1.0], [2.0, 1e9 + 2, 1.0]]), np.ones(2)).tolist()
     [True, False, True]
     """
@@ -184,7 +184,7 @@ def centred_for_sums(matrix: Any, weight: np.ndarray) -> Any:
     --------
     >>> import numpy as np
     >>> from scipy import sparse
-    >>> from omnirank.tasks.variances import centred_for_sums
+    >>> from omnirank.core.variances import centred_for_sums
     >>> centred_for_sums(sparse.csr_array([[0.0, 1e9], [2.0, 1e9 + 2]]), np.ones(2)).toarray().tolist()
     [[0.0, -1.0], [2.0, 1.0]]
     """

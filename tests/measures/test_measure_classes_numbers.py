@@ -24,7 +24,7 @@ def test_measures_of_confusion_as_in_scikit_learn(n_classes, n, seed):
     present = np.unique(codes)
     assert measures.accuracy(confusion) == pytest.approx(metrics.accuracy_score(codes, predicted))
     f1 = metrics.f1_score(codes, predicted, average="macro", zero_division=0)
-    assert measures.macro_f1(confusion) == pytest.approx(f1)
+    assert measures.class_f1_macro(confusion) == pytest.approx(f1)
     recall = metrics.recall_score(codes, predicted, average="macro", labels=present, zero_division=0)
     assert measures.balanced_accuracy(confusion) == pytest.approx(recall)
     if len(np.unique(np.concatenate([codes, predicted]))) > 1:

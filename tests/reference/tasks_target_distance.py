@@ -1,4 +1,4 @@
-"""Distances between targets, all in [0, 1]; what Relief means by 'different'."""
+"""Target distances of pairs in NumPy, block by block: what compiled distances are compared with on many labels."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.errors import ParameterError
+from omnirank.core.variances import column_units
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
-from omnirank.tasks.variances import column_units
-
-__all__ = ["euclidean_mu", "target_distance"]
+from omnirank.tasks.euclidean_mu import euclidean_mu
 
 _SET_DISTANCES = ("auto", "hamming", "accuracy", "f1", "subset", "euclidean-mu")
 # Pairs are compared in blocks of about this many cells, so that memory does not grow with their number.
@@ -54,15 +53,6 @@ def target_distance(
         Weights of the labels; by default those of the hierarchy, without one 1.
     hierarchy : Hierarchy, optional
         Needed by "euclidean-mu".
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from omnirank.data.infer import target_from
-    >>> from omnirank.tasks.distances import target_distance
-    >>> labels, _ = target_from(np.array([[1, 1, 0, 0], [1, 0, 0, 1]]))
-    >>> [target_distance(labels, [0], [1], kind).item() for kind in ("hamming", "f1", "subset")]
-    [0.5, 0.5, 1.0]
     """
     rows = np.broadcast_arrays(np.atleast_1d(first), np.atleast_1d(second))
     if not target.is_labels:
@@ -84,31 +74,6 @@ def target_distance(
         block = slice(start, start + step)
         distances[block] = _set_distance(compare(target, rows[0][block], rows[1][block], weights), kind, mu)
     return distances
-
-
-def euclidean_mu(target: Target, hierarchy: Hierarchy, weights: np.ndarray) -> float:
-    """Return mu = 1 / (largest weighted Euclidean distance between two single labels).
-
-    A label stands for itself and its ancestors; only labels that are the most specific ones of some example
-    take part. With fewer than two of them mu = 1. In a tree this takes one pass over the labels, in a DAG
-    pairs are compared.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from omnirank.data.hierarchy import Hierarchy
-    >>> from omnirank.data.infer import target_from
-    >>> from omnirank.tasks.distances import euclidean_mu
-    >>> hierarchy = Hierarchy.from_paths(["a", "a/b", "c"])
-    >>> target, _ = target_from([{"a/b"}, {"c"}], hierarchy=hierarchy)
-    >>> 1 / euclidean_mu(target, hierarchy, np.array([1.0, 0.5, 1.0])) ** 2
-    2.5
-    """
-    final = _final_labels(target, hierarchy)
-    if final.sum() < 2:
-        return 1.0
-    largest = (_tree_diameter if hierarchy.is_tree else _largest_pair)(hierarchy, final, weights)
-    return float(1.0 / np.sqrt(largest)) if largest > 0 else 1.0
 
 
 def _check_kind(kind: str, allowed: tuple[str, ...]) -> None:
@@ -197,53 +162,3 @@ def _set_distance(pairs: _Comparison, kind: str, mu: float) -> np.ndarray:
 def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """Share of a whole, 0 where that is 0; sums of fractions may round to a little more than 1."""
     return np.where(whole > 0, np.minimum(1.0, part / np.where(whole > 0, whole, 1.0)), 0.0)
-
-
-# -- the largest distance between two labels ----------------------------------------------------------
-
-
-def _final_labels(target: Target, hierarchy: Hierarchy) -> np.ndarray:
-    """Mask of the labels that are most specific in some example: relevant, and no descendant is."""
-    relevant = _relevant_and_unknown(target)[0] if target.is_sparse else sparse.csr_array(target.values == 1)
-    relevant = relevant.astype(np.float64)
-    below = relevant @ hierarchy.ancestors.astype(np.float64)  # relevant labels below each label, and itself
-    single = sparse.coo_array(below.multiply(relevant))
-    final = np.zeros(hierarchy.n_labels, bool)
-    final[single.coords[1][single.data == 1]] = True
-    return final
-
-
-def _tree_diameter(hierarchy: Hierarchy, final: np.ndarray, weights: np.ndarray) -> float:
-    """Largest weight of a path between two final labels, the label where it turns not counted."""
-    largest = 0.0
-    down = np.full(hierarchy.n_labels, -np.inf)  # heaviest way down to a final label
-    for label in [*hierarchy.topological_order[::-1].tolist(), None]:
-        # None stands for the point above all roots
-        below = hierarchy.roots if label is None else hierarchy.children[label]
-        arms = [weights[child] + down[child] for child in below if down[child] > -np.inf]
-        if label is not None and final[label]:
-            arms.append(0.0)
-        arms = sorted(arms, reverse=True)[:2]
-        if label is not None:
-            down[label] = max(arms, default=-np.inf)
-        if len(arms) == 2:
-            largest = max(largest, float(sum(arms)))
-    return largest
-
-
-def _largest_pair(hierarchy: Hierarchy, final: np.ndarray, weights: np.ndarray) -> float:
-    """Largest weight of the labels that are above (or are) exactly one of two final labels."""
-    paths = hierarchy.ancestors.astype(np.float64)[np.flatnonzero(final)]
-    sizes = paths @ weights
-    order = np.argsort(-sizes)
-    paths, sizes = paths[order], sizes[order]
-    weighted = sparse.csr_array(paths * weights)
-    largest, step = 0.0, 128
-    for start in range(0, len(sizes), step):
-        # no pair from here on can be farther apart than the two sizes together
-        if sizes[start] + sizes[0] <= largest:
-            break
-        block = slice(start, start + step)
-        common = (weighted[block] @ paths.T).toarray()
-        largest = max(largest, float((sizes[block, None] + sizes - 2 * common).max()))
-    return largest

@@ -38,7 +38,7 @@ def auprc(truth: np.ndarray, scores: np.ndarray) -> float:
     Scores that say nothing give the share of positives:
 
     >>> import numpy as np
-    >>> from omnirank.tasks.precision_recall import auprc
+    >>> from omnirank.measures.precision_recall import auprc
     >>> auprc(np.array([1, 0, 0, 0]), np.zeros(4))
     0.25
     >>> auprc(np.array([0, 1, 1]), np.array([0.1, 0.5, 0.7]))
@@ -69,7 +69,7 @@ def pooled_auprc(truth: Any, scores: np.ndarray, only_present: bool = False) -> 
     Examples
     --------
     >>> import numpy as np
-    >>> from omnirank.tasks.precision_recall import pooled_auprc
+    >>> from omnirank.measures.precision_recall import pooled_auprc
     >>> truth = np.array([[1, 0, 0], [1, 1, 0]])
     >>> pooled_auprc(truth, np.zeros((2, 3))), pooled_auprc(truth, np.zeros((2, 3)), only_present=True)
     (0.5, 0.75)
@@ -96,7 +96,7 @@ def area_from_counts(positives: np.ndarray, totals: np.ndarray) -> float:
     --------
     From 5 true and 5 false positives to 10 and 30, of 20:
 
-    >>> from omnirank.tasks.precision_recall import area_from_counts
+    >>> from omnirank.measures.precision_recall import area_from_counts
     >>> round(area_from_counts([5, 5, 10], [10, 30, 60]), 4)
     0.3148
     """

@@ -1,0 +1,151 @@
+"""Distances between the targets of neighbours, all in [0, 1]: of all targets together, and of each alone."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from scipy import sparse
+
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.target import Target
+from omnirank.tasks.euclidean_mu import euclidean_mu
+
+__all__ = ["LabelSetDistances", "TargetDistance", "ValueDistances"]
+
+_KINDS = ("hamming", "accuracy", "f1", "subset", "euclidean-mu")
+
+
+class TargetDistance(Protocol):
+    """What Relief asks about the targets of pairs of examples; picklable."""
+
+    target: Target
+
+    def __call__(self, rows: np.ndarray, ids: np.ndarray) -> np.ndarray:
+        """Return the distances between rows[i] and ids[i, q]; NaN where nothing is known in both, or ids < 0."""
+
+    def of_each(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Return the distances of pairs for every target alone, one row a target."""
+
+
+class ValueDistances:
+    """Numbers: mean of abs(y_j - y'_j) / (max y_j - min y_j). Classes: share of differing targets.
+
+    Values unknown in either example are left out.
+
+    Parameters
+    ----------
+    target : Target
+        The target of all examples: numbers, classes or both.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.infer import target_from
+    >>> from omnirank.tasks.target_distances import ValueDistances
+    >>> numbers, _ = target_from([0.5, 1.5, 2.5])
+    >>> ValueDistances(numbers)(np.array([0]), np.array([[1, 2]])).tolist()
+    [[0.5, 1.0]]
+    """
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        # numbers divided by their range (halves, as the range may overflow), then the codes of levels
+        self._order = np.argsort(target.is_nominal, kind="stable")
+        self._n_numeric = int((~target.is_nominal).sum())
+        values = target.values[:, self._order].copy()
+        numbers = values[:, : self._n_numeric]
+        numbers *= 0.5
+        low, high = np.fmin.reduce(numbers, axis=0), np.fmax.reduce(numbers, axis=0)
+        span = np.nan_to_num(high) - np.nan_to_num(low)
+        numbers -= low
+        numbers /= np.where(span > 0, span, 1.0)
+        self._values = np.ascontiguousarray(values)
+
+    def __call__(self, rows: np.ndarray, ids: np.ndarray) -> np.ndarray:
+        """Return the distances between rows[i] and ids[i, q]; NaN where nothing is known in both, or ids < 0."""
+        from omnirank.tasks._kernels_targets import value_distances
+
+        out = np.empty(ids.shape)
+        value_distances(self._values, self._n_numeric, rows, ids, out)
+        return out
+
+    def of_each(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Return the distances of pairs for every target alone, one row a target."""
+        a, b = self._values[first], self._values[second]
+        found = np.abs(a - b)
+        levels = slice(self._n_numeric, None)
+        unknown = np.isnan(a[:, levels]) | np.isnan(b[:, levels])
+        found[:, levels] = np.where(unknown, np.nan, a[:, levels] != b[:, levels])
+        back = np.empty_like(found)
+        back[:, self._order] = found
+        return back.T
+
+
+class LabelSetDistances:
+    """Distances of label sets with label weights w and total weight W; a set's size is the sum of its weights.
+
+    * hamming: size of the symmetric difference / W
+    * accuracy: 1 - size of intersection / size of union
+    * f1: 1 - 2 size of intersection / (size of S + size of S')
+    * subset: 1 if the sets differ
+    * euclidean-mu: mu sqrt(size of the symmetric difference), at most 1; mu from
+      :func:`~omnirank.tasks.euclidean_mu.euclidean_mu`
+
+    Two empty sets have distance 0. Labels unknown in either example are left out.
+
+    Parameters
+    ----------
+    target : Target
+        The label sets of all examples.
+    kind : str
+        One of the distances above.
+    hierarchy : Hierarchy, optional
+        Order of the labels.
+    hierarchy_weight : float
+        w0 of the label weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.infer import target_from
+    >>> from omnirank.tasks.target_distances import LabelSetDistances
+    >>> labels, _ = target_from(np.array([[1, 1, 0, 0], [1, 0, 0, 1], [1, 1, 0, 0]]))
+    >>> LabelSetDistances(labels, "f1")(np.array([0]), np.array([[1, 2]])).tolist()
+    [[0.5, 0.0]]
+    """
+
+    def __init__(
+        self, target: Target, kind: str, hierarchy: Hierarchy | None = None, hierarchy_weight: float = 0.75
+    ) -> None:
+        self.target = target
+        self._kind = _KINDS.index(kind)
+        cells = target.values
+        if not target.is_sparse:
+            # unlabelled rows hold nothing then, as in sparse targets
+            cells = sparse.csr_array(np.where(target.labelled[:, None], cells, 0.0))
+        weights = np.ones(target.n_targets) if hierarchy is None else hierarchy.weights(hierarchy_weight)
+        self._mu = 1.0
+        if kind == "euclidean-mu" and hierarchy is not None:
+            self._mu = euclidean_mu(target, hierarchy, weights)
+        if kind == "subset":
+            weights = np.ones(target.n_targets)
+        self._sets = (
+            cells.indptr.astype(np.int64),
+            cells.indices.astype(np.int64),
+            np.isnan(cells.data),
+            np.asarray(weights, np.float64),
+        )
+
+    def __call__(self, rows: np.ndarray, ids: np.ndarray) -> np.ndarray:
+        """Return the distances between rows[i] and ids[i, q]; NaN where nothing is known in both, or ids < 0."""
+        from omnirank.tasks._kernels_targets import LabelSets, label_distances
+
+        out = np.empty(ids.shape)
+        label_distances(LabelSets(*self._sets), self.target.labelled, self._kind, self._mu, rows, ids, out)
+        return out
+
+    def of_each(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Return the distances of pairs for every label alone, one row a label."""
+        a, b = (self.target.take(rows).dense() for rows in (first, second))
+        return np.where(np.isnan(a) | np.isnan(b), np.nan, a != b).T
