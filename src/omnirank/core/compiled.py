@@ -1,4 +1,4 @@
-"""The one decorator of compiled kernels. Importing this module imports Numba: only ``_kernels`` modules do.
+"""The one decorator of compiled kernels. Importing this module imports Numba: only modules in ``kernels`` folders do.
 
 Compiled code is kept on disk under a folder named after the hash of all kernel sources. (Numba itself looks at the
 file of the compiled function only: a change in a function that it calls would go unnoticed.)
@@ -94,7 +94,7 @@ def _cache_folder() -> str:
     """Folder of the compiled kernels: beside the package, else the user's cache, else a temporary one."""
     package = Path(__file__).parent.parent
     digest = hashlib.blake2b(digest_size=8)
-    for source in [Path(__file__), Path(kernel_parts.__file__), *sorted(package.glob("*/_kernels*.py"))]:
+    for source in [Path(__file__), Path(kernel_parts.__file__), *sorted(package.glob("*/kernels/*.py"))]:
         digest.update(source.read_bytes())
     name = f"kernels-{digest.hexdigest()}"
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())

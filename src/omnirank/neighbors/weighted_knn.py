@@ -122,8 +122,8 @@ def _search(
     examples: Any, rows: np.ndarray, precision: Any, ids: np.ndarray, n_train: int, n_jobs: int | None
 ) -> np.ndarray:
     """Find the nearest of some test examples; return those for which more precision is needed."""
-    from omnirank.neighbors._kernels_nearest import settle
-    from omnirank.neighbors._kernels_tile import tile_width
+    from omnirank.neighbors.kernels.nearest import settle
+    from omnirank.neighbors.kernels.tile import tile_width
 
     width = tile_width(precision)
     examples.prepare(precision, width, n_jobs)

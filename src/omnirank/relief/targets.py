@@ -76,7 +76,7 @@ class TargetDistances:
 
     def __call__(self, rows: np.ndarray, ids: np.ndarray) -> np.ndarray:
         """Return the distances between rows[i] and ids[i, q]; NaN where nothing is known in both, or ids < 0."""
-        from omnirank.relief._kernels_targets import LabelSets, label_distances, value_distances
+        from omnirank.relief.kernels.targets import LabelSets, label_distances, value_distances
 
         out = np.empty(ids.shape)
         if self._values is not None:

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core._kernels_vector import count_bits
 from omnirank.core.compiled import dispatched, inlined
-from omnirank.trees._kernels_cell_gains import split_gain
-from omnirank.trees._kernels_cells import BinaryCells, BinaryDraws, DrawnCells, ValuedCells, clear, step
-from omnirank.trees._kernels_random import mix, tie_priority, unit
-from omnirank.trees._kernels_split import SLACK, TIE
+from omnirank.core.kernels.vector import count_bits
+from omnirank.trees.kernels.cell_gains import split_gain
+from omnirank.trees.kernels.cells import BinaryCells, BinaryDraws, DrawnCells, ValuedCells, clear, step
+from omnirank.trees.kernels.random import mix, tie_priority, unit
+from omnirank.trees.kernels.split import SLACK, TIE
 
 # Nodes of up to this many rows look features up row by row (in bits), larger ones filter the feature's rows.
 FEW_ROWS = 60

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnirank.core._kernels_vector import LANES, count_smaller
 from omnirank.core.compiled import inlined
+from omnirank.core.kernels.vector import LANES, count_smaller
 
 # Up to this many rows are sorted by a network of comparisons, without a loop or a branch.
 NETWORK_ROWS = 8

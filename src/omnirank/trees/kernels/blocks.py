@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import inlined
-from omnirank.trees._kernels_order import OTHER
-from omnirank.trees._kernels_spaces import (
+from omnirank.trees.kernels.order import OTHER
+from omnirank.trees.kernels.spaces import (
     EXTRA,
     GAIN,
     SPLIT_OFF,

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omnirank.core._kernels_vector import uncounted
 from omnirank.core.compiled import compiled, inlined
-from omnirank.neighbors._kernels_tile import ROWS, TIE, add_tile, closer, lowest_bit, round_tile
+from omnirank.core.kernels.vector import uncounted
+from omnirank.neighbors.kernels.tile import ROWS, TIE, add_tile, closer, lowest_bit, round_tile
 
 # Columns of the matrix that are summed before the sum is added to the total: bounds rounding, and fits the cache.
 CHUNK = 256

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import compiled, dispatched, inlined
-from omnirank.trees._kernels_grow import in_subset
+from omnirank.trees.kernels.grow import in_subset
 
 
 class CodeTests(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import compiled, inlined
-from omnirank.neighbors._kernels_tile import TIE
+from omnirank.neighbors.kernels.tile import TIE
 
 
 class StoredCells(NamedTuple):

@@ -10,10 +10,10 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from omnirank.core._kernels_vector import uncounted
 from omnirank.core.compiled import compiled
-from omnirank.neighbors._kernels_search import keep_nearest
-from omnirank.neighbors._kernels_tile import ROWS, VECTORS
+from omnirank.core.kernels.vector import uncounted
+from omnirank.neighbors.kernels.search import keep_nearest
+from omnirank.neighbors.kernels.tile import ROWS, VECTORS
 
 # Pairs of columns in a vector register of 512 bits, examples in a tile, pairs of columns that fit the cache.
 LANES = 16

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core._kernels_vector import uncounted
 from omnirank.core.compiled import compiled, dispatched, inlined
-from omnirank.trees._kernels_random import below, mix
-from omnirank.trees._kernels_route import code_of, walk, walk_with
+from omnirank.core.kernels.vector import uncounted
+from omnirank.trees.kernels.random import below, mix
+from omnirank.trees.kernels.route import code_of, walk, walk_with
 
 
 class Shuffle(NamedTuple):

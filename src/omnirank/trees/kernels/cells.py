@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import dispatched
-from omnirank.trees._kernels_labels import LabelSets
-from omnirank.trees._kernels_spaces import DenseColumns, OneColumn
+from omnirank.trees.kernels.labels import LabelSets
+from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
 
 
 class BinaryCells(NamedTuple):

@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import dispatched, inlined, part
-from omnirank.trees._kernels_draw import draw_threshold
-from omnirank.trees._kernels_order import ORDER, OTHER, order_rows
-from omnirank.trees._kernels_random import below, mix
-from omnirank.trees._kernels_spaces import level_sums, subset_gain
-from omnirank.trees._kernels_split import (
+from omnirank.trees.kernels.draw import draw_threshold
+from omnirank.trees.kernels.order import ORDER, OTHER, order_rows
+from omnirank.trees.kernels.random import below, mix
+from omnirank.trees.kernels.spaces import level_sums, subset_gain
+from omnirank.trees.kernels.split import (
     CUT,
     LOW_ROW,
     MISSING_LEFT,

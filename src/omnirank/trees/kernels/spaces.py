@@ -17,7 +17,7 @@ The gain of a split of a node with weight K into K_L and K_R is, for columns wit
     h = |S_L|^2 / K_L + |S_R|^2 / K_R - |S|^2 / K
 
 With rows centred on the node's mean, S = 0 and h = |S_L|^2 K / (K_L K_R). This module: columns whose values
-are all known; those with unknown ones are in ``_kernels_blocks``.
+are all known; those with unknown ones are in `blocks`.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core._kernels_vector import add_running_norms_8, add_running_norms_16, add_running_norms_32
 from omnirank.core.compiled import dispatched, inlined
-from omnirank.trees._kernels_order import ORDER, OTHER
+from omnirank.core.kernels.vector import add_running_norms_8, add_running_norms_16, add_running_norms_32
+from omnirank.trees.kernels.order import ORDER, OTHER
 
 # Rows of the float scratch of a node: gains and weights of the rows split off, and gains with the missing rows.
 GAIN, SPLIT_OFF, EXTRA, WITH_MISSING = 0, 1, 2, 3

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core._kernels_vector import uncounted
 from omnirank.core.compiled import compiled, inlined
-from omnirank.ensembles._kernels_permutation import donor
-from omnirank.trees._kernels_route import code_of, walk, walk_with
+from omnirank.core.kernels.vector import uncounted
+from omnirank.ensembles.kernels.permutation import donor
+from omnirank.trees.kernels.route import code_of, walk, walk_with
 
 
 class Moves(NamedTuple):

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import inlined
-from omnirank.trees._kernels_order import ORDER, OTHER
-from omnirank.trees._kernels_spaces import (
+from omnirank.trees.kernels.order import ORDER, OTHER
+from omnirank.trees.kernels.spaces import (
     GAIN,
     SPLIT_OFF,
     WITH_MISSING,

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core._kernels_vector import uncounted
 from omnirank.core.compiled import compiled, dispatched, inlined
-from omnirank.trees._kernels_grow import in_subset
+from omnirank.core.kernels.vector import uncounted
+from omnirank.trees.kernels.grow import in_subset
 
 # So few rows are routed one by one; more are partitioned together, which mispredicts no branch.
 FEW_ROWS = 4

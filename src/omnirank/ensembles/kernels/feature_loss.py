@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.ensembles._kernels_permutation import add_loss
+from omnirank.ensembles.kernels.permutation import add_loss
 
 
 class FeatureLoss(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import compiled, dispatched, inlined
-from omnirank.neighbors._kernels_tile import closer, lowest_bit
+from omnirank.neighbors.kernels.tile import closer, lowest_bit
 
 # Distances that agree in so many leading bits are ties, whatever the order of summation.
 TIE_BITS = 36

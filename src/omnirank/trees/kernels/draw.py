@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import dispatched, inlined
-from omnirank.trees._kernels_blocks import DenseBlocks
-from omnirank.trees._kernels_labels import LabelSets
-from omnirank.trees._kernels_order import OTHER
-from omnirank.trees._kernels_random import mix, unit
-from omnirank.trees._kernels_spaces import GAIN, DenseColumns, OneColumn, subset_gain
-from omnirank.trees._kernels_split import (
+from omnirank.trees.kernels.blocks import DenseBlocks
+from omnirank.trees.kernels.labels import LabelSets
+from omnirank.trees.kernels.order import OTHER
+from omnirank.trees.kernels.random import mix, unit
+from omnirank.trees.kernels.spaces import GAIN, DenseColumns, OneColumn, subset_gain
+from omnirank.trees.kernels.split import (
     LOW_ROW,
     MISSING_LEFT,
     SLACK,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from omnirank.core.compiled import compiled, inlined
-from omnirank.neighbors._kernels_sparse_search import stored_distances
+from omnirank.neighbors.kernels.sparse_search import stored_distances
 
 
 @compiled

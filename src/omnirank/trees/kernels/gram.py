@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.trees._kernels_draw import cut_gain, listed_cut
-from omnirank.trees._kernels_order import OTHER
-from omnirank.trees._kernels_spaces import (
+from omnirank.trees.kernels.draw import cut_gain, listed_cut
+from omnirank.trees.kernels.order import OTHER
+from omnirank.trees.kernels.spaces import (
     GAIN,
     ROUNDING,
     SPLIT_OFF,

@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-import omnirank.trees._kernels_labels  # noqa: F401 - registers its kind of space
-from omnirank.core._kernels_vector import uncounted
+import omnirank.trees.kernels.labels  # noqa: F401 - registers its kind of space
 from omnirank.core.compiled import compiled, dispatched, inlined
-from omnirank.trees._kernels_draw import NumericDraws
-from omnirank.trees._kernels_nominal import MixedCodes, MixedDraws, MixedSets, MixedWork
-from omnirank.trees._kernels_random import below, child_seed, mix
-from omnirank.trees._kernels_spaces import node_scratch, open_node
-from omnirank.trees._kernels_split import (
+from omnirank.core.kernels.vector import uncounted
+from omnirank.trees.kernels.draw import NumericDraws
+from omnirank.trees.kernels.nominal import MixedCodes, MixedDraws, MixedSets, MixedWork
+from omnirank.trees.kernels.random import below, child_seed, mix
+from omnirank.trees.kernels.spaces import node_scratch, open_node
+from omnirank.trees.kernels.split import (
     CUT,
     FEATURE,
     HIGH_ROW,

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import dispatched, inlined
-from omnirank.trees._kernels_cells import add_row, clear, n_sums, step
-from omnirank.trees._kernels_labels import LabelSets
-from omnirank.trees._kernels_spaces import ROUNDING, DenseColumns, OneColumn
-from omnirank.trees._kernels_two_parts import TwoParts, admissible
+from omnirank.trees.kernels.cells import add_row, clear, n_sums, step
+from omnirank.trees.kernels.labels import LabelSets
+from omnirank.trees.kernels.spaces import ROUNDING, DenseColumns, OneColumn
+from omnirank.trees.kernels.two_parts import TwoParts, admissible
 
 
 class SparseRows(NamedTuple):

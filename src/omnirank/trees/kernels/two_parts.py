@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import dispatched, inlined, part
-from omnirank.trees._kernels_blocks import DenseBlocks
-from omnirank.trees._kernels_draw import cut_gain, listed_cut
-from omnirank.trees._kernels_labels import LabelSets
-from omnirank.trees._kernels_order import ORDER, OTHER
-from omnirank.trees._kernels_spaces import (
+from omnirank.trees.kernels.blocks import DenseBlocks
+from omnirank.trees.kernels.draw import cut_gain, listed_cut
+from omnirank.trees.kernels.labels import LabelSets
+from omnirank.trees.kernels.order import ORDER, OTHER
+from omnirank.trees.kernels.spaces import (
     GAIN,
     SPLIT_OFF,
     DenseColumns,

@@ -6,7 +6,7 @@ child's sums cost more than the smaller, non-zero side. Gains take the form
 
     h = |S_1|^2 / K_1 + |S - S_1|^2 / (K - K_1) - |S|^2 / K
 
-with rows centred on the training mean (labels are not). It grows the trees that ``_kernels_grow`` grows on the
+with rows centred on the training mean (labels are not). It grows the trees that `grow` grows on the
 same data: draws and ties depend on a node's place in the tree and on the test alone.
 """
 
@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnirank.core._kernels_vector import uncounted
 from omnirank.core.compiled import compiled, inlined
-from omnirank.trees._kernels_cell_gains import node_norm
-from omnirank.trees._kernels_cell_search import (
+from omnirank.core.kernels.vector import uncounted
+from omnirank.trees.kernels.cell_gains import node_norm
+from omnirank.trees.kernels.cell_search import (
     ABOVE,
     BELOW,
     FEATURE,
@@ -31,10 +31,10 @@ from omnirank.trees._kernels_cell_search import (
     search_cells,
     threshold_of,
 )
-from omnirank.trees._kernels_cells import add_row, n_sums
-from omnirank.trees._kernels_grow import GrownTree
-from omnirank.trees._kernels_random import below, child_seed, mix
-from omnirank.trees._kernels_split import SLACK
+from omnirank.trees.kernels.cells import add_row, n_sums
+from omnirank.trees.kernels.grow import GrownTree
+from omnirank.trees.kernels.random import below, child_seed, mix
+from omnirank.trees.kernels.split import SLACK
 
 # A subtree whose node has shrunk this much gets columns of its own rows only.
 SHRINK = 4

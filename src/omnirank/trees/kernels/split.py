@@ -1,6 +1,6 @@
 """The search for the best test of a node, one feature at a time: all thresholds of numeric features.
 
-Kinds of features (random tests are in ``_kernels_draw``, nominal features in ``_kernels_nominal``); the tests tried
+Kinds of features (random tests are in `draw`, nominal features in `nominal`); the tests tried
 differ, not the rest of the growing:
 
     NumericCodes    thresholds, all of them
@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import dispatched, inlined
-from omnirank.trees._kernels_order import ORDER, order_rows
-from omnirank.trees._kernels_random import tie_priority
-from omnirank.trees._kernels_spaces import EXTRA, GAIN, SPLIT_OFF, WITH_MISSING, both_gains, prefix_gains, subset_gain
+from omnirank.trees.kernels.order import ORDER, order_rows
+from omnirank.trees.kernels.random import tie_priority
+from omnirank.trees.kernels.spaces import EXTRA, GAIN, SPLIT_OFF, WITH_MISSING, both_gains, prefix_gains, subset_gain
 
 # Gains closer than this (relative) are ties; rounding must not decide between them.
 TIE = 1e-9
