@@ -52,6 +52,21 @@ def _count_bits(typing_context, word):
     return types.uint64(types.uint64), generate
 
 
+def _make_select(operator):
+    @intrinsic
+    def select(typing_context, a, b):
+        def generate(context, builder, signature, arguments):
+            if isinstance(a, types.Float):
+                first = builder.fcmp_ordered(operator, *arguments)
+            else:
+                first = (builder.icmp_signed if a.signed else builder.icmp_unsigned)(operator, *arguments)
+            return builder.select(first, *arguments)
+
+        return a(a, a), generate
+
+    return select
+
+
 def _add_running_norms_plain(lanes):
     def add(matrix, column, order, part, n, out, out_part):
         rows = matrix[order[part, :n], column : column + lanes]
@@ -131,6 +146,8 @@ def _uncounted(typing_context, arrays):
 
 # uncounted(arrays): the same array or tuple of arrays without reference counts, for use inside a function whose
 #     caller keeps the arrays alive; counting references to scratch memory costs more than small nodes do
+# smaller(a, b), larger(a, b): as min and max, for numbers of the type of the first; Numba compiles its own min and max as
+#     functions, once more for every type
 # count_smaller(values, start, limit): how many of the 32 unsigned values from start are below limit
 # count_bits(word): how many bits of an unsigned integer of 64 bits are set
 # add_running_norms_L(matrix, column, order, part, n, out, out_part):
@@ -138,6 +155,7 @@ def _uncounted(typing_context, arrays):
 if numba.config.DISABLE_JIT:
     count_smaller = _count_smaller_plain
     count_bits = _count_bits_plain
+    smaller, larger = min, max
 
     def uncounted(arrays):
         """Return the arrays as they are."""
@@ -147,5 +165,6 @@ if numba.config.DISABLE_JIT:
 else:
     count_smaller = _count_smaller
     count_bits = _count_bits
+    smaller, larger = _make_select("<"), _make_select(">")
     uncounted = _uncounted
     add_running_norms_8, add_running_norms_16, add_running_norms_32 = map(_make_add_running_norms, (8, 16, 32))

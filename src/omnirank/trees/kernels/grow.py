@@ -141,7 +141,8 @@ def _grow(space, features, rows, weight, settings, seed, work, node, stack, spar
     seeds = uncounted(stack.seeds)
     n_features = features.codes.shape[0]
     n_subsets = 0
-    _push(waiting, 0, 0, len(rows), 0, -1, 0)
+    zero = np.int64(0)  # Numba would compile a part anew for every number that is written out
+    _push(waiting, zero, zero, len(rows), zero, zero - 1, zero)
     seeds[0] = mix(seed)
     top = 1
     n_nodes = 0
@@ -214,10 +215,10 @@ def _grow(space, features, rows, weight, settings, seed, work, node, stack, spar
             nodes.missing_left[me] = work.test[MISSING_LEFT]
         else:  # never missing here: prediction follows the larger child
             nodes.missing_left[me] = 2.0 * left_weight >= total
-        _push(waiting, top, middle, hi, depth + 1, me, 1)
+        _push(waiting, top, middle, hi, depth + 1, me, zero + 1)
         seeds[top] = child_seed(node_seed, 1)
         top += 1
-        _push(waiting, top, lo, middle, depth + 1, me, 0)
+        _push(waiting, top, lo, middle, depth + 1, me, zero)
         seeds[top] = child_seed(node_seed, 0)
         top += 1
     return n_nodes, n_subsets

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from omnirank.core.compiled import inlined
-from omnirank.core.kernels.vector import LANES, count_smaller
+from omnirank.core.kernels.vector import LANES, count_smaller, larger, smaller
 
 # Up to this many rows are sorted by a network of comparisons, without a loop or a branch.
 NETWORK_ROWS = 8
@@ -37,8 +37,8 @@ def order_rows(features, f, rows, lo, n, work):
     for i in range(n):
         c = features.codes[f, rows[lo + i]]
         code[i] = c
-        low = min(low, c)
-        high = max(high, c)
+        low = smaller(low, c)
+        high = larger(high, c)
     if low == high:
         return 0
     known = n
@@ -49,7 +49,7 @@ def order_rows(features, f, rows, lo, n, work):
             if c == missing:
                 known -= 1
             else:
-                top = max(top, c)
+                top = larger(top, c)
         if low == top:
             return 0
     if n > COUNTING_ROWS:
@@ -67,30 +67,30 @@ def _order_few(features, f, rows, lo, n, ints, key):
     b = _packed(features, f, rows, lo, n, zero + 1)
     c = _packed(features, f, rows, lo, n, zero + 2)
     d = _packed(features, f, rows, lo, n, zero + 3)
-    a, b = min(a, b), max(a, b)
-    c, d = min(c, d), max(c, d)
-    a, c = min(a, c), max(a, c)
-    b, d = min(b, d), max(b, d)
-    b, c = min(b, c), max(b, c)
+    a, b = smaller(a, b), larger(a, b)
+    c, d = smaller(c, d), larger(c, d)
+    a, c = smaller(a, c), larger(a, c)
+    b, d = smaller(b, d), larger(b, d)
+    b, c = smaller(b, c), larger(b, c)
     if n > 4:
         p = _packed(features, f, rows, lo, n, zero + 4)
         q = _packed(features, f, rows, lo, n, zero + 5)
         r = _packed(features, f, rows, lo, n, zero + 6)
         s = _packed(features, f, rows, lo, n, zero + 7)
-        p, q = min(p, q), max(p, q)
-        r, s = min(r, s), max(r, s)
-        p, r = min(p, r), max(p, r)
-        q, s = min(q, s), max(q, s)
-        q, r = min(q, r), max(q, r)
-        a, p = min(a, p), max(a, p)  # merge the two sorted halves
-        b, q = min(b, q), max(b, q)
-        c, r = min(c, r), max(c, r)
-        d, s = min(d, s), max(d, s)
-        c, p = min(c, p), max(c, p)
-        d, q = min(d, q), max(d, q)
-        b, c = min(b, c), max(b, c)
-        d, p = min(d, p), max(d, p)
-        q, r = min(q, r), max(q, r)
+        p, q = smaller(p, q), larger(p, q)
+        r, s = smaller(r, s), larger(r, s)
+        p, r = smaller(p, r), larger(p, r)
+        q, s = smaller(q, s), larger(q, s)
+        q, r = smaller(q, r), larger(q, r)
+        a, p = smaller(a, p), larger(a, p)  # merge the two sorted halves
+        b, q = smaller(b, q), larger(b, q)
+        c, r = smaller(c, r), larger(c, r)
+        d, s = smaller(d, s), larger(d, s)
+        c, p = smaller(c, p), larger(c, p)
+        d, q = smaller(d, q), larger(d, q)
+        b, c = smaller(b, c), larger(b, c)
+        d, p = smaller(d, p), larger(d, p)
+        q, r = smaller(q, r), larger(q, r)
         _unpack(ints, key, zero + 4, p)
         _unpack(ints, key, zero + 5, q)
         _unpack(ints, key, zero + 6, r)
@@ -108,7 +108,7 @@ def _order_few(features, f, rows, lo, n, ints, key):
 @inlined
 def _packed(features, f, rows, lo, n, i):
     """Code and number of row i of the node; the largest integer if it has no such row."""
-    code = features.by_row[rows[lo + min(i, n - 1)], f]
+    code = features.by_row[rows[lo + smaller(i, n - 1)], f]
     return (np.uint64(code) << np.uint64(32)) | np.uint64(i) if i < n else ~np.uint64(0)
 
 
@@ -130,7 +130,7 @@ def _place(code, n, c):
 @inlined
 def _fill_up(missing, n, code):
     """Let the codes after the last row's be the largest, up to a whole vector."""
-    for i in range(n, -(-n // LANES) * LANES):
+    for i in range(n, (n + LANES - 1) & -LANES):
         code[i] = missing
 
 

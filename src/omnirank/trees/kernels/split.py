@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import dispatched, inlined
+from omnirank.core.kernels.vector import larger
 from omnirank.trees.kernels.order import ORDER, order_rows
 from omnirank.trees.kernels.random import tie_priority
 from omnirank.trees.kernels.spaces import EXTRA, GAIN, SPLIT_OFF, WITH_MISSING, both_gains, prefix_gains, subset_gain
@@ -108,7 +109,7 @@ def better(gain, f, position, first_tie, seed, work):
     priority = tie_priority(seed, f, position, first_tie)
     if gain <= best * (1.0 + TIE) and (work.test[FEATURE] < 0 or priority <= np.uint64(work.test[PRIORITY])):
         return False
-    work.best[0] = max(gain, best)
+    work.best[0] = larger(gain, best)
     work.test[FEATURE] = f
     work.test[PRIORITY] = np.int64(priority)
     return True
@@ -117,9 +118,9 @@ def better(gain, f, position, first_tie, seed, work):
 @inlined
 def _largest(work, row, n):
     """The largest of n gains: floats from 0 on are ordered as their bits, and integers are compared many at a time."""
-    top = 0
+    top = np.int64(0)
     for t in range(n):
-        top = max(top, work.bits[row, t])
+        top = larger(top, work.bits[row, t])
     work.bits[EXTRA, 0] = top
     return work.floats[EXTRA, 0]
 
