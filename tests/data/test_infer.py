@@ -271,10 +271,10 @@ def test_given_task_overrides():
         (np.eye(2), {"names": ["a"]}, DataError, "y has 2 columns, but there are 1 target names"),
         (np.eye(2), {"names": ["a", "a"]}, DataError, "two columns are called 'a'"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), {}, DataError, "two columns are called 'a'"),
-        ([2**53, 2**53 + 1], {}, DataError, "integers beyond 2"),
-        (np.array([-(2**60)]), {}, DataError, "integers beyond 2"),
-        (pl.Series([2**60]), {}, DataError, "target 'y' holds integers beyond 2"),
-        (np.array([[1, 2**60]]), {}, DataError, "target 'y2' holds integers beyond 2"),
+        ([2**53, 2**53 + 1], {}, DataError, "numbers beyond 2"),
+        (np.array([-(2**60)]), {}, DataError, "numbers beyond 2"),
+        (pl.Series([2**60]), {}, DataError, "target 'y' holds numbers beyond 2"),
+        (np.array([[1, 2**60]]), {}, DataError, "target 'y2' holds numbers beyond 2"),
     ],
 )
 def test_errors(y, options, error, message):
@@ -313,6 +313,37 @@ def test_rows_of_equal_lengths_are_a_matrix():
     assert target_from([["a"], ["b"]])[1] == "classification"
     zeros_and_ones = target_from([["0", "1"], ["1", "1"]], task="multi-label")[0]
     assert zeros_and_ones.dense().tolist() == [[0, 1], [1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("y", "task"),
+    [
+        (np.array([1.0, 2.0, 3.0]) * 1e20, "regression"),
+        ([1e20, None, -3e20], "regression"),
+        (pd.Series([1e20, 2e20, NAN]), "regression"),
+        (pd.DataFrame({"y": [1e20, 2e20]}), "regression"),
+        (np.array([1.0, 2.0**53]), "regression"),
+        (np.array([1.0, -(2.0**53)]), "regression"),
+        (np.array([1e20, 2e20], np.float32), "regression"),
+        (np.array([1.0, 2.0**53 - 1]), "classification"),
+        (np.array([[1e20], [2e20]]), "regression"),
+        (np.array([[1e20, 1.0], [2e20, 0.0]]), "multi-target-regression"),
+        (sparse.csr_array([[1e20], [0.0]]), "regression"),
+    ],
+)
+def test_floats_that_are_whole_by_their_size_are_no_classes(y, task):
+    """From 2^53 on every float is a whole number: that it is one says nothing."""
+    assert target_from(y)[1] == task
+
+
+def test_numbers_beyond_those_that_floats_tell_apart_are_refused_as_classes():
+    for y, task in (
+        (np.array([2**60, 2**60 + 1]), "auto"),
+        ([2**60, None, 3], "auto"),
+        ([1e20, 1.0], "classification"),
+    ):
+        with pytest.raises(DataError, match="2\\*\\*53"):
+            target_from(y, task)
 
 
 def test_huge_integers_may_be_numbers():

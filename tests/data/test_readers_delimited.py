@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import omnirank as om
 from omnirank.core.errors import FileFormatError, ParameterError
 from omnirank.data.delimited import read_delimited
 
@@ -162,3 +163,14 @@ def test_written_cells_are_read_back(tmp_path_factory, rows):
     else:
         read = [None if code < 0 else levels[code] for code in table.column(1)]
         assert read == [word for _, word in rows]
+
+
+def test_huge_numbers_of_a_target_are_no_classes(tmp_path):
+    """Digits that a float cannot hold would make one class of two."""
+    path = tmp_path / "data.csv"
+    path.write_text("a,y\n0,1e20\n1,2e20\n2,1e20\n")
+    assert om.load(path, target="y").task == "regression"
+    path.write_text("a,y\n0,9007199254740993\n1,9007199254740995\n2,3\n")
+    with pytest.raises(om.errors.DataError, match="beyond 2\\*\\*53"):
+        om.load(path, target="y")
+    assert om.load(path, target="y", task="regression").task == "regression"

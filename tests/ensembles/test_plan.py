@@ -133,3 +133,18 @@ def test_columns_without_known_value_are_named():
         assert 0 not in plan.grow(0).feature
     with pytest.warns(UserWarning, match="feature 'x1' and 1 more has"):
         make_plan(om.Dataset(np.column_stack([X, X[:, 0]]), y), GrowingRules(min_samples_leaf=1), 0)
+
+
+@pytest.mark.parametrize("weight", [None, np.full(40, 0.5)])
+def test_a_warning_where_min_labelled_leaf_refuses_every_split(weight):
+    """Fewer labelled examples than a leaf needs: whatever the test, the child that gets some has too few."""
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(40) < 6, rng.normal(size=40), np.nan)
+    data = om.Dataset(rng.normal(size=(40, 3)), y)
+    labelled = 6 if weight is None else 3
+    with pytest.warns(UserWarning, match=f"no split is admissible.*weigh {labelled}.*min_labelled_leaf=10"):
+        make_plan(data, GrowingRules(supervision=0.5, min_labelled_leaf=10), 0, weight)
+    for rules in (GrowingRules(supervision=0.5, min_labelled_leaf=labelled), GrowingRules(supervision=0.5)):
+        make_plan(data, rules, 0, weight)
+    # supervised trees know labelled examples only
+    make_plan(data.take(data.labelled), GrowingRules(min_labelled_leaf=10, min_samples_leaf=1), 0)

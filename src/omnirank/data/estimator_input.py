@@ -19,6 +19,9 @@ from omnirank.data.table import Table, default_names
 
 __all__ = ["check_sample_weight", "features_like", "read_features", "read_input", "without_target"]
 
+# Gains hold products of three weights, or of a weight and squares.
+_MOST_WEIGHT = 1e100
+
 
 def read_input(
     estimator: Any,
@@ -110,7 +113,10 @@ def read_features(estimator: Any, X: Any, *, reset: bool) -> Table:
     # Rows of a list may mix numbers and strings: as objects they keep their types.
     if not sparse.issparse(X) and not hasattr(X, "__array__"):
         X = _array(X)
-    values = validate_data(estimator, X, dtype=None, accept_sparse="csc", ensure_all_finite="allow-nan", reset=reset)
+    with np.errstate(invalid="ignore"):  # its sum of all cells is infinite minus infinite where these are huge
+        values = validate_data(
+            estimator, X, dtype=None, accept_sparse="csc", ensure_all_finite="allow-nan", reset=reset
+        )
     return table_from(values)
 
 
@@ -169,7 +175,7 @@ def without_target(dataset: Dataset) -> Dataset:
 
 
 def check_sample_weight(sample_weight: Any, n_examples: int) -> np.ndarray:
-    """Return the weights of the examples as floats: finite, not negative, not all zero.
+    """Return the weights of the examples as floats: finite, not negative, not all zero, not beyond 1e100 together.
 
     Examples
     --------
@@ -192,6 +198,10 @@ def check_sample_weight(sample_weight: Any, n_examples: int) -> np.ndarray:
         raise DataError(f"sample_weight[{wrong[0]}] is {weights[wrong[0]]}: weights are finite and not negative")
     if not weights.any():
         raise DataError("Sample weights must contain at least one non-zero number.")
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if total > _MOST_WEIGHT:
+        raise DataError(f"sample_weight sums up to {total:.0e}, whose square floats hardly hold: use weights of mean 1")
     return weights
 
 

@@ -88,16 +88,16 @@ def target_from(
     if task == "auto" and _says_nothing(table):
         return None, "clustering"
     found = infer_task(table, declared=declared, integers=integers) if task == "auto" else task
-    return _build(table, found, integers), found
+    return _build(table, found), found
 
 
 def infer_task(table: Table, declared: bool = False, integers: bool = False) -> str:
     """Return the task of a table of target columns.
 
-    One column: a nominal one is a class; so is a numeric one whose known values are all whole numbers,
-    unless ``declared``. Several: label sets where all are 0 or 1 (undeclared numbers, or nominals with that
-    domain), else classes where all are nominal or of integer type, else numbers, or mixed where some are
-    nominal.
+    One column: a nominal one is a class; so is a numeric one whose known values are all whole numbers, unless
+    ``declared``. Floats from 2^53 on are never classes: all of them are whole. Several: label sets where all are 0 or 1
+    (undeclared numbers, or nominals with that domain), else classes where all are nominal or of integer type, else
+    numbers, or mixed where some are nominal.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def infer_task(table: Table, declared: bool = False, integers: bool = False) -> 
     nominal = table.is_nominal
     numbers = not nominal.any()
     if table.n_columns == 1:
-        classes = not numbers or (not declared and _all_whole(table.column(0)))
+        classes = not numbers or (not declared and _all_whole(table.column(0), integers))
         return "classification" if classes else "regression"
     if declared and not nominal.all():
         return "multi-target-regression" if numbers else "mixed-targets"
@@ -268,9 +268,10 @@ def _says_nothing(table: Table) -> bool:
     return table.n_missing == table.n_rows * table.n_columns
 
 
-def _all_whole(values: np.ndarray) -> bool:
+def _all_whole(values: np.ndarray, integers: bool) -> bool:
     known = values[~np.isnan(values)]
-    return bool(np.array_equal(known, np.round(known)))
+    exact = integers or bool((np.abs(known) < LARGEST_EXACT).all())
+    return exact and bool(np.array_equal(known, np.round(known)))
 
 
 def _all_binary(table: Table) -> bool:
@@ -283,21 +284,21 @@ def _all_binary(table: Table) -> bool:
 # -- targets ------------------------------------------------------------------------------------------
 
 
-def _build(table: Table, task: str, integers: bool) -> Target:
+def _build(table: Table, task: str) -> Target:
     _check_kinds(table.names, table.levels, task)
     if task == "multi-label":
         return label_target(table)
-    return Target.from_table(_all_nominal(table, integers) if task.endswith("classification") else table)
+    return Target.from_table(_all_nominal(table) if task.endswith("classification") else table)
 
 
-def _all_nominal(table: Table, integers: bool) -> Table:
+def _all_nominal(table: Table) -> Table:
     columns, levels = [], []
     for i, lev in enumerate(table.levels):
         cells = table.column(i)
         if lev is None:
-            if integers and (np.abs(cells) >= LARGEST_EXACT).any():
+            if (np.abs(cells) >= LARGEST_EXACT).any():
                 raise DataError(
-                    f"target {table.names[i]!r} holds integers beyond 2**53, which floats cannot tell apart: "
+                    f"target {table.names[i]!r} holds numbers beyond 2**53, which floats cannot tell apart: "
                     "give classes as strings"
                 )
             cells, lev = code_numbers(cells)

@@ -43,7 +43,7 @@ class FeatureErrors:
 
         means, node_row = node_means(case.grown, self.columns)
         means = means.toarray() if is_sparse(means) else means
-        by_node = means[np.maximum(node_row, 0)]
+        by_node = self.columns.scaled(means)[np.maximum(node_row, 0)]
         weight, rows = self.plan.weight, case.order.rows.astype(np.int64)
         known = np.concatenate([weight[rows] @ ~np.isnan(self.truth[rows]), weight[rows] @ (self.codes[rows] >= 0)])
         scale = np.divide(self.scale, known, out=np.zeros(len(known)), where=known > 0)
@@ -63,7 +63,7 @@ class FeatureErrors:
 def feature_errors(plan: Plan) -> FeatureErrors:
     """Return the error of the features of a plan, in one number."""
     columns = plan.columns if plan.around is None else plan.around.columns
-    dense = columns.dense()
+    dense = columns.scaled(columns.dense())
     is_class = np.array([levels is not None for levels in columns.levels], bool)
     numbers = np.flatnonzero(~is_class[columns.variable])
     nominal = np.flatnonzero(is_class)
@@ -104,7 +104,7 @@ def majority_levels(by_node: np.ndarray, columns: PrototypeColumns, variables: n
 
 
 def weighted_impurities(columns: PrototypeColumns, dense: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Return the weighted variance of each number and the Gini index of each class on the training set."""
+    """Return the weighted variance of each number, in its unit, and the Gini index of each class on the training set."""
     variance = np.zeros(columns.n_columns)
     for c, cells in enumerate(dense.T):
         known = ~np.isnan(cells)

@@ -112,7 +112,7 @@ class _ColumnErrors:
         columns = self.plan.columns
         means, node_row = node_means(case.grown, columns)
         means = means.toarray() if is_sparse(means) else means
-        by_node = means[np.maximum(node_row, 0)]
+        by_node = columns.scaled(means)[np.maximum(node_row, 0)]
         rows, n = case.order.rows, columns.n_variables
         weight = self.plan.weight[rows]
         base, change, known = np.zeros(n), np.zeros((n, self.plan.dataset.n_features)), np.zeros(n)
@@ -142,7 +142,7 @@ class _ColumnErrors:
 
 def _column_errors(plan: Plan, error: str) -> _ColumnErrors:
     columns = plan.columns
-    dense = columns.dense()
+    dense = columns.scaled(columns.dense())
     labels = plan.task.name in LABEL_TASKS
     is_class = np.array([labels or levels is not None for levels in columns.levels], bool)
     numbers, classes = np.flatnonzero(~is_class), np.flatnonzero(is_class)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -175,6 +175,7 @@ def make_plan(
     sparse_features = suits_sparse_kernel(dataset.features)
     if around is not None:
         least = float(rules.min_labelled_leaf)
+        _warn_about_few_labels(weight[target.columns.labelled].sum(), least)
         space = two_part_space(target, around, sample_weight, least, sparse_features)
     elif len(target.clustering.columns):
         space = clustering_space(target.columns, target.clustering, sample_weight, sparse_features)
@@ -232,7 +233,7 @@ def _parts(
 
 
 def _counted(clustering: ClusteringColumns, share: float) -> ClusteringColumns:
-    return clustering if share == 1 else ClusteringColumns(clustering.columns, clustering.weights * share)
+    return clustering if share == 1 else replace(clustering, weights=clustering.weights * share)
 
 
 def features_per_node(rules: GrowingRules, dataset: Dataset) -> int:
@@ -314,6 +315,17 @@ def _without_known_value(table: Table) -> list[str]:
 
 def _missing(cells: np.ndarray) -> np.ndarray:
     return np.isnan(cells) if cells.dtype.kind == "f" else cells < 0
+
+
+def _warn_about_few_labels(labelled: float, least: float) -> None:
+    """A child has no labelled weight or at least ``least``; where there is less of it, no child can have any."""
+    if labelled < least:
+        warnings.warn(
+            f"no split is admissible: the labelled examples weigh {labelled:g} together, less than one leaf of "
+            f"min_labelled_leaf={least:g}; lower it, or leave it at 0",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _warn_about(dataset: Dataset, rules: GrowingRules) -> None:

@@ -11,6 +11,8 @@ from omnirank.core.seeds import kernel_seed
 from omnirank.data.table import is_sparse
 from omnirank.ensembles.loss_parts import ErrorGrowth, ErrorMeasure, OutOfBag
 from omnirank.ensembles.plan import Plan
+from omnirank.tasks.columns import ClusteringColumns
+from omnirank.tasks.variances import centred_for_sums
 from omnirank.trees.prototypes import membership
 from omnirank.trees.tree import tree_from_grown
 
@@ -60,30 +62,31 @@ def genie3_per_target(plan: Plan, grown: Any) -> np.ndarray:
     members = membership(grown, np.arange(len(grown.feature)), plan.n_examples)
     if columns.is_sparse and columns.labelled.all() and not np.isnan(columns.matrix.data).any():
         blocks = [slice(None)]
-        scatter = _label_scatter
+        scatter = _sparse_scatter
     else:
         blocks = [slice(start, start + _BLOCK) for start in range(0, len(clustering.columns), _BLOCK)]
         scatter = _scatter
     for block in blocks:
-        terms = scatter(plan, members, clustering.columns[block], clustering.weights[block])
+        chosen = ClusteringColumns(clustering.columns[block], clustering.weights[block], clustering.unit[block])
+        terms = scatter(plan, members, chosen)
         gains = terms[inner + 1] + terms[grown.right[inner]] - terms[inner]
         by_feature = tested @ gains
         by_feature = by_feature.toarray() if is_sparse(by_feature) else by_feature
-        np.add.at(out, columns.variable[clustering.columns[block]], by_feature.T)
+        np.add.at(out, columns.variable[chosen.columns], by_feature.T)
     return out
 
 
-def _label_scatter(plan: Plan, members: Any, chosen: np.ndarray, scale: np.ndarray) -> Any:
-    """Scaled S^2 / K of labels in all nodes; labels that a node lacks cost nothing."""
-    sums = sparse.csr_array(members @ plan.columns.matrix[:, chosen])
+def _sparse_scatter(plan: Plan, members: Any, chosen: ClusteringColumns) -> Any:
+    """Scaled S^2 / K of labels or sparse features in all nodes; those that a node lacks cost nothing."""
+    sums = sparse.csr_array(members @ centred_for_sums(chosen.cells(plan.columns.matrix), plan.weight))
     weight = np.repeat(np.asarray(members.sum(axis=1)).ravel(), np.diff(sums.indptr))
-    sums.data = sums.data**2 / weight * scale[sums.indices]
+    sums.data = sums.data**2 / weight * chosen.weights[sums.indices]
     return sums
 
 
-def _scatter(plan: Plan, members: Any, chosen: np.ndarray, scale: np.ndarray) -> np.ndarray:
+def _scatter(plan: Plan, members: Any, chosen: ClusteringColumns) -> np.ndarray:
     """Scaled (N0 / K0) S^2 / K of the centred columns in all nodes, 0 where nothing is known."""
-    matrix = plan.columns.matrix[:, chosen]
+    matrix = chosen.cells(plan.columns.matrix)
     values = matrix.toarray() if plan.columns.is_sparse else matrix
     known = ~np.isnan(values)
     if plan.columns.is_sparse:
@@ -93,7 +96,7 @@ def _scatter(plan: Plan, members: Any, chosen: np.ndarray, scale: np.ndarray) ->
     values = np.where(known, values - (plan.weight @ values) / total, 0.0)
     sums, weights = members @ values, members @ known.astype(np.float64)
     terms = np.divide(sums**2, weights, out=np.zeros(sums.shape), where=weights > 0)
-    return terms * (plan.weight.sum() / total) * scale
+    return terms * (plan.weight.sum() / total) * chosen.weights
 
 
 def out_of_bag(plan: Plan, grown: Any, counts: np.ndarray, i: int) -> OutOfBag | None:

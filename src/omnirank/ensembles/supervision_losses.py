@@ -122,9 +122,9 @@ def squared_losses(
     means : ndarray of shape (rows, columns)
         What is predicted for them.
     """
-    known = truth.matrix[rows][:, clustering.columns]
+    known = clustering.cells(truth.matrix[rows])
     known = known.toarray() if truth.is_sparse else known
-    return np.nansum((means[:, clustering.columns] - known) ** 2 * clustering.weights, axis=1)
+    return np.nansum((clustering.cells(means) - known) ** 2 * clustering.weights, axis=1)
 
 
 def cross_validated_error(

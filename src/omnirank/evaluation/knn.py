@@ -16,6 +16,7 @@ from omnirank.neighbors.cells import feature_ranges
 from omnirank.neighbors.ml_knn import ml_knn_probabilities, other_neighbors
 from omnirank.neighbors.weighted_knn import neighbor_means, ranking_weights, weighted_neighbors
 from omnirank.tasks import LABEL_TASKS, PrototypeColumns, get_task
+from omnirank.tasks.variances import column_units
 
 __all__ = ["DEFAULT_NEIGHBORS", "NEIGHBORS", "PREDICTORS", "distance_weights", "neighbor_predictions"]
 
@@ -68,9 +69,13 @@ def distance_weights(
     weights = np.zeros(len(ranking))
     weights[kept] = ranking_weights(ranking.scores[kept]) if weighted else 1.0
     if not scaled:
-        span = 2 * feature_ranges(features).span
+        span = np.nan_to_num(feature_ranges(features).span)
+        # the square of a huge range overflows, that of a tiny one vanishes; levels differ by 1
+        largest = span.max(initial=float(features.is_nominal.any()))
+        unit = column_units(np.array([[0.0], [largest]]))
         in_units = weights.copy()
-        in_units[~features.is_nominal] *= np.nan_to_num(span) ** 2
+        in_units[~features.is_nominal] *= (2 * (span / unit)) ** 2
+        in_units[features.is_nominal] /= unit**2
         # features that are all constant leave every example at distance 0
         weights = in_units if in_units.any() else weights
     return weights

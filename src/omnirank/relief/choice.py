@@ -122,7 +122,7 @@ def loss_of_means(task: str, truth: PrototypeColumns, means: np.ndarray, columns
         varying = columns.variance > 0
         if not varying.any():
             return 0.0
-        off = (truth.matrix[:, varying] - means[:, varying]) ** 2
+        off = (columns.scaled(truth.matrix) - columns.scaled(means))[:, varying] ** 2
         known = ~np.isnan(off)
         squared = np.where(known, off, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
         return float(np.mean(np.sqrt(squared / columns.variance[varying])))

@@ -73,8 +73,8 @@ def wrong_share(truth: PrototypeColumns, means: np.ndarray, variable: int) -> fl
     return float(np.mean(np.argmax(actual[known], axis=1) != np.argmax(means[known][:, own], axis=1)))
 
 
-def mean_squared_error(truth: PrototypeColumns, means: np.ndarray, column: int) -> float:
-    """Return the mean squared error of one column over its known values."""
-    actual = truth.matrix[:, column]
+def mean_squared_error(truth: PrototypeColumns, means: np.ndarray, column: int, unit: float = 1.0) -> float:
+    """Return the mean squared error of one column over its known values, both divided by a unit."""
+    actual = truth.matrix[:, column] / unit
     known = ~np.isnan(actual)
-    return float(np.mean((actual[known] - means[known, column]) ** 2)) if known.any() else 0.0
+    return float(np.mean((actual[known] - means[known, column] / unit) ** 2)) if known.any() else 0.0

@@ -12,15 +12,17 @@ training set, and A the sum of the weights of all variables that are not constan
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from omnirank.core.errors import DataError
 from omnirank.data.table import Levels, Table, is_sparse
 from omnirank.data.target import Target
+from omnirank.tasks.variances import column_units, dense_variances, divided, sparse_variances
 
 __all__ = [
     "ClusteringColumns",
@@ -76,13 +78,22 @@ class PrototypeColumns:
         return is_sparse(self.matrix)
 
     @cached_property
+    def unit(self) -> np.ndarray:
+        """Unit of each column's variance: 1, but for columns of extreme range, whose squares floats cannot hold."""
+        return column_units(self.matrix)
+
+    def scaled(self, values: Any) -> Any:
+        """Return values or means of all columns in the units of their variances, where squares are safe."""
+        return divided(values, self.unit)
+
+    @cached_property
     def variance(self) -> np.ndarray:
-        """Biased variance of the known values of each column."""
+        """Biased variance of the known values of each column, in its `unit`."""
         return _variances(self, None)
 
     @property
     def impurity(self) -> np.ndarray:
-        """Impurity of each variable: variance of a number or label, Gini index of a nominal variable."""
+        """Impurity of each variable: variance of a number (in its `unit`) or label, Gini index of a nominal one."""
         return np.bincount(self.variable, weights=self.variance, minlength=self.n_variables)
 
     def dense(self) -> np.ndarray:
@@ -105,10 +116,17 @@ class ClusteringColumns:
         with two levels one column is enough.
     weights : ndarray (C,)
         lambda of each column; the total impurity of the training set is 1 when targets are normalised.
+    unit : ndarray (C,)
+        What each column is divided by before it is weighed: 1, but for extreme ranges.
     """
 
     columns: np.ndarray
     weights: np.ndarray
+    unit: np.ndarray
+
+    def cells(self, values: Any) -> Any:
+        """Return these columns of values or means of all prototype columns, each in its unit."""
+        return divided(values[:, self.columns], self.unit)
 
 
 def prototype_columns(target: Target, weights: np.ndarray | None = None) -> PrototypeColumns:
@@ -227,7 +245,20 @@ def clustering_columns(
     paired = (np.bincount(owner, minlength=columns.n_variables) == 2)[owner]
     second = paired & np.append(False, owner[1:] == owner[:-1])
     weights = scale[owner] * np.where(paired, 2.0, 1.0)
-    return ClusteringColumns(positions[~second], weights[~second])
+    kept = positions[~second]
+    if not normalize:
+        _refuse_units(columns, kept)
+    return ClusteringColumns(kept, weights[~second], columns.unit[kept])
+
+
+def _refuse_units(columns: PrototypeColumns, positions: np.ndarray) -> None:
+    """Variances that are not divided by those of the training set must be numbers as they are."""
+    odd = positions[columns.unit[positions] != 1]
+    if len(odd):
+        raise DataError(
+            f"target {columns.names[columns.variable[odd[0]]]!r} has a range of about {columns.unit[odd[0]]:.0e}, "
+            "whose square floats do not hold: set normalize_targets=True, or change its unit"
+        )
 
 
 def plain_columns(columns: PrototypeColumns, clustering: ClusteringColumns) -> ClusteringColumns:
@@ -254,41 +285,12 @@ def plain_columns(columns: PrototypeColumns, clustering: ClusteringColumns) -> C
     """
     weights = columns.weights[columns.variable[clustering.columns]].astype(np.float64)
     variance = columns.variance[clustering.columns]
-    return ClusteringColumns(clustering.columns, weights * (clustering.weights @ variance) / (weights @ variance))
+    return replace(clustering, weights=weights * (clustering.weights @ variance) / (weights @ variance))
 
 
 def _variances(columns: PrototypeColumns, sample_weight: np.ndarray | None) -> np.ndarray:
-    """Biased variance of the known values of every column."""
+    """Biased variance of the known values of every column, in its unit."""
     weight = columns.labelled.astype(np.float64)
     if sample_weight is not None:
         weight = weight * sample_weight
-    if columns.is_sparse:
-        return _sparse_variances(columns.matrix, weight)
-    used = weight > 0
-    return np.array([_variance(cells[used], weight[used]) for cells in columns.matrix.T])
-
-
-def _variance(cells: np.ndarray, weight: np.ndarray) -> float:
-    known = ~np.isnan(cells)
-    if not known.all():
-        cells, weight = cells[known], weight[known]
-    # A constant column has variance 0 exactly, though its mean may be rounded.
-    if not len(cells) or (cells == cells[0]).all():
-        return 0.0
-    mean = weight @ cells / weight.sum()
-    return float(weight @ (cells - mean) ** 2 / weight.sum())
-
-
-def _sparse_variances(matrix: Any, weight: np.ndarray) -> np.ndarray:
-    """Variances from the stored cells only; below 1e-14 of the mean square is rounding, not variance."""
-    n_columns = matrix.shape[1]
-    unknown = np.isnan(matrix.data)
-    stored_weight = np.repeat(weight, np.diff(matrix.indptr))
-    values = np.where(unknown, 0.0, matrix.data)
-    known = weight.sum() - np.bincount(matrix.indices, stored_weight * unknown, n_columns)
-    first = np.bincount(matrix.indices, stored_weight * values, n_columns)
-    second = np.bincount(matrix.indices, stored_weight * values**2, n_columns)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        variance = second / known - (first / known) ** 2
-        varies = (known > 0) & (variance > 1e-14 * second / known)
-    return np.where(varies, variance, 0.0)
+    return (sparse_variances if columns.is_sparse else dense_variances)(columns.scaled(columns.matrix), weight)

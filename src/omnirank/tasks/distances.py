@@ -10,6 +10,7 @@ from scipy import sparse
 from omnirank.core.errors import ParameterError
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
+from omnirank.tasks.variances import column_units
 
 __all__ = ["euclidean_mu", "target_distance"]
 
@@ -121,18 +122,20 @@ def _check_kind(kind: str, allowed: tuple[str, ...]) -> None:
 def _mean_distance(target: Target, first: np.ndarray, second: np.ndarray) -> np.ndarray:
     a, b = target.values[first], target.values[second]
     known = ~np.isnan(a) & ~np.isnan(b)
-    distances = np.where(target.is_nominal, a != b, np.abs(a - b) / _spans(target))
+    span, unit = _spans(target)
+    distances = np.where(target.is_nominal, a != b, np.abs(a / unit - b / unit) / span)
     count = known.sum(axis=1)
     total = np.where(known, distances, 0.0).sum(axis=1)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def _spans(target: Target) -> np.ndarray:
-    """Range of each variable's known values; 1 where there is none, since all distances are 0 then."""
+def _spans(target: Target) -> tuple[np.ndarray, np.ndarray]:
+    """Range of each variable's known values, and its unit; 1 where there is none, since all distances are 0 then."""
+    unit = column_units(target.values)
     unknown = np.isnan(target.values)
-    highest = np.where(unknown, -np.inf, target.values).max(axis=0)
-    lowest = np.where(unknown, np.inf, target.values).min(axis=0)
-    return np.where(highest > lowest, highest - lowest, 1.0)
+    highest = np.where(unknown, -np.inf, target.values / unit).max(axis=0)
+    lowest = np.where(unknown, np.inf, target.values / unit).min(axis=0)
+    return np.where(highest > lowest, highest - lowest, 1.0), unit
 
 
 # -- label sets ---------------------------------------------------------------------------------------

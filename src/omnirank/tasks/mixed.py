@@ -53,7 +53,8 @@ class MixedTargets(Task):
         parts = []
         for v in np.flatnonzero(impurity > 0).tolist():
             if columns.levels[v] is None:
-                error = mean_squared_error(truth, means, int(np.argmax(columns.variable == v)))
+                column = int(np.argmax(columns.variable == v))
+                error = mean_squared_error(truth, means, column, columns.unit[column])
             else:
                 error = wrong_share(truth, means, v)
             parts.append(error / impurity[v])

@@ -42,7 +42,8 @@ class MultiTargetRegression(Task):
         varying = np.flatnonzero(columns.variance > 0).tolist()
         if not varying:
             return 0.0
-        return float(np.mean([mean_squared_error(truth, means, j) / columns.variance[j] for j in varying]))
+        errors = [mean_squared_error(truth, means, j, columns.unit[j]) for j in varying]
+        return float(np.mean(errors / columns.variance[varying]))
 
 
 class Regression(MultiTargetRegression):

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.tasks.columns import PrototypeColumns
+from omnirank.tasks.variances import divided
 
 __all__ = ["membership", "node_means", "parents_of"]
 
@@ -48,25 +49,27 @@ def node_means(grown: Any, columns: PrototypeColumns, leaves_only: bool = True) 
     """
     n_rows = len(columns.labelled)
     leaf = grown.feature < 0
+    large = np.maximum(columns.unit, 1.0)  # sums of huge numbers would overflow
     if columns.is_sparse and columns.labelled.all() and not np.isnan(columns.matrix.data).any():
         nodes = np.flatnonzero(leaf) if leaves_only else np.arange(len(leaf))
         weights = membership(grown, nodes, n_rows)
-        means = sparse.csr_array(weights @ columns.matrix)
+        means = sparse.csr_array(weights @ divided(columns.matrix, large))
         # Divided, not multiplied by the reciprocal: 49 of 98 must be 1/2 exactly, the threshold of a label.
         means.data /= np.repeat(grown.weight[nodes], np.diff(means.indptr))
-        return means, _rows_of(nodes, len(leaf))
-    values = columns.dense()
+        return divided(means, 1 / large), _rows_of(nodes, len(leaf))
+    values = divided(columns.dense(), large)
     known = ~np.isnan(values)
     if known.all():
         nodes = np.flatnonzero(leaf) if leaves_only else np.arange(len(leaf))
         means = (membership(grown, nodes, n_rows) @ values) / grown.weight[nodes, None]
-        return means, _rows_of(nodes, len(leaf))
+        return divided(means, 1 / large), _rows_of(nodes, len(leaf))
     nodes = np.arange(len(leaf))
     weights = membership(grown, nodes, n_rows)
     sums, known_weight = weights @ np.where(known, values, 0.0), weights @ known.astype(np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = sums / known_weight
     parent = parents_of(grown)
+    means = divided(means, 1 / large)
     empty = known_weight <= 0
     means[0, empty[0]] = 0.0
     lacking = np.flatnonzero(empty.any(axis=1))

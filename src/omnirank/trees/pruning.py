@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from omnirank.data.table import is_sparse
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns, plain_columns
+from omnirank.tasks.variances import centred_for_sums
 from omnirank.trees.prototypes import membership, node_means
 
 __all__ = [
@@ -61,7 +64,7 @@ def prune(
     errors = node_errors(grown, columns, clustering, weight, around)
     if rule.plain:
         plain = plain_columns(columns, clustering)
-        change = ClusteringColumns(clustering.columns, plain.weights - clustering.weights)
+        change = replace(clustering, weights=plain.weights - clustering.weights)
         errors = np.maximum(errors + all_node_errors(grown, columns, change, weight), 0.0)
     return prune_m5(grown, errors, rule.penalty)
 
@@ -158,9 +161,10 @@ def all_node_errors(
 ) -> np.ndarray:
     """Return E of each node as :func:`node_errors`, but in any weights: not from the gains of the tree's tests."""
     nodes, n_rows = np.arange(len(grown.feature)), len(columns.labelled)
-    values = columns.matrix[:, clustering.columns]
+    values = clustering.cells(columns.matrix)
     total = weight.sum()
     if is_sparse(values) and not np.isnan(values.data).any():
+        values = centred_for_sums(values, weight * columns.labelled)
         rows = membership(grown, nodes, n_rows)
         rows.data = rows.data * columns.labelled[rows.indices]
         known = rows.sum(axis=1)
@@ -187,15 +191,18 @@ def leaf_errors(grown: Any, columns: PrototypeColumns, clustering: ClusteringCol
     means, row = node_means(grown, columns)
     leaves = np.flatnonzero(row >= 0)
     if is_sparse(means):  # all known
-        own, squares = means[:, clustering.columns], columns.matrix[:, clustering.columns]
+        own, squares = clustering.cells(means), clustering.cells(columns.matrix)
         if ((squares.data == 0) | (squares.data == 1)).all():  # the variance is p (1 - p)
             own.data = own.data * (1 - own.data)
             return grown.weight[leaves] * (own @ clustering.weights)
+        rows, squares = membership(grown, leaves, len(columns.labelled)), centred_for_sums(squares, weight)
+        own = sparse.csr_array(rows @ squares)
+        own.data = (own.data / np.repeat(grown.weight[leaves], np.diff(own.indptr))) ** 2
         squares.data = squares.data**2
-        of_leaves = membership(grown, leaves, len(columns.labelled)) @ (squares @ clustering.weights)
-        own.data = own.data**2
-        return np.maximum(of_leaves - grown.weight[leaves] * (own @ clustering.weights), 0.0)
-    values = columns.matrix[:, clustering.columns]
+        return np.maximum(
+            rows @ (squares @ clustering.weights) - grown.weight[leaves] * (own @ clustering.weights), 0.0
+        )
+    values = clustering.cells(columns.matrix)
     values = values.toarray() if is_sparse(values) else values
     values[~columns.labelled] = np.nan
     known = ~np.isnan(values)
@@ -203,7 +210,7 @@ def leaf_errors(grown: Any, columns: PrototypeColumns, clustering: ClusteringCol
     # in preorder the rows of the leaves follow each other
     leaf = np.repeat(np.arange(len(leaves)), (grown.last - grown.first)[leaves])
     rows = grown.rows.astype(np.int64)
-    distance = np.where(known[rows], values[rows] - means[:, clustering.columns][leaf], 0.0)
+    distance = np.where(known[rows], values[rows] - clustering.cells(means)[leaf], 0.0)
     return np.bincount(leaf, grown.row_weight * (distance**2 @ scale), len(leaves))
 
 

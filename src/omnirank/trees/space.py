@@ -15,6 +15,7 @@ from scipy import sparse
 
 from omnirank.core.errors import DataError
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
+from omnirank.tasks.variances import centred_for_sums
 
 __all__ = ["clustering_space", "constant_space", "two_part_space"]
 
@@ -60,16 +61,16 @@ def clustering_space(
         raise DataError("the target is constant: there is nothing to split on")
     scale = np.sqrt(clustering.weights)
     if columns.is_sparse:
-        matrix = columns.matrix[:, clustering.columns]
+        matrix = clustering.cells(columns.matrix)
         if columns.labelled.all() and not np.isnan(matrix.data).any():
             if ((matrix.data == 0) | (matrix.data == 1)).all():
                 return _label_sets(matrix, scale)
             if sparse_features:
-                return _sparse_rows(matrix, scale)
+                return _sparse_rows(matrix, scale, sample_weight)
         values = matrix.toarray()
         values[~columns.labelled] = np.nan
     else:
-        values = columns.matrix[:, clustering.columns]
+        values = clustering.cells(columns.matrix)
     known = ~np.isnan(values)
     if known.all():
         if _is_label_matrix(values):
@@ -182,10 +183,10 @@ def _label_sets(matrix: Any, scale: np.ndarray) -> Any:
     return LabelSets(matrix.indptr.astype(np.uint32), matrix.indices.astype(np.uint32), scale)
 
 
-def _sparse_rows(matrix: Any, scale: np.ndarray) -> Any:
+def _sparse_rows(matrix: Any, scale: np.ndarray, weight: np.ndarray | None) -> Any:
     from omnirank.trees.kernels.cell_gains import SparseRows
 
-    matrix = sparse.csr_array(matrix)
+    matrix = sparse.csr_array(centred_for_sums(matrix, np.ones(matrix.shape[0]) if weight is None else weight))
     matrix.eliminate_zeros()
     values = matrix.data * scale[matrix.indices]
     return SparseRows(matrix.indptr.astype(np.uint32), matrix.indices.astype(np.uint32), values, scale)

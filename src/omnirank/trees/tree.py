@@ -195,7 +195,9 @@ def _midpoints(table: Table, features: np.ndarray, low_rows: np.ndarray, high_ro
     else:
         slots = table.slots[features]
         low, high = table.numeric[low_rows, slots], table.numeric[high_rows, slots]
-    middle = low + (high - low) / 2
+    with np.errstate(over="ignore"):
+        middle = low + (high - low) / 2
+    middle = np.where(np.isinf(middle), low / 2 + high / 2, middle)  # the difference of two numbers may be infinite
     return np.where((middle >= low) & (middle < high), middle, low).astype(np.float64)
 
 

@@ -109,7 +109,7 @@ def explained_by_clusters(columns: PrototypeColumns, clusters: np.ndarray, form:
     >>> explained_by_clusters(prototype_columns(target), np.array([0, 0, 1, 1]))
     0.8
     """
-    values = columns.dense()
+    values = columns.scaled(columns.dense())
     whole = columns.impurity
     within = np.zeros(values.shape[1])
     n_known = np.maximum((~np.isnan(values)).sum(axis=0), 1)

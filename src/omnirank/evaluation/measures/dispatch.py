@@ -34,9 +34,9 @@ class _Case:
     threshold: float
 
     @property
-    def impurity(self) -> np.ndarray:
-        """Impurity of every variable, on the set that the user chose."""
-        return (self.training if self.variance == "training" else self.truth).impurity
+    def normal(self) -> PrototypeColumns:
+        """The set that the user chose, whose impurities errors are relative to."""
+        return self.training if self.variance == "training" else self.truth
 
 
 def measure(
@@ -172,8 +172,11 @@ def _hierarchical(case: _Case) -> dict[str, float]:
 
 
 def _features(case: _Case) -> dict[str, float]:
-    errors = features.squared_errors(case.truth, case.means)
-    return features.feature_measures(errors, case.impurity / np.where(_is_nominal(case.truth), 2.0, 1.0))
+    normal = case.normal
+    errors = features.squared_errors(case.truth, case.means, normal.unit)
+    spread = normal.impurity / np.where(_is_nominal(case.truth), 2.0, 1.0)
+    first = np.searchsorted(normal.variable, np.arange(normal.n_variables))
+    return features.feature_measures(errors, spread, normal.unit[first])
 
 
 _FAMILIES: dict[str, Callable[[_Case], dict[str, float]]] = {
@@ -201,7 +204,10 @@ def _of_variable(case: _Case, variable: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _of_numbers(case: _Case, variables: np.ndarray) -> dict[str, float]:
     at = np.flatnonzero(np.isin(case.truth.variable, variables))
-    return numbers.number_measures(case.truth.matrix[:, at], case.means[:, at], case.impurity[variables])
+    normal = case.normal
+    return numbers.number_measures(
+        case.truth.matrix[:, at], case.means[:, at], normal.impurity[variables], normal.unit[at]
+    )
 
 
 def _is_nominal(columns: PrototypeColumns) -> np.ndarray:

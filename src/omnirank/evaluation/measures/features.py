@@ -9,12 +9,22 @@ from __future__ import annotations
 import numpy as np
 
 from omnirank.tasks import PrototypeColumns
+from omnirank.tasks.variances import divided
 
 __all__ = ["feature_measures", "squared_errors"]
 
 
-def squared_errors(truth: PrototypeColumns, means: np.ndarray) -> np.ndarray:
+def squared_errors(truth: PrototypeColumns, means: np.ndarray, unit: np.ndarray) -> np.ndarray:
     """Return the mean squared error of every feature over its known values; NaN where there is none.
+
+    Parameters
+    ----------
+    truth : PrototypeColumns
+        The features of the test examples.
+    means : ndarray
+        What is predicted for each column.
+    unit : ndarray
+        In which errors of each column are measured.
 
     Examples
     --------
@@ -24,10 +34,10 @@ def squared_errors(truth: PrototypeColumns, means: np.ndarray) -> np.ndarray:
     >>> from omnirank.evaluation.measures.features import squared_errors
     >>> from omnirank.tasks import prototype_columns
     >>> target, _ = target_from(pd.DataFrame({"kind": ["a", "b"], "size": [0.5, 1.5]}))
-    >>> squared_errors(prototype_columns(target), np.array([[1.0, 0.0, 1.5], [1.0, 0.0, 1.5]])).tolist()
+    >>> squared_errors(prototype_columns(target), np.array([[1.0, 0.0, 1.5], [1.0, 0.0, 1.5]]), np.ones(3)).tolist()
     [0.5, 0.5]
     """
-    squares = (truth.dense() - means) ** 2
+    squares = (divided(truth.dense(), unit) - divided(means, unit)) ** 2
     known = ~np.isnan(squares)
     n_known = known.sum(axis=0)
     sums = np.where(known, squares, 0.0).sum(axis=0)
@@ -36,7 +46,7 @@ def squared_errors(truth: PrototypeColumns, means: np.ndarray) -> np.ndarray:
     return np.bincount(truth.variable, weights=by_column, minlength=truth.n_variables)
 
 
-def feature_measures(errors: np.ndarray, spread: np.ndarray) -> dict[str, float]:
+def feature_measures(errors: np.ndarray, spread: np.ndarray, unit: np.ndarray) -> dict[str, float]:
     """Return the measures of predicted features.
 
     Parameters
@@ -46,19 +56,23 @@ def feature_measures(errors: np.ndarray, spread: np.ndarray) -> dict[str, float]
     spread : ndarray
         The error of predicting the mean: the variance of a number, half the Gini index of a nominal feature. Features
         without spread are left out of the RRMSE.
+    unit : ndarray
+        In which both are measured.
 
     Examples
     --------
     >>> import numpy as np
     >>> from omnirank.evaluation.measures.features import feature_measures
-    >>> feature_measures(np.array([4.0, 16.0]), np.array([4.0, 0.0]))
+    >>> feature_measures(np.array([4.0, 16.0]), np.array([4.0, 0.0]), np.ones(2))
     {'top_features_rmse': 3.0, 'mse': 10.0, 'rrmse': 1.0}
     """
     defined = ~np.isnan(errors)
     varying = defined & (spread > 0)
+    with np.errstate(over="ignore"):  # squares of numbers beyond 1e154 are infinite
+        squares = errors[defined] * unit[defined] ** 2
     return {
-        "top_features_rmse": _mean(np.sqrt(errors[defined])),
-        "mse": _mean(errors[defined]),
+        "top_features_rmse": _mean(np.sqrt(errors[defined]) * unit[defined]),
+        "mse": _mean(squares),
         "rrmse": _mean(np.sqrt(errors[varying] / spread[varying])),
     }
 

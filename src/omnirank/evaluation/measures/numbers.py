@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from omnirank.tasks.variances import column_units, divided
+
 __all__ = ["mae", "number_measures", "r2", "rmse", "rrmse", "rrmse_by_target"]
 
 
@@ -48,7 +50,11 @@ def rrmse_by_target(truth: Any, predicted: Any, variance: Any = None) -> np.ndar
     [1.0, nan]
     """
     truth, predicted = _columns(truth), _columns(predicted)
-    variance = _variance(truth) if variance is None else np.atleast_1d(np.asarray(variance, dtype=np.float64))
+    if variance is None:
+        unit = column_units(truth)
+        truth, predicted = divided(truth, unit), divided(predicted, unit)
+        variance = _variance(truth)
+    variance = np.atleast_1d(np.asarray(variance, dtype=np.float64))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(variance > 0, np.sqrt(_mean_squares(truth, predicted) / variance), np.nan)
 
@@ -62,7 +68,9 @@ def rmse(truth: Any, predicted: Any) -> float:
     >>> rmse([0.0, 2.0], [3.0, -1.0])
     3.0
     """
-    return _mean(np.sqrt(_mean_squares(_columns(truth), _columns(predicted))))
+    truth, predicted = _columns(truth), _columns(predicted)
+    unit = column_units(np.vstack([truth, predicted]))
+    return _mean(np.sqrt(_mean_squares(divided(truth, unit), divided(predicted, unit))) * unit)
 
 
 def mae(truth: Any, predicted: Any) -> float:
@@ -89,23 +97,34 @@ def r2(truth: Any, predicted: Any) -> float:
     0.5
     """
     truth, predicted = _columns(truth), _columns(predicted)
+    unit = column_units(truth)
+    truth, predicted = divided(truth, unit), divided(predicted, unit)
     variance = _variance(truth)
     with np.errstate(divide="ignore", invalid="ignore"):
         return _mean(np.where(variance > 0, 1 - _mean_squares(truth, predicted) / variance, np.nan))
 
 
-def number_measures(truth: np.ndarray, predicted: np.ndarray, variance: np.ndarray) -> dict[str, float]:
+def number_measures(
+    truth: np.ndarray, predicted: np.ndarray, variance: np.ndarray, unit: np.ndarray
+) -> dict[str, float]:
     """Return all measures of predicted numbers.
+
+    Parameters
+    ----------
+    truth, predicted : ndarray of shape (n, T)
+        Numbers; NaN in the truth is unknown.
+    variance, unit : ndarray of shape (T,)
+        Variance of each target in units of its own.
 
     Examples
     --------
     >>> import numpy as np
     >>> from omnirank.evaluation.measures.numbers import number_measures
-    >>> number_measures(np.array([[0.0], [2.0]]), np.array([[1.0], [1.0]]), np.array([4.0]))
+    >>> number_measures(np.array([[0.0], [2.0]]), np.array([[1.0], [1.0]]), np.array([4.0]), np.ones(1))
     {'rrmse': 0.5, 'rmse': 1.0, 'mae': 1.0, 'r2': 0.0}
     """
     return {
-        "rrmse": rrmse(truth, predicted, variance),
+        "rrmse": rrmse(divided(truth, unit), divided(predicted, unit), variance),
         "rmse": rmse(truth, predicted),
         "mae": mae(truth, predicted),
         "r2": r2(truth, predicted),

@@ -14,7 +14,7 @@ from omnirank.core.compiled import dispatched, inlined
 from omnirank.trees.kernels.cells import add_row, clear, n_sums, step
 from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.kernels.spaces import ROUNDING, DenseColumns, OneColumn
-from omnirank.trees.kernels.two_parts import TwoParts, admissible
+from omnirank.trees.kernels.two_parts import TwoParts, allowed_gain
 
 
 class SparseRows(NamedTuple):
@@ -182,10 +182,8 @@ def _two_gain(space, q, p, k, norm, total, sums, running):
     end = n_sums(space.features) + n_sums(space.target)
     at = end + 1
     labelled = running[at + LABELLED]
+    part = running[at + KNOWN]
+    known = sums[end + KNOWN]
     if labelled > 0.0 and labelled < sums[end + LABELLED]:
-        part = running[at + KNOWN]
-        known = sums[end + KNOWN]
         gain += _gain(running[at], running[at + ALONG], part, sums[end + NORM], known)
-        if space.least > 0.0 and not admissible(part, known, space.least):
-            gain = -1.0
-    return gain
+    return allowed_gain(space, gain, part, known)

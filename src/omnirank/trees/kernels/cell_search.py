@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import dispatched, inlined
-from omnirank.core.kernels.vector import count_bits
 from omnirank.trees.kernels.cell_gains import split_gain
 from omnirank.trees.kernels.cells import BinaryCells, BinaryDraws, DrawnCells, ValuedCells, clear, step
-from omnirank.trees.kernels.random import mix, tie_priority, unit
+from omnirank.trees.kernels.random import between, mix, tie_priority, unit
 from omnirank.trees.kernels.split import SLACK, TIE
 
 # Nodes of up to this many rows look features up row by row (in bits), larger ones filter the feature's rows.
@@ -173,7 +172,7 @@ def _threshold(features, low, high, state):
     """Uniform between two of the features' values, below the larger one."""
     smallest = features.values[low]
     largest = features.values[high]
-    threshold = features.values.dtype.type(smallest + unit(state) * (largest - smallest))
+    threshold = features.values.dtype.type(between(smallest, largest, unit(state)))
     return threshold if threshold < largest else smallest
 
 
@@ -317,5 +316,5 @@ def _midpoint(features, best, test):
     start = features.value_starts[test[FEATURE]]
     low = features.values[start + test[BELOW]]
     high = features.values[start + test[ABOVE]]
-    middle = low + (high - low) * features.half[0]
+    middle = between(low, high, features.half[0])
     return middle if low <= middle < high else low

@@ -14,7 +14,7 @@ from omnirank.core.compiled import dispatched, inlined
 from omnirank.trees.kernels.blocks import DenseBlocks
 from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.kernels.order import OTHER
-from omnirank.trees.kernels.random import mix, unit
+from omnirank.trees.kernels.random import between, mix, unit
 from omnirank.trees.kernels.spaces import GAIN, DenseColumns, OneColumn, subset_gain
 from omnirank.trees.kernels.split import (
     LOW_ROW,
@@ -54,7 +54,7 @@ def draw_threshold(space, node, features, f, rows, weight, lo, n, total, setting
     smallest, largest, n_missing = _read_cells(features.cells, f, rows, lo, n, work.floats)
     if not smallest < largest:
         return
-    threshold = np.float64(features.cells.dtype.type(smallest + unit(state) * (largest - smallest)))
+    threshold = np.float64(features.cells.dtype.type(between(smallest, largest, unit(state))))
     if threshold >= largest:  # rounding
         threshold = smallest
     _try_threshold(space, node, f, weight, lo, n, total, settings, seed, work, threshold, 0)

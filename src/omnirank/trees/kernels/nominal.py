@@ -13,9 +13,10 @@ import numpy as np
 
 from omnirank.core.compiled import dispatched, inlined, part
 from omnirank.trees.kernels.draw import draw_threshold
+from omnirank.trees.kernels.level_sets import MOST_GREEDY_LEVELS, ONE_AGAINST_REST, search_level_sets
 from omnirank.trees.kernels.order import ORDER, OTHER, order_rows
 from omnirank.trees.kernels.random import below, mix
-from omnirank.trees.kernels.spaces import level_sums, subset_gain
+from omnirank.trees.kernels.spaces import level_sums
 from omnirank.trees.kernels.split import (
     CUT,
     LOW_ROW,
@@ -27,9 +28,6 @@ from omnirank.trees.kernels.split import (
     search_scratch,
     try_rows,
 )
-
-# Settings.nominal_search of sets of levels: this, or greedy.
-ONE_AGAINST_REST = 2
 
 # Levels whose means explain no more than this share of a node's impurity are equal up to rounding.
 EQUAL_LEVELS = 1e-14
@@ -145,9 +143,16 @@ def _no_sets(space, node, features, f, weight, lo, n, present, n_missing, total,
 
 @search_sets.kind(MixedSets)
 def _sets_of_levels(space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work):
-    if present == 2:
+    if present == 2 or (present > MOST_GREEDY_LEVELS and settings.nominal_search != ONE_AGAINST_REST):
         return False
-    _search_level_sets(space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work)
+    _number_by_code(features.n_levels[f], work.rank, work.level, work.code, features.missing, n)
+    found = search_level_sets(
+        space, node, f, features.n_levels[f], weight, lo, n, present, n_missing, total, settings, seed, work
+    )
+    if found:
+        work.test[CUT] = 0
+        work.test[MISSING_LEFT] = found - 1
+        work.test[LOW_ROW] = -1
     return True
 
 
@@ -408,34 +413,3 @@ def _try_level_set(space, node, features, f, weight, lo, n, n_missing, total, se
         work.test[MISSING_LEFT] = outcome - 1
         work.test[LOW_ROW] = -1
         _remember_subset(features.n_levels[f], 0, work.rank, work.subset)
-
-
-@part
-def _search_level_sets(space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work):
-    """One level against the rest, or greedy: keep adding the level that gains most while the gain grows."""
-    n_levels = features.n_levels[f]
-    rank = work.rank
-    outside = np.zeros(n_levels, np.int64)  # -1 = absent, 0 = in the subset, 1 = outside
-    for v in range(n_levels):
-        outside[v] = 1 if rank[v] >= 0 else -1
-    rounds = 1 if settings.nominal_search == ONE_AGAINST_REST else present - 1
-    last_gain = 0.0
-    for _ in range(rounds):
-        best_level = -1
-        best_gain = last_gain
-        for v in range(n_levels):
-            if outside[v] != 1:
-                continue
-            for u in range(n_levels):
-                rank[u] = outside[u]
-            rank[v] = 0
-            _try_level_set(space, node, features, f, weight, lo, n, n_missing, total, settings, seed, work)
-            n_left = _list_rows(features, n, work)
-            gain, _k = subset_gain(space, node, weight, lo, total, work.ints, n_left)
-            if gain > best_gain * (1.0 + TIE):
-                best_gain = gain
-                best_level = v
-        if best_level < 0:
-            return
-        outside[best_level] = 0
-        last_gain = best_gain

@@ -43,6 +43,15 @@ def unit(state):
 
 
 @inlined
+def between(low, high, share):
+    """The number that lies a share of the way from low to high, also where their difference is infinite."""
+    span = high - low
+    if span == np.inf:  # low < 0 < high; the maximum keeps the compiler from factoring the share out
+        return (1.0 - share) * low + max(share * high, 0.0)
+    return low + share * span
+
+
+@inlined
 def tie_priority(seed, feature, position, first):
     """Among equal gains the candidate of highest priority wins: by the seed, or the first one."""
     place = (np.uint64(feature) << np.uint64(32)) | np.uint64(position)

@@ -107,10 +107,18 @@ def _open_both(space, node, rows, weight, lo, n):
 
 
 @inlined
-def admissible(k, known, least):
-    """Whether both sides have no labelled rows, or enough of them."""
+def allowed_gain(space, gain, k, known):
+    """The gain of sending k of the labelled weight to one side: -1 unless each side has none of it, or enough.
+
+    The rule of every search, on dense codes and on sparse cells. Where all labelled rows go to one side, that side
+    needs enough as well: no split of a node that has too few of them is admissible.
+    """
+    if space.least <= 0.0:
+        return gain
     slack = SLACK * known
-    return (k <= slack or k >= least - slack) and (known - k <= slack or known - k >= least - slack)
+    one = k <= slack or k >= space.least - slack
+    other = known - k <= slack or known - k >= space.least - slack
+    return gain if one and other else -1.0
 
 
 @prefix_gains.kind(TwoParts)
@@ -145,10 +153,7 @@ def _prefix_both(space, node, weight, lo, total, ints, part, n, floats):
             gain = node.floats[GAIN, j]
             k = node.floats[SPLIT_OFF, j]
             j += 1
-        if space.least > 0.0 and not admissible(k, known, space.least):
-            floats[GAIN, t] = -1.0
-        else:
-            floats[GAIN, t] += gain
+        floats[GAIN, t] = allowed_gain(space, floats[GAIN, t] + gain, k, known)
 
 
 @subset_gain.kind(TwoParts)
@@ -166,12 +171,11 @@ def _subset_both(space, node, weight, lo, total, ints, n):
         if p >= 0:
             node.ints[OTHER, m] = p
             m += 1
+    k_known = 0.0 if m == 0 else known
     if m > 0 and m < np.int64(node.totals[1]):
         own, k_known = subset_gain(space.target, node.target, node.weight, 0, known, node.ints, m)
         gain += own
-        if space.least > 0.0 and not admissible(k_known, known, space.least):
-            gain = -1.0
-    return gain, k
+    return allowed_gain(space, gain, k_known, known), k
 
 
 both_gains.kind(TwoParts)(two_scans)
