@@ -146,8 +146,8 @@ def _uncounted(typing_context, arrays):
 
 # uncounted(arrays): the same array or tuple of arrays without reference counts, for use inside a function whose
 #     caller keeps the arrays alive; counting references to scratch memory costs more than small nodes do
-# smaller(a, b), larger(a, b): as min and max, for numbers of the type of the first; Numba compiles its own min and max as
-#     functions, once more for every type
+# smaller(a, b), larger(a, b): min and max of numbers of the first one's type; Numba would compile its own min and max
+#     as functions, anew for every type
 # count_smaller(values, start, limit): how many of the 32 unsigned values from start are below limit
 # count_bits(word): how many bits of an unsigned integer of 64 bits are set
 # add_running_norms_L(matrix, column, order, part, n, out, out_part):

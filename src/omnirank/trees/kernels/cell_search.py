@@ -7,16 +7,17 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import dispatched, inlined
+from omnirank.core.kernels.vector import count_bits
+from omnirank.trees.kernels.candidates import FEATURE, better, is_light, next_state
 from omnirank.trees.kernels.cell_gains import split_gain
 from omnirank.trees.kernels.cells import BinaryCells, BinaryDraws, DrawnCells, ValuedCells, clear, step
-from omnirank.trees.kernels.random import between, mix, tie_priority, unit
-from omnirank.trees.kernels.split import SLACK, TIE
+from omnirank.trees.kernels.random import between, unit
 
 # Nodes of up to this many rows look features up row by row (in bits), larger ones filter the feature's rows.
 FEW_ROWS = 60
 
-# Parts of a test: feature, rows split off from the top (1) or the bottom (0), codes around the cut; tie and state.
-FEATURE, FROM_TOP, BELOW, ABOVE, PRIORITY, STATE = 0, 1, 2, 3, 4, 5
+# Further parts of a test: rows split off from the top (1) or the bottom (0), codes around the cut.
+FROM_TOP, BELOW, ABOVE = 3, 4, 5
 
 
 class SparseWork(NamedTuple):
@@ -126,15 +127,7 @@ def _find_valued(features, f, work, lo, hi, tag):
 @inlined
 def _try(gain, k, f, position, total, settings, seed, best, test):
     """Whether splitting off k of the total weight is the best so far."""
-    least = settings.min_leaf - SLACK
-    if gain <= best[0] * (1.0 - TIE) or k < least or total - k < least:
-        return False
-    priority = tie_priority(seed, f, position, settings.first_tie)
-    if gain <= best[0] * (1.0 + TIE) and (test[FEATURE] < 0 or priority <= np.uint64(test[PRIORITY])):
-        return False
-    best[0] = max(gain, best[0])
-    test[PRIORITY] = np.int64(priority)
-    return True
+    return not is_light(k, total, settings.min_leaf) and better(gain, f, position, settings.first_tie, seed, best, test)
 
 
 @dispatched(1)
@@ -159,8 +152,7 @@ def _search_binary(space, features, f, weight_of, work, n, size, total, norm, to
 @search_cells.kind(BinaryDraws)
 def _draw_binary(space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test):
     """Extra trees: split off the rows that are not 0; the threshold is uniform between both values."""
-    state = mix(np.uint64(test[STATE]))
-    test[STATE] = np.int64(state)
+    state = next_state(test)
     if 0 < n < size:
         if _split_off(space, features, f, weight_of, work, n, total, norm, top, settings, seed, best, test, 0):
             start = features.value_starts[f]
@@ -182,8 +174,7 @@ def _split_off(space, features, f, weight_of, work, n, total, norm, top, setting
     k = 0.0
     for i in range(n):
         k += weight_of[work.found[i]]
-    least = settings.min_leaf - SLACK
-    if k < least or total - k < least:
+    if is_light(k, total, settings.min_leaf):
         return False
     q = 0.0
     p = 0.0
@@ -197,7 +188,6 @@ def _split_off(space, features, f, weight_of, work, n, total, norm, top, setting
     clear(space, work.found, n, work.running)
     if not _try(gain, k, f, position, total, settings, seed, best, test):
         return False
-    test[FEATURE] = f
     test[FROM_TOP] = 1 if features.zero[f] == 0 else 0
     test[BELOW] = 0
     test[ABOVE] = 1
@@ -246,7 +236,6 @@ def _search_valued(space, features, f, weight_of, work, n, size, total, norm, to
             n_left = size - t - 1 if from_top else t + 1
             gain = split_gain(space, q, p, k, norm, total, work.sums[top], work.running)
             if _try(gain, k, f, 2 * (n_left - 1), total, settings, seed, best, test):
-                test[FEATURE] = f
                 test[FROM_TOP] = from_top
                 test[BELOW] = min(code, beyond)
                 test[ABOVE] = max(code, beyond)
@@ -256,8 +245,7 @@ def _search_valued(space, features, f, weight_of, work, n, size, total, norm, to
 @search_cells.kind(DrawnCells)
 def _draw(space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test):
     """Extra trees: one threshold, uniform between the smallest and the largest value in the node."""
-    state = mix(np.uint64(test[STATE]))
-    test[STATE] = np.int64(state)
+    state = next_state(test)
     if n == 0:
         return
     zero = np.int64(features.zero[f])
@@ -298,7 +286,6 @@ def _draw(space, features, f, weight_of, work, n, size, total, norm, top, settin
     gain = split_gain(space, q, p, k, norm, total, work.sums[top], work.running)
     clear(space, work.found, n, work.running)
     if _try(gain, k, f, 0, total, settings, seed, best, test):
-        test[FEATURE] = f
         test[FROM_TOP] = from_top
         test[BELOW] = cut
         test[ABOVE] = above

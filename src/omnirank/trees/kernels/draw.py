@@ -12,17 +12,14 @@ import numpy as np
 
 from omnirank.core.compiled import dispatched, inlined
 from omnirank.trees.kernels.blocks import DenseBlocks
+from omnirank.trees.kernels.candidates import better, is_light, next_state
 from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.kernels.order import OTHER
-from omnirank.trees.kernels.random import between, mix, unit
+from omnirank.trees.kernels.random import between, unit
 from omnirank.trees.kernels.spaces import GAIN, DenseColumns, OneColumn, subset_gain
 from omnirank.trees.kernels.split import (
     LOW_ROW,
     MISSING_LEFT,
-    SLACK,
-    STATE,
-    TIE,
-    better,
     numeric_scratch,
     search_feature,
     search_scratch,
@@ -49,8 +46,7 @@ def cut_gain(space, node, weight, lo, total, work, threshold, n):
 @search_feature.kind(NumericDraws)
 def draw_threshold(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
     """Try one threshold of feature f, uniform between its smallest and its largest known value in the node."""
-    state = mix(np.uint64(work.test[STATE]))
-    work.test[STATE] = np.int64(state)
+    state = next_state(work.test)
     smallest, largest, n_missing = _read_cells(features.cells, f, rows, lo, n, work.floats)
     if not smallest < largest:
         return
@@ -85,10 +81,9 @@ def _read_cells(cells, f, rows, lo, n, floats):
 @inlined
 def _try_threshold(space, node, f, weight, lo, n, total, settings, seed, work, threshold, missing_left):
     gain, k = cut_gain(space, node, weight, lo, total, work, threshold, n)
-    least = settings.min_leaf - SLACK
-    if not (gain > work.best[0] * (1.0 - TIE) and k >= least and total - k >= least):
+    if is_light(k, total, settings.min_leaf):
         return
-    if better(gain, f, missing_left, settings.first_tie, seed, work):
+    if better(gain, f, missing_left, settings.first_tie, seed, work.best, work.test):
         work.test[MISSING_LEFT] = missing_left
         work.test[LOW_ROW] = -1
         work.best[1] = threshold

@@ -9,18 +9,16 @@ import numpy as np
 import omnirank.trees.kernels.labels  # noqa: F401 - registers its kind of space
 from omnirank.core.compiled import compiled, dispatched, inlined
 from omnirank.core.kernels.vector import uncounted
+from omnirank.trees.kernels.candidates import FEATURE, SLACK, draw_feature, open_search, put_back
 from omnirank.trees.kernels.draw import NumericDraws
 from omnirank.trees.kernels.nominal import MixedCodes, MixedDraws, MixedSets, MixedWork
-from omnirank.trees.kernels.random import below, child_seed, mix
+from omnirank.trees.kernels.random import child_seed, mix
 from omnirank.trees.kernels.spaces import node_scratch, open_node
 from omnirank.trees.kernels.split import (
     CUT,
-    FEATURE,
     HIGH_ROW,
     LOW_ROW,
     MISSING_LEFT,
-    SLACK,
-    STATE,
     NumericCodes,
     Work,
     search_feature,
@@ -173,27 +171,16 @@ def _grow(space, features, rows, weight, settings, seed, work, node, stack, spar
             continue
         if total < 2.0 * settings.min_leaf - SLACK:
             continue
-        work.best[0] = least_gain
+        open_search(work.best, work.test, least_gain, node_seed)
         work.best[2] = impurity
-        work.test[FEATURE] = -1
         state = node_seed
-        work.test[STATE] = np.int64(mix(node_seed ^ np.uint64(0x5851F42D4C957F2D)))
         n_drawn = 0
         while n_drawn < n_features and (n_drawn < settings.max_features or work.test[FEATURE] < 0):
             state = mix(state)
-            j = n_drawn + below(state, n_features - n_drawn)
-            f = pool[j]
-            pool[j] = pool[n_drawn]
-            pool[n_drawn] = f
-            swaps[n_drawn] = j
+            f = draw_feature(pool, swaps, n_drawn, state)
             n_drawn += 1
             search_feature(space, node, features, f, here, share, 0, size, total, settings, node_seed, work)
-        # The pool is put back in order: a node's draw must not depend on the nodes before it.
-        for d in range(n_drawn - 1, -1, -1):
-            j = swaps[d]
-            f = pool[d]
-            pool[d] = pool[j]
-            pool[j] = f
+        put_back(pool, swaps, n_drawn)
         if work.test[FEATURE] < 0:
             continue
         f = work.test[FEATURE]

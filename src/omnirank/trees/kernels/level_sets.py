@@ -17,10 +17,10 @@ import numpy as np
 
 from omnirank.core.compiled import dispatched, inlined, part
 from omnirank.trees.kernels.blocks import DenseBlocks, known_gain
+from omnirank.trees.kernels.candidates import TIE, better, is_light
 from omnirank.trees.kernels.gram import GramColumns
 from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.kernels.spaces import DenseColumns, OneColumn, level_sums
-from omnirank.trees.kernels.split import SLACK, TIE, better
 from omnirank.trees.kernels.two_parts import TwoParts, allowed_gain
 
 # Settings.nominal_search of sets of levels: this, or greedy.
@@ -251,7 +251,6 @@ def search_level_sets(space, node, f, n_levels, weight, lo, n, present, n_missin
         all_labelled += labelled[v]
     chosen = _nothing_chosen(parts)
     is_chosen = np.zeros(present, np.uint8)
-    least = settings.min_leaf - SLACK
     k_chosen = 0.0
     labelled_chosen = 0.0
     last_gain = 0.0
@@ -271,10 +270,10 @@ def search_level_sets(space, node, f, n_levels, weight, lo, n, present, n_missin
                     continue
                 k = k_chosen + share[v] + side * share[present]
                 known = labelled_chosen + labelled[v] + side * labelled[present]
-                if k < least or total - k < least or allowed(space, gain, known, all_labelled) < 0.0:
+                if is_light(k, total, settings.min_leaf) or allowed(space, gain, known, all_labelled) < 0.0:
                     continue
                 position = _position(n_levels, work.rank, is_chosen, v)
-                if better(gain, f, 2 * position + side, settings.first_tie, seed, work):
+                if better(gain, f, 2 * position + side, settings.first_tie, seed, work.best, work.test):
                     outcome = 1 + side
                     _remember(n_levels, work.rank, is_chosen, v, work.subset)
         if best_level < 0:

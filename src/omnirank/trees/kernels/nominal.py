@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import dispatched, inlined, part
+from omnirank.trees.kernels.candidates import STATE, TIE
 from omnirank.trees.kernels.draw import draw_threshold
 from omnirank.trees.kernels.level_sets import MOST_GREEDY_LEVELS, ONE_AGAINST_REST, search_level_sets
 from omnirank.trees.kernels.order import ORDER, OTHER, order_rows
@@ -21,8 +22,6 @@ from omnirank.trees.kernels.split import (
     CUT,
     LOW_ROW,
     MISSING_LEFT,
-    STATE,
-    TIE,
     plain_scan_cuts,
     search_feature,
     search_scratch,

@@ -16,14 +16,13 @@ import numpy as np
 
 from omnirank.core.compiled import compiled, inlined
 from omnirank.core.kernels.vector import uncounted
+from omnirank.trees.kernels.candidates import FEATURE, SLACK, draw_feature, open_search, put_back
 from omnirank.trees.kernels.cell_gains import node_norm
 from omnirank.trees.kernels.cell_search import (
     ABOVE,
     BELOW,
-    FEATURE,
     FEW_ROWS,
     FROM_TOP,
-    STATE,
     SparseWork,
     find,
     has_codes,
@@ -33,8 +32,7 @@ from omnirank.trees.kernels.cell_search import (
 )
 from omnirank.trees.kernels.cells import add_row, n_sums
 from omnirank.trees.kernels.grow import GrownTree
-from omnirank.trees.kernels.random import below, child_seed, mix
-from omnirank.trees.kernels.split import SLACK
+from omnirank.trees.kernels.random import child_seed, mix
 
 # A subtree whose node has shrunk this much gets columns of its own rows only.
 SHRINK = 4
@@ -133,19 +131,13 @@ def _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, 
                 continue
             if total < 2.0 * settings.min_leaf - SLACK:
                 continue
-            best[0] = least_gain
-            test[FEATURE] = -1
+            open_search(best, test, least_gain, seeds[me])
             state = seeds[me]
-            test[STATE] = np.int64(mix(seeds[me] ^ np.uint64(0x5851F42D4C957F2D)))
             n_drawn = 0
             n_left = mark_candidates(features, work, lo, hi)
             while n_drawn < n_features and n_left > 0 and (n_drawn < settings.max_features or test[FEATURE] < 0):
                 state = mix(state)
-                j = n_drawn + below(state, n_features - n_drawn)
-                f = work.pool[j]
-                work.pool[j] = work.pool[n_drawn]
-                work.pool[n_drawn] = f
-                work.swaps[n_drawn] = j
+                f = draw_feature(work.pool, work.swaps, n_drawn, state)
                 n_drawn += 1
                 n_found = find(features, f, work, lo, hi, tag)
                 n_left -= n_found > 0
@@ -153,11 +145,7 @@ def _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, 
                     space, features, f, weight_of, work, n_found, size, total, norm, top, settings,
                     seeds[me], best, test,
                 )  # fmt: skip
-            for d in range(n_drawn - 1, -1, -1):
-                j = work.swaps[d]
-                f = work.pool[d]
-                work.pool[d] = work.pool[j]
-                work.pool[j] = f
+            put_back(work.pool, work.swaps, n_drawn)
             if test[FEATURE] < 0:
                 continue
             middle, off_weight = _split_off(space, features, weight_of, work, test, lo, tag, n_tags, top)

@@ -18,14 +18,9 @@ import numpy as np
 
 from omnirank.core.compiled import dispatched, inlined
 from omnirank.core.kernels.vector import larger
+from omnirank.trees.kernels.candidates import TIE, better, is_light
 from omnirank.trees.kernels.order import ORDER, order_rows
-from omnirank.trees.kernels.random import tie_priority
 from omnirank.trees.kernels.spaces import EXTRA, GAIN, SPLIT_OFF, WITH_MISSING, both_gains, prefix_gains, subset_gain
-
-# Gains closer than this (relative) are ties; rounding must not decide between them.
-TIE = 1e-9
-# Weights are sums of floats: a leaf may miss its least weight by this much.
-SLACK = 1e-9
 
 
 class NumericCodes(NamedTuple):
@@ -62,8 +57,8 @@ class Work(NamedTuple):
     test: np.ndarray  # see below
 
 
-# Parts of Work.test: the test, its priority among ties, and the random state of the node.
-FEATURE, CUT, MISSING_LEFT, LOW_ROW, HIGH_ROW, PRIORITY, STATE = 0, 1, 2, 3, 4, 5, 6
+# Further parts of Work.test: the cut, where missing values go, rows whose values the threshold separates.
+CUT, MISSING_LEFT, LOW_ROW, HIGH_ROW = 3, 4, 5, 6
 
 
 @dispatched(0)
@@ -101,21 +96,6 @@ def search_thresholds(space, node, features, f, rows, weight, lo, n, total, sett
 
 
 @inlined
-def better(gain, f, position, first_tie, seed, work):
-    """Whether a candidate beats the best so far; ties are decided by priority."""
-    best = work.best[0]
-    if gain <= best * (1.0 - TIE):
-        return False
-    priority = tie_priority(seed, f, position, first_tie)
-    if gain <= best * (1.0 + TIE) and (work.test[FEATURE] < 0 or priority <= np.uint64(work.test[PRIORITY])):
-        return False
-    work.best[0] = larger(gain, best)
-    work.test[FEATURE] = f
-    work.test[PRIORITY] = np.int64(priority)
-    return True
-
-
-@inlined
 def _largest(work, row, n):
     """The largest of n gains: floats from 0 on are ordered as their bits, and integers are compared many at a time."""
     top = np.int64(0)
@@ -131,7 +111,6 @@ def plain_scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings,
     Returns whether one of them is the best so far; the last key on its left is in work.test[CUT].
     """
     ints, key, floats, test = work.ints, work.key, work.floats, work.test
-    least = settings.min_leaf - SLACK
     found = False
     missing_weight = 0.0
     if known < n:
@@ -146,8 +125,8 @@ def plain_scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings,
         for t in range(known - 1):
             if floats[row, t] > limit:
                 k = floats[SPLIT_OFF, t] + side * missing_weight
-                if key[t] != key[t + 1] and k >= least and total - k >= least:
-                    if better(floats[row, t], f, 2 * t + side, settings.first_tie, seed, work):
+                if key[t] != key[t + 1] and not is_light(k, total, settings.min_leaf):
+                    if better(floats[row, t], f, 2 * t + side, settings.first_tie, seed, work.best, test):
                         found = True
                         test[CUT] = key[t]
                         test[MISSING_LEFT] = side
@@ -166,12 +145,11 @@ def try_rows(space, node, f, position, weight, lo, n_left, n_missing, total, set
 
     Returns 0 if it is not the best so far, else 1 (missing right) or 2 (missing left).
     """
-    least = settings.min_leaf - SLACK
     outcome = 0
     for side in range(2 if n_missing else 1):
         n_members = n_left + (n_missing if side else 0)
         gain, k = subset_gain(space, node, weight, lo, total, work.ints, n_members)
-        if k >= least and total - k >= least:
-            if better(gain, f, 2 * position + side, settings.first_tie, seed, work):
+        if not is_light(k, total, settings.min_leaf):
+            if better(gain, f, 2 * position + side, settings.first_tie, seed, work.best, work.test):
                 outcome = 1 + side
     return outcome

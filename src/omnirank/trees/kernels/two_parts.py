@@ -16,6 +16,7 @@ import numpy as np
 
 from omnirank.core.compiled import dispatched, inlined, part
 from omnirank.trees.kernels.blocks import DenseBlocks
+from omnirank.trees.kernels.candidates import SLACK
 from omnirank.trees.kernels.draw import cut_gain, listed_cut
 from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.kernels.order import ORDER, OTHER
@@ -32,9 +33,6 @@ from omnirank.trees.kernels.spaces import (
     subset_gain,
     two_scans,
 )
-
-# A leaf may miss its least labelled weight by this much (weights are sums of floats).
-SLACK = 1e-9
 
 
 class TwoParts(NamedTuple):
