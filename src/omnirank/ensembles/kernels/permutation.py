@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import compiled, dispatched, inlined
+from omnirank.core.compiled import Kinds, compiled, dispatched, inlined
 from omnirank.core.kernels.vector import uncounted
 from omnirank.trees.kernels.random import below, mix
 from omnirank.trees.kernels.route import code_of, walk, walk_with
@@ -111,7 +111,7 @@ class LabelLoss(NamedTuple):
     marks: np.ndarray  # scratch: row whose label it is, plus 1
 
 
-@dispatched(0)
+@dispatched(Kinds("losses"))
 def add_loss(loss, row, node, weight, out, f):
     """Add weight * error of the node's prediction for the row to out[f, target], for all known targets."""
 

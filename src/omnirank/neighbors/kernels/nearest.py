@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import compiled, dispatched, inlined
+from omnirank.core.compiled import Kinds, compiled, dispatched, inlined
 from omnirank.neighbors.kernels.tile import closer, lowest_bit
 
 # Distances that agree in so many leading bits are ties, whatever the order of summation.
@@ -45,7 +45,7 @@ class SparsePairs(NamedTuple):
     train_values: Any
 
 
-@dispatched(0)
+@dispatched(Kinds("pairs of examples"))
 def pair_distance(pairs, i, j):
     """Weighted squared distance of test example i and training example j."""
 

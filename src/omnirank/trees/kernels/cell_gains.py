@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import dispatched, inlined
-from omnirank.trees.kernels.cells import add_row, clear, n_sums, step
+from omnirank.trees.kernels.cells import CELL_SPACES, add_row, clear, n_sums, step
 from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.kernels.spaces import ROUNDING, DenseColumns, OneColumn
 from omnirank.trees.kernels.two_parts import TwoParts, allowed_gain
@@ -26,12 +26,12 @@ class SparseRows(NamedTuple):
     scale: np.ndarray  # one a column, in the values already
 
 
-@dispatched(0)
+@dispatched(CELL_SPACES)
 def node_norm(space, sums, total, size):
     """Return |S|^2 and the impurity of a node with the given sums, weight and number of rows."""
 
 
-@dispatched(0)
+@dispatched(CELL_SPACES)
 def split_gain(space, q, p, k, norm, total, sums, running):
     """Return the gain of splitting off rows of weight k with |S_1|^2 = q and S . S_1 = p."""
 

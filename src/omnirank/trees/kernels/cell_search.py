@@ -10,7 +10,7 @@ from omnirank.core.compiled import dispatched, inlined
 from omnirank.core.kernels.vector import count_bits
 from omnirank.trees.kernels.candidates import FEATURE, better, is_light, next_state
 from omnirank.trees.kernels.cell_gains import split_gain
-from omnirank.trees.kernels.cells import BinaryCells, BinaryDraws, DrawnCells, ValuedCells, clear, step
+from omnirank.trees.kernels.cells import CELLS, BinaryCells, BinaryDraws, DrawnCells, ValuedCells, clear, step
 from omnirank.trees.kernels.random import between, unit
 
 # Nodes of up to this many rows look features up row by row (in bits), larger ones filter the feature's rows.
@@ -40,7 +40,7 @@ class SparseWork(NamedTuple):
     jobs: np.ndarray
 
 
-@dispatched(0)
+@dispatched(CELLS)
 def has_codes(features):
     """Whether non-zero cells differ: where they do not, all of them are split off."""
 
@@ -55,7 +55,7 @@ def _any_codes(features):
     return True
 
 
-@dispatched(0)
+@dispatched(CELLS)
 def mark_candidates(features, work, lo, hi):
     """Mark the features that may split a small node in work.candidates; the number of those worth a look."""
 
@@ -88,7 +88,7 @@ def _mark_all(features, work, lo, hi):
     return len(features.starts) - 1
 
 
-@dispatched(0)
+@dispatched(CELLS)
 def find(features, f, work, lo, hi, tag):
     """List the node's rows with a non-zero cell of feature f in work.found (codes in work.keys); their number."""
 
@@ -130,12 +130,12 @@ def _try(gain, k, f, position, total, settings, seed, best, test):
     return not is_light(k, total, settings.min_leaf) and better(gain, f, position, settings.first_tie, seed, best, test)
 
 
-@dispatched(1)
+@dispatched(CELLS, 1)
 def search_cells(space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test):
     """Try the tests of feature f, whose n non-zero rows in the node are in work.found."""
 
 
-@dispatched(0)
+@dispatched(CELLS)
 def threshold_of(features, best, test):
     """The threshold of the best test, in the units of the feature."""
 

@@ -7,9 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import dispatched
+from omnirank.core.compiled import Kinds, dispatched
 from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
+
+CELLS = Kinds("sparse features")
+CELL_SPACES = Kinds("clustering spaces of sparse features")
 
 
 class BinaryCells(NamedTuple):
@@ -40,22 +43,22 @@ BinaryDraws = namedtuple("BinaryDraws", BinaryCells._fields)
 # -- sums in the spaces ---------------------------------------------------------------------------------
 
 
-@dispatched(0)
+@dispatched(CELL_SPACES)
 def n_sums(space):
     """Number of columns."""
 
 
-@dispatched(0)
+@dispatched(CELL_SPACES)
 def add_row(space, row, w, sums):
     """Add w times a row to sums[:-1] and its square to sums[-1]."""
 
 
-@dispatched(0)
+@dispatched(CELL_SPACES)
 def step(space, row, w, node_sums, running):
     """Add w times a row to ``running``; returns the growth of |S_1|^2 and of S . S_1."""
 
 
-@dispatched(0)
+@dispatched(CELL_SPACES)
 def clear(space, found, n, running):
     """Set the running sums of the given rows back to 0."""
 

@@ -16,7 +16,7 @@ from omnirank.trees.kernels.candidates import better, is_light, next_state
 from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.kernels.order import OTHER
 from omnirank.trees.kernels.random import between, unit
-from omnirank.trees.kernels.spaces import GAIN, DenseColumns, OneColumn, subset_gain
+from omnirank.trees.kernels.spaces import GAIN, SPACES, DenseColumns, OneColumn, subset_gain
 from omnirank.trees.kernels.split import (
     LOW_ROW,
     MISSING_LEFT,
@@ -38,7 +38,7 @@ class NumericDraws(NamedTuple):
 search_scratch.kind(NumericDraws)(numeric_scratch)
 
 
-@dispatched(0)
+@dispatched(SPACES)
 def cut_gain(space, node, weight, lo, total, work, threshold, n):
     """Return the gain of splitting off the rows whose value (in work.floats) is up to the threshold; their weight."""
 

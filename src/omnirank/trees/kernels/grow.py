@@ -6,15 +6,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-import omnirank.trees.kernels.labels  # noqa: F401 - registers its kind of space
-from omnirank.core.compiled import compiled, dispatched, inlined
+from omnirank.core.compiled import Kinds, compiled, dispatched, inlined
 from omnirank.core.kernels.vector import uncounted
+from omnirank.trees.kernels.blocks import DenseBlocks
 from omnirank.trees.kernels.candidates import FEATURE, SLACK, draw_feature, open_search, put_back
 from omnirank.trees.kernels.draw import NumericDraws
+from omnirank.trees.kernels.gram import GramColumns
+from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.kernels.nominal import MixedCodes, MixedDraws, MixedSets, MixedWork
 from omnirank.trees.kernels.random import child_seed, mix
-from omnirank.trees.kernels.spaces import node_scratch, open_node
+from omnirank.trees.kernels.spaces import SPACES, DenseColumns, OneColumn, node_scratch, open_node
 from omnirank.trees.kernels.split import (
+    CODES,
     CUT,
     HIGH_ROW,
     LOW_ROW,
@@ -24,6 +27,7 @@ from omnirank.trees.kernels.split import (
     search_feature,
     search_scratch,
 )
+from omnirank.trees.kernels.two_parts import TwoParts
 
 
 class GrownTree(NamedTuple):
@@ -223,12 +227,12 @@ def _push(waiting, top, lo, hi, depth, parent, is_right):
 # -- which rows go left ---------------------------------------------------------------------------------
 
 
-@dispatched(0)
+@dispatched(CODES)
 def side_of(features, f, r, work):
     """Whether row r misses feature f, and whether the best test sends it left if not."""
 
 
-@dispatched(0)
+@dispatched(CODES)
 def subset_words(features, f, rows, weight, n, work):
     """Complete the levels of a nominal test; returns the number of 64-bit words that hold them, else 0."""
 
@@ -330,7 +334,7 @@ def _complete_subset(features, f, rows, weight, n, work):
     return (n_levels + 63) // 64
 
 
-@dispatched(0)
+@dispatched(Kinds("memories of a search"))
 def append_subset(work, subsets, start, n_words):
     """Copy the levels of the best test to the words of ``subsets`` from start."""
 
@@ -344,3 +348,7 @@ def _append_nothing(work, subsets, start, n_words):
 def _append_words(work, subsets, start, n_words):
     for k in range(n_words):
         subsets[start + k] = work.subset[k]
+
+
+SPACES.require(OneColumn, DenseColumns, DenseBlocks, LabelSets, GramColumns, TwoParts)
+CODES.require(NumericCodes, MixedCodes, MixedSets, NumericDraws, MixedDraws)

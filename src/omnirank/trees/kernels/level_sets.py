@@ -20,7 +20,7 @@ from omnirank.trees.kernels.blocks import DenseBlocks, known_gain
 from omnirank.trees.kernels.candidates import TIE, better, is_light
 from omnirank.trees.kernels.gram import GramColumns
 from omnirank.trees.kernels.labels import LabelSets
-from omnirank.trees.kernels.spaces import DenseColumns, OneColumn, level_sums
+from omnirank.trees.kernels.spaces import SPACES, DenseColumns, OneColumn, level_sums
 from omnirank.trees.kernels.two_parts import TwoParts, allowed_gain
 
 # Settings.nominal_search of sets of levels: this, or greedy.
@@ -50,17 +50,17 @@ class Chosen(NamedTuple):
 # -- sums by level ----------------------------------------------------------------------------------------
 
 
-@dispatched(0)
+@dispatched(SPACES)
 def level_parts(space, node, weight, lo, level, n, n_levels):
     """Return the LevelParts of a node; every row has a level."""
 
 
-@dispatched(0)
+@dispatched(SPACES)
 def labelled_weights(space, node, level, n, n_levels):
     """Return the labelled weight of each level, where a rule asks for it."""
 
 
-@dispatched(0)
+@dispatched(SPACES)
 def allowed(space, gain, k, known):
     """Return the gain of splitting off k of the known labelled weight, -1 if a rule refuses it."""
 

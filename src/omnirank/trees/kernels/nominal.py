@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import dispatched, inlined, part
+from omnirank.core.compiled import Kinds, dispatched, inlined, part
 from omnirank.trees.kernels.candidates import STATE, TIE
 from omnirank.trees.kernels.draw import draw_threshold
 from omnirank.trees.kernels.level_sets import MOST_GREEDY_LEVELS, ONE_AGAINST_REST, search_level_sets
@@ -104,7 +104,7 @@ def _scratch(features, n):
     )
 
 
-@dispatched(2)
+@dispatched(Kinds("nominal features"), 2)
 def search_sets(space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work):
     """Search sets of levels, if this kind of features does; returns whether it has."""
 

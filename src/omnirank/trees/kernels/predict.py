@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import compiled, dispatched, inlined
+from omnirank.core.compiled import Kinds, compiled, dispatched, inlined
 from omnirank.core.kernels.vector import uncounted
 from omnirank.trees.kernels.grow import in_subset
 
@@ -42,7 +42,7 @@ class SparseMeans(NamedTuple):
     values: np.ndarray
 
 
-@dispatched(0)
+@dispatched(Kinds("means of leaves"))
 def add_leaf(means, leaf, out, i):
     """Add the prototype of a leaf to out[i]."""
 

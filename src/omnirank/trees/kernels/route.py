@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import compiled, dispatched, inlined
+from omnirank.core.compiled import Kinds, compiled, dispatched, inlined
 from omnirank.trees.kernels.grow import in_subset
 
 
@@ -39,7 +39,7 @@ class CellCodes(NamedTuple):
     n_levels: np.ndarray
 
 
-@dispatched(0)
+@dispatched(Kinds("codes to route by"))
 def code_of(codes, f, row):
     """Code of feature f in a row."""
 

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import dispatched, inlined
+from omnirank.core.compiled import Kinds, dispatched, inlined
 from omnirank.core.kernels.vector import add_running_norms_8, add_running_norms_16, add_running_norms_32
 from omnirank.trees.kernels.order import ORDER, OTHER
 
@@ -35,6 +35,8 @@ GAIN, SPLIT_OFF, EXTRA, WITH_MISSING = 0, 1, 2, 3
 
 # Share of a node's sum of squares, a row, that rounding may leave of an impurity of 0.
 ROUNDING = 4e-16
+
+SPACES = Kinds("clustering spaces")
 
 # Up to so many gains are divided one by one: vectors would have to wait until what they read has been stored.
 FEW_CUTS = 7
@@ -65,22 +67,22 @@ class DenseNode(NamedTuple):
     sums: np.ndarray
 
 
-@dispatched(0)
+@dispatched(SPACES)
 def node_scratch(space, n):
     """Allocate the memory for nodes of up to n rows."""
 
 
-@dispatched(0)
+@dispatched(SPACES)
 def open_node(space, node, rows, weight, lo, n):
     """Prepare the node of the n rows from lo; returns its weight and its impurity (sum of squares)."""
 
 
-@dispatched(0)
+@dispatched(SPACES)
 def prefix_gains(space, node, weight, lo, total, ints, part, n, floats):
     """Write the gains of splitting off ints[part, :t + 1] and the weights split off, for t < n, to ``floats``."""
 
 
-@dispatched(0)
+@dispatched(SPACES)
 def both_gains(space, node, weight, lo, total, ints, known, n, floats):
     """As prefix_gains for the cuts of the first ``known`` rows of the order; the rest misses the feature.
 
@@ -88,12 +90,12 @@ def both_gains(space, node, weight, lo, total, ints, known, n, floats):
     """
 
 
-@dispatched(0)
+@dispatched(SPACES)
 def subset_gain(space, node, weight, lo, total, ints, n):
     """Return the gain of splitting off the rows ints[OTHER, :n], and their weight."""
 
 
-@dispatched(0)
+@dispatched(SPACES)
 def level_sums(space, node, weight, lo, level, n, n_levels):
     """Return the weight of each level times the mean of its rows; level -1 belongs to none."""
 

@@ -17,7 +17,7 @@ import numpy as np
 from omnirank.core.compiled import compiled, inlined
 from omnirank.core.kernels.vector import uncounted
 from omnirank.trees.kernels.candidates import FEATURE, SLACK, draw_feature, open_search, put_back
-from omnirank.trees.kernels.cell_gains import node_norm
+from omnirank.trees.kernels.cell_gains import SparseRows, node_norm
 from omnirank.trees.kernels.cell_search import (
     ABOVE,
     BELOW,
@@ -30,9 +30,21 @@ from omnirank.trees.kernels.cell_search import (
     search_cells,
     threshold_of,
 )
-from omnirank.trees.kernels.cells import add_row, n_sums
+from omnirank.trees.kernels.cells import (
+    CELL_SPACES,
+    CELLS,
+    BinaryCells,
+    BinaryDraws,
+    DrawnCells,
+    ValuedCells,
+    add_row,
+    n_sums,
+)
 from omnirank.trees.kernels.grow import GrownTree
+from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.kernels.random import child_seed, mix
+from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
+from omnirank.trees.kernels.two_parts import TwoParts
 
 # A subtree whose node has shrunk this much gets columns of its own rows only.
 SHRINK = 4
@@ -311,3 +323,7 @@ def _preorder(ints, order, stack):
             stack[top] = ints[3, node]
             stack[top + 1] = ints[2, node]
             top += 2
+
+
+CELLS.require(BinaryCells, ValuedCells, DrawnCells, BinaryDraws)
+CELL_SPACES.require(OneColumn, DenseColumns, LabelSets, SparseRows, TwoParts)

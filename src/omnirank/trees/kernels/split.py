@@ -16,11 +16,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import dispatched, inlined
+from omnirank.core.compiled import Kinds, dispatched, inlined
 from omnirank.core.kernels.vector import larger
 from omnirank.trees.kernels.candidates import TIE, better, is_light
 from omnirank.trees.kernels.order import ORDER, order_rows
 from omnirank.trees.kernels.spaces import EXTRA, GAIN, SPLIT_OFF, WITH_MISSING, both_gains, prefix_gains, subset_gain
+
+CODES = Kinds("coded features")
 
 
 class NumericCodes(NamedTuple):
@@ -61,12 +63,12 @@ class Work(NamedTuple):
 CUT, MISSING_LEFT, LOW_ROW, HIGH_ROW = 3, 4, 5, 6
 
 
-@dispatched(0)
+@dispatched(CODES)
 def search_scratch(features, n):
     """Allocate the memory of the search for nodes of up to n rows."""
 
 
-@dispatched(2)
+@dispatched(CODES, 2)
 def search_feature(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
     """Try the tests of feature f on the n rows from lo; remember the best in ``work``."""
 

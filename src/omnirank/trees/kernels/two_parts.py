@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import dispatched, inlined, part
+from omnirank.core.compiled import Kinds, dispatched, inlined, part
 from omnirank.trees.kernels.blocks import DenseBlocks
 from omnirank.trees.kernels.candidates import SLACK
 from omnirank.trees.kernels.draw import cut_gain, listed_cut
@@ -217,7 +217,7 @@ def _levels_both(space, node, weight, lo, level, n, n_levels):
     return sums
 
 
-@dispatched(0)
+@dispatched(Kinds("spaces of targets"))
 def level_centre(space, sums, c):
     """Sum of a column over all rows of the node, from the sums of its levels."""
 
