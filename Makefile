@@ -15,6 +15,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+	$(BIN)/python tests/tools/structure.py
 
 types: $(VENV)/.dev
 	$(BIN)/mypy

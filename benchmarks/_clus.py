@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 
 import omnirank as om
+from benchmarks.public_data import public_data
 
 __all__ = ["SHARED", "SLACK", "arff_lines", "call_clus", "clus_jar", "read_scores"]
 
-SHARED = Path(__file__).parents[2] / "shared" / "data"
+SHARED = public_data()
 CACHE = Path(tempfile.gettempdir()) / "omnirank-benchmark-clus"
 WHEEL = "pyclus==1.0.2"
 # "As closely as two seeds of CLUS agree", up to the noise of one pair of seeds.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,11 @@ import numpy as np
 import omnirank as om
 from benchmarks import Bar, Contestant, Figure, arithmetic_peak, benchmark, compare, figure
 from benchmarks._measure import median_ratio, median_seconds
+from benchmarks.public_data import public_data
 from omnirank.core.seeds import root_entropy
 from omnirank.ensembles.plan import GrowingRules, make_plan
 
-SHARED = Path(__file__).parents[2] / "shared" / "data"
+SHARED = public_data()
 N_RELEVANT = 10
 WORKERS = 2
 

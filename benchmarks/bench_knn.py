@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,12 +10,13 @@ import numpy as np
 import omnirank as om
 from benchmarks import Bar, Contestant, benchmark, compare, figure
 from benchmarks._measure import median_seconds
+from benchmarks.public_data import public_data
 from omnirank.core.parallel import run_parallel
 from omnirank.data.table import Table
 from omnirank.evaluation.knn import neighbor_predictions
 from omnirank.neighbors.weighted_knn import weighted_neighbors
 
-SHARED = Path(__file__).parents[2] / "shared" / "data"
+SHARED = public_data()
 WORKERS = 2
 K = 15
 BLOCK = 512

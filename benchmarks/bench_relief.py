@@ -10,7 +10,6 @@ import statistics
 import subprocess
 import sys
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,8 +18,9 @@ from scipy import sparse
 import omnirank as om
 from benchmarks import Bar, Contestant, Figure, benchmark, compare, figure
 from benchmarks._measure import median_seconds
+from benchmarks.public_data import public_data
 
-SHARED = Path(__file__).parents[2] / "shared" / "data"
+SHARED = public_data()
 WORKERS = 2
 N_RELEVANT = 3
 

@@ -2,6 +2,8 @@
 
 import os
 
+import pytest
+from benchmarks.public_data import VARIABLE, public_data
 from hypothesis import settings
 
 # No deadlines: how long an example takes says more about what else the machine does.
@@ -10,3 +12,8 @@ settings.register_profile("by hand", deadline=None)
 # hand keep drawing new ones.
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "by hand")
+
+
+def pytest_runtest_setup(item):
+    if item.get_closest_marker("shared_data") and not public_data().is_dir():
+        pytest.skip(f"there is no folder {public_data()} of benchmark data: {VARIABLE} may name another")

@@ -28,6 +28,7 @@ from benchmarks._declare import discover, select
 from benchmarks._measure import Comparison, Timing
 from benchmarks._report import PAGE, as_markdown, describe, missed
 from benchmarks._results import as_record, changes, previous_record, read_records, write_record
+from benchmarks.public_data import VARIABLE, public_data
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -145,6 +146,19 @@ def test_machine_facts_name_no_place_and_no_host():
 def test_peaks_are_plausible():
     assert 1e8 < memory_bandwidth(1, mebibytes=4) < 1e13
     assert 1e7 < arithmetic_peak("float32", 1, rounds=20) < 1e13
+
+
+# -- the data -------------------------------------------------------------------------------------
+
+
+def test_the_folder_of_public_data_is_named_by_a_variable(tmp_path, monkeypatch):
+    assert VARIABLE == "OMNIRANK_DATA"
+    for unset in (lambda: monkeypatch.delenv(VARIABLE, raising=False), lambda: monkeypatch.setenv(VARIABLE, "")):
+        unset()
+        assert public_data() == ROOT.parent / "shared" / "data"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(VARIABLE, "mine")
+    assert public_data() == tmp_path / "mine"
 
 
 # -- finding --------------------------------------------------------------------------------------

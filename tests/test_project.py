@@ -14,12 +14,13 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+import yaml
+from hatchling.builders.sdist import SdistBuilder
 
 import omnirank
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAVY = ("numba", "matplotlib", "rich", "typer", "networkx", "pyarrow", "polars")
-MAX_SOURCE_LINES = 450
 
 
 def run_python(code: str) -> str:
@@ -40,9 +41,12 @@ def test_import_is_light():
     assert heavy_after("import omnirank") <= heavy_after("import pandas") <= {"pyarrow"}
 
 
+def project() -> dict:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
 def test_version_is_the_same_everywhere():
-    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    assert omnirank.__version__ == declared == version("omnirank")
+    assert omnirank.__version__ == project()["version"] == version("omnirank") == from_yaml("CITATION.cff")["version"]
 
 
 def test_all_names_what_is_there():
@@ -94,6 +98,76 @@ def test_every_module_says_what_it_is_for():
             assert importlib.import_module(name).__doc__, f"{name} has no docstring"
 
 
+# -- the rooms ------------------------------------------------------------------------------------
+
+
+def test_tests_mirror_the_rooms():
+    rooms = {path.parent.name for path in (ROOT / "src" / "omnirank").glob("*/__init__.py")}
+    mirrored = {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
+    assert mirrored == rooms
+
+
+# -- what newcomers and package indexes read ------------------------------------------------------
+
+
+def from_yaml(name: str) -> dict:
+    return yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+
+
+# [text](target), ![picture](target), and [name]: target
+LINK = re.compile(r"\]\(\s*<?([^)\s>]+)|^\[[^\]]+\]:\s*(\S+)", re.MULTILINE)
+
+
+def relative_links(text: str) -> list[str]:
+    """Targets of links that mean nothing outside the repository."""
+    targets = [inline or named for inline, named in LINK.findall(text)]
+    return [target for target in targets if not target.startswith(("https://", "#"))]
+
+
+def test_links_of_the_readme_work_on_a_package_index():
+    assert project()["readme"] == "README.md"
+    assert relative_links((ROOT / "README.md").read_text(encoding="utf-8")) == []
+
+
+def test_relative_links_are_found():
+    text = "[a](docs/a.md), ![b](b.png), [c](https://c.org), [d](#use)\n\n[e]: docs/e.md\n[f]: https://f.org\n"
+    assert relative_links(text) == ["docs/a.md", "b.png", "docs/e.md"]
+
+
+def test_the_citation_has_what_the_format_asks_for():
+    citation = from_yaml("CITATION.cff")
+    assert {"cff-version", "message", "title", "authors"} <= set(citation)
+    assert citation["license"] == project()["license"]
+    assert [author["name"] for author in citation["authors"]] == [author["name"] for author in project()["authors"]]
+
+
+def test_the_hook_before_commits_is_make_lint():
+    [repository] = from_yaml(".pre-commit-config.yaml")["repos"]
+    [hook] = repository["hooks"]
+    assert (repository["repo"], hook["language"], hook["entry"]) == ("local", "system", "make lint")
+    for name in ("src/omnirank/errors.py", "pyproject.toml", "Makefile"):
+        assert re.search(hook["files"], name)
+
+
+# A target that the Makefile does not have yet.
+TARGETS_TO_COME = {"test-lowest"}
+
+
+def test_the_hosted_ci_only_calls_make_for_every_python():
+    [job] = from_yaml(".github/workflows/ci.yml")["jobs"].values()
+    [command] = [step["run"] for step in job["steps"] if "run" in step]
+    assert command == "make ${{ matrix.target }} PYTHON=python"
+    matrix = job["strategy"]["matrix"]
+    prefix = "Programming Language :: Python :: "
+    classified = [line.removeprefix(prefix) for line in project()["classifiers"] if line.startswith(prefix)]
+    assert matrix["python"] == classified
+    assert project()["requires-python"] == f">={classified[0]}"
+    called = {*matrix["target"], *(case["target"] for case in matrix["include"])}
+    assert called >= {"test", "test-lowest"}
+    [phony] = re.findall(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert called - TARGETS_TO_COME <= set(phony.split())
+
+
 # -- the files ------------------------------------------------------------------------------------
 
 
@@ -132,11 +206,15 @@ def test_the_search_for_places_can_find_one():
     assert REGISTRIES.search("--index" + "-url=x")
 
 
-def test_source_files_are_short():
-    lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in (ROOT / "src").rglob("*.py")}
-    assert lengths
-    long = {str(path.relative_to(ROOT)): n for path, n in lengths.items() if n > MAX_SOURCE_LINES}
-    assert long == {}
+# Of use in a clone only.
+NOT_SHIPPED = {".ci/run", ".gitignore", "docs/.gitignore"}
+ALWAYS_SHIPPED = {"pyproject.toml"}
+
+
+def test_the_source_distribution_holds_the_project():
+    shipped = {file.distribution_path for file in SdistBuilder(str(ROOT)).recurse_included_files()}
+    missing = {path.relative_to(ROOT).as_posix() for path in project_files()} - shipped - NOT_SHIPPED - ALWAYS_SHIPPED
+    assert missing == set()
 
 
 def test_no_large_file_is_committed():

@@ -14,7 +14,6 @@ from omnirank.evaluation.experiments.sources import missing_files
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "reproductions"
-SHARED = ROOT.parent / "shared" / "data"
 PLANS = sorted(path.name for path in (FOLDER / "plans").glob("*.toml"))
 # Plans of data that are not in that folder.
 ELSEWHERE = {"unsupervised_more.toml", "unsupervised_more_random.toml", "unsupervised_full.toml"}
@@ -48,7 +47,6 @@ def test_a_plan_is_valid(name):
 
 
 @pytest.mark.shared_data
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the benchmark data are not beside the checkout")
 @pytest.mark.parametrize("name", sorted({*PLANS} - ELSEWHERE))
 def test_the_data_of_a_plan_are_there(name):
     for entry in read_plan(FOLDER / "plans" / name).data:

@@ -280,7 +280,7 @@ def test_numbers_share_their_decimals():
 def test_as_a_process(plants):
     """The installed command, piped: no colours, figures only on the output stream."""
     options = ["-t", "kind", "-m", "univariate", "--csv"]
-    command = [sys.executable, "-m", "omnirank.cli", "rank", plants, *options]
+    command = [sys.executable, "-m", "omnirank", "rank", plants, *options]
     env = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "FORCE_COLOR")}
     found = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
     assert [row["rank"] for row in rows(found.stdout)] == ["1", "2", "3"]

@@ -1,18 +1,14 @@
 """Every file of the benchmark data folder reads with the dimensions its README gives."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
+from benchmarks.public_data import public_data
 
 from omnirank.data.load import load
 
-FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data"
+FOLDER = public_data()
 
-pytestmark = [
-    pytest.mark.shared_data,
-    pytest.mark.skipif(not FOLDER.is_dir(), reason="the benchmark data folder is not there"),
-]
+pytestmark = pytest.mark.shared_data
 
 # folder/name -> parts, examples, numeric features, nominal features, labels, label cardinality (two decimals)
 MULTI_LABEL = {

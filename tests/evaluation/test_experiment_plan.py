@@ -121,6 +121,49 @@ def test_a_plan_may_be_a_dictionary(tmp_path):
         read_plan(3)
 
 
+FOLDER_HEAD = """
+[study]
+folder = "{}"
+
+[[data]]
+path = "a.arff"
+labels = "a.xml"
+"""
+
+
+def files_of(folder, named):
+    """The files of a plan whose data are in a folder."""
+    [entry] = plan_of(folder, GOOD, head=FOLDER_HEAD.format(named)).data
+    assert entry.options["labels"] == str(entry.path.with_suffix(".xml"))
+    return entry.path
+
+
+def test_data_start_at_the_folder_of_the_study(tmp_path, monkeypatch):
+    assert files_of(tmp_path, "../data") == tmp_path / "../data/a.arff"
+    with_default = "${OMNIRANK_TEST_DATA:-../data}/mlc"
+    monkeypatch.delenv("OMNIRANK_TEST_DATA", raising=False)
+    assert files_of(tmp_path, with_default) == tmp_path / "../data/mlc/a.arff"
+    monkeypatch.setenv("OMNIRANK_TEST_DATA", "")
+    assert files_of(tmp_path, with_default) == tmp_path / "../data/mlc/a.arff"
+    monkeypatch.setenv("OMNIRANK_TEST_DATA", str(tmp_path / "elsewhere"))
+    assert files_of(tmp_path, with_default) == tmp_path / "elsewhere/mlc/a.arff"
+    assert files_of(tmp_path, "${OMNIRANK_TEST_DATA}") == tmp_path / "elsewhere/a.arff"
+    # as for every other program, a relative path in a variable starts where the user is
+    monkeypatch.chdir(tmp_path.parent)
+    monkeypatch.setenv("OMNIRANK_TEST_DATA", "mine")
+    assert files_of(tmp_path, with_default) == tmp_path.parent / "mine/mlc/a.arff"
+
+
+def test_a_variable_without_value_is_named(tmp_path, monkeypatch):
+    monkeypatch.delenv("OMNIRANK_TEST_DATA", raising=False)
+    with pytest.raises(
+        ParameterError, match=r"\[study\]: folder = .* variable OMNIRANK_TEST_DATA is not set: set it, or"
+    ):
+        files_of(tmp_path, "${OMNIRANK_TEST_DATA}/mlc")
+    with pytest.raises(ParameterError, match=r"\[study\]: folder must be a text"):
+        plan_of(tmp_path, GOOD, head=HEAD.replace("[study]", "[study]\nfolder = 3"))
+
+
 def test_there_must_be_methods_and_the_file_must_be_toml(tmp_path):
     with pytest.raises(ParameterError, match=r"at least one table \[\[method\]\]"):
         plan_of(tmp_path)

@@ -89,7 +89,7 @@ def test_a_run_that_is_asked_to_end_does_so_in_order_and_says_how_to_continue(tm
     slow = method("odd", parameters=f'{{ seconds = 600, log = "{log}" }}')
     plan = write_plan(tmp_path, method("uniform"), slow, head=ONE)
     with said.open("w") as file:
-        command = [sys.executable, "-m", "omnirank.cli", "experiment", "run", str(plan), "--jobs", "1"]
+        command = [sys.executable, "-m", "omnirank", "experiment", "run", str(plan), "--jobs", "1"]
         run = subprocess.Popen(command, env=tool.environment(), stdout=file, stderr=file)
         wait_until(lambda: log.is_file() and log.read_text())
         told = said.read_text()

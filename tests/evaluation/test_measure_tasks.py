@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.public_data import public_data
 from scipy import sparse
 from sklearn import metrics
 
@@ -25,7 +26,7 @@ from omnirank.evaluation.measures import (
 )
 from omnirank.tasks import get_task, prototype_columns
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+SHARED = public_data()
 
 
 def test_the_table_names_every_tasks_primary_measure_first():
@@ -302,7 +303,6 @@ def plain_neighbors(train, test, k):
 
 
 @pytest.mark.shared_data
-@pytest.mark.skipif(not SHARED.exists(), reason="the benchmark data are not beside the checkout")
 @pytest.mark.parametrize("name", ["birds", "scene"])
 def test_fifteen_published_measures_to_the_printed_digits(name):
     import omnirank as om
@@ -320,7 +320,6 @@ def test_fifteen_published_measures_to_the_printed_digits(name):
 
 
 @pytest.mark.shared_data
-@pytest.mark.skipif(not SHARED.exists(), reason="the benchmark data are not beside the checkout")
 @pytest.mark.parametrize(("name", "std", "share"), [("mortgage", 0.572, 0.816), ("treasury", 0.543, 0.791)])
 def test_clustering_hypothesis_of_published_data(name, std, share):
     # 0.57 and 0.54 in print, which are of the form with square roots

@@ -6,22 +6,18 @@ those of no ranking at all.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
+from benchmarks.public_data import public_data
 
 import omnirank as om
 from omnirank.data.estimator_input import without_target
 from omnirank.evaluation.folds import make_folds
 from omnirank.evaluation.protocols import evaluate_folds
 
-FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data" / "unsupervised"
+FOLDER = public_data() / "unsupervised"
 
-pytestmark = [
-    pytest.mark.shared_data,
-    pytest.mark.skipif(not FOLDER.is_dir(), reason="the benchmark data are not beside the checkout"),
-]
+pytestmark = pytest.mark.shared_data
 
 
 @pytest.mark.parametrize(("name", "published"), [("Yale", 56.744), ("madelon", 33.621)])

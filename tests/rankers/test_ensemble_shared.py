@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
+from benchmarks.public_data import public_data
 
 import omnirank as om
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+DATA = public_data()
 
 pytestmark = pytest.mark.shared_data
 
 
 def load(path, **options):
     if not (DATA / path).exists():
-        pytest.skip(f"no {path} beside the checkout")
+        pytest.skip(f"no {path} in the folder of benchmark data")
     return om.load(DATA / path, **options)
 
 

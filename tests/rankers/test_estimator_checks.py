@@ -6,7 +6,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import omnirank as om
-from omnirank.testing import check_ranker, ranker_checks
+from omnirank.testing import ranker_checks
 
 # What makes a method fast enough for some 50 fits.
 FAST = {"n_trees": 5}
@@ -56,30 +56,3 @@ def test_registry_and_class_say_the_same(method):
     ranker = method.load()
     assert set(method.tasks) <= set(ranker.supported_tasks)
     assert set(method.supervision) <= set(ranker.supported_supervision)
-
-
-class Broken(om.UnivariateRanker):
-    """Forgets the seed."""
-
-    calls = 0
-
-    def _rank(self, dataset, sample_weight=None):
-        Broken.calls += 1
-        found = super()._rank(dataset, sample_weight)
-        return self._ranking(dataset, found.scores + Broken.calls, "broken")
-
-
-def test_checks_can_fail():
-    with pytest.raises(AssertionError, match="Broken fails takes or refuses data without known target"):
-        check_ranker(Broken())
-
-
-class NoUnsupervised(om.UnivariateRanker):
-    supported_supervision = ("supervised",)
-    supported_tasks = ("classification", "regression")
-
-
-def test_checks_pass_for_a_supervised_ranker():
-    check_ranker(NoUnsupervised())
-    with pytest.raises(ValueError, match="needs a target"):
-        NoUnsupervised().fit([[1.0], [2.0]])

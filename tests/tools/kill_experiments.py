@@ -60,7 +60,7 @@ def environment() -> dict[str, str]:
 
 
 def start(plan: Path, n_workers: int) -> subprocess.Popen:
-    command = [sys.executable, "-m", "omnirank.cli", "experiment", "run", str(plan), "--jobs", str(n_workers)]
+    command = [sys.executable, "-m", "omnirank", "experiment", "run", str(plan), "--jobs", str(n_workers)]
     return subprocess.Popen(command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from omnirank.cli.options import CsvOption, SetOption, assignments, with_data
+from omnirank.cli.options import CsvOption, JobsOption, SetOption, assignments, with_data
 from omnirank.cli.output import Justify, figures, note, say, table
 
 if TYPE_CHECKING:
@@ -20,33 +20,39 @@ _RANDOM = 10
 # measures by number of neighbours and name
 Measured = dict[int, dict[str, float]]
 
+RankingOption = Annotated[
+    Path | None, typer.Option("--ranking", "-r", help="The ranking, .json or .csv.", show_default=False)
+]
+MethodOption = Annotated[
+    str | None,
+    typer.Option("--method", "-m", help="Instead: rank the training examples by this method.", show_default=False),
+]
+TestOption = Annotated[
+    Path | None,
+    typer.Option("--test", help="File of test examples; DATA are then the training examples.", show_default=False),
+]
+FoldsOption = Annotated[
+    int | None,
+    typer.Option("--folds", min=2, help="Cross-validate with so many folds (default: 10).", show_default=False),
+]
+NeighborsOption = Annotated[
+    list[int] | None,
+    typer.Option(
+        "--neighbors", "-n", min=1, help="Number of neighbours; may be repeated (default: by task).", metavar="K"
+    ),
+]
+
 
 @with_data
 def evaluate(
     dataset: "Dataset",
     read_like_data: Callable[[Path], "Dataset"],
-    ranking: Annotated[
-        Path | None, typer.Option("--ranking", "-r", help="The ranking, .json or .csv.", show_default=False)
-    ] = None,
-    method: Annotated[
-        str | None,
-        typer.Option("--method", "-m", help="Instead: rank the training examples by this method.", show_default=False),
-    ] = None,
+    ranking: RankingOption = None,
+    method: MethodOption = None,
     parameters: SetOption = None,
-    test: Annotated[
-        Path | None,
-        typer.Option("--test", help="File of test examples; DATA are then the training examples.", show_default=False),
-    ] = None,
-    folds: Annotated[
-        int | None,
-        typer.Option("--folds", min=2, help="Cross-validate with so many folds (default: 10).", show_default=False),
-    ] = None,
-    neighbors: Annotated[
-        list[int] | None,
-        typer.Option(
-            "--neighbors", "-n", min=1, help="Number of neighbours; may be repeated (default: by task).", metavar="K"
-        ),
-    ] = None,
+    test: TestOption = None,
+    folds: FoldsOption = None,
+    neighbors: NeighborsOption = None,
     top: Annotated[
         int | None, typer.Option("--top", "-k", min=1, help="Keep only so many of the best features.")
     ] = None,
@@ -55,7 +61,7 @@ def evaluate(
         str, typer.Option("--among", help="Which examples may be neighbours: labelled, oracle or published.")
     ] = "labelled",
     seed: Annotated[int, typer.Option(help="Seed of folds and method.")] = 0,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Number of workers, -1 for all cores.")] = -1,
+    jobs: JobsOption = -1,
     csv: CsvOption = False,
 ) -> None:
     """Judge a ranking by what the nearest examples predict in the distance that it weighs.

@@ -13,6 +13,7 @@ import typer
 
 __all__ = [
     "CsvOption",
+    "JobsOption",
     "LabelledOption",
     "SetOption",
     "SupervisionOption",
@@ -25,6 +26,7 @@ __all__ = [
 ]
 
 CsvOption = Annotated[bool, typer.Option("--csv", help="Print only figures, as CSV.")]
+JobsOption = Annotated[int, typer.Option("--jobs", "-j", help="Number of workers, -1 for all cores.")]
 _FEW = "Few labels"
 LabelledOption = Annotated[
     str | None,

@@ -7,6 +7,7 @@ import typer
 
 from omnirank.cli.options import (
     CsvOption,
+    JobsOption,
     LabelledOption,
     SetOption,
     SupervisionOption,
@@ -30,65 +31,58 @@ _SHOWN_TARGETS = 20
 _TREES = "Ensembles of trees"
 
 
+def _tree_option(name: str, text: str, metavar: str | None = None) -> Any:
+    return typer.Option(name, help=text, metavar=metavar, show_default=False, rich_help_panel=_TREES)
+
+
+MethodOption = Annotated[
+    str | None,
+    typer.Option("--method", "-m", help="Method (default: genie3); omnirank methods lists them."),
+]
+TopOption = Annotated[
+    int | None,
+    typer.Option("--top", "-k", min=1, help="How many features to print (default: 20; with --csv all)."),
+]
+OutOption = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Write the whole ranking to this .csv or .json file.")
+]
+EnsembleOption = Annotated[
+    str | None, _tree_option("--ensemble", "random-forest, extra-trees or bagging (default: random-forest).")
+]
+TreesOption = Annotated[
+    str | None,
+    _tree_option("--trees", "Number of trees, or auto: until the ranking has converged (default: 100).", metavar="N"),
+]
+MaxFeaturesOption = Annotated[
+    str | None,
+    _tree_option(
+        "--max-features",
+        "Features drawn in a node: a count, a share (0.5), sqrt, log2 or all (default: by ensemble).",
+        metavar="N",
+    ),
+]
+MinLeafOption = Annotated[
+    float | None, _tree_option("--min-leaf", "Least number of examples in a leaf (default: 2).", metavar="N")
+]
+PerTargetOption = Annotated[
+    bool,
+    typer.Option("--per-target", help="Scores for each single target too.", rich_help_panel=_TREES),
+]
+
+
 @with_data
 def rank(
     dataset: "Dataset",
-    method: Annotated[
-        str | None,
-        typer.Option("--method", "-m", help="Method (default: genie3); omnirank methods lists them."),
-    ] = None,
-    top: Annotated[
-        int | None,
-        typer.Option("--top", "-k", min=1, help="How many features to print (default: 20; with --csv all)."),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Write the whole ranking to this .csv or .json file.")
-    ] = None,
+    method: MethodOption = None,
+    top: TopOption = None,
+    out: OutOption = None,
     seed: Annotated[int | None, typer.Option(help="Seed; the same seed gives the same ranking.")] = 0,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Number of workers, -1 for all cores.")] = -1,
-    ensemble: Annotated[
-        str | None,
-        typer.Option(
-            "--ensemble",
-            help="random-forest, extra-trees or bagging (default: random-forest).",
-            show_default=False,
-            rich_help_panel=_TREES,
-        ),
-    ] = None,
-    trees: Annotated[
-        str | None,
-        typer.Option(
-            "--trees",
-            metavar="N",
-            help="Number of trees, or auto: until the ranking has converged (default: 100).",
-            show_default=False,
-            rich_help_panel=_TREES,
-        ),
-    ] = None,
-    max_features: Annotated[
-        str | None,
-        typer.Option(
-            "--max-features",
-            metavar="N",
-            help="Features drawn in a node: a count, a share (0.5), sqrt, log2 or all (default: by ensemble).",
-            show_default=False,
-            rich_help_panel=_TREES,
-        ),
-    ] = None,
-    min_leaf: Annotated[
-        float | None,
-        typer.Option(
-            "--min-leaf",
-            metavar="N",
-            help="Least number of examples in a leaf (default: 2).",
-            show_default=False,
-            rich_help_panel=_TREES,
-        ),
-    ] = None,
-    per_target: Annotated[
-        bool,
-        typer.Option("--per-target", help="Scores for each single target too.", rich_help_panel=_TREES),
-    ] = False,
+    jobs: JobsOption = -1,
+    ensemble: EnsembleOption = None,
+    trees: TreesOption = None,
+    max_features: MaxFeaturesOption = None,
+    min_leaf: MinLeafOption = None,
+    per_target: PerTargetOption = False,
     supervision: SupervisionOption = None,
     labelled: LabelledOption = None,
     parameters: SetOption = None,
@@ -131,11 +125,7 @@ def rank(
         return
     say(f"{dataset.name}: {ranking.task}, {describe_examples(dataset)}, {dataset.n_features} features")
     say(f"{chosen.name}: {chosen.summary}")
-    print_ranking(ranking, top or _SHOWN)
-    if len(ranking) > (top or _SHOWN):
-        say(f"... and {len(ranking) - (top or _SHOWN)} more: --top shows more of them, --out writes all")
-    if ranking.per_target is not None:
-        print_targets(ranking)
+    _print_best(ranking, top or _SHOWN)
     if out is not None:
         say(f"whole ranking written to {out}")
 
@@ -147,6 +137,14 @@ def describe_examples(dataset: "Dataset") -> str:
     n_labelled = int(dataset.labelled.sum())
     labelled = "all" if n_labelled == dataset.n_examples else str(n_labelled)
     return f"{dataset.n_examples} examples, {labelled} labelled"
+
+
+def _print_best(ranking: "Ranking", k: int) -> None:
+    """Print the k best features, in all and by target, and how many others there are."""
+    print_ranking(ranking, k)
+    if len(ranking) > k:
+        say(f"... and {len(ranking) - k} more: --top shows more of them, --out writes all")
+    print_targets(ranking)
 
 
 def print_ranking(ranking: "Ranking", k: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -13,9 +12,10 @@ from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.seeds import root_entropy
 from omnirank.data.convert import table_from
 from omnirank.data.few_labels import hidden_examples
+from omnirank.data.fingerprints import fingerprint_of
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import check_target, target_from
-from omnirank.data.table import Table, chosen_numbers, is_sparse
+from omnirank.data.table import Table, chosen_numbers
 from omnirank.data.target import Target
 
 __all__ = ["Dataset"]
@@ -353,26 +353,7 @@ class Dataset:
         >>> om.Dataset(X).fingerprint == om.Dataset(np.asfortranarray(X)).fingerprint
         True
         """
-        digest = hashlib.sha256()  # processors have instructions for it: twice as fast as others
-        table, target = self.features, self.target
-        facts: list[Any] = [self.task, table.names, table.levels]
-        arrays = _parts(table.matrix) if table.is_sparse else [table.numeric, table.codes]
-        if target is not None:
-            facts += [target.names, target.levels]
-            arrays += [*_parts(target.values), target.labelled]
-        if self.hierarchy is not None:
-            facts.append(self.hierarchy.parents)
-        digest.update(repr(facts).encode())
-        for array in arrays:
-            digest.update(repr((array.dtype.str, array.shape)).encode())
-            step = max(1, _HASHED_BYTES // max(1, array[:1].nbytes))
-            for start in range(0, len(array), step):
-                digest.update(_canonical(array[start : start + step]).data)
-        return digest.hexdigest()[:32]
-
-
-# Cells that are hashed at a time: few enough to stay in the processor's cache.
-_HASHED_BYTES = 1 << 18
+        return fingerprint_of(self.features, self.target, self.task, self.hierarchy)
 
 
 def _rows_of_rows(rows: np.ndarray | None, chosen: np.ndarray) -> np.ndarray:
@@ -382,21 +363,3 @@ def _rows_of_rows(rows: np.ndarray | None, chosen: np.ndarray) -> np.ndarray:
 def _rows_with_nan(matrix: Any) -> int:
     unknown = np.concatenate([[0], np.cumsum(np.isnan(matrix.data))])[matrix.indptr]
     return int((np.diff(unknown) > 0).sum())
-
-
-def _parts(values: Any) -> list[np.ndarray]:
-    """The arrays that hold a matrix; the integer type of sparse indices says nothing about the data."""
-    if not is_sparse(values):
-        return [values]
-    return [values.indptr.astype(np.int64), values.indices.astype(np.int64), values.data]
-
-
-def _canonical(cells: np.ndarray) -> np.ndarray:
-    """Equal cells as equal bytes in the order of rows: one zero and one NaN, though floats have several of both."""
-    if cells.dtype.kind != "f":
-        return np.ascontiguousarray(cells)
-    cells = np.add(cells, cells.dtype.type(0), order="C")
-    unknown = np.isnan(cells)
-    if unknown.any():
-        cells[unknown] = np.nan
-    return cells

@@ -5,27 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Real
 from operator import index
 from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 
-from omnirank.core.errors import DataError, DataTypeError, ParameterError
+from omnirank.core.errors import DataError
 from omnirank.data.hierarchy_build import (
     check_structure,
-    close_dense,
-    close_sparse,
     label_name,
     paths_of_tree,
     sort_topologically,
     structure_from_array,
     structure_from_edges,
+    structure_from_graph,
     structure_from_paths,
     unknown_label,
 )
+from omnirank.data.hierarchy_labels import ancestor_matrix, close_dense, close_sparse, encode_sets, label_weights
 
 __all__ = ["Hierarchy"]
 
@@ -140,11 +138,7 @@ class Hierarchy:
         >>> Hierarchy.from_networkx(nx.DiGraph([("a", "b"), ("a", "c")])).parents
         ((), (0,), (0,))
         """
-        if not hasattr(graph, "is_directed"):
-            raise DataTypeError(f"expected a networkx.DiGraph, got {type(graph).__name__}")
-        if not graph.is_directed():
-            raise DataError("the graph is undirected: give a networkx.DiGraph with edges parent -> child")
-        return cls._of(*structure_from_edges(graph.edges(), labels=graph.nodes()))
+        return cls._of(*structure_from_graph(graph))
 
     @classmethod
     def from_array(cls, array: Any, labels: Iterable[Any] | None = None) -> Hierarchy:
@@ -238,17 +232,7 @@ class Hierarchy:
     @cached_property
     def ancestors(self) -> sparse.csr_array:
         """Boolean matrix, label x label: row l marks the ancestors of l and l itself."""
-        rows: list[np.ndarray] = [np.empty(0, np.int32)] * len(self)
-        for label, above in self._downwards():
-            found = np.concatenate([*(rows[parent] for parent in above), np.array([label], np.int32)])
-            rows[label] = np.unique(found) if len(above) > 1 else found
-        starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
-        indices = np.concatenate(rows)
-        matrix = sparse.csr_array((np.ones(len(indices), bool), indices, starts), shape=(len(self), len(self)))
-        matrix.sort_indices()
-        for part in (matrix.data, matrix.indices, matrix.indptr):
-            _frozen(part)
-        return matrix
+        return ancestor_matrix(self._downwards())
 
     def index(self, label: Any) -> int:
         """Return the position of a label, by name."""
@@ -289,13 +273,7 @@ class Hierarchy:
         >>> dag.weights(0.5)
         array([1.   , 0.5  , 0.375])
         """
-        if not isinstance(w0, Real) or isinstance(w0, bool) or not 0 < w0 <= 1:
-            raise ParameterError(f"w0={w0!r}: the weight factor of a hierarchy must be in (0, 1]")
-        weights = [1.0] * len(self)
-        for label, above in self._downwards():
-            if above:
-                weights[label] = float(w0) * sum(weights[parent] for parent in above) / len(above)
-        return np.array(weights)
+        return label_weights(self._downwards(), w0)
 
     def encode(self, label_sets: Iterable[Any]) -> tuple[sparse.csr_array, np.ndarray]:
         """Turn sets of label names into a 0/1 matrix, without adding ancestors (see `close`).
@@ -320,22 +298,7 @@ class Hierarchy:
         >>> matrix.toarray().tolist(), labelled.tolist()
         ([[0.0, 1.0], [0.0, 0.0], [0.0, 0.0]], [True, True, False])
         """
-        indices: list[int] = []
-        starts = [0]
-        labelled: list[bool] = []
-        for number, label_set in enumerate(label_sets, start=1):
-            labelled.append(not _is_missing(label_set))
-            if labelled[-1]:
-                indices.extend(sorted(self._indices_of(label_set, number)))
-            starts.append(len(indices))
-        cells = (np.ones(len(indices)), np.array(indices, np.int32), np.array(starts))
-        return sparse.csr_array(cells, shape=(len(labelled), len(self))), np.array(labelled, dtype=bool)
-
-    def _indices_of(self, label_set: Any, number: int) -> set[int]:
-        where = f"example {number} (counted from 1)"
-        if isinstance(label_set, str) or not isinstance(label_set, Iterable):
-            raise DataTypeError(f"{where}: {label_set!r} is not a set of label names")
-        return {self._find(label, where) for label in label_set}
+        return encode_sets(label_sets, len(self), self._find)
 
     def close(self, label_matrix: Any) -> Any:
         """Complete label sets so that no label stands without its ancestors.
@@ -425,7 +388,3 @@ def _count(number: int, what: str) -> str:
 def _frozen(array: np.ndarray) -> np.ndarray:
     array.setflags(write=False)
     return array
-
-
-def _is_missing(label_set: Any) -> bool:
-    return label_set is None or label_set is pd.NA or (isinstance(label_set, float) and np.isnan(label_set))

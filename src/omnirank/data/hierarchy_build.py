@@ -1,4 +1,4 @@
-"""The plain functions behind `Hierarchy`: building, checking and ordering it, and closing label sets.
+"""The plain functions that build a `Hierarchy`, check and order it.
 
 Every ``structure_from_...`` returns ``(labels, parents)``: the names in column order, and for each label the
 indices of its parents. What makes a hierarchy valid (no cycle, no edge given twice, ...) is checked once, by
@@ -7,7 +7,7 @@ indices of its parents. What makes a hierarchy valid (no cycle, no edge given tw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -18,15 +18,15 @@ from omnirank.core.errors import DataError, DataTypeError, ParameterError
 from omnirank.data.table import default_names
 
 __all__ = [
+    "Downwards",
     "Structure",
     "check_structure",
-    "close_dense",
-    "close_sparse",
     "label_name",
     "paths_of_tree",
     "sort_topologically",
     "structure_from_array",
     "structure_from_edges",
+    "structure_from_graph",
     "structure_from_paths",
     "unknown_label",
 ]
@@ -35,7 +35,6 @@ Structure = tuple[list[str], list[list[int]]]
 Downwards = Sequence[tuple[int, Sequence[int]]]  # each label with its parents, parents before children
 
 _MAX_LABELS_IN_MESSAGE = 10
-_BLOCK_CELLS = 1 << 24  # cells of a block of rows that is made dense: 16 MiB of booleans
 
 
 def label_name(value: Any) -> str:
@@ -154,6 +153,15 @@ def structure_from_edges(edges: Iterable[Any], root: Any = None, labels: Iterabl
     return list(positions), parents
 
 
+def structure_from_graph(graph: Any) -> Structure:
+    """Take the nodes and edges of a directed networkx graph as they are."""
+    if not hasattr(graph, "is_directed"):
+        raise DataTypeError(f"expected a networkx.DiGraph, got {type(graph).__name__}")
+    if not graph.is_directed():
+        raise DataError("the graph is undirected: give a networkx.DiGraph with edges parent -> child")
+    return structure_from_edges(graph.edges(), labels=graph.nodes())
+
+
 def structure_from_array(array: Any, labels: Iterable[Any] | None = None) -> Structure:
     """Return the hierarchy of a vector of parents or of an adjacency matrix."""
     if sparse.issparse(array):
@@ -209,88 +217,7 @@ def sort_topologically(
     return order
 
 
-def close_dense(label_matrix: Any, labels: Sequence[str], downwards: Downwards) -> np.ndarray:
-    """Close the label sets in the rows of an array of 0, 1 and NaN; see `Hierarchy.close`."""
-    values = _numbers(label_matrix)
-    _check_cells(labels, values.shape, values, np.nonzero)
-    present = np.ascontiguousarray((values == 1).T)  # a label a row: whole rows are combined below
-    for label, above in reversed(downwards):
-        for parent in above:
-            present[parent] |= present[label]
-    closed = present.T.astype(values.dtype, order="C")
-    unknown = np.isnan(values)
-    if unknown.any():
-        closed[_still_unknown(present, unknown.T, downwards).T] = np.nan
-    return closed
-
-
-def close_sparse(label_matrix: Any, labels: Sequence[str], ancestors: Any, downwards: Downwards) -> Any:
-    """Close the label sets in the rows of a sparse matrix; see `Hierarchy.close`."""
-    matrix = sparse.csr_array(label_matrix, copy=True)
-    matrix.sum_duplicates()
-    _check_cells(labels, matrix.shape, matrix.data, lambda bad: [at[bad] for at in matrix.tocoo().coords])
-    present = _cells(matrix, matrix.data == 1) @ ancestors
-    closed = present.astype(matrix.dtype)
-    unknown = _cells(matrix, np.isnan(matrix.data))
-    if unknown.nnz:
-        where = _still_unknown_sparse(present, unknown, downwards)
-        missing = np.full(len(where[0]), np.nan, matrix.dtype)
-        closed = closed + sparse.csr_array((missing, where), shape=matrix.shape)  # no cell is in both
-    closed.sort_indices()
-    if isinstance(label_matrix, sparse.spmatrix):
-        closed = sparse.csr_matrix(closed)
-    return closed.asformat(label_matrix.format)
-
-
 # -- helpers ------------------------------------------------------------------------------------------
-
-
-def _still_unknown_sparse(present: Any, unknown: Any, downwards: Downwards) -> tuple[np.ndarray, ...]:
-    """Rows and columns of the cells that stay unknown; only rows with unknown cells are made dense."""
-    partial = np.flatnonzero(np.diff(unknown.indptr))
-    step = max(1, _BLOCK_CELLS // unknown.shape[1])
-    found = []
-    for start in range(0, len(partial), step):
-        rows = partial[start : start + step]
-        left = _still_unknown(present[rows].toarray().T, unknown[rows].toarray().T, downwards)
-        label, row = np.nonzero(left)
-        found.append((rows[row], label))
-    return tuple(np.concatenate(part) for part in zip(*found, strict=True))
-
-
-def _still_unknown(present: np.ndarray, unknown: np.ndarray, downwards: Downwards) -> np.ndarray:
-    """Cells (label x example) that neither a 1 below nor a 0 above settles."""
-    possible = np.ascontiguousarray(present | unknown)
-    for label, above in downwards:
-        for parent in above:
-            possible[label] &= possible[parent]
-    return possible & ~present
-
-
-def _cells(matrix: Any, chosen: np.ndarray) -> Any:
-    """Boolean matrix that marks the chosen ones of the stored cells."""
-    marked = sparse.csr_array((chosen, matrix.indices, matrix.indptr), shape=matrix.shape, copy=True)
-    marked.eliminate_zeros()
-    return marked
-
-
-def _numbers(label_matrix: Any) -> np.ndarray:
-    try:
-        values = np.asarray(label_matrix)
-        return values if values.dtype.kind in "biuf" else values.astype(np.float64)
-    except (TypeError, ValueError):
-        kind = type(label_matrix).__name__
-        raise DataTypeError(f"a label matrix is a table of 0, 1 and NaN: this {kind} is none") from None
-
-
-def _check_cells(labels: Sequence[str], shape: tuple[int, ...], cells: np.ndarray, places: Callable[..., Any]) -> None:
-    if len(shape) != 2 or shape[1] != len(labels):
-        raise DataError(f"label matrix of shape {shape}: give one column for each of the {len(labels)} labels")
-    bad = ~((cells == 0) | (cells == 1) | np.isnan(cells))
-    if bad.any():
-        rows, columns = places(bad)
-        place = f"row {rows[0]} (counted from 0), label {labels[columns[0]]!r}"
-        raise DataError(f"label matrix, {place}: {cells[bad][0]} is neither 0 nor 1 nor NaN (unknown)")
 
 
 def _names(values: Iterable[Any], kind: str) -> list[str]:

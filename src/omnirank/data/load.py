@@ -33,6 +33,7 @@ FORMATS = {
 }
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+_BINARY = {"parquet": read_parquet, "matlab": read_matlab}
 
 
 def load(
@@ -115,48 +116,32 @@ def load(
     ...     om.load(path, target="last")
     <Dataset 'plants': 2 examples, 2 features, classification, 1 targets, 2 labelled>
     """
-    if not isinstance(path, str | Path):
-        kind = type(path).__name__
-        raise DataTypeError(f"load reads one file: give its path, not {kind}; om.Dataset(X, y) takes arrays and frames")
-    path = Path(path)
-    _check_there(path)
+    path = _existing(path)
     kind = file_format(path, separator)
     if kind != "delimited" and (header != "auto" or separator is not None or len(missing)):
         raise ParameterError(f"header, separator and missing are for delimited text, not for {path.name}")
-    settings = read_clus_settings(path) if kind == "clus" else None
-    if settings is not None:
+    if kind == "clus":
         if any(given is not None for given in (target, labels, features, key, ignore)):
             raise ParameterError("a settings file of CLUS names the columns itself: give target, ... for the data file")
-        content = _clus_content(settings)
+        content, roles = _read_clus(path, nominal)
+        return dataset_from(content, roles, task=task, name=name)
+    if kind == "delimited":
+        separator = separator or _SEPARATORS[_ending(path)]
+        content = read_delimited(
+            path, separator=separator, header=header, nominal=nominal, missing=missing, duplicates=duplicates
+        )
     elif kind == "arff":
         content = read_arff(
-            path,
-            hierarchy_kind=hierarchy_kind,
-            hierarchy_separator=hierarchy_separator,
-            duplicates=duplicates,
+            path, hierarchy_kind=hierarchy_kind, hierarchy_separator=hierarchy_separator, duplicates=duplicates
         )
-    elif kind == "parquet":
-        content = read_parquet(path)
-    elif kind == "matlab":
-        content = read_matlab(path)
     else:
-        content = read_delimited(
-            path,
-            separator=separator or _SEPARATORS[_ending(path)],
-            header=header,
-            nominal=nominal,
-            missing=missing,
-            duplicates=duplicates,
-        )
-    if nominal is not None and kind != "delimited":
-        content = with_nominal(content, nominal)
-    if settings is not None:
-        roles = _clus_roles(settings, content)
-    else:
-        content = _marked_by_xml(content, labels, target)
-        roles = assign_roles(content, target=target, features=features, key=key, ignore=ignore, strings=strings)
-        if not roles.target and task != "clustering":
-            roles = replace(roles, notes=(*roles.notes, *_label_file_beside(path)))
+        content = _BINARY[kind](path)
+    if kind != "delimited":
+        content = _with_nominal(content, nominal)
+    content = _marked_by_xml(content, labels, target)
+    roles = assign_roles(content, target=target, features=features, key=key, ignore=ignore, strings=strings)
+    if not roles.target and task != "clustering":
+        roles = replace(roles, notes=(*roles.notes, *_label_file_beside(path)))
     return dataset_from(content, roles, task=task, name=name)
 
 
@@ -181,7 +166,12 @@ def file_format(path: Path, separator: str | None = None) -> str:
     )
 
 
-def _check_there(path: Path) -> None:
+def _existing(given: str | Path) -> Path:
+    """The path of one file that is there."""
+    if not isinstance(given, str | Path):
+        kind = type(given).__name__
+        raise DataTypeError(f"load reads one file: give its path, not {kind}; om.Dataset(X, y) takes arrays and frames")
+    path = Path(given)
     if path.is_dir():
         raise DataError(f"{str(path)!r} is a folder: give one file of it")
     if str(path) == "-":
@@ -189,6 +179,7 @@ def _check_there(path: Path) -> None:
     if not path.exists():
         beside = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
         raise DataError(f"there is no file {str(path)!r}{did_you_mean(path.name, beside)}")
+    return path
 
 
 def _ending(path: Path) -> str:
@@ -217,16 +208,24 @@ def _marked_by_xml(content: Content, labels: str | Path | None, target: ColumnCh
     return replace(content, target=listed.names, label_order=listed.hierarchy)
 
 
-def _clus_content(settings: ClusSettings) -> Content:
+def _with_nominal(content: Content, nominal: ColumnChoice | None) -> Content:
+    return content if nominal is None else with_nominal(content, nominal)
+
+
+def _read_clus(path: Path, nominal: ColumnChoice | None) -> tuple[Content, Roles]:
+    """The data file that settings of CLUS name, and the roles that they give its columns."""
+    settings = read_clus_settings(path)
     data_file = settings.data_file
     if file_format(data_file) != "arff":
         raise DataError(f"{settings.path}: [Data] File = {data_file.name} is not an ARFF file")
-    return read_arff(
+    content = read_arff(
         data_file,
         hierarchy_kind=settings.hierarchy_kind,
         hierarchy_separator=settings.hierarchy_separator,
         duplicates="number",  # CLUS goes by position and does not mind
     )
+    content = _with_nominal(content, nominal)
+    return content, _clus_roles(settings, content)
 
 
 def _clus_roles(settings: ClusSettings, content: Content) -> Roles:

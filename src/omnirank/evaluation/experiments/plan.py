@@ -188,6 +188,7 @@ class _Reader:
     def __init__(self, path: Path, content: dict[str, Any]) -> None:
         self._path = path
         self._content = content
+        self._folder = path.parent
 
     def plan(self) -> Plan:
         """Return the checked plan."""
@@ -195,8 +196,9 @@ class _Reader:
         checks.known_keys(content, ("study", "data", "method", "folds", "evaluation"), f"{self._path}")
         study = self._table("study")
         where = f"{self._path}, [study]"
-        known = ("name", "seeds", "measures", "code", "modules", "share_fits", "keep_rankings")
+        known = ("name", "seeds", "measures", "folder", "code", "modules", "share_fits", "keep_rankings")
         checks.known_keys(study, known, where)
+        self._folder = self._path.parent / checks.folder(study.get("folder", ""), where, "folder")
         modules = checks.texts(study.get("modules", []), where, "modules")
         checks.import_modules(modules, where)
         plan = Plan(
@@ -269,7 +271,7 @@ class _Reader:
         return [DataEntry(name, path=file, test=test, more=tuple(more), options=options)]
 
     def _file(self, given: Any, where: str, key: str) -> Path:
-        return self._path.parent / checks.text(given, where, key)
+        return self._folder / checks.text(given, where, key)
 
     def _methods(self, table: dict[str, Any], where: str) -> list[MethodEntry]:
         known = ("use", "name", "parameters", "grid", "select", "labelled_only", "single_target")

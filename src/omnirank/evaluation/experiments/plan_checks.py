@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import os
+import re
 from collections.abc import Collection, Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from omnirank.core.closest import did_you_mean
@@ -17,6 +20,7 @@ __all__ = [
     "evaluation_values",
     "fold_parameters",
     "fold_scheme",
+    "folder",
     "grid",
     "import_modules",
     "known_keys",
@@ -38,6 +42,8 @@ __all__ = [
 # Parameters that the plan sets by other means.
 _NOT_FOR_PLANS = ("random_state", "n_jobs", "task", "hierarchy", "n_features_to_select", "warm_start", "checkpoints")
 _OF_EVALUATION = ("ranking", "train", "test", "predictor", "n_neighbors", "neighbors", "n_jobs")
+# ${NAME}, or ${NAME:-what stands for it where it is not set}, as shells write it
+_VARIABLE = re.compile(r"\$\{(?P<name>\w+)(?::-(?P<default>[^}]*))?\}")
 
 
 # -- values ---------------------------------------------------------------------------------------
@@ -95,6 +101,25 @@ def counts(value: Any, where: str, key: str, least: int) -> tuple[int, ...]:
         raise ParameterError(f"{where}: {key} must hold whole numbers from {least}, not {value!r}")
     different(listed, f"{where}: {key}")
     return tuple(listed)
+
+
+def folder(value: Any, where: str, key: str) -> Path:
+    """Return the value, a path in which ``${NAME}`` and ``${NAME:-default}`` stand for environment variables.
+
+    What a variable holds is a path of its own: it starts at the current folder, not at that of the plan.
+    """
+
+    def set_to(variable: re.Match[str]) -> str:
+        name, default = variable["name"], variable["default"]
+        held = os.environ.get(name)
+        if not held and default is None:
+            raise ParameterError(
+                f"{where}: {key} = {value!r}, but the environment variable {name} is not set: set it, or give a "
+                f"default as in ${{{name}:-data}}"
+            )
+        return str(Path(held).absolute()) if held else str(default)
+
+    return Path(_VARIABLE.sub(set_to, text(value, where, key)))
 
 
 def table_of(value: Any, where: str, key: str) -> dict[str, Any]:

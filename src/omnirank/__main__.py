@@ -1,4 +1,4 @@
-"""``python -m omnirank.cli``."""
+"""``python -m omnirank``."""
 
 from omnirank.cli import main
 

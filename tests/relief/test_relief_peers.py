@@ -13,10 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.public_data import public_data
 
 import omnirank as om
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+SHARED = public_data()
 FIGURES = Path(__file__).parents[1] / "reference" / "relief_clus.csv"
 
 FILES = {
@@ -44,6 +45,7 @@ def load(name):
     return om.load(SHARED / path, **options)
 
 
+@pytest.mark.shared_data
 @pytest.mark.parametrize("name", ["wq", "mortgage", "ionosphere", "emotions", "flags"])
 def test_scores_of_clus(name):
     data = load(name)
@@ -57,6 +59,7 @@ def test_scores_of_clus(name):
         np.testing.assert_allclose(ranker.importances_at(k), wanted, rtol=1e-8, atol=1e-11)
 
 
+@pytest.mark.shared_data
 def test_scores_of_clus_for_a_hierarchy_differ_by_the_scale_of_the_target_distance():
     """CLUS divides by a weight in which two single labels differ and does not clip: "probabilities" P_T above 1.
 

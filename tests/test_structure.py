@@ -1,0 +1,60 @@
+"""The check of structure behind ``make lint``: it passes the sources, and finds what it is there to find."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tools import structure
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def test_the_sources_keep_the_rules():
+    assert len(list(structure.SOURCE.rglob("*.py"))) > 100
+    assert structure.faults(structure.SOURCE, structure.STILL_LONG) == []
+
+
+def test_lint_runs_the_check():
+    assert "tests/tools/structure.py" in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "room").mkdir()
+    return tmp_path
+
+
+def function(n_lines: int, n_docstring: int = 0) -> str:
+    quotes = ['    """Says', *["    more"] * (n_docstring - 2), '    """'] if n_docstring else []
+    return "\n".join(["def long():", *quotes, *["    x = 1"] * (n_lines - 1), ""])
+
+
+def test_long_files_are_found(folder):
+    (folder / "room" / "short.py").write_text("x = 1\n" * 400)
+    assert structure.faults(folder) == []
+    (folder / "room" / "long.py").write_text("x = 1\n" * 401)
+    assert structure.faults(folder) == ["room/long.py:1: 401 lines, more than 400: divide it"]
+    assert structure.faults(folder, ("room/long.py",)) == []
+
+
+def test_an_exception_that_is_no_longer_needed_is_found(folder):
+    (folder / "room" / "short.py").write_text("x = 1\n" * 2)
+    assert structure.faults(folder, ("room/short.py",)) == ["room/short.py:1: 2 lines, no longer an exception"]
+
+
+def test_long_functions_are_found_and_docstrings_do_not_count(folder):
+    (folder / "room" / "fits.py").write_text(function(60, n_docstring=30))
+    assert structure.faults(folder) == []
+    (folder / "room" / "long.py").write_text("x = 1\n" + function(61, n_docstring=30))
+    assert structure.faults(folder) == ["room/long.py:2: long has 61 lines, more than 60: divide it"]
+
+
+@pytest.mark.parametrize("name", ["_kernels_split.py", "kernels/split.py"])
+def test_functions_of_kernels_may_be_long(folder, name):
+    (folder / "room" / "kernels").mkdir()
+    (folder / "room" / name).write_text(function(61))
+    assert structure.faults(folder) == []
+    (folder / "room" / name).write_text("x = 1\n" * 401)
+    assert len(structure.faults(folder)) == 1
