@@ -258,7 +258,7 @@ def times(x):
 """
 
 WHOLE = """
-from omnirank.core._kernels_toy_part import times
+from omnirank.core.kernels.toy_part import times
 from omnirank.core.compiled import compiled
 
 @compiled
@@ -268,7 +268,7 @@ def kernel(x):
 
 CALL = """
 import json
-from omnirank.core._kernels_toy import kernel
+from omnirank.core.kernels.toy import kernel
 print(json.dumps([kernel(1), sum(kernel.stats.cache_misses.values())]))
 """
 
@@ -276,7 +276,7 @@ print(json.dumps([kernel(1), sum(kernel.stats.cache_misses.values())]))
 def copy_of_package(folder: Path, factor: int) -> Path:
     """The package with a kernel whose part is in another file."""
     core = folder / "omnirank" / "core"
-    core.mkdir(parents=True)
+    (core / "kernels").mkdir(parents=True)
     for name in (
         "__init__.py",
         "core/compiled.py",
@@ -285,8 +285,9 @@ def copy_of_package(folder: Path, factor: int) -> Path:
         shutil.copy(PACKAGE / name, folder / "omnirank" / name)
     (folder / "omnirank/__init__.py").write_text("")
     (core / "__init__.py").write_text("")
-    (core / "_kernels_toy_part.py").write_text(PART.format(factor=factor))
-    (core / "_kernels_toy.py").write_text(WHOLE)
+    (core / "kernels" / "__init__.py").write_text("")
+    (core / "kernels" / "toy_part.py").write_text(PART.format(factor=factor))
+    (core / "kernels" / "toy.py").write_text(WHOLE)
     return folder
 
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from omnirank.data.table import Table
-from omnirank.ensembles import _kernels_permutation as kernels
-from omnirank.ensembles._kernels_recall import permutation_moves
-from omnirank.trees import _kernels_route as routing
+from omnirank.ensembles.kernels import permutation as kernels
+from omnirank.ensembles.kernels.recall import permutation_moves
 from omnirank.trees.codes import code_features
+from omnirank.trees.kernels import route as routing
 from reference import trees_cases as cases
 from reference import trees_permutation as reference
 

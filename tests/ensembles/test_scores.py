@@ -184,7 +184,7 @@ def test_every_permutation_is_equally_likely():
     """Chi-square over the 24 permutations of 4 rows, for each of two features."""
     from scipy.stats import chisquare
 
-    from omnirank.ensembles._kernels_permutation import shuffle
+    from omnirank.ensembles.kernels.permutation import shuffle
 
     rows = np.array([3, 5, 8, 9], np.uint32)
     n_draws = 4800

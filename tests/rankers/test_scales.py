@@ -101,7 +101,7 @@ def test_the_scale_of_a_target_changes_no_score(score, layout, scale):
     X, y = cells()
     several = np.column_stack([y, X[:, 2] + y])
     for target, scaled in ((y, y * scale), (several, several * [scale, 1.0])):
-        one, other = (ensemble(score=score, per_target=True).fit(layout(X), t) for t in (target, scaled))
+        one, other = (ensemble(importance=score, per_target=True).fit(layout(X), t) for t in (target, scaled))
         np.testing.assert_array_equal(other.feature_importances_, one.feature_importances_)
         np.testing.assert_array_equal(other.ranking_.per_target.scores, one.ranking_.per_target.scores)
 

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from omnirank.data.table import Table
-from omnirank.trees import _kernels_grow as kernels
 from omnirank.trees import space as spaces
-from omnirank.trees._kernels_blocks import DenseBlocks
-from omnirank.trees._kernels_gram import GramColumns
-from omnirank.trees._kernels_spaces import DenseColumns
-from omnirank.trees._kernels_split import Settings
 from omnirank.trees.codes import code_features, searched_cells
+from omnirank.trees.kernels import grow as kernels
+from omnirank.trees.kernels.blocks import DenseBlocks
+from omnirank.trees.kernels.gram import GramColumns
+from omnirank.trees.kernels.spaces import DenseColumns
+from omnirank.trees.kernels.split import Settings
 from reference import trees_growing as reference
 from reference.trees_growing import Node, Problem
 

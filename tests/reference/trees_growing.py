@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.trees import _kernels_random as random
+from omnirank.trees.kernels import random as random
 
 TIE = 1e-9
 SLACK = 1e-9

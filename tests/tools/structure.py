@@ -14,7 +14,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "src"
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
 # To be split; the list may only get shorter.
-STILL_LONG = ("omnirank/rankers/ensemble.py", "omnirank/trees/_kernels_nominal.py")
+STILL_LONG = ("omnirank/rankers/ensemble.py", "omnirank/trees/kernels/nominal.py")
 
 
 def faults(folder: Path, still_long: tuple[str, ...] = ()) -> list[str]:
@@ -34,7 +34,7 @@ def faults(folder: Path, still_long: tuple[str, ...] = ()) -> list[str]:
 
 def is_kernel(path: Path) -> bool:
     """Whether a module holds compiled loops, which are written for the compiler."""
-    return path.name.startswith("_kernels") or "kernels" in path.parent.parts
+    return "kernels" in path.parent.parts
 
 
 def long_functions(text: str) -> Iterator[tuple[int, str]]:

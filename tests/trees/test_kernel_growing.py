@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from omnirank.trees._kernels_nominal import _first_component
+from omnirank.trees.kernels.nominal import _first_component
 from reference import trees_cases as cases
 from reference import trees_growing as reference
 

@@ -10,7 +10,7 @@ import numba
 import numpy as np
 import pytest
 
-from omnirank.core import _kernels_vector as vector
+from omnirank.core.kernels import vector as vector
 from reference import trees_cases as cases
 from reference.trees_growing import Problem
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from omnirank.data.infer import target_from
 from omnirank.data.table import Table
 from omnirank.tasks import clustering_columns, get_task
-from omnirank.trees import _kernels_spaces as kinds
-from omnirank.trees._kernels_blocks import DenseBlocks
-from omnirank.trees._kernels_grow import grow
-from omnirank.trees._kernels_labels import LabelSets
 from omnirank.trees.codes import code_features
+from omnirank.trees.kernels import spaces as kinds
+from omnirank.trees.kernels.blocks import DenseBlocks
+from omnirank.trees.kernels.grow import grow
+from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.space import clustering_space
 from reference import trees_cases as cases
 from reference import trees_growing as reference

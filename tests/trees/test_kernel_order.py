@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from omnirank.trees._kernels_order import ORDER, order_rows
-from omnirank.trees._kernels_split import NumericCodes, search_scratch
+from omnirank.trees.kernels.order import ORDER, order_rows
+from omnirank.trees.kernels.split import NumericCodes, search_scratch
 
 SIZES = [*range(1, 71), 200, 300]
 

@@ -14,10 +14,10 @@ from omnirank.core.seeds import kernel_seed
 from omnirank.data.target import Target
 from omnirank.ensembles.plan import GrowingRules, make_plan
 from omnirank.trees import space
-from omnirank.trees._kernels_blocks import DenseBlocks
-from omnirank.trees._kernels_gram import GramColumns
-from omnirank.trees._kernels_labels import LabelSets
-from omnirank.trees._kernels_two_parts import TwoParts
+from omnirank.trees.kernels.blocks import DenseBlocks
+from omnirank.trees.kernels.gram import GramColumns
+from omnirank.trees.kernels.labels import LabelSets
+from omnirank.trees.kernels.two_parts import TwoParts
 from reference import ensembles_cases, trees_cases
 from reference import trees_growing as reference
 from reference.trees_semi_supervised import problem_of

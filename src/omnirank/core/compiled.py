@@ -1,4 +1,4 @@
-"""The one decorator of compiled kernels. Importing this module imports Numba: only ``_kernels`` modules do."""
+"""The one decorator of compiled kernels. Importing this module imports Numba: only ``kernels`` folders do."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from omnirank.core.kernel_cache import keep_on_disk, warn_once
 from omnirank.core.kernel_folder import kernel_folder
 from omnirank.core.kernel_parts import PART_OPTIONS, compile_part
 
-__all__ = ["compiled", "dispatched", "inlined", "part"]
+__all__ = ["Kinds", "compiled", "dispatched", "inlined", "part"]
 
 # Sums may be reordered and fused; NaN and infinities keep their meaning, and division by zero gives them.
 _OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
@@ -48,20 +48,46 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     return compile_part(function, forceinline=True, **_OPTIONS)
 
 
-def dispatched(position: int = 0) -> Callable[[Callable[..., Any]], Any]:
-    """Make a kernel with one implementation a kind of NamedTuple, chosen by the type of one argument.
+class Kinds:
+    """A family of NamedTuple classes among which dispatched steps choose; every step must know all of them.
+
+    Parameters
+    ----------
+    name : str
+        What they are kinds of, for errors.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._steps: dict[str, dict[type, Callable[..., Any]]] = {}
+
+    def add(self, step: str) -> dict[type, Callable[..., Any]]:
+        """Return the implementations of a new step, by kind."""
+        return self._steps.setdefault(step, {})
+
+    def require(self, *classes: type) -> None:
+        """Raise a TypeError unless every step is written for these kinds: called when all of them are imported."""
+        for step, implementations in self._steps.items():
+            for missing in (kind for kind in classes if kind not in implementations):
+                raise TypeError(f"kernel step {step} is not written for {missing.__name__}, one of the {self.name}")
+
+
+def dispatched(kinds: Kinds, position: int = 0) -> Callable[[Callable[..., Any]], Any]:
+    """Make a kernel with one implementation per kind of NamedTuple, chosen by the type of one argument.
 
     The decorated stub names the arguments; implementations are added with ``stub.kind(NamedTupleClass)``. When
     compiled, only the implementation that a call needs is compiled, into its caller.
 
     Parameters
     ----------
+    kinds : Kinds
+        The family that the step belongs to.
     position : int
         Which argument decides.
     """
 
     def decorate(stub: Callable[..., Any]) -> Any:
-        implementations: dict[type, Callable[..., Any]] = {}
+        implementations = kinds.add(stub.__name__)
 
         @functools.wraps(stub)
         def interpreted(*arguments: Any) -> Any:

@@ -48,7 +48,7 @@ def _digest(package: Path) -> str:
     versions = (sys.implementation.cache_tag, numba.__version__, llvmlite.__version__, np.__version__, LINKED_ONLY)
     digest = hashlib.blake2b(repr(versions).encode(), digest_size=8)
     core = package / "core"
-    for source in [core / "compiled.py", *sorted(core.glob("kernel_*.py")), *sorted(package.glob("*/_kernels*.py"))]:
+    for source in [core / "compiled.py", *sorted(core.glob("kernel_*.py")), *sorted(package.glob("*/kernels/*.py"))]:
         digest.update(source.read_bytes())
     return digest.hexdigest()
 

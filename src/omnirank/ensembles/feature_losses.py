@@ -38,8 +38,8 @@ class FeatureErrors:
 
     def growth(self, case: OutOfBag) -> ErrorGrowth:
         """Return the error of a tree and its growth."""
-        from omnirank.ensembles._kernels_feature_loss import FeatureLoss
-        from omnirank.ensembles._kernels_permutation import permutation_losses
+        from omnirank.ensembles.kernels.feature_loss import FeatureLoss
+        from omnirank.ensembles.kernels.permutation import permutation_losses
 
         means, node_row = node_means(case.grown, self.columns)
         means = means.toarray() if is_sparse(means) else means
@@ -164,8 +164,8 @@ def mixed_errors(plan: Plan, target: ErrorMeasure) -> MixedErrors:
 
 def _default_model(plan: Plan) -> OutOfBag:
     """A tree of one leaf and all training rows."""
-    from omnirank.ensembles._kernels_permutation import Shuffle
-    from omnirank.trees._kernels_route import CodeTests
+    from omnirank.ensembles.kernels.permutation import Shuffle
+    from omnirank.trees.kernels.route import CodeTests
 
     grown: Any = one_leaf(plan.weight)
     tests = CodeTests(grown.feature, grown.cut, grown.right, grown.missing_left, grown.subsets)

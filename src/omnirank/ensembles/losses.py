@@ -106,7 +106,7 @@ class _ColumnErrors:
 
     def growth(self, case: OutOfBag) -> ErrorGrowth:
         """Return the error of a tree and its growth."""
-        from omnirank.ensembles._kernels_permutation import LevelLoss, SquaredLoss
+        from omnirank.ensembles.kernels.permutation import LevelLoss, SquaredLoss
 
         columns = self.plan.columns
         means, node_row = node_means(case.grown, columns)
@@ -159,7 +159,7 @@ def _column_errors(plan: Plan, error: str) -> _ColumnErrors:
 
 
 def _losses(plan: Plan, case: OutOfBag, loss: Any, n_targets: int) -> tuple[np.ndarray, np.ndarray]:
-    from omnirank.ensembles._kernels_permutation import permutation_losses
+    from omnirank.ensembles.kernels.permutation import permutation_losses
 
     base, change = permutation_losses(case.tests, plan.coded.routing, loss, case.order, plan.weight, n_targets)
     return base, change.T
@@ -181,7 +181,7 @@ class _SetErrors:
 
     def growth(self, case: OutOfBag) -> ErrorGrowth:
         """Return the error of a tree and its growth."""
-        from omnirank.ensembles._kernels_permutation import LabelLoss, SetLoss
+        from omnirank.ensembles.kernels.permutation import LabelLoss, SetLoss
 
         columns, rows = self.plan.columns, case.order.rows
         predicted = _predicted_sets(*node_means(case.grown, columns))

@@ -165,7 +165,7 @@ def make_plan(
     feature_weights : ndarray, optional
         How much each feature counts in the features' part of the impurity.
     """
-    from omnirank.trees._kernels_split import Settings
+    from omnirank.trees.kernels.split import Settings
 
     rules.check()
     weight = np.ones(dataset.n_examples) if sample_weight is None else sample_weight

@@ -30,7 +30,7 @@ class _RecallErrors:
 
     def growth(self, case: OutOfBag) -> ErrorGrowth:
         """Return the area of a tree and by how much it falls."""
-        from omnirank.ensembles._kernels_recall import permutation_moves
+        from omnirank.ensembles.kernels.recall import permutation_moves
 
         moves = permutation_moves(case.tests, self.plan.coded.routing, case.order)
         n_known, n_positive = self._pairs(case.order.rows)
@@ -65,7 +65,7 @@ class _RecallErrors:
         n_known: np.ndarray,
         n_positive: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:
-        from omnirank.ensembles._kernels_recall import Curves, Sets, permuted_areas
+        from omnirank.ensembles.kernels.recall import Curves, Sets, permuted_areas
 
         groups, group_starts = _groups(curve_of[cells.indices], cells.data, len(n_known))
         sizes = np.where(node_row >= 0, np.diff(cells.indptr)[np.maximum(node_row, 0)], 0)

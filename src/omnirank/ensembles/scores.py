@@ -105,8 +105,8 @@ def _scatter(plan: Plan, members: Any, chosen: ClusteringColumns) -> np.ndarray:
 
 def out_of_bag(plan: Plan, grown: Any, counts: np.ndarray, i: int) -> OutOfBag | None:
     """Return tree i with its out-of-bag rows and their permutation; None where there are none."""
-    from omnirank.ensembles._kernels_permutation import shuffle, threshold_cuts
-    from omnirank.trees._kernels_route import CodeTests
+    from omnirank.ensembles.kernels.permutation import shuffle, threshold_cuts
+    from omnirank.trees.kernels.route import CodeTests
 
     rows = np.flatnonzero(counts == 0).astype(np.uint32)
     if not len(rows):

@@ -81,7 +81,7 @@ def _places(cells: Cells, rng: np.random.Generator) -> np.ndarray:
 
 def _ordered(cells: Cells, candidates: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k nearest of each row's candidates by exact distance; places that are left over are -1 and infinite."""
-    from omnirank.neighbors._kernels_search import PairCells, verify
+    from omnirank.neighbors.kernels.search import PairCells, verify
 
     n_rows = len(candidates)
     own = np.arange(n_rows)

@@ -119,7 +119,7 @@ class NeighborSearch:
 
     def _in(self, precision: Any, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Nearest, found in that precision, and whether that is certain."""
-        from omnirank.neighbors._kernels_search import PairCells, verify
+        from omnirank.neighbors.kernels.search import PairCells, verify
 
         cells, n_rows = self.cells, len(rows)
         doubtful = precision != np.float64 and not self._exact
@@ -135,14 +135,14 @@ class NeighborSearch:
 
     def _candidates(self, precision: Any, rows: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Numbers and distances of the n nearest of each row (and of rows that fill up), and the error bound."""
-        from omnirank.neighbors._kernels_search import CHUNK, search
+        from omnirank.neighbors.kernels.search import CHUNK, search
 
         cells, blocks = self.cells, self._in_blocks(precision)
         sought = blocks.rows(rows) if precision == np.int16 else _padded_rows(self, rows, precision)
         candidates = np.empty((len(sought.ids), self.n_groups, n), np.int32)
         rough = np.empty(candidates.shape, np.float32 if precision == np.int16 else precision)
         if precision == np.int16:
-            from omnirank.neighbors._kernels_words import search_words
+            from omnirank.neighbors.kernels.words import search_words
 
             search_words(sought, blocks.blocks, blocks.groups, blocks.unit, candidates, rough)
             return candidates, rough, blocks.error
@@ -189,8 +189,8 @@ def _columns_missing_in_both(cells: Cells) -> np.ndarray:
 
 
 def _padded_rows(search: NeighborSearch, rows: np.ndarray, precision: Any) -> Any:
-    from omnirank.neighbors._kernels_search import Rows
-    from omnirank.neighbors._kernels_tile import ROWS
+    from omnirank.neighbors.kernels.search import Rows
+    from omnirank.neighbors.kernels.tile import ROWS
 
     cells, n_rows = search.cells, len(rows)
     n_padded = -(-n_rows // ROWS) * ROWS
@@ -205,8 +205,8 @@ def _padded_rows(search: NeighborSearch, rows: np.ndarray, precision: Any) -> An
 
 
 def _make_blocks(search: NeighborSearch, precision: Any) -> Any:
-    from omnirank.neighbors._kernels_search import Blocks
-    from omnirank.neighbors._kernels_tile import tile_width
+    from omnirank.neighbors.kernels.search import Blocks
+    from omnirank.neighbors.kernels.tile import tile_width
 
     cells, width = search.cells, tile_width(precision)
     parts = [

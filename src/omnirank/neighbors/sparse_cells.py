@@ -69,7 +69,7 @@ class SparseCells:
     @cached_property
     def stored(self) -> Any:
         """The arrays as kernels take them."""
-        from omnirank.neighbors._kernels_sparse_search import StoredCells
+        from omnirank.neighbors.kernels.sparse_search import StoredCells
 
         rows, columns = self.rows, self.columns
         owner = np.repeat(np.arange(self.n_features), np.diff(columns.indptr))
@@ -101,7 +101,7 @@ class SparseCells:
 
     def distances(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Return d_i of pairs of rows: one row a pair, one column a feature."""
-        from omnirank.neighbors._kernels_sparse_search import fill_distances
+        from omnirank.neighbors.kernels.sparse_search import fill_distances
 
         found = np.zeros((len(first), self.n_features))
         fill_distances(self.stored, np.asarray(first, np.int64), np.asarray(second, np.int64), found)
@@ -140,7 +140,7 @@ class SparseSearch:
 
     def nearest(self, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers and distances of the k nearest of each group, as `NeighborSearch.nearest` does."""
-        from omnirank.neighbors._kernels_sparse_search import search_stored
+        from omnirank.neighbors.kernels.sparse_search import search_stored
 
         rows = np.asarray(rows, np.int64)
         ids = np.empty((len(rows), self.n_groups, k), np.int32)

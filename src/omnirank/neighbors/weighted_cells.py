@@ -78,7 +78,7 @@ class SparseExamples:
 
     def pairs(self) -> Any:
         """Return the cells from which exact distances are computed."""
-        from omnirank.neighbors._kernels_nearest import SparsePairs
+        from omnirank.neighbors.kernels.nearest import SparsePairs
 
         parts = ((m.indptr.astype(np.int64), m.indices.astype(np.int64), m.data) for m in (self.test, self.train))
         return SparsePairs(*(array for part in parts for array in part))
@@ -181,7 +181,7 @@ class DenseExamples:
 
     def pairs(self) -> Any:
         """Return the cells from which exact distances are computed."""
-        from omnirank.neighbors._kernels_nearest import DensePairs
+        from omnirank.neighbors.kernels.nearest import DensePairs
 
         complete = not len(self._unknown_numbers)
         return DensePairs(

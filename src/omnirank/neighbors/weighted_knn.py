@@ -123,7 +123,7 @@ def _search(
     examples: Any, rows: np.ndarray, precision: Any, ids: np.ndarray, n_train: int, n_jobs: int | None
 ) -> np.ndarray:
     """Find the nearest of some test examples; return those for which more precision is needed."""
-    from omnirank.neighbors._kernels_tile import tile_width
+    from omnirank.neighbors.kernels.tile import tile_width
 
     width = tile_width(precision)
     examples.prepare(precision, width, n_jobs)
@@ -148,7 +148,7 @@ class _Nearest:
     k: int
 
     def __call__(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        from omnirank.neighbors._kernels_nearest import settle
+        from omnirank.neighbors.kernels.nearest import settle
 
         most = 0 if self.precision == np.float64 else 2 * self.k + 32
         found, certain = np.empty((len(rows), self.k), np.int32), np.empty(len(rows), bool)

@@ -112,8 +112,8 @@ def _parts(order: np.ndarray, ms: Sequence[int], most: int) -> tuple[list[np.nda
 
 
 def _block_sums(rule: PairRule, pairs: PairBlock) -> _Growing:
-    from omnirank.neighbors._kernels_search import PairCells
-    from omnirank.relief._kernels_accumulate import accumulate, accumulate_stored
+    from omnirank.neighbors.kernels.search import PairCells
+    from omnirank.relief.kernels.accumulate import accumulate, accumulate_stored
 
     cells = rule.search.cells
     p_f, p_ft = np.zeros(cells.n_features), np.zeros(cells.n_features)

@@ -64,7 +64,7 @@ class ValueDistances:
 
     def __call__(self, rows: np.ndarray, ids: np.ndarray) -> np.ndarray:
         """Return the distances between rows[i] and ids[i, q]; NaN where nothing is known in both, or ids < 0."""
-        from omnirank.tasks._kernels_targets import value_distances
+        from omnirank.tasks.kernels.targets import value_distances
 
         out = np.empty(ids.shape)
         value_distances(self._values, self._n_numeric, rows, ids, out)
@@ -139,7 +139,7 @@ class LabelSetDistances:
 
     def __call__(self, rows: np.ndarray, ids: np.ndarray) -> np.ndarray:
         """Return the distances between rows[i] and ids[i, q]; NaN where nothing is known in both, or ids < 0."""
-        from omnirank.tasks._kernels_targets import LabelSets, label_distances
+        from omnirank.tasks.kernels.targets import LabelSets, label_distances
 
         out = np.empty(ids.shape)
         label_distances(LabelSets(*self._sets), self.target.labelled, self._kind, self._mu, rows, ids, out)

@@ -62,14 +62,14 @@ class SparseFeatures(CodedFeatures):
 
     def grow(self, space: Any, weight: np.ndarray, settings: Any, seed: Any) -> Any:
         """Grow a tree."""
-        from omnirank.trees._kernels_sparse import grow_sparse
+        from omnirank.trees.kernels.sparse import grow_sparse
 
         return grow_sparse(space, self.cells, weight, settings, seed)
 
     @property
     def routing(self) -> Any:
         """Cells by row."""
-        from omnirank.trees._kernels_route import CellCodes
+        from omnirank.trees.kernels.route import CellCodes
 
         c = self.cells
         missing = c.row_codes.dtype.type(np.iinfo(c.row_codes.dtype).max)
@@ -98,14 +98,14 @@ class DenseFeatures(CodedFeatures):
 
     def grow(self, space: Any, weight: np.ndarray, settings: Any, seed: Any) -> Any:
         """Grow a tree."""
-        from omnirank.trees._kernels_grow import grow
+        from omnirank.trees.kernels.grow import grow
 
         return grow(space, searched_cells(self.cells, settings), weight, settings, seed)
 
     @property
     def routing(self) -> Any:
         """Codes by feature."""
-        from omnirank.trees._kernels_route import Codes
+        from omnirank.trees.kernels.route import Codes
 
         return Codes(self.codes, self.cells.missing, self.n_levels)
 
@@ -117,7 +117,7 @@ class DenseFeatures(CodedFeatures):
 
 def searched_cells(cells: Any, settings: Any) -> Any:
     """Return the cells as the search of nominal tests wants them: levels in order, or sets of levels."""
-    from omnirank.trees._kernels_nominal import MixedCodes, MixedSets
+    from omnirank.trees.kernels.nominal import MixedCodes, MixedSets
 
     return MixedSets(*cells) if isinstance(cells, MixedCodes) and settings.nominal_search else cells
 
@@ -126,9 +126,9 @@ def _kernel_cells(
     table: Table, codes: np.ndarray, n_levels: np.ndarray, distinct: np.ndarray, random_tests: bool
 ) -> Any:
     """Codes as the growing kernel takes them: for all tests, or for one random test a feature."""
-    from omnirank.trees._kernels_draw import NumericDraws
-    from omnirank.trees._kernels_nominal import MixedCodes, MixedDraws
-    from omnirank.trees._kernels_split import NumericCodes
+    from omnirank.trees.kernels.draw import NumericDraws
+    from omnirank.trees.kernels.nominal import MixedCodes, MixedDraws
+    from omnirank.trees.kernels.split import NumericCodes
 
     missing = codes.dtype.type(np.iinfo(codes.dtype).max)
     packed = np.zeros(0, np.uint32 if codes.itemsize == 2 else np.uint64)
@@ -223,9 +223,9 @@ def _code_block(table: Table, n_levels: np.ndarray, dtype: Any, features: range)
 
 def _in_cells(space: Any) -> bool:
     """Whether the kernel for sparse features knows this kind of space."""
-    from omnirank.trees._kernels_blocks import DenseBlocks
-    from omnirank.trees._kernels_gram import GramColumns
-    from omnirank.trees._kernels_two_parts import TwoParts
+    from omnirank.trees.kernels.blocks import DenseBlocks
+    from omnirank.trees.kernels.gram import GramColumns
+    from omnirank.trees.kernels.two_parts import TwoParts
 
     if isinstance(space, TwoParts):
         return _in_cells(space.target) and _in_cells(space.features)

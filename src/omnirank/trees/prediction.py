@@ -135,7 +135,7 @@ def _block(table: Table, rows: slice) -> np.ndarray:
 
 
 def _add(tree: Tree, block: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
-    from omnirank.trees._kernels_predict import DenseMeans, SparseMeans, ValueTests, add_means
+    from omnirank.trees.kernels.predict import DenseMeans, SparseMeans, ValueTests, add_means
 
     means: Any
     if tree.values is None or tree.value_row is None:

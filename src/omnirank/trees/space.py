@@ -81,7 +81,7 @@ def clustering_space(
 
 def constant_space(n_rows: int) -> Any:
     """Return the space in which all rows are alike, so that no tree splits."""
-    from omnirank.trees._kernels_spaces import OneColumn
+    from omnirank.trees.kernels.spaces import OneColumn
 
     return OneColumn(np.zeros(n_rows))
 
@@ -106,8 +106,8 @@ def two_part_space(
     sparse_features : bool
         Whether trees are grown on the non-zero cells of sparse features.
     """
-    from omnirank.trees._kernels_blocks import DenseBlocks
-    from omnirank.trees._kernels_two_parts import TwoParts
+    from omnirank.trees.kernels.blocks import DenseBlocks
+    from omnirank.trees.kernels.two_parts import TwoParts
 
     columns, clustering = target
     known = columns.labelled
@@ -134,15 +134,15 @@ def two_part_space(
 
 def _in_columns(space: Any) -> Any:
     """One column as several: one kind less to be compiled in pairs."""
-    from omnirank.trees._kernels_spaces import DenseColumns, OneColumn
+    from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
 
     return DenseColumns(_padded(space.z[:, None])) if isinstance(space, OneColumn) else space
 
 
 def _in_blocks(space: Any) -> Any:
     """Dense columns as one block that all rows know: one kind less to be compiled in pairs."""
-    from omnirank.trees._kernels_blocks import DenseBlocks
-    from omnirank.trees._kernels_spaces import DenseColumns, OneColumn
+    from omnirank.trees.kernels.blocks import DenseBlocks
+    from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
 
     if not isinstance(space, OneColumn | DenseColumns):
         return space
@@ -152,8 +152,8 @@ def _in_blocks(space: Any) -> Any:
 
 def _spread(space: Any, known: np.ndarray, factor: float) -> Any:
     """The space of the known rows with places for all rows; its impurities count ``factor`` times."""
-    from omnirank.trees._kernels_blocks import DenseBlocks
-    from omnirank.trees._kernels_labels import LabelSets
+    from omnirank.trees.kernels.blocks import DenseBlocks
+    from omnirank.trees.kernels.labels import LabelSets
 
     if isinstance(space, LabelSets):
         sizes = np.zeros(len(known) + 1, np.uint32)
@@ -176,7 +176,7 @@ def _is_label_matrix(values: np.ndarray) -> bool:
 
 
 def _label_sets(matrix: Any, scale: np.ndarray) -> Any:
-    from omnirank.trees._kernels_labels import LabelSets
+    from omnirank.trees.kernels.labels import LabelSets
 
     matrix = sparse.csr_array(matrix)
     matrix.eliminate_zeros()
@@ -184,7 +184,7 @@ def _label_sets(matrix: Any, scale: np.ndarray) -> Any:
 
 
 def _sparse_rows(matrix: Any, scale: np.ndarray, weight: np.ndarray | None) -> Any:
-    from omnirank.trees._kernels_cell_gains import SparseRows
+    from omnirank.trees.kernels.cell_gains import SparseRows
 
     matrix = sparse.csr_array(centred_for_sums(matrix, np.ones(matrix.shape[0]) if weight is None else weight))
     matrix.eliminate_zeros()
@@ -193,14 +193,14 @@ def _sparse_rows(matrix: Any, scale: np.ndarray, weight: np.ndarray | None) -> A
 
 
 def _all_known(values: np.ndarray, scale: np.ndarray, weight: np.ndarray | None, gram: bool = True) -> Any:
-    from omnirank.trees._kernels_spaces import DenseColumns, OneColumn
+    from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
 
     centred = (values - np.average(values, axis=0, weights=weight)) * scale
     if centred.shape[1] == 1:
         return OneColumn(np.ascontiguousarray(centred[:, 0]))
     n_rows, n_columns = centred.shape
     if gram and max(n_rows + 1, _LEAST_GRAM_COLUMNS) <= n_columns and n_rows <= _MOST_GRAM_ROWS:
-        from omnirank.trees._kernels_gram import GramColumns
+        from omnirank.trees.kernels.gram import GramColumns
 
         return GramColumns(np.ascontiguousarray(centred), centred @ centred.T)
     return DenseColumns(_padded(centred))
@@ -208,7 +208,7 @@ def _all_known(values: np.ndarray, scale: np.ndarray, weight: np.ndarray | None,
 
 def _blocks(values: np.ndarray, known: np.ndarray, scale: np.ndarray, weight: np.ndarray | None) -> Any:
     """Group the columns by the rows in which they are known."""
-    from omnirank.trees._kernels_blocks import DenseBlocks
+    from omnirank.trees.kernels.blocks import DenseBlocks
 
     w = np.ones(len(values)) if weight is None else weight
     patterns: dict[bytes, list[int]] = {}

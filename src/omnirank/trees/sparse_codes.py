@@ -35,7 +35,7 @@ def sparse_codes(table: Table, random_tests: bool = False) -> Any:
     >>> codes.codes.tolist(), codes.zero.tolist()
     ([1, 2, 0], [0, 1])
     """
-    from omnirank.trees._kernels_cells import BinaryCells, BinaryDraws, DrawnCells, ValuedCells
+    from omnirank.trees.kernels.cells import BinaryCells, BinaryDraws, DrawnCells, ValuedCells
 
     matrix = sparse.csc_array(table.matrix)
     if (matrix.data == 0).any():

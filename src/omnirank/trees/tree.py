@@ -98,7 +98,7 @@ class Tree:
 
     def apply(self, matrix: np.ndarray) -> np.ndarray:
         """Return the leaf of each row of a routing matrix (see :func:`routing_matrix`)."""
-        from omnirank.trees._kernels_route import leaves_of_values
+        from omnirank.trees.kernels.route import leaves_of_values
 
         return leaves_of_values(
             self.feature,
@@ -162,7 +162,7 @@ def tree_from_grown(grown: Any, table: Table, values: Any = None, value_row: np.
 
 def one_leaf(weight: np.ndarray) -> Any:
     """Return the tree without tests that holds all rows, as kernels return it."""
-    from omnirank.trees._kernels_grow import GrownTree
+    from omnirank.trees.kernels.grow import GrownTree
 
     n = len(weight)
     whole, zero = np.zeros(1, np.int32), np.zeros(1)

@@ -1,0 +1,170 @@
+"""What compiled loops do not reach by themselves (vector instructions, uncounted arrays), with plain twins."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+LANES = 32
+
+
+def _count_smaller_plain(values, start, limit):
+    return int(np.count_nonzero(values[start : start + LANES] < limit))
+
+
+@intrinsic
+def _count_smaller(typing_context, values, start, limit):
+    signature = types.uint64(values, types.intp, values.dtype)
+
+    def generate(context, builder, signature, arguments):
+        from llvmlite import ir
+
+        array_type = signature.args[0]
+        array = context.make_array(array_type)(context, builder, arguments[0])
+        element = context.get_data_type(array_type.dtype)
+        vector = ir.VectorType(element, LANES)
+        pointer = builder.gep(array.data, [arguments[1]])
+        loaded = builder.load(builder.bitcast(pointer, vector.as_pointer()))
+        loaded.align = array_type.dtype.bitwidth // 8
+        none = ir.Constant(vector, ir.Undefined)
+        first = builder.insert_element(none, arguments[2], ir.Constant(ir.IntType(32), 0))
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+        everywhere = builder.shuffle_vector(first, none, zeros)
+        smaller = builder.icmp_unsigned("<", loaded, everywhere)
+        ones = builder.ctpop(builder.bitcast(smaller, ir.IntType(LANES)))
+        return builder.zext(ones, ir.IntType(64))
+
+    return signature, generate
+
+
+def _count_bits_plain(word):
+    return int(word).bit_count()
+
+
+@intrinsic
+def _count_bits(typing_context, word):
+    def generate(context, builder, signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), generate
+
+
+def _make_select(operator):
+    @intrinsic
+    def select(typing_context, a, b):
+        def generate(context, builder, signature, arguments):
+            if isinstance(a, types.Float):
+                first = builder.fcmp_ordered(operator, *arguments)
+            else:
+                first = (builder.icmp_signed if a.signed else builder.icmp_unsigned)(operator, *arguments)
+            return builder.select(first, *arguments)
+
+        return a(a, a), generate
+
+    return select
+
+
+def _add_running_norms_plain(lanes):
+    def add(matrix, column, order, part, n, out, out_part):
+        rows = matrix[order[part, :n], column : column + lanes]
+        out[out_part, :n] += (np.cumsum(rows, axis=0) ** 2).sum(axis=1)
+
+    return add
+
+
+def _make_add_running_norms(lanes):
+    @intrinsic
+    def add(typing_context, matrix, column, order, part, n, out, out_part):
+        signature = types.void(matrix, types.intp, order, types.intp, types.intp, out, types.intp)
+
+        def generate(context, builder, signature, arguments):
+            from llvmlite import ir
+
+            def part_of(index, part):
+                """Pointer to one row of a two-dimensional C array."""
+                array = context.make_array(signature.args[index])(context, builder, arguments[index])
+                width = cgutils.unpack_tuple(builder, array.shape, 2)[1]
+                return builder.gep(array.data, [builder.mul(part, width)])
+
+            rows = context.make_array(signature.args[0])(context, builder, arguments[0])
+            width = cgutils.unpack_tuple(builder, rows.shape, 2)[1]
+            number = context.get_data_type(signature.args[0].dtype)
+            vector = ir.VectorType(number, lanes)
+            add_lanes = cgutils.get_or_insert_function(
+                builder.module,
+                ir.FunctionType(number, [number, vector]),
+                f"llvm.vector.reduce.fadd.v{lanes}f{signature.args[0].dtype.bitwidth}",
+            )
+            order_row = part_of(2, arguments[3])
+            out_row = part_of(5, arguments[6])
+            sums = cgutils.alloca_once(builder, vector)
+            builder.store(ir.Constant(vector, None), sums)
+            with cgutils.for_range(builder, arguments[4]) as loop:
+                row = builder.zext(builder.load(builder.gep(order_row, [loop.index])), ir.IntType(64))
+                start = builder.add(builder.mul(row, width), arguments[1])
+                pointer = builder.bitcast(builder.gep(rows.data, [start]), vector.as_pointer())
+                cells = builder.load(pointer)
+                cells.align = signature.args[0].dtype.bitwidth // 8
+                total = builder.fadd(builder.load(sums), cells)
+                builder.store(total, sums)
+                norm = builder.call(
+                    add_lanes, [ir.Constant(number, 0.0), builder.fmul(total, total)], fastmath=("fast",)
+                )
+                place = builder.gep(out_row, [loop.index])
+                builder.store(builder.fadd(builder.load(place), norm), place)
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    return add
+
+
+@intrinsic
+def _uncounted(typing_context, arrays):
+    signature = arrays(arrays)
+
+    def strip(context, builder, kind, value):
+        if isinstance(kind, types.Array):
+            array = context.make_array(kind)(context, builder, value)
+            array.meminfo = cgutils.get_null_value(array.meminfo.type)
+            array.parent = cgutils.get_null_value(array.parent.type)
+            return array._getvalue()
+        if isinstance(kind, types.BaseTuple):
+            for i, part in enumerate(kind.types):
+                stripped = strip(context, builder, part, builder.extract_value(value, i))
+                value = builder.insert_value(value, stripped, i)
+        return value
+
+    def generate(context, builder, signature, arguments):
+        return strip(context, builder, signature.args[0], arguments[0])
+
+    return signature, generate
+
+
+# uncounted(arrays): the same array or tuple of arrays without reference counts, for use inside a function whose
+#     caller keeps the arrays alive; counting references to scratch memory costs more than small nodes do
+# smaller(a, b), larger(a, b): min and max of numbers of the first one's type; Numba would compile its own min and max
+#     as functions, anew for every type
+# count_smaller(values, start, limit): how many of the 32 unsigned values from start are below limit
+# count_bits(word): how many bits of an unsigned integer of 64 bits are set
+# add_running_norms_L(matrix, column, order, part, n, out, out_part):
+#     out[out_part, t] += |sum of matrix[order[part, :t + 1], column:column + L]|^2 for t < n
+if numba.config.DISABLE_JIT:
+    count_smaller = _count_smaller_plain
+    count_bits = _count_bits_plain
+    smaller, larger = min, max
+
+    def uncounted(arrays):
+        """Return the arrays as they are."""
+        return arrays
+
+    add_running_norms_8, add_running_norms_16, add_running_norms_32 = map(_add_running_norms_plain, (8, 16, 32))
+else:
+    count_smaller = _count_smaller
+    count_bits = _count_bits
+    smaller, larger = _make_select("<"), _make_select(">")
+    uncounted = _uncounted
+    add_running_norms_8, add_running_norms_16, add_running_norms_32 = map(_make_add_running_norms, (8, 16, 32))

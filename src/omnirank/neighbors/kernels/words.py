@@ -1,0 +1,150 @@
+"""Nearest columns of each row with cells rounded to 16 bits: twice as many a vector as in single precision."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from omnirank.core.compiled import compiled
+from omnirank.core.kernels.vector import uncounted
+from omnirank.neighbors.kernels.search import keep_nearest
+from omnirank.neighbors.kernels.tile import ROWS, VECTORS
+
+# Pairs of columns in a vector register of 512 bits, examples in a tile, pairs of columns that fit the cache.
+LANES = 16
+WIDTH = VECTORS * LANES
+CHUNK = 256
+
+
+class Words(NamedTuple):
+    """Examples, in tiles or in blocks: two cells of 16 bits in each of ``cells``, between -16383 and 16383.
+
+    Rows: cells (n_rows, n_pairs), sums, offset and ids (n_rows,). Blocks: cells (n_blocks, n_pairs, width); sums,
+    offset, ids (n_blocks, width). The sums are those of an example's cells; offsets are added to its distances,
+    infinite where a block is not full.
+    """
+
+    cells: Any
+    sums: Any
+    offset: Any
+    ids: Any
+
+
+@compiled
+def search_words(rows, blocks, groups, unit, ids, distances):
+    """Do what `search` does for numbers alone: a distance is the sum of unit |x - t| and both offsets."""
+    largest = np.empty((ROWS, WIDTH), np.int32)
+    out = np.empty((ROWS, WIDTH), np.float32)
+    _search_words(rows, blocks, groups, unit, ids, distances, largest, out)
+
+
+@compiled
+def _search_words(rows, blocks, groups, unit, ids, distances, largest, out):
+    rows, blocks, ids, distances = uncounted(rows), uncounted(blocks), uncounted(ids), uncounted(distances)
+    largest, out = uncounted(largest), uncounted(out)
+    n_blocks, n_pairs, width = blocks.cells.shape
+    last = distances.shape[2] - 1
+    distances[:] = np.inf
+    ids[:] = -1
+    for block in range(n_blocks):
+        group = groups[block]
+        for first in range(0, len(rows.ids), ROWS):
+            largest[:] = 0
+            for start in range(0, n_pairs, CHUNK):
+                add_largest(rows.cells, first, blocks.cells, block, start, min(start + CHUNK, n_pairs), largest)
+            for row in range(ROWS):
+                own, far = rows.sums[first + row], rows.offset[first + row]
+                for lane in range(width):
+                    # |x - t| = 2 max(x, t) - x - t
+                    units = np.float32(2 * largest[row, lane] - own - blocks.sums[block, lane])
+                    out[row, lane] = units * unit + (far + blocks.offset[block, lane])
+            for row in range(ROWS):
+                keep_nearest(
+                    out, row, blocks.ids, block, rows.ids[first + row], ids, distances, first + row, group, last
+                )
+
+
+def _add_largest_plain(rows, first, blocks, block, start, stop, out):
+    x = rows[first : first + ROWS, start:stop, None]
+    t = np.ascontiguousarray(blocks[block, start:stop])
+    x = np.broadcast_to(x, (ROWS, *t.shape)).copy().view(np.int16).reshape(ROWS, *t.shape, 2)
+    t = t.view(np.int16).reshape(*t.shape, 2)
+    out += np.maximum(x, t).sum(axis=(1, 3), dtype=np.int32)
+
+
+@intrinsic
+def _add_largest(typing_context, rows, first, blocks, block, start, stop, out):
+    signature = types.void(rows, types.intp, blocks, types.intp, types.intp, types.intp, out)
+
+    def generate(context, builder, signature, arguments):
+        from llvmlite import ir
+
+        rows, first, blocks, block, start, stop, out = (
+            context.make_array(kind)(context, builder, value) if isinstance(kind, types.Array) else value
+            for kind, value in zip(signature.args, arguments)
+        )
+        short, index = ir.IntType(32), ir.IntType(64)
+        pairs, words = ir.VectorType(short, LANES), ir.VectorType(ir.IntType(16), 2 * LANES)
+        wide = ir.VectorType(short, 2 * LANES)
+        none = ir.Constant(pairs, ir.Undefined)
+
+        def whole(value):
+            return ir.Constant(index, value)
+
+        def places(numbers):
+            return ir.Constant(ir.VectorType(short, len(numbers)), numbers)
+
+        def load(data, place):
+            loaded = builder.load(builder.bitcast(builder.gep(data, [place]), pairs.as_pointer()))
+            loaded.align = 4
+            return loaded
+
+        def everywhere(number):
+            vector = builder.insert_element(none, number, ir.Constant(short, 0))
+            return builder.shuffle_vector(vector, none, places([0] * LANES))
+
+        def added(total, x, t):
+            # one instruction where the processor multiplies words and adds the products of neighbours
+            larger = builder.select(builder.icmp_signed(">", x, t), x, t)
+            larger = builder.sext(larger, wide)
+            unused = ir.Constant(wide, ir.Undefined)
+            even = builder.shuffle_vector(larger, unused, places(list(range(0, 2 * LANES, 2))))
+            odd = builder.shuffle_vector(larger, unused, places(list(range(1, 2 * LANES, 2))))
+            return builder.add(total, builder.add(even, odd))
+
+        n_pairs = cgutils.unpack_tuple(builder, rows.shape, 2)[1]
+        row_data = [
+            builder.gep(rows.data, [builder.mul(builder.add(first, whole(row)), n_pairs)]) for row in range(ROWS)
+        ]
+        block_data = builder.gep(blocks.data, [builder.mul(block, builder.mul(n_pairs, whole(WIDTH)))])
+        sums = [[cgutils.alloca_once(builder, pairs) for _ in range(VECTORS)] for _ in range(ROWS)]
+        for row in range(ROWS):
+            for v in range(VECTORS):
+                builder.store(load(out.data, whole((row * VECTORS + v) * LANES)), sums[row][v])
+        with cgutils.for_range_slice(builder, start, stop, whole(1)) as (pair, _):
+            place = builder.mul(pair, whole(WIDTH))
+            cells = [
+                builder.bitcast(load(block_data, builder.add(place, whole(v * LANES))), words) for v in range(VECTORS)
+            ]
+            for row in range(ROWS):
+                x = builder.bitcast(everywhere(builder.load(builder.gep(row_data[row], [pair]))), words)
+                for v in range(VECTORS):
+                    builder.store(added(builder.load(sums[row][v]), x, cells[v]), sums[row][v])
+        for row in range(ROWS):
+            for v in range(VECTORS):
+                target = builder.gep(out.data, [whole((row * VECTORS + v) * LANES)])
+                stored = builder.store(builder.load(sums[row][v]), builder.bitcast(target, pairs.as_pointer()))
+                stored.align = 4
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+# add_largest(rows, first, blocks, block, start, stop, out): adds to out[i, j], of the rows first + i and the columns j
+#     of a block, the sum of max(x, t) over the pairs of columns from start to stop
+add_largest = _add_largest_plain if numba.config.DISABLE_JIT else _add_largest

@@ -1,0 +1,81 @@
+"""What both growing loops share: drawing features, comparing candidate tests, refusing light leaves.
+
+All kinds of features and spaces grow the same tree because they do these steps by the same code: a node's draws depend
+on its seed alone, and equal gains are decided by a hash of the seed and the test.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from omnirank.core.compiled import inlined
+from omnirank.core.kernels.vector import larger
+from omnirank.trees.kernels.random import below, mix, tie_priority
+
+# Gains closer than this (relative) are ties; rounding must not decide between them.
+TIE = 1e-9
+# Weights are sums of floats: a leaf may miss its least weight by this much.
+SLACK = 1e-9
+
+# Parts of every test: its feature, its priority among ties, the random state of the node's tests. Others follow.
+FEATURE, PRIORITY, STATE = 0, 1, 2
+
+# Keeps the stream of random tests apart from that of drawn features.
+_TESTS_KEY = np.uint64(0x5851F42D4C957F2D)
+
+
+@inlined
+def open_search(best, test, least_gain, seed):
+    """Forget the best test; gains up to the least one are not looked at."""
+    best[0] = least_gain
+    test[FEATURE] = -1
+    test[STATE] = np.int64(mix(seed ^ _TESTS_KEY))
+
+
+@inlined
+def draw_feature(pool, swaps, n_drawn, state):
+    """Draw a feature from those not drawn yet, and note the swap."""
+    j = n_drawn + below(state, len(pool) - n_drawn)
+    f = pool[j]
+    pool[j] = pool[n_drawn]
+    pool[n_drawn] = f
+    swaps[n_drawn] = j
+    return f
+
+
+@inlined
+def put_back(pool, swaps, n_drawn):
+    """Put the pool back in order: a node's draw must not depend on the nodes before it."""
+    for d in range(n_drawn - 1, -1, -1):
+        j = swaps[d]
+        f = pool[d]
+        pool[d] = pool[j]
+        pool[j] = f
+
+
+@inlined
+def next_state(test):
+    """Return the next random state of the node's tests."""
+    state = mix(np.uint64(test[STATE]))
+    test[STATE] = np.int64(state)
+    return state
+
+
+@inlined
+def is_light(k, total, min_leaf):
+    """Whether a child is too light where k of the total weight is split off."""
+    return k < min_leaf - SLACK or total - k < min_leaf - SLACK
+
+
+@inlined
+def better(gain, f, position, first_tie, seed, best, test):
+    """Whether a candidate beats the best so far, which it then becomes; ties are decided by priority."""
+    if not gain > best[0] * (1.0 - TIE):  # also refuses NaN
+        return False
+    priority = tie_priority(seed, f, position, first_tie)
+    if gain <= best[0] * (1.0 + TIE) and (test[FEATURE] < 0 or priority <= np.uint64(test[PRIORITY])):
+        return False
+    best[0] = larger(gain, best[0])
+    test[FEATURE] = f
+    test[PRIORITY] = np.int64(priority)
+    return True

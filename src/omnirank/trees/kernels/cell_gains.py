@@ -1,0 +1,189 @@
+"""Gains of splitting off rows of sparse data, and the spaces of few labels in which features cluster too.
+
+``node_norm`` and ``split_gain`` know how many weights K a space has: one, or (``TwoParts``) one of the target's known
+rows and one of all rows.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from omnirank.core.compiled import dispatched, inlined
+from omnirank.trees.kernels.cells import CELL_SPACES, add_row, clear, n_sums, step
+from omnirank.trees.kernels.labels import LabelSets
+from omnirank.trees.kernels.spaces import ROUNDING, DenseColumns, OneColumn
+from omnirank.trees.kernels.two_parts import TwoParts, allowed_gain
+
+
+class SparseRows(NamedTuple):
+    """Rows with few non-zero cells, of any value; every cell is known."""
+
+    starts: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
+    scale: np.ndarray  # one a column, in the values already
+
+
+@dispatched(CELL_SPACES)
+def node_norm(space, sums, total, size):
+    """Return |S|^2 and the impurity of a node with the given sums, weight and number of rows."""
+
+
+@dispatched(CELL_SPACES)
+def split_gain(space, q, p, k, norm, total, sums, running):
+    """Return the gain of splitting off rows of weight k with |S_1|^2 = q and S . S_1 = p."""
+
+
+@inlined
+def _norm(sums, first, last, square, total, size):
+    norm = 0.0
+    for c in range(first, last):
+        norm += sums[c] * sums[c]
+    impurity = square - norm / total
+    if impurity <= ROUNDING * size * square:
+        impurity = 0.0  # a difference of equal squares
+    return norm, impurity
+
+
+@inlined
+def _gain(q, p, k, norm, total):
+    return q / k + (norm - 2.0 * p + q) / (total - k) - norm / total
+
+
+@node_norm.kind(OneColumn, DenseColumns, LabelSets, SparseRows)
+def _one_norm(space, sums, total, size):
+    columns = n_sums(space)
+    return _norm(sums, 0, columns, sums[columns], total, size)
+
+
+@split_gain.kind(OneColumn, DenseColumns, LabelSets, SparseRows)
+def _one_gain(space, q, p, k, norm, total, sums, running):
+    return _gain(q, p, k, norm, total)
+
+
+# -- rows with values -----------------------------------------------------------------------------------
+
+
+@n_sums.kind(SparseRows)
+def _row_sums(space):
+    return len(space.scale)
+
+
+@add_row.kind(SparseRows)
+def _row_add(space, row, w, sums):
+    square = 0.0
+    for e in range(space.starts[row], space.starts[row + np.uint32(1)]):
+        z = space.values[e]
+        sums[space.columns[e]] += w * z
+        square += z * z
+    sums[len(space.scale)] += w * square
+
+
+@step.kind(SparseRows)
+def _row_step(space, row, w, node_sums, running):
+    q = 0.0
+    p = 0.0
+    for e in range(space.starts[row], space.starts[row + np.uint32(1)]):
+        c = space.columns[e]
+        a = w * space.values[e]
+        before = running[c]
+        running[c] = before + a
+        q += a * (2.0 * before + a)
+        p += a * node_sums[c]
+    return q, p
+
+
+@clear.kind(SparseRows)
+def _row_clear(space, found, n, running):
+    if 16 * n < len(space.scale):
+        for i in range(n):
+            r = found[i]
+            for e in range(space.starts[r], space.starts[r + np.uint32(1)]):
+                running[space.columns[e]] = 0.0
+    else:
+        for c in range(len(space.scale)):
+            running[c] = 0.0
+
+
+# -- target and features --------------------------------------------------------------------------------
+
+# Sums of a node: those of the features, those of the target and their squares, and
+#     [|S|^2 of the target, its known weight, number of labelled rows, squares of the features]
+# Running sums: those of the features, those of the target, one place unused, and [q, p, k, number of labelled rows].
+NORM, KNOWN, LABELLED = 1, 2, 3
+ALONG = 1
+
+
+@n_sums.kind(TwoParts)
+def _two_sums(space):
+    return n_sums(space.features) + n_sums(space.target) + 5
+
+
+@add_row.kind(TwoParts)
+def _two_add(space, row, w, sums):
+    first = n_sums(space.features)
+    end = first + n_sums(space.target)
+    # The square of a row's features goes to the place of the target's first sum, from where it is moved on.
+    kept = sums[first]
+    sums[first] = 0.0
+    add_row(space.features, row, w, sums)
+    sums[end + 5] += sums[first]
+    sums[first] = kept
+    if space.known[row]:
+        add_row(space.target, row, w, sums[first:])
+        sums[end + KNOWN] += w
+        sums[end + LABELLED] += 1.0
+
+
+@step.kind(TwoParts)
+def _two_step(space, row, w, node_sums, running):
+    if space.known[row]:
+        first = n_sums(space.features)
+        at = first + n_sums(space.target) + 1
+        q, p = step(space.target, row, w, node_sums[first:], running[first:])
+        running[at] += q
+        running[at + ALONG] += p
+        running[at + KNOWN] += w
+        running[at + LABELLED] += 1.0
+    return step(space.features, row, w, node_sums, running)
+
+
+@clear.kind(TwoParts)
+def _two_clear(space, found, n, running):
+    first = n_sums(space.features)
+    at = first + n_sums(space.target) + 1
+    clear(space.features, found, n, running)
+    if running[at + LABELLED] > 0.0:
+        clear(space.target, found, n, running[first:])
+        for c in range(4):
+            running[at + c] = 0.0
+
+
+@node_norm.kind(TwoParts)
+def _two_norm(space, sums, total, size):
+    first = n_sums(space.features)
+    end = first + n_sums(space.target)
+    norm, impurity = _norm(sums, 0, first, sums[end + 5], total, size)
+    sums[end + NORM] = 0.0
+    if sums[end + LABELLED] > 0.0:
+        own, more = _norm(sums, first, end, sums[end], sums[end + KNOWN], size)
+        sums[end + NORM] = own
+        impurity += more
+    elif space.least > 0.0:
+        impurity = 0.0
+    return norm, impurity
+
+
+@split_gain.kind(TwoParts)
+def _two_gain(space, q, p, k, norm, total, sums, running):
+    gain = _gain(q, p, k, norm, total)
+    end = n_sums(space.features) + n_sums(space.target)
+    at = end + 1
+    labelled = running[at + LABELLED]
+    part = running[at + KNOWN]
+    known = sums[end + KNOWN]
+    if labelled > 0.0 and labelled < sums[end + LABELLED]:
+        gain += _gain(running[at], running[at + ALONG], part, sums[end + NORM], known)
+    return allowed_gain(space, gain, part, known)

@@ -1,0 +1,307 @@
+"""The search for the best test of a node among the non-zero cells of sparse features."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from omnirank.core.compiled import dispatched, inlined
+from omnirank.core.kernels.vector import count_bits
+from omnirank.trees.kernels.candidates import FEATURE, better, is_light, next_state
+from omnirank.trees.kernels.cell_gains import split_gain
+from omnirank.trees.kernels.cells import CELLS, BinaryCells, BinaryDraws, DrawnCells, ValuedCells, clear, step
+from omnirank.trees.kernels.random import between, unit
+
+# Nodes of up to this many rows look features up row by row (in bits), larger ones filter the feature's rows.
+FEW_ROWS = 60
+
+# Further parts of a test: rows split off from the top (1) or the bottom (0), codes around the cut.
+FROM_TOP, BELOW, ABOVE = 3, 4, 5
+
+
+class SparseWork(NamedTuple):
+    """Memory of a tree: where rows are, the sums of waiting nodes, the columns of the current subtree."""
+
+    rows: np.ndarray
+    place: np.ndarray  # of a row in ``rows``
+    tag: np.ndarray  # of the node that holds a row, 0 = none
+    sums: np.ndarray  # (waiting nodes, columns + 1): sum of the rows, and of their squares
+    running: np.ndarray
+    starts: np.ndarray
+    cells: np.ndarray
+    codes: np.ndarray  # of the cells, where they differ
+    candidates: np.ndarray  # (2, words): features that some of a small node's rows have and others not; that all have
+    found: np.ndarray  # rows of a feature in the node
+    keys: np.ndarray  # (code, position) of those rows
+    pool: np.ndarray
+    swaps: np.ndarray
+    waiting: np.ndarray
+    jobs: np.ndarray
+
+
+@dispatched(CELLS)
+def has_codes(features):
+    """Whether non-zero cells differ: where they do not, all of them are split off."""
+
+
+@has_codes.kind(BinaryCells, BinaryDraws)
+def _no_codes(features):
+    return False
+
+
+@has_codes.kind(ValuedCells, DrawnCells)
+def _any_codes(features):
+    return True
+
+
+@dispatched(CELLS)
+def mark_candidates(features, work, lo, hi):
+    """Mark the features that may split a small node in work.candidates; the number of those worth a look."""
+
+
+@mark_candidates.kind(BinaryCells, BinaryDraws)
+def _mark_binary(features, work, lo, hi):
+    """Small nodes of sparse data lack most features, so their draws would go on for long."""
+    if hi - lo > FEW_ROWS or features.bits.shape[0] == 0:
+        return len(features.starts) - 1
+    n_words = np.uint64(features.bits.shape[1])
+    some = work.candidates[0]
+    every = work.candidates[1]
+    for k in range(n_words):
+        some[k] = np.uint64(0)
+        every[k] = ~np.uint64(0)
+    for i in range(lo, hi):
+        r = work.rows[i]
+        for k in range(n_words):
+            some[k] |= features.bits[r, k]
+            every[k] &= features.bits[r, k]
+    n = 0
+    for k in range(n_words):
+        some[k] &= ~every[k]
+        n += count_bits(some[k])
+    return n
+
+
+@mark_candidates.kind(ValuedCells, DrawnCells)
+def _mark_all(features, work, lo, hi):
+    return len(features.starts) - 1
+
+
+@dispatched(CELLS)
+def find(features, f, work, lo, hi, tag):
+    """List the node's rows with a non-zero cell of feature f in work.found (codes in work.keys); their number."""
+
+
+@find.kind(BinaryCells, BinaryDraws)
+def _find_binary(features, f, work, lo, hi, tag):
+    n = np.uint64(0)
+    if hi - lo <= FEW_ROWS and features.bits.shape[0] > 0:
+        word = np.uint64(f) >> np.uint64(6)
+        bit = np.uint64(f) & np.uint64(63)
+        if (work.candidates[0, word] >> bit) & np.uint64(1) == np.uint64(0):
+            return 0
+        for i in range(lo, hi):
+            r = work.rows[i]
+            work.found[n] = r
+            n += (features.bits[r, word] >> bit) & np.uint64(1)
+        return np.int64(n)
+    for e in range(work.starts[f], work.starts[f + np.uint32(1)]):
+        r = work.cells[e]
+        work.found[n] = r
+        n += np.uint64(work.tag[r] == tag)
+    return np.int64(n)
+
+
+@find.kind(ValuedCells, DrawnCells)
+def _find_valued(features, f, work, lo, hi, tag):
+    n = np.uint64(0)
+    for e in range(work.starts[f], work.starts[f + np.uint32(1)]):
+        r = work.cells[e]
+        work.found[n] = r
+        work.keys[n] = work.codes[e]
+        n += np.uint64(work.tag[r] == tag)
+    return np.int64(n)
+
+
+@inlined
+def _try(gain, k, f, position, total, settings, seed, best, test):
+    """Whether splitting off k of the total weight is the best so far."""
+    return not is_light(k, total, settings.min_leaf) and better(gain, f, position, settings.first_tie, seed, best, test)
+
+
+@dispatched(CELLS, 1)
+def search_cells(space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test):
+    """Try the tests of feature f, whose n non-zero rows in the node are in work.found."""
+
+
+@dispatched(CELLS)
+def threshold_of(features, best, test):
+    """The threshold of the best test, in the units of the feature."""
+
+
+@search_cells.kind(BinaryCells)
+def _search_binary(space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test):
+    """Split off the rows that are not 0."""
+    if 0 < n < size:
+        n_left = size - n if features.zero[f] == 0 else n
+        position = 2 * (n_left - 1)
+        _split_off(space, features, f, weight_of, work, n, total, norm, top, settings, seed, best, test, position)
+
+
+@search_cells.kind(BinaryDraws)
+def _draw_binary(space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test):
+    """Extra trees: split off the rows that are not 0; the threshold is uniform between both values."""
+    state = next_state(test)
+    if 0 < n < size:
+        if _split_off(space, features, f, weight_of, work, n, total, norm, top, settings, seed, best, test, 0):
+            start = features.value_starts[f]
+            best[1] = _threshold(features, start, start + 1, state)
+
+
+@inlined
+def _threshold(features, low, high, state):
+    """Uniform between two of the features' values, below the larger one."""
+    smallest = features.values[low]
+    largest = features.values[high]
+    threshold = features.values.dtype.type(between(smallest, largest, unit(state)))
+    return threshold if threshold < largest else smallest
+
+
+@inlined
+def _split_off(space, features, f, weight_of, work, n, total, norm, top, settings, seed, best, test, position):
+    """Try to split off all rows in work.found; returns whether it is the best test so far."""
+    k = 0.0
+    for i in range(n):
+        k += weight_of[work.found[i]]
+    if is_light(k, total, settings.min_leaf):
+        return False
+    q = 0.0
+    p = 0.0
+    node_sums = work.sums[top]
+    for i in range(n):
+        r = work.found[i]
+        dq, dp = step(space, r, weight_of[r], node_sums, work.running)
+        q += dq
+        p += dp
+    gain = split_gain(space, q, p, k, norm, total, node_sums, work.running)
+    clear(space, work.found, n, work.running)
+    if not _try(gain, k, f, position, total, settings, seed, best, test):
+        return False
+    test[FROM_TOP] = 1 if features.zero[f] == 0 else 0
+    test[BELOW] = 0
+    test[ABOVE] = 1
+    return True
+
+
+@search_cells.kind(ValuedCells)
+def _search_valued(space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test):
+    """Try all cuts: above 0 from the largest code down, below 0 from the smallest up."""
+    if n == 0:
+        return
+    for i in range(n):
+        work.keys[i] = (work.keys[i] << np.uint64(32)) | np.uint64(work.found[i])
+    keys = np.sort(work.keys[:n])
+    zero = np.uint64(features.zero[f])
+    n_below = 0
+    while n_below < n and (keys[n_below] >> np.uint64(32)) < zero:
+        n_below += 1
+    for side in range(2):
+        from_top = 1 - side
+        count = n - n_below if from_top else n_below
+        q = 0.0
+        p = 0.0
+        k = 0.0
+        for t in range(count):
+            at = n - 1 - t if from_top else t
+            key = keys[at]
+            r = np.uint32(key & np.uint64(0xFFFFFFFF))
+            w = weight_of[r]
+            dq, dp = step(space, r, w, work.sums[top], work.running)
+            q += dq
+            p += dp
+            k += w
+            if t + 1 == size:
+                break
+            code = np.int64(key >> np.uint64(32))
+            # The next row's code: that of 0 after the last non-zero row on this side, if there is a zero.
+            if t + 1 < count:
+                beyond = np.int64(keys[at - 1 if from_top else at + 1] >> np.uint64(32))
+            elif n < size:
+                beyond = np.int64(zero)
+            else:
+                beyond = np.int64(keys[at - 1 if from_top else at + 1] >> np.uint64(32))
+            if code == beyond:
+                continue
+            n_left = size - t - 1 if from_top else t + 1
+            gain = split_gain(space, q, p, k, norm, total, work.sums[top], work.running)
+            if _try(gain, k, f, 2 * (n_left - 1), total, settings, seed, best, test):
+                test[FROM_TOP] = from_top
+                test[BELOW] = min(code, beyond)
+                test[ABOVE] = max(code, beyond)
+        clear(space, work.found, n, work.running)
+
+
+@search_cells.kind(DrawnCells)
+def _draw(space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test):
+    """Extra trees: one threshold, uniform between the smallest and the largest value in the node."""
+    state = next_state(test)
+    if n == 0:
+        return
+    zero = np.int64(features.zero[f])
+    low = zero
+    high = zero
+    if n == size:
+        low = np.int64(features.n_codes[f])
+        high = np.int64(-1)
+    for i in range(n):
+        code = np.int64(work.keys[i])
+        low = min(low, code)
+        high = max(high, code)
+    if low >= high:
+        return
+    start = features.value_starts[f]
+    threshold = _threshold(features, start + low, start + high, state)
+    cut = low
+    above = high
+    while above - cut > 1:
+        middle = (cut + above) >> 1
+        if features.values[start + middle] <= threshold:
+            cut = middle
+        else:
+            above = middle
+    from_top = 1 if zero <= cut else 0
+    q = 0.0
+    p = 0.0
+    k = 0.0
+    for i in range(n):
+        r = work.found[i]
+        code = np.int64(work.keys[i])
+        if (code > cut) == (from_top == 1):
+            w = weight_of[r]
+            dq, dp = step(space, r, w, work.sums[top], work.running)
+            q += dq
+            p += dp
+            k += w
+    gain = split_gain(space, q, p, k, norm, total, work.sums[top], work.running)
+    clear(space, work.found, n, work.running)
+    if _try(gain, k, f, 0, total, settings, seed, best, test):
+        test[FROM_TOP] = from_top
+        test[BELOW] = cut
+        test[ABOVE] = above
+        best[1] = threshold
+
+
+@threshold_of.kind(DrawnCells, BinaryDraws)
+def _drawn(features, best, test):
+    return best[1]
+
+
+@threshold_of.kind(BinaryCells, ValuedCells)
+def _midpoint(features, best, test):
+    """Midpoint of the values around the cut, in their precision; never the larger one."""
+    start = features.value_starts[test[FEATURE]]
+    low = features.values[start + test[BELOW]]
+    high = features.values[start + test[ABOVE]]
+    middle = between(low, high, features.half[0])
+    return middle if low <= middle < high else low

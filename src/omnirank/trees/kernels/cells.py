@@ -1,0 +1,164 @@
+"""Sparse features: their non-zero cells, and the sums of rows in the clustering spaces."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import NamedTuple
+
+import numpy as np
+
+from omnirank.core.compiled import Kinds, dispatched
+from omnirank.trees.kernels.labels import LabelSets
+from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
+
+CELLS = Kinds("sparse features")
+CELL_SPACES = Kinds("clustering spaces of sparse features")
+
+
+class BinaryCells(NamedTuple):
+    """Non-zero cells by feature and by row, as ranks; no cell is missing, no feature has a third value."""
+
+    starts: np.ndarray  # by feature
+    rows: np.ndarray
+    codes: np.ndarray
+    row_starts: np.ndarray  # by row
+    features: np.ndarray
+    row_codes: np.ndarray
+    zero: np.ndarray  # rank of 0 in each feature
+    n_codes: np.ndarray  # number of distinct values, 0 included
+    bits: np.ndarray  # (rows, words): which features a row has; (0, 0) if that were too much memory
+    values: np.ndarray  # values of the ranks of all features, one after the other
+    value_starts: np.ndarray
+    half: np.ndarray  # [0.5] in their precision
+    n_levels: np.ndarray  # 2 for a nominal feature (its codes are 0 and 1), else 0
+
+
+# The same parts: any number of values a feature; and one random threshold a feature (extra trees), which has one
+# choice only where no feature has a third value.
+ValuedCells = namedtuple("ValuedCells", BinaryCells._fields)
+DrawnCells = namedtuple("DrawnCells", BinaryCells._fields)
+BinaryDraws = namedtuple("BinaryDraws", BinaryCells._fields)
+
+
+# -- sums in the spaces ---------------------------------------------------------------------------------
+
+
+@dispatched(CELL_SPACES)
+def n_sums(space):
+    """Number of columns."""
+
+
+@dispatched(CELL_SPACES)
+def add_row(space, row, w, sums):
+    """Add w times a row to sums[:-1] and its square to sums[-1]."""
+
+
+@dispatched(CELL_SPACES)
+def step(space, row, w, node_sums, running):
+    """Add w times a row to ``running``; returns the growth of |S_1|^2 and of S . S_1."""
+
+
+@dispatched(CELL_SPACES)
+def clear(space, found, n, running):
+    """Set the running sums of the given rows back to 0."""
+
+
+@n_sums.kind(OneColumn)
+def _one_sums(space):
+    return 1
+
+
+@add_row.kind(OneColumn)
+def _one_add(space, row, w, sums):
+    z = space.z[row]
+    sums[0] += w * z
+    sums[1] += w * z * z
+
+
+@step.kind(OneColumn)
+def _one_step(space, row, w, node_sums, running):
+    a = w * space.z[row]
+    before = running[0]
+    running[0] = before + a
+    return a * (2.0 * before + a), a * node_sums[0]
+
+
+@clear.kind(OneColumn)
+def _one_clear(space, found, n, running):
+    running[0] = 0.0
+
+
+@n_sums.kind(DenseColumns)
+def _dense_sums(space):
+    return space.z.shape[1]
+
+
+@add_row.kind(DenseColumns)
+def _dense_add(space, row, w, sums):
+    n_columns = space.z.shape[1]
+    square = 0.0
+    for c in range(n_columns):
+        z = space.z[row, c]
+        sums[c] += w * z
+        square += z * z
+    sums[n_columns] += w * square
+
+
+@step.kind(DenseColumns)
+def _dense_step(space, row, w, node_sums, running):
+    q = 0.0
+    p = 0.0
+    for c in range(space.z.shape[1]):
+        a = w * space.z[row, c]
+        before = running[c]
+        running[c] = before + a
+        q += a * (2.0 * before + a)
+        p += a * node_sums[c]
+    return q, p
+
+
+@clear.kind(DenseColumns)
+def _dense_clear(space, found, n, running):
+    for c in range(space.z.shape[1]):
+        running[c] = 0.0
+
+
+@n_sums.kind(LabelSets)
+def _label_sums(space):
+    return len(space.scale)
+
+
+@add_row.kind(LabelSets)
+def _label_add(space, row, w, sums):
+    square = 0.0
+    for e in range(space.starts[row], space.starts[row + np.uint32(1)]):
+        z = space.scale[space.labels[e]]
+        sums[space.labels[e]] += w * z
+        square += z * z
+    sums[len(space.scale)] += w * square
+
+
+@step.kind(LabelSets)
+def _label_step(space, row, w, node_sums, running):
+    q = 0.0
+    p = 0.0
+    for e in range(space.starts[row], space.starts[row + np.uint32(1)]):
+        label = space.labels[e]
+        a = w * space.scale[label]
+        before = running[label]
+        running[label] = before + a
+        q += a * (2.0 * before + a)
+        p += a * node_sums[label]
+    return q, p
+
+
+@clear.kind(LabelSets)
+def _label_clear(space, found, n, running):
+    if 16 * n < len(space.scale):
+        for i in range(n):
+            r = found[i]
+            for e in range(space.starts[r], space.starts[r + np.uint32(1)]):
+                running[space.labels[e]] = 0.0
+    else:
+        for c in range(len(space.scale)):
+            running[c] = 0.0

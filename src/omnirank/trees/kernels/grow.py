@@ -1,0 +1,354 @@
+"""Growing one tree."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from omnirank.core.compiled import Kinds, compiled, dispatched, inlined
+from omnirank.core.kernels.vector import uncounted
+from omnirank.trees.kernels.blocks import DenseBlocks
+from omnirank.trees.kernels.candidates import FEATURE, SLACK, draw_feature, open_search, put_back
+from omnirank.trees.kernels.draw import NumericDraws
+from omnirank.trees.kernels.gram import GramColumns
+from omnirank.trees.kernels.labels import LabelSets
+from omnirank.trees.kernels.nominal import MixedCodes, MixedDraws, MixedSets, MixedWork
+from omnirank.trees.kernels.random import child_seed, mix
+from omnirank.trees.kernels.spaces import SPACES, DenseColumns, OneColumn, node_scratch, open_node
+from omnirank.trees.kernels.split import (
+    CODES,
+    CUT,
+    HIGH_ROW,
+    LOW_ROW,
+    MISSING_LEFT,
+    NumericCodes,
+    Work,
+    search_feature,
+    search_scratch,
+)
+from omnirank.trees.kernels.two_parts import TwoParts
+
+
+class GrownTree(NamedTuple):
+    """A tree over feature codes, nodes in preorder (a left child follows its parent), and its rows by leaf."""
+
+    feature: np.ndarray  # -1 = leaf
+    cut: np.ndarray  # numeric: largest code that goes left, unless drawn; nominal: first word of its subset
+    right: np.ndarray  # right child
+    missing_left: np.ndarray  # where missing values go
+    low_row: np.ndarray  # rows whose values the threshold separates
+    high_row: np.ndarray
+    drawn: np.ndarray  # threshold of a random test
+    gain: np.ndarray
+    weight: np.ndarray
+    depth: np.ndarray
+    first: np.ndarray  # a node's rows are rows[first:last]
+    last: np.ndarray
+    subsets: np.ndarray
+    rows: np.ndarray
+    row_weight: np.ndarray
+
+
+class Nodes(NamedTuple):
+    """Room for the nodes while the tree grows; parts as in GrownTree."""
+
+    feature: np.ndarray
+    cut: np.ndarray
+    right: np.ndarray
+    missing_left: np.ndarray
+    ends: np.ndarray  # (2, nodes): low_row, high_row
+    facts: np.ndarray  # (3, nodes): DRAWN, GAIN_OF, WEIGHT
+    ranges: np.ndarray  # (3, nodes): depth, first, last
+    subsets: np.ndarray
+
+
+DRAWN, GAIN_OF, WEIGHT = 0, 1, 2
+
+
+class Stack(NamedTuple):
+    """Nodes that wait to be split: lo, hi, depth, parent, whether it is a right child; and their seeds."""
+
+    waiting: np.ndarray
+    seeds: np.ndarray
+
+
+class Spare(NamedTuple):
+    """Second copy of rows and weights for partitions; the features and the swaps of a draw."""
+
+    rows: np.ndarray
+    weight: np.ndarray
+    pool: np.ndarray
+    swaps: np.ndarray
+
+
+def grow(space, features, weight_of, settings, seed):
+    """Grow a tree on the rows of positive weight.
+
+    Memory is allocated here, outside the kernel: compiling NumPy's constructors takes longer than calling them.
+    """
+    rows = np.flatnonzero(weight_of > 0).astype(np.uint32)
+    weight = weight_of[rows]
+    n, n_features = len(rows), features.codes.shape[0]
+    work = search_scratch(features, n)
+    stack = Stack(np.empty((n + 2, 5), np.int64), np.empty(n + 2, np.uint64))
+    spare = Spare(
+        np.empty(n, np.uint32),
+        np.empty(n),
+        np.arange(n_features, dtype=np.uint32),
+        np.empty(n_features, np.uint32),
+    )
+    k = 2 * n + 1
+    nodes = Nodes(
+        np.empty(k, np.int32),
+        np.zeros(k, np.uint32),
+        np.zeros(k, np.int32),
+        np.zeros(k, np.uint8),
+        np.zeros((2, k), np.int32),
+        np.zeros((3, k)),
+        np.zeros((3, k), np.int32),
+        np.zeros(n * len(work.subset) if isinstance(work, MixedWork) else 0, np.uint64),
+    )
+    seed = np.uint64(seed)
+    k, n_words = _grow(space, features, rows, weight, settings, seed, work, node_scratch(space, n), stack, spare, nodes)
+    return GrownTree(
+        nodes.feature[:k].copy(),
+        nodes.cut[:k].copy(),
+        nodes.right[:k].copy(),
+        nodes.missing_left[:k].copy(),
+        *nodes.ends[:, :k].copy(),
+        *nodes.facts[:, :k].copy(),
+        *nodes.ranges[:, :k].copy(),
+        nodes.subsets[:n_words].copy(),
+        rows,
+        weight,
+    )
+
+
+@compiled
+def _grow(space, features, rows, weight, settings, seed, work, node, stack, spare, nodes):
+    """Grow the tree into ``nodes``; returns the number of nodes and of words that hold subsets of levels."""
+    space = uncounted(space)
+    features = uncounted(features)
+    rows = uncounted(rows)
+    weight = uncounted(weight)
+    work = uncounted(work)
+    node = uncounted(node)
+    nodes = uncounted(nodes)
+    pool = uncounted(spare.pool)
+    swaps = uncounted(spare.swaps)
+    other_rows = uncounted(spare.rows)
+    other_weight = uncounted(spare.weight)
+    waiting = uncounted(stack.waiting)
+    seeds = uncounted(stack.seeds)
+    n_features = features.codes.shape[0]
+    n_subsets = 0
+    zero = np.int64(0)  # Numba would compile a part anew for every number that is written out
+    _push(waiting, zero, zero, len(rows), zero, zero - 1, zero)
+    seeds[0] = mix(seed)
+    top = 1
+    n_nodes = 0
+    least_gain = 0.0
+    while top > 0:
+        top -= 1
+        lo = waiting[top, 0]
+        hi = waiting[top, 1]
+        depth = waiting[top, 2]
+        node_seed = seeds[top]
+        me = n_nodes
+        n_nodes += 1
+        if waiting[top, 4]:
+            nodes.right[waiting[top, 3]] = me
+        size = hi - lo
+        # Views, because an index that may be negative costs a test: loops count from 0.
+        here = uncounted(rows[lo:hi])
+        share = uncounted(weight[lo:hi])
+        total, impurity = open_node(space, node, here, share, 0, size)
+        nodes.feature[me] = -1
+        nodes.facts[WEIGHT, me] = total
+        nodes.ranges[0, me] = depth
+        nodes.ranges[1, me] = lo
+        nodes.ranges[2, me] = hi
+        if me == 0:
+            least_gain = settings.min_gain * impurity
+        if size < 2 or depth >= settings.max_depth or impurity <= least_gain:
+            continue
+        if total < 2.0 * settings.min_leaf - SLACK:
+            continue
+        open_search(work.best, work.test, least_gain, node_seed)
+        work.best[2] = impurity
+        state = node_seed
+        n_drawn = 0
+        while n_drawn < n_features and (n_drawn < settings.max_features or work.test[FEATURE] < 0):
+            state = mix(state)
+            f = draw_feature(pool, swaps, n_drawn, state)
+            n_drawn += 1
+            search_feature(space, node, features, f, here, share, 0, size, total, settings, node_seed, work)
+        put_back(pool, swaps, n_drawn)
+        if work.test[FEATURE] < 0:
+            continue
+        f = work.test[FEATURE]
+        nodes.feature[me] = f
+        nodes.facts[GAIN_OF, me] = work.best[0]
+        nodes.facts[DRAWN, me] = work.best[1]
+        nodes.ends[0, me] = work.test[LOW_ROW]
+        nodes.ends[1, me] = work.test[HIGH_ROW]
+        n_words = subset_words(features, f, here, share, size, work)
+        if n_words:
+            append_subset(work, nodes.subsets, n_subsets, n_words)
+            nodes.cut[me] = n_subsets
+            n_subsets += n_words
+        else:
+            nodes.cut[me] = work.test[CUT]
+        n_left, n_missing, left_weight = _partition(features, f, here, share, other_rows, other_weight, size, work)
+        middle = lo + n_left
+        if n_missing:
+            nodes.missing_left[me] = work.test[MISSING_LEFT]
+        else:  # never missing here: prediction follows the larger child
+            nodes.missing_left[me] = 2.0 * left_weight >= total
+        _push(waiting, top, middle, hi, depth + 1, me, zero + 1)
+        seeds[top] = child_seed(node_seed, 1)
+        top += 1
+        _push(waiting, top, lo, middle, depth + 1, me, zero)
+        seeds[top] = child_seed(node_seed, 0)
+        top += 1
+    return n_nodes, n_subsets
+
+
+@inlined
+def _push(waiting, top, lo, hi, depth, parent, is_right):
+    waiting[top, 0] = lo
+    waiting[top, 1] = hi
+    waiting[top, 2] = depth
+    waiting[top, 3] = parent
+    waiting[top, 4] = is_right
+
+
+# -- which rows go left ---------------------------------------------------------------------------------
+
+
+@dispatched(CODES)
+def side_of(features, f, r, work):
+    """Whether row r misses feature f, and whether the best test sends it left if not."""
+
+
+@dispatched(CODES)
+def subset_words(features, f, rows, weight, n, work):
+    """Complete the levels of a nominal test; returns the number of 64-bit words that hold them, else 0."""
+
+
+@inlined
+def _partition(features, f, rows, weight, other_rows, other_weight, n, work):
+    """Move the rows that go left to the front, both sides in their old order.
+
+    Returns how many they are, the number of missing values, and the weight of the left side.
+    """
+    missing_left = work.test[MISSING_LEFT] == 1
+    a = 0
+    b = 0
+    n_missing = 0
+    left_weight = 0.0
+    for i in range(n):
+        r = rows[i]
+        w = weight[i]
+        is_missing, left = side_of(features, f, r, work)
+        n_missing += is_missing
+        left = (left & (not is_missing)) | (is_missing & missing_left)
+        rows[a] = r
+        weight[a] = w
+        other_rows[b] = r
+        other_weight[b] = w
+        a += left
+        b += not left
+        left_weight += w * left
+    for i in range(b):
+        rows[a + i] = other_rows[i]
+        weight[a + i] = other_weight[i]
+    return a, n_missing, left_weight
+
+
+@side_of.kind(NumericCodes)
+def _side_of_code(features, f, r, work):
+    c = features.codes[f, r]
+    return c == features.missing, c <= work.test[CUT]
+
+
+@side_of.kind(MixedCodes, MixedSets)
+def _side_of_mixed(features, f, r, work):
+    c = features.codes[f, r]
+    if c == features.missing:
+        return True, False
+    return False, in_subset(work.subset, 0, c) if features.n_levels[f] > 0 else c <= work.test[CUT]
+
+
+@side_of.kind(NumericDraws)
+def _side_of_cell(features, f, r, work):
+    v = features.cells[f, r]
+    return v != v, v <= work.best[1]
+
+
+@side_of.kind(MixedDraws)
+def _side_of_mixed_cell(features, f, r, work):
+    if features.n_levels[f] == 0:
+        v = features.cells[f, r]
+        return v != v, v <= work.best[1]
+    c = features.codes[f, r]
+    if c == features.missing:
+        return True, False
+    return False, in_subset(work.subset, 0, c)
+
+
+@inlined
+def in_subset(subsets, start, level):
+    """Whether a level is among the bits from word ``start``."""
+    word = subsets[start + (level >> 6)]
+    return (word >> np.uint64(level & 63)) & np.uint64(1) == np.uint64(1)
+
+
+@subset_words.kind(NumericCodes, NumericDraws)
+def _no_words(features, f, rows, weight, n, work):
+    return 0
+
+
+@subset_words.kind(MixedCodes, MixedSets, MixedDraws)
+def _complete_subset(features, f, rows, weight, n, work):
+    n_levels = features.n_levels[f]
+    if n_levels == 0:
+        return 0
+    seen = work.rank
+    for v in range(n_levels):
+        seen[v] = 0
+    balance = 0.0
+    for i in range(n):
+        c = features.codes[f, rows[i]]
+        if c == features.missing:
+            left = work.test[MISSING_LEFT] == 1
+        else:
+            seen[c] = 1
+            left = in_subset(work.subset, 0, c)
+        balance += weight[i] if left else -weight[i]
+    if balance >= 0.0:  # levels absent from the node follow its larger child
+        for v in range(n_levels):
+            if seen[v] == 0:
+                work.subset[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
+    return (n_levels + 63) // 64
+
+
+@dispatched(Kinds("memories of a search"))
+def append_subset(work, subsets, start, n_words):
+    """Copy the levels of the best test to the words of ``subsets`` from start."""
+
+
+@append_subset.kind(Work)
+def _append_nothing(work, subsets, start, n_words):
+    return
+
+
+@append_subset.kind(MixedWork)
+def _append_words(work, subsets, start, n_words):
+    for k in range(n_words):
+        subsets[start + k] = work.subset[k]
+
+
+SPACES.require(OneColumn, DenseColumns, DenseBlocks, LabelSets, GramColumns, TwoParts)
+CODES.require(NumericCodes, MixedCodes, MixedSets, NumericDraws, MixedDraws)

@@ -1,0 +1,252 @@
+"""Clustering space of label sets: rows with few non-zero columns.
+
+Instead of centring (which would fill the rows), q = |S_L|^2 and p = S . S_L are kept while rows are added:
+
+    q += 2 b S_L . z + b^2 z . z,   p += b S . z,   |S_R|^2 = |S|^2 - 2 p + q
+
+A step costs the number of the row's labels, whatever the number of labels altogether. Labels that all rows of a
+node share are left out there, labels of a single row need no running sum.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from omnirank.core.compiled import inlined
+from omnirank.trees.kernels.order import ORDER, OTHER
+from omnirank.trees.kernels.spaces import (
+    GAIN,
+    SPLIT_OFF,
+    WITH_MISSING,
+    both_gains,
+    level_sums,
+    node_scratch,
+    open_node,
+    prefix_gains,
+    subset_gain,
+)
+
+
+class LabelSets(NamedTuple):
+    """Label sets; a label's value is its scale, every label is known."""
+
+    starts: np.ndarray
+    labels: np.ndarray
+    scale: np.ndarray  # one a label
+
+
+class LabelNode(NamedTuple):
+    """The node's rows with node-local label numbers."""
+
+    sums: np.ndarray  # (3, labels): of the node by label; of the rows split off and of missing ones by local label
+    marks: np.ndarray  # (3, labels): number of rows, local number, labels met
+    starts: np.ndarray
+    labels: np.ndarray
+    values: np.ndarray
+    products: np.ndarray  # (2, rows): z . z and S . z
+    totals: np.ndarray  # [|S|^2, number of local labels]
+
+
+NODE_SUM, RUNNING, MISSING_SUM = 0, 1, 2
+COUNT, LOCAL, MET = 0, 1, 2
+OWN, ALONG = 0, 1
+CONSTANT = np.uint32(0xFFFFFFFF)
+SINGLE = np.uint32(0xFFFFFFFE)
+
+
+@node_scratch.kind(LabelSets)
+def _scratch(space, n):
+    n_labels = len(space.scale)
+    n_cells = len(space.labels)
+    return LabelNode(
+        np.zeros((3, n_labels)),
+        np.zeros((3, n_labels), np.uint32),
+        np.zeros(n + 1, np.uint32),
+        np.zeros(n_cells, np.uint32),
+        np.zeros(n_cells),
+        np.zeros((2, n)),
+        np.zeros(2),
+    )
+
+
+@open_node.kind(LabelSets)
+def _open(space, node, rows, weight, lo, n):
+    sums = node.sums
+    marks = node.marks
+    total = 0.0
+    n_met = 0
+    for i in range(n):
+        r = rows[lo + i]
+        w = weight[lo + i]
+        total += w
+        for e in range(space.starts[r], space.starts[r + np.uint32(1)]):
+            label = space.labels[e]
+            if marks[COUNT, label] == 0:
+                marks[MET, n_met] = label
+                n_met += 1
+            marks[COUNT, label] += np.uint32(1)
+            sums[NODE_SUM, label] += w
+    norm = 0.0
+    impurity = 0.0
+    n_local = np.uint32(0)
+    for j in range(n_met):
+        label = marks[MET, j]
+        if marks[COUNT, label] == n:
+            marks[LOCAL, label] = CONSTANT
+            continue
+        s = sums[NODE_SUM, label] * space.scale[label]
+        impurity += s * (space.scale[label] - s / total)
+        norm += s * s
+        sums[NODE_SUM, label] = s
+        if marks[COUNT, label] == 1:
+            marks[LOCAL, label] = SINGLE
+        else:
+            marks[LOCAL, label] = n_local
+            n_local += np.uint32(1)
+    _localise(space, node, rows, weight, lo, n)
+    for j in range(n_met):
+        marks[COUNT, marks[MET, j]] = 0
+        sums[NODE_SUM, marks[MET, j]] = 0.0
+    node.totals[0] = norm
+    node.totals[1] = n_local
+    return total, impurity
+
+
+@inlined
+def _localise(space, node, rows, weight, lo, n):
+    """Copy the node's rows with local label numbers and weighted values."""
+    cell = np.uint32(0)
+    for i in range(n):
+        r = rows[lo + i]
+        w = weight[lo + i]
+        own = 0.0
+        along = 0.0
+        for e in range(space.starts[r], space.starts[r + np.uint32(1)]):
+            label = space.labels[e]
+            local = node.marks[LOCAL, label]
+            if local == CONSTANT:
+                continue
+            a = w * space.scale[label]
+            own += a * a
+            along += node.sums[NODE_SUM, label] * a
+            if local != SINGLE:
+                node.labels[cell] = local
+                node.values[cell] = a
+                cell += np.uint32(1)
+        node.products[OWN, i] = own
+        node.products[ALONG, i] = along
+        node.starts[i + 1] = cell
+
+
+@inlined
+def _step(node, i):
+    """Add row i to the running sums; returns by how much |S_L|^2 grows."""
+    cross = 0.0
+    for e in range(node.starts[i], node.starts[i + np.uint32(1)]):
+        local = node.labels[e]
+        a = node.values[e]
+        s = node.sums[RUNNING, local]
+        cross += s * a
+        node.sums[RUNNING, local] = s + a
+    return 2.0 * cross + node.products[OWN, i]
+
+
+@prefix_gains.kind(LabelSets)
+def _prefix(space, node, weight, lo, total, ints, part, n, floats):
+    norm = node.totals[0]
+    base = norm / total
+    for c in range(np.int64(node.totals[1])):
+        node.sums[RUNNING, c] = 0.0
+    q = 0.0
+    p = 0.0
+    k = 0.0
+    for t in range(n):
+        i = ints[part, t]
+        q += _step(node, i)
+        p += node.products[ALONG, i]
+        k += weight[lo + i]
+        floats[SPLIT_OFF, t] = k
+        floats[GAIN, t] = q / k + (norm - 2.0 * p + q) / (total - k) - base
+
+
+@both_gains.kind(LabelSets)
+def _both(space, node, weight, lo, total, ints, known, n, floats):
+    """One pass for both: |S_L + S_M|^2 = |S_L|^2 + 2 S_L . S_M + |S_M|^2."""
+    norm = node.totals[0]
+    base = norm / total
+    n_local = np.int64(node.totals[1])
+    for c in range(n_local):
+        node.sums[RUNNING, c] = 0.0
+    q_missing = 0.0
+    p_missing = 0.0
+    k_missing = 0.0
+    for t in range(known, n):
+        i = ints[ORDER, t]
+        q_missing += _step(node, i)
+        p_missing += node.products[ALONG, i]
+        k_missing += weight[lo + i]
+    for c in range(n_local):
+        node.sums[MISSING_SUM, c] = node.sums[RUNNING, c]
+        node.sums[RUNNING, c] = 0.0
+    q = 0.0
+    p = 0.0
+    k = 0.0
+    r = 0.0
+    for t in range(known - 1):
+        i = ints[ORDER, t]
+        cross = 0.0
+        for e in range(node.starts[i], node.starts[i + np.uint32(1)]):
+            local = node.labels[e]
+            a = node.values[e]
+            s = node.sums[RUNNING, local]
+            cross += s * a
+            r += node.sums[MISSING_SUM, local] * a
+            node.sums[RUNNING, local] = s + a
+        q += 2.0 * cross + node.products[OWN, i]
+        p += node.products[ALONG, i]
+        k += weight[lo + i]
+        floats[SPLIT_OFF, t] = k
+        floats[GAIN, t] = q / k + (norm - 2.0 * p + q) / (total - k) - base
+        q_both = q + 2.0 * r + q_missing
+        p_both = p + p_missing
+        k_both = k + k_missing
+        floats[WITH_MISSING, t] = q_both / k_both + (norm - 2.0 * p_both + q_both) / (total - k_both) - base
+    return k_missing
+
+
+@subset_gain.kind(LabelSets)
+def _subset(space, node, weight, lo, total, ints, n):
+    norm = node.totals[0]
+    for c in range(np.int64(node.totals[1])):
+        node.sums[RUNNING, c] = 0.0
+    q = 0.0
+    p = 0.0
+    k = 0.0
+    for t in range(n):
+        i = ints[OTHER, t]
+        q += _step(node, i)
+        p += node.products[ALONG, i]
+        k += weight[lo + i]
+    return q / k + (norm - 2.0 * p + q) / (total - k) - norm / total, k
+
+
+@level_sums.kind(LabelSets)
+def _levels(space, node, weight, lo, level, n, n_levels):
+    # Labels of a single row have no local number; those of a level act like one column of its own.
+    n_local = np.int64(node.totals[1])
+    sums = np.zeros((n_levels, n_local + n_levels))
+    for i in range(n):
+        v = level[i]
+        if v >= 0:
+            single = node.products[OWN, i]
+            for e in range(node.starts[i], node.starts[i + 1]):
+                a = node.values[e]
+                sums[v, node.labels[e]] += a
+                single -= a * a
+            if single > 1e-12 * node.products[OWN, i]:
+                sums[v, n_local + v] += single
+    for v in range(n_levels):
+        sums[v, n_local + v] = np.sqrt(sums[v, n_local + v])
+    return sums

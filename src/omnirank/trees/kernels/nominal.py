@@ -1,0 +1,414 @@
+"""The search for the best test of a node: nominal features beside numeric ones.
+
+A test is a set of levels that go left. All rows of a level stay together, so levels are ordered by their mean (one
+clustering column; then the best cut of the order is the best subset) or by the first principal component of their
+means (several columns), and cut like a numeric feature.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from omnirank.core.compiled import Kinds, dispatched, inlined, part
+from omnirank.trees.kernels.candidates import STATE, TIE
+from omnirank.trees.kernels.draw import draw_threshold
+from omnirank.trees.kernels.level_sets import MOST_GREEDY_LEVELS, ONE_AGAINST_REST, search_level_sets
+from omnirank.trees.kernels.order import ORDER, OTHER, order_rows
+from omnirank.trees.kernels.random import below, mix
+from omnirank.trees.kernels.spaces import level_sums
+from omnirank.trees.kernels.split import (
+    CUT,
+    LOW_ROW,
+    MISSING_LEFT,
+    plain_scan_cuts,
+    search_feature,
+    search_scratch,
+    try_rows,
+)
+
+# Levels whose means explain no more than this share of a node's impurity are equal up to rounding.
+EQUAL_LEVELS = 1e-14
+
+_draw_threshold = inlined(draw_threshold)
+# Compiled once for both kinds of features: nodes of mixed data pay a call, but nobody waits for a second copy.
+_scan_cuts = part(plain_scan_cuts)
+
+
+class MixedCodes(NamedTuple):
+    """Ranks of numeric and level codes of nominal features; the largest code means missing."""
+
+    codes: np.ndarray
+    missing: int
+    packed: np.ndarray
+    distinct: np.ndarray
+    by_row: np.ndarray
+    n_levels: np.ndarray  # 0 = numeric
+
+
+class MixedSets(NamedTuple):
+    """As MixedCodes; subsets of levels are searched greedily, or one level against the rest."""
+
+    codes: np.ndarray
+    missing: int
+    packed: np.ndarray
+    distinct: np.ndarray
+    by_row: np.ndarray
+    n_levels: np.ndarray
+
+
+class MixedDraws(NamedTuple):
+    """As MixedCodes, with the values of the numeric cells."""
+
+    codes: np.ndarray
+    missing: int
+    packed: np.ndarray
+    cells: np.ndarray
+    n_levels: np.ndarray
+
+
+class MixedWork(NamedTuple):
+    """Memory of the search as in Work, and for levels."""
+
+    ints: np.ndarray
+    code: np.ndarray
+    key: np.ndarray
+    pairs: np.ndarray
+    floats: np.ndarray
+    bits: np.ndarray
+    best: np.ndarray
+    test: np.ndarray
+    level: np.ndarray  # number of each row's level among those present, -1 = missing
+    rank: np.ndarray  # of each level in the node's order, -1 = absent
+    subset: np.ndarray  # levels that the best test sends left, as bits
+
+
+@search_scratch.kind(MixedCodes, MixedSets, MixedDraws)
+def _scratch(features, n):
+    most = max(1, features.n_levels.max())
+    size = max(n, 257, most) + 64
+    floats = np.zeros((4, size))
+    return MixedWork(
+        np.zeros((2, size), np.uint32),
+        np.zeros(size, features.codes.dtype),
+        np.zeros(size, features.codes.dtype),
+        np.zeros((3, size), features.packed.dtype),
+        floats,
+        floats.view(np.int64),
+        np.zeros(3),
+        np.zeros(7, np.int64),
+        np.zeros(size, np.int32),
+        np.zeros(most, np.int32),
+        np.zeros((most + 63) // 64, np.uint64),
+    )
+
+
+@dispatched(Kinds("nominal features"), 2)
+def search_sets(space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work):
+    """Search sets of levels, if this kind of features does; returns whether it has."""
+
+
+# One function, not one a branch: every level of calls makes the compiler work through the code below it again.
+@search_feature.kind(MixedCodes, MixedSets)
+def _search_mixed(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
+    """Try all thresholds of a numeric feature; cut the levels of a nominal one in the order of their means."""
+    n_levels = features.n_levels[f]
+    if n_levels == 0:
+        known = order_rows(features, f, rows, lo, n, work)
+        if known:
+            _scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work)
+        return
+    present, n_missing = _mark_levels(features, f, rows, lo, n, work)
+    if present < 2 or search_sets(
+        space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work
+    ):
+        return
+    # The first numbering follows the rows; the order must not depend on theirs.
+    _number_by_code(n_levels, work.rank, work.level, work.code, features.missing, n)
+    if present > 2:
+        sums = level_sums(space, node, weight, lo, work.level, n, present)
+        _rank_levels(sums, n_levels, weight, lo, n, present, work.level, work.rank, EQUAL_LEVELS * work.best[2])
+    known = _order_by_level(features.missing, n, present, work)
+    if _scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work):
+        work.test[LOW_ROW] = -1
+        _remember_subset(n_levels, work.test[CUT], work.rank, work.subset)
+
+
+@search_sets.kind(MixedCodes)
+def _no_sets(space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work):
+    return False
+
+
+@search_sets.kind(MixedSets)
+def _sets_of_levels(space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work):
+    if present == 2 or (present > MOST_GREEDY_LEVELS and settings.nominal_search != ONE_AGAINST_REST):
+        return False
+    _number_by_code(features.n_levels[f], work.rank, work.level, work.code, features.missing, n)
+    found = search_level_sets(
+        space, node, f, features.n_levels[f], weight, lo, n, present, n_missing, total, settings, seed, work
+    )
+    if found:
+        work.test[CUT] = 0
+        work.test[MISSING_LEFT] = found - 1
+        work.test[LOW_ROW] = -1
+    return True
+
+
+@search_feature.kind(MixedDraws)
+def _draw_mixed(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
+    if features.n_levels[f] == 0:
+        _draw_threshold(space, node, features, f, rows, weight, lo, n, total, settings, seed, work)
+    else:
+        _draw_levels(space, node, features, f, rows, weight, lo, n, total, settings, seed, work)
+
+
+@inlined
+def _mark_levels(features, f, rows, lo, n, work):
+    """Number the levels present in the node; returns how many there are and how many rows miss one."""
+    for v in range(features.n_levels[f]):
+        work.rank[v] = -1
+    present = 0
+    n_missing = 0
+    for i in range(n):
+        c = features.codes[f, rows[lo + i]]
+        work.code[i] = c
+        if c == features.missing:
+            n_missing += 1
+            work.level[i] = -1
+            continue
+        if work.rank[c] < 0:
+            work.rank[c] = present
+            present += 1
+        work.level[i] = work.rank[c]
+    return present, n_missing
+
+
+@part
+def _number_by_code(n_levels, rank, level, code, missing, n):
+    number = 0
+    for v in range(n_levels):
+        if rank[v] >= 0:
+            rank[v] = number
+            number += 1
+    for i in range(n):
+        if code[i] != missing:
+            level[i] = rank[code[i]]
+
+
+@part
+def _rank_levels(sums, n_levels, weight, lo, n, present, level, rank, least):
+    """Rank the present levels along the first principal component of their means, if one explains more than least."""
+    share = np.zeros(present)
+    for i in range(n):
+        if level[i] >= 0:
+            share[level[i]] += weight[lo + i]
+    known = 0.0
+    for v in range(present):
+        known += share[v]
+    for c in range(sums.shape[1]):  # label sets are not centred, and rows that miss a level are left out
+        mean = 0.0
+        for v in range(present):
+            mean += sums[v, c]
+        mean /= known
+        for v in range(present):
+            sums[v, c] = (sums[v, c] - share[v] * mean) / np.sqrt(share[v])
+    score = _first_component(sums, least)
+    for v in range(present):
+        score[v] /= np.sqrt(share[v])
+    place = np.zeros(present, np.int64)
+    by_score = _order_with_ties(score)
+    for v in range(present):
+        place[by_score[v]] = v
+    for v in range(n_levels):
+        if rank[v] >= 0:
+            rank[v] = place[rank[v]]
+
+
+@part
+def _order_with_ties(score):
+    """Order levels by score; scores that differ by rounding only are equal, then the order of codes counts."""
+    by_score = _sorted_order(score)
+    least = TIE * (score[by_score[len(score) - 1]] - score[by_score[0]])
+    group = np.zeros(len(score))
+    for i in range(1, len(score)):
+        before, here = by_score[i - 1], by_score[i]
+        group[here] = group[before] + (score[here] - score[before] > least)
+    return _sorted_order(group)
+
+
+@part
+def _sorted_order(values):
+    """Stable order by merging; NumPy's own sort takes seconds to compile."""
+    n = len(values)
+    order = np.zeros(n, np.int64)
+    other = np.zeros(n, np.int64)
+    for i in range(n):
+        order[i] = i
+    width = 1
+    while width < n:
+        for start in range(0, n, 2 * width):
+            a = start
+            middle = min(start + width, n)
+            b = middle
+            end = min(start + 2 * width, n)
+            for k in range(start, end):
+                if a < middle and (b >= end or values[order[a]] <= values[order[b]]):
+                    other[k] = order[a]
+                    a += 1
+                else:
+                    other[k] = order[b]
+                    b += 1
+        order, other = other, order
+        width *= 2
+    return order
+
+
+@part
+def _first_component(sums, least):
+    """Leading left singular vector (up to length) by power iteration from the largest row.
+
+    The start fixes the sign, so it must not depend on rounding or on the sign of a column.
+    """
+    n = sums.shape[0]
+    start = 0
+    largest = 0.0
+    for v in range(n):
+        size = 0.0
+        for c in range(sums.shape[1]):
+            size += sums[v, c] * sums[v, c]
+        if size > largest * (1.0 + TIE):
+            largest = size
+            start = v
+    if largest <= least:
+        return np.zeros(n)
+    vector = np.zeros(n)
+    if sums.shape[1] == 1:
+        sign = 1.0 if sums[start, 0] >= 0.0 else -1.0
+        for v in range(n):
+            vector[v] = sign * sums[v, 0]
+        return vector
+    gram = np.zeros((n, n))
+    for u in range(n):
+        for v in range(u + 1):
+            product = 0.0
+            for c in range(sums.shape[1]):
+                product += sums[u, c] * sums[v, c]
+            gram[u, v] = product
+            gram[v, u] = product
+    new = np.zeros(n)
+    for v in range(n):
+        vector[v] = gram[v, start]
+    for _ in range(200):
+        size = 0.0
+        for v in range(n):
+            size += vector[v] * vector[v]
+        size = np.sqrt(size)
+        if size == 0.0:
+            break
+        along = 0.0
+        for u in range(n):
+            vector[u] /= size
+        for u in range(n):
+            new[u] = 0.0
+            for v in range(n):
+                new[u] += gram[u, v] * vector[v]
+            along += new[u] * vector[u]
+        change = 0.0
+        for u in range(n):
+            change = max(change, abs(new[u] - along * vector[u]))
+            vector[u] = new[u]
+        if change <= 1e-12 * along:
+            break
+    return vector
+
+
+@part
+def _order_by_level(missing, n, present, work):
+    """Order the rows by the rank of their level, missing ones last; returns how many are known."""
+    place = np.zeros(present + 1, np.int64)
+    for i in range(n):
+        if work.code[i] != missing:
+            place[work.rank[work.code[i]] + 1] += 1
+    for v in range(present):
+        place[v + 1] += place[v]
+    known = place[present]
+    end = known
+    for i in range(n):
+        c = work.code[i]
+        if c == missing:
+            work.ints[ORDER, end] = i
+            end += 1
+        else:
+            v = work.rank[c]
+            work.ints[ORDER, place[v]] = i
+            work.key[place[v]] = v
+            place[v] += 1
+    return known
+
+
+@part
+def _remember_subset(n_levels, last, rank, subset):
+    """Levels ranked up to ``last`` go left; those absent from the node are decided when it is split."""
+    for k in range(len(subset)):
+        subset[k] = 0
+    for v in range(n_levels):
+        if 0 <= rank[v] <= last:
+            subset[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
+
+
+@part
+def _draw_levels(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
+    """Extra trees: a uniform proper non-empty subset of the present levels."""
+    present, n_missing = _mark_levels(features, f, rows, lo, n, work)
+    state = np.uint64(work.test[STATE])
+    if present >= 2:
+        side = np.zeros(features.n_levels[f], np.int64)
+        right = 0
+        while right == 0 or right == present:
+            right = 0
+            for v in range(features.n_levels[f]):
+                if work.rank[v] >= 0:
+                    state = mix(state)
+                    side[v] = below(state, 2)
+                    right += side[v]
+        for v in range(features.n_levels[f]):
+            if work.rank[v] >= 0:
+                work.rank[v] = side[v]
+        _try_level_set(space, node, features, f, weight, lo, n, n_missing, total, settings, seed, work)
+    else:
+        state = mix(state)
+    work.test[STATE] = np.int64(state)
+
+
+@part
+def _list_rows(features, n, work):
+    """List the rows whose level has rank 0, then those that miss one; returns the number of the former."""
+    n_left = 0
+    for i in range(n):
+        c = work.code[i]
+        if c != features.missing and work.rank[c] == 0:
+            work.ints[OTHER, n_left] = i
+            n_left += 1
+    end = n_left
+    for i in range(n):
+        if work.code[i] == features.missing:
+            work.ints[OTHER, end] = i
+            end += 1
+    return n_left
+
+
+@part
+def _try_level_set(space, node, features, f, weight, lo, n, n_missing, total, settings, seed, work):
+    """Try the levels of rank 0 as left child."""
+    n_left = _list_rows(features, n, work)
+    position = 0
+    for v in range(features.n_levels[f]):
+        if work.rank[v] == 0:
+            position = (position * 31 + v + 1) & 0x3FFFFFFF
+    outcome = try_rows(space, node, f, position, weight, lo, n_left, n_missing, total, settings, seed, work)
+    if outcome:
+        work.test[CUT] = 0
+        work.test[MISSING_LEFT] = outcome - 1
+        work.test[LOW_ROW] = -1
+        _remember_subset(features.n_levels[f], 0, work.rank, work.subset)

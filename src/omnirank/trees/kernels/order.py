@@ -1,0 +1,202 @@
+"""Ordering the rows of a node by the codes of one feature."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from omnirank.core.compiled import inlined
+from omnirank.core.kernels.vector import LANES, count_smaller, larger, smaller
+
+# Up to this many rows are sorted by a network of comparisons, without a loop or a branch.
+NETWORK_ROWS = 8
+
+# Up to this many rows an order by counting smaller codes (vectorised) beats a radix sort.
+COUNTING_ROWS = 4 * LANES
+
+# Rows of the integer scratch of a node: local row numbers in order, and another set of them.
+ORDER, OTHER = 0, 1
+
+
+@inlined
+def order_rows(features, f, rows, lo, n, work):
+    """Order the n rows from lo by their codes of feature f into ints[ORDER] and key, missing codes last.
+
+    Returns the number of rows with a known code, 0 if all of them are equal.
+    """
+    code = work.code
+    missing = features.missing
+    if n <= NETWORK_ROWS:
+        return _order_few(features, f, rows, lo, n, work.ints, work.key)
+    if n <= COUNTING_ROWS and features.distinct[f]:
+        for i in range(n):
+            code[i] = features.by_row[rows[lo + i], f]
+        _order_distinct(missing, n, work.ints, code, work.key)
+        return n
+    low = missing
+    high = missing ^ missing
+    for i in range(n):
+        c = features.codes[f, rows[lo + i]]
+        code[i] = c
+        low = smaller(low, c)
+        high = larger(high, c)
+    if low == high:
+        return 0
+    known = n
+    if high == missing:
+        top = low
+        for i in range(n):
+            c = code[i]
+            if c == missing:
+                known -= 1
+            else:
+                top = larger(top, c)
+        if low == top:
+            return 0
+    if n > COUNTING_ROWS:
+        _order_by_radix(np.uint64(low), np.uint64(high), n, work.ints, code, work.key, work.pairs)
+    else:
+        _order_by_counting(missing, n, work.ints, code, work.key, work.pairs)
+    return known
+
+
+@inlined
+def _order_few(features, f, rows, lo, n, ints, key):
+    """Sort up to eight (code, row) packed into one integer each; missing codes are the largest."""
+    zero = np.int64(0)  # Numba would compile a part anew for every number that is written out
+    a = _packed(features, f, rows, lo, n, zero)
+    b = _packed(features, f, rows, lo, n, zero + 1)
+    c = _packed(features, f, rows, lo, n, zero + 2)
+    d = _packed(features, f, rows, lo, n, zero + 3)
+    a, b = smaller(a, b), larger(a, b)
+    c, d = smaller(c, d), larger(c, d)
+    a, c = smaller(a, c), larger(a, c)
+    b, d = smaller(b, d), larger(b, d)
+    b, c = smaller(b, c), larger(b, c)
+    if n > 4:
+        p = _packed(features, f, rows, lo, n, zero + 4)
+        q = _packed(features, f, rows, lo, n, zero + 5)
+        r = _packed(features, f, rows, lo, n, zero + 6)
+        s = _packed(features, f, rows, lo, n, zero + 7)
+        p, q = smaller(p, q), larger(p, q)
+        r, s = smaller(r, s), larger(r, s)
+        p, r = smaller(p, r), larger(p, r)
+        q, s = smaller(q, s), larger(q, s)
+        q, r = smaller(q, r), larger(q, r)
+        a, p = smaller(a, p), larger(a, p)  # merge the two sorted halves
+        b, q = smaller(b, q), larger(b, q)
+        c, r = smaller(c, r), larger(c, r)
+        d, s = smaller(d, s), larger(d, s)
+        c, p = smaller(c, p), larger(c, p)
+        d, q = smaller(d, q), larger(d, q)
+        b, c = smaller(b, c), larger(b, c)
+        d, p = smaller(d, p), larger(d, p)
+        q, r = smaller(q, r), larger(q, r)
+        _unpack(ints, key, zero + 4, p)
+        _unpack(ints, key, zero + 5, q)
+        _unpack(ints, key, zero + 6, r)
+        _unpack(ints, key, zero + 7, s)
+    _unpack(ints, key, zero, a)
+    _unpack(ints, key, zero + 1, b)
+    _unpack(ints, key, zero + 2, c)
+    _unpack(ints, key, zero + 3, d)
+    known = n
+    while known > 0 and key[known - 1] == features.missing:
+        known -= 1
+    return known if known > 0 and key[0] != key[known - 1] else 0
+
+
+@inlined
+def _packed(features, f, rows, lo, n, i):
+    """Code and number of row i of the node; the largest integer if it has no such row."""
+    code = features.by_row[rows[lo + smaller(i, n - 1)], f]
+    return (np.uint64(code) << np.uint64(32)) | np.uint64(i) if i < n else ~np.uint64(0)
+
+
+@inlined
+def _unpack(ints, key, i, pair):
+    ints[ORDER, i] = np.uint32(pair & np.uint64(0xFFFFFFFF))
+    key[i] = pair >> np.uint64(32)
+
+
+@inlined
+def _place(code, n, c):
+    """Number of codes below c; those from n on are the largest."""
+    place = np.uint64(count_smaller(code, 0, c))
+    for block in range(LANES, n, LANES):
+        place += np.uint64(count_smaller(code, block, c))
+    return place
+
+
+@inlined
+def _fill_up(missing, n, code):
+    """Let the codes after the last row's be the largest, up to a whole vector."""
+    for i in range(n, (n + LANES - 1) & -LANES):
+        code[i] = missing
+
+
+@inlined
+def _order_distinct(missing, n, ints, code, key):
+    """A row's place is the number of smaller codes; no two are equal."""
+    _fill_up(missing, n, code)
+    for i in range(n):
+        c = code[i]
+        place = _place(code, n, c)
+        ints[ORDER, place] = i
+        key[place] = c
+
+
+@inlined
+def _order_by_counting(missing, n, ints, code, key, pairs):
+    """As _order_distinct; equal codes queue up behind the first one's place."""
+    _fill_up(missing, n, code)
+    for i in range(n):
+        pairs[0, i] = 0
+    for i in range(n):
+        c = code[i]
+        place = _place(code, n, c)
+        queue = pairs[0, place]
+        pairs[0, place] = queue + np.uint32(1)
+        place += np.uint64(queue)
+        ints[ORDER, place] = i
+        key[place] = c
+
+
+@inlined
+def _order_by_radix(low, high, n, ints, code, key, pairs):
+    """Least significant bits first, on (code - smallest code, row) packed into one integer.
+
+    Up to 65,535 rows both halves have 16 bits, above 32 bits; the type of ``pairs`` tells.
+    """
+    half = np.uint64(pairs.itemsize * 4)
+    for i in range(n):
+        pairs[0, i] = ((np.uint64(code[i]) - low) << half) | np.uint64(i)
+    # The fewest passes of up to eight bits, all of about as many: few rows should not pay for unused counters.
+    bits = np.uint64(0)
+    while (high - low) >> bits:
+        bits += np.uint64(1)
+    passes = (bits + np.uint64(7)) // np.uint64(8)
+    digit = (bits + passes - np.uint64(1)) // passes
+    last = (np.uint64(1) << digit) - np.uint64(1)
+    source = 0
+    shift = half
+    for _ in range(passes):
+        for b in range(last + np.uint64(2)):
+            pairs[2, b] = 0
+        for i in range(n):
+            b = (np.uint64(pairs[source, i]) >> shift) & last
+            pairs[2, b + np.uint64(1)] += np.uint32(1)
+        for b in range(last):
+            pairs[2, b + np.uint64(1)] += pairs[2, b]
+        for i in range(n):
+            pair = pairs[source, i]
+            b = (np.uint64(pair) >> shift) & last
+            place = pairs[2, b]
+            pairs[2, b] = place + np.uint32(1)
+            pairs[1 - source, place] = pair
+        source = 1 - source
+        shift += digit
+    mask = (np.uint64(1) << half) - np.uint64(1)
+    for i in range(n):
+        row = np.uint32(np.uint64(pairs[source, i]) & mask)
+        ints[ORDER, i] = row
+        key[i] = code[row]

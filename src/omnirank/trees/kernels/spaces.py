@@ -1,0 +1,303 @@
+"""Clustering spaces: how a node's rows are prepared, and the gains of splitting off the first rows of an order.
+
+A space is a NamedTuple of arrays; its kind is chosen once, from the shape of the data. Each kind offers the same
+six functions, and the growing of trees knows nothing else about it:
+
+    node_scratch(space, n)                                         memory for nodes of up to n rows
+    open_node(space, node, rows, weight, lo, n)                    prepare a node; returns its weight and impurity
+    prefix_gains(space, node, weight, lo, total, ints, part, n, floats)
+                                                                   gains of splitting off ints[part, :t + 1]
+    both_gains(space, node, weight, lo, total, ints, known, n, floats)
+                                                                   the same, without and with missing rows
+    subset_gain(space, node, weight, lo, total, ints, n)           gain of splitting off the rows ints[OTHER, :n]
+    level_sums(space, node, weight, lo, level, n, n_levels)        sums of the rows of each nominal level
+
+The gain of a split of a node with weight K into K_L and K_R is, for columns with known values,
+
+    h = |S_L|^2 / K_L + |S_R|^2 / K_R - |S|^2 / K
+
+With rows centred on the node's mean, S = 0 and h = |S_L|^2 K / (K_L K_R). This module: columns whose values
+are all known; those with unknown ones are in `blocks`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from omnirank.core.compiled import Kinds, dispatched, inlined
+from omnirank.core.kernels.vector import add_running_norms_8, add_running_norms_16, add_running_norms_32
+from omnirank.trees.kernels.order import ORDER, OTHER
+
+# Rows of the float scratch of a node: gains and weights of the rows split off, and gains with the missing rows.
+GAIN, SPLIT_OFF, EXTRA, WITH_MISSING = 0, 1, 2, 3
+
+# Share of a node's sum of squares, a row, that rounding may leave of an impurity of 0.
+ROUNDING = 4e-16
+
+SPACES = Kinds("clustering spaces")
+
+# Up to so many gains are divided one by one: vectors would have to wait until what they read has been stored.
+FEW_CUTS = 7
+
+
+class OneColumn(NamedTuple):
+    """One dense column, every value known."""
+
+    z: np.ndarray
+
+
+class DenseColumns(NamedTuple):
+    """Dense columns, every value known; their number is padded with zeros to a multiple of 8."""
+
+    z: np.ndarray
+
+
+class OneNode(NamedTuple):
+    """Weighted, centred values of the node's rows."""
+
+    centred: np.ndarray
+
+
+class DenseNode(NamedTuple):
+    """Weighted, centred rows of the node."""
+
+    centred: np.ndarray
+    sums: np.ndarray
+
+
+@dispatched(SPACES)
+def node_scratch(space, n):
+    """Allocate the memory for nodes of up to n rows."""
+
+
+@dispatched(SPACES)
+def open_node(space, node, rows, weight, lo, n):
+    """Prepare the node of the n rows from lo; returns its weight and its impurity (sum of squares)."""
+
+
+@dispatched(SPACES)
+def prefix_gains(space, node, weight, lo, total, ints, part, n, floats):
+    """Write the gains of splitting off ints[part, :t + 1] and the weights split off, for t < n, to ``floats``."""
+
+
+@dispatched(SPACES)
+def both_gains(space, node, weight, lo, total, ints, known, n, floats):
+    """As prefix_gains for the cuts of the first ``known`` rows of the order; the rest misses the feature.
+
+    Gains without the missing rows go to GAIN, with them to WITH_MISSING. Returns the weight of the missing rows.
+    """
+
+
+@dispatched(SPACES)
+def subset_gain(space, node, weight, lo, total, ints, n):
+    """Return the gain of splitting off the rows ints[OTHER, :n], and their weight."""
+
+
+@dispatched(SPACES)
+def level_sums(space, node, weight, lo, level, n, n_levels):
+    """Return the weight of each level times the mean of its rows; level -1 belongs to none."""
+
+
+@both_gains.kind(OneColumn, DenseColumns)
+def two_scans(space, node, weight, lo, total, ints, known, n, floats):
+    """One scan without and one with the missing rows."""
+    n_missing = n - known
+    for t in range(n_missing):
+        ints[OTHER, t] = ints[ORDER, known + t]
+    for t in range(known):
+        ints[OTHER, n_missing + t] = ints[ORDER, t]
+    prefix_gains(space, node, weight, lo, total, ints, OTHER, n - 1, floats)
+    for t in range(known - 1):
+        floats[WITH_MISSING, t] = floats[GAIN, n_missing + t]
+    missing_weight = floats[SPLIT_OFF, n_missing - 1]
+    prefix_gains(space, node, weight, lo, total, ints, ORDER, known - 1, floats)
+    return missing_weight
+
+
+# -- one column -----------------------------------------------------------------------------------------
+
+
+@node_scratch.kind(OneColumn)
+def _one_scratch(space, n):
+    return OneNode(np.zeros(n))
+
+
+@open_node.kind(OneColumn)
+def _one_open(space, node, rows, weight, lo, n):
+    z = space.z
+    centred = node.centred
+    total = 0.0
+    mean = 0.0
+    for i in range(n):
+        w = weight[lo + i]
+        total += w
+        mean += w * z[rows[lo + i]]
+    mean /= total
+    impurity = 0.0
+    for i in range(n):
+        w = weight[lo + i]
+        d = z[rows[lo + i]] - mean
+        centred[i] = w * d
+        impurity += w * d * d
+    return total, above_rounding(impurity, n, total, mean * mean)
+
+
+@inlined
+def above_rounding(impurity, n, total, norm):
+    """Impurity of n rows, 0 if rounding of their mean (of squared length ``norm``) explains it.
+
+    Otherwise a tree whose root is constant would be grown on rounding errors.
+    """
+    error = (n + 2) * 2.3e-16
+    return impurity if impurity > error * error * total * norm else 0.0
+
+
+@prefix_gains.kind(OneColumn)
+def _one_prefix(space, node, weight, lo, total, ints, part, n, floats):
+    centred = node.centred
+    s = 0.0
+    k = 0.0
+    if n <= FEW_CUTS:
+        for t in range(n):
+            i = ints[part, t]
+            s += centred[i]
+            k += weight[lo + i]
+            floats[SPLIT_OFF, t] = k
+            floats[GAIN, t] = s * s * (total / (k * (total - k)))
+        return
+    for t in range(n):
+        i = ints[part, t]
+        s += centred[i]
+        k += weight[lo + i]
+        floats[GAIN, t] = s * s
+        floats[SPLIT_OFF, t] = k
+    norms_to_gains(total, n, floats)
+
+
+@subset_gain.kind(OneColumn)
+def _one_subset(space, node, weight, lo, total, ints, n):
+    s = 0.0
+    k = 0.0
+    for t in range(n):
+        i = ints[OTHER, t]
+        s += node.centred[i]
+        k += weight[lo + i]
+    return s * s * total / (k * (total - k)), k
+
+
+@level_sums.kind(OneColumn)
+def _one_levels(space, node, weight, lo, level, n, n_levels):
+    sums = np.zeros((n_levels, 1))
+    for i in range(n):
+        if level[i] >= 0:
+            sums[level[i], 0] += node.centred[i]
+    return sums
+
+
+@inlined
+def norms_to_gains(total, n, floats):
+    """Turn |S_L|^2 of rows that are centred into gains, given the weights split off."""
+    whole = (n + 7) & ~7  # vectors: divisions one by one take as long as eight at once
+    for t in range(n, whole):
+        floats[SPLIT_OFF, t] = 0.5 * total
+    for t in range(whole):
+        k = floats[SPLIT_OFF, t]
+        floats[GAIN, t] *= total / (k * (total - k))
+
+
+# -- dense columns --------------------------------------------------------------------------------------
+
+
+@node_scratch.kind(DenseColumns)
+def _dense_scratch(space, n):
+    return DenseNode(np.zeros((n, space.z.shape[1])), np.zeros(space.z.shape[1]))
+
+
+@open_node.kind(DenseColumns)
+def _dense_open(space, node, rows, weight, lo, n):
+    z = space.z
+    centred = node.centred
+    mean = node.sums
+    n_columns = np.uint64(z.shape[1])
+    total = 0.0
+    for c in range(n_columns):
+        mean[c] = 0.0
+    for i in range(n):
+        r = rows[lo + i]
+        w = weight[lo + i]
+        total += w
+        for c in range(n_columns):
+            mean[c] += w * z[r, c]
+    for c in range(n_columns):
+        mean[c] /= total
+    impurity = 0.0
+    for i in range(n):
+        r = rows[lo + i]
+        w = weight[lo + i]
+        q = 0.0
+        for c in range(n_columns):
+            d = z[r, c] - mean[c]
+            centred[i, c] = w * d
+            q += d * d
+        impurity += w * q
+    norm = 0.0
+    for c in range(n_columns):
+        norm += mean[c] * mean[c]
+    return total, above_rounding(impurity, n, total, norm)
+
+
+@prefix_gains.kind(DenseColumns)
+def _dense_prefix(space, node, weight, lo, total, ints, part, n, floats):
+    k = 0.0
+    for t in range(n):
+        k += weight[lo + ints[part, t]]
+        floats[SPLIT_OFF, t] = k
+        floats[GAIN, t] = 0.0
+    add_prefix_norms(node.centred, 0, space.z.shape[1], ints, part, n, floats, GAIN)
+    norms_to_gains(total, n, floats)
+
+
+@inlined
+def add_prefix_norms(centred, first, last, ints, part, n, floats, out):
+    """Add |sum of the rows ints[part, :t + 1]|^2 over the columns first..last (a multiple of 8)."""
+    c = first
+    while last - c >= 32:
+        add_running_norms_32(centred, c, ints, part, n, floats, out)
+        c += 32
+    if last - c >= 16:  # one pass costs little more than one over 8 columns
+        add_running_norms_16(centred, c, ints, part, n, floats, out)
+        c += 16
+    while c < last:
+        add_running_norms_8(centred, c, ints, part, n, floats, out)
+        c += 8
+
+
+@subset_gain.kind(DenseColumns)
+def _dense_subset(space, node, weight, lo, total, ints, n):
+    sums = node.sums
+    n_columns = np.uint64(space.z.shape[1])
+    for c in range(n_columns):
+        sums[c] = 0.0
+    k = 0.0
+    for t in range(n):
+        i = ints[OTHER, t]
+        k += weight[lo + i]
+        for c in range(n_columns):
+            sums[c] += node.centred[i, c]
+    q = 0.0
+    for c in range(n_columns):
+        q += sums[c] * sums[c]
+    return q * total / (k * (total - k)), k
+
+
+@level_sums.kind(DenseColumns)
+def _dense_levels(space, node, weight, lo, level, n, n_levels):
+    n_columns = space.z.shape[1]
+    sums = np.zeros((n_levels, n_columns))
+    for i in range(n):
+        if level[i] >= 0:
+            for c in range(n_columns):
+                sums[level[i], c] += node.centred[i, c]
+    return sums

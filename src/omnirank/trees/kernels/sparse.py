@@ -1,0 +1,329 @@
+"""Growing one tree on sparse features: only the non-zero cells of a node are touched.
+
+A test splits off the rows above (or below) a cut among the non-zero cells; the rows with 0 stay. Sums of the rows
+that stay are the node's minus those split off, and they keep the node's tag, so that neither a partition nor a
+child's sums cost more than the smaller, non-zero side. Gains take the form
+
+    h = |S_1|^2 / K_1 + |S - S_1|^2 / (K - K_1) - |S|^2 / K
+
+with rows centred on the training mean (labels are not). It grows the trees that `grow` grows on the
+same data: draws and ties depend on a node's place in the tree and on the test alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from omnirank.core.compiled import compiled, inlined
+from omnirank.core.kernels.vector import uncounted
+from omnirank.trees.kernels.candidates import FEATURE, SLACK, draw_feature, open_search, put_back
+from omnirank.trees.kernels.cell_gains import SparseRows, node_norm
+from omnirank.trees.kernels.cell_search import (
+    ABOVE,
+    BELOW,
+    FEW_ROWS,
+    FROM_TOP,
+    SparseWork,
+    find,
+    has_codes,
+    mark_candidates,
+    search_cells,
+    threshold_of,
+)
+from omnirank.trees.kernels.cells import (
+    CELL_SPACES,
+    CELLS,
+    BinaryCells,
+    BinaryDraws,
+    DrawnCells,
+    ValuedCells,
+    add_row,
+    n_sums,
+)
+from omnirank.trees.kernels.grow import GrownTree
+from omnirank.trees.kernels.labels import LabelSets
+from omnirank.trees.kernels.random import child_seed, mix
+from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
+from omnirank.trees.kernels.two_parts import TwoParts
+
+# A subtree whose node has shrunk this much gets columns of its own rows only.
+SHRINK = 4
+
+LO, HI, DEPTH, NODE, TAG = 0, 1, 2, 3, 4
+
+
+def grow_sparse(space, features, weight_of, settings, seed):
+    """Grow a tree on the rows of positive weight; memory is allocated outside the kernel."""
+    n_all, n_features, columns = len(weight_of), len(features.starts) - 1, n_sums(space)
+    rows = np.flatnonzero(weight_of > 0).astype(np.uint32)
+    n = len(rows)
+    place, tag = np.zeros(n_all, np.uint32), np.zeros(n_all, np.int32)
+    place[rows] = np.arange(n)
+    tag[rows] = 1
+    work = SparseWork(
+        rows,
+        place,
+        tag,
+        np.zeros((72, columns + 1)),
+        np.zeros(columns),
+        np.zeros(n_features + 2, np.uint32),
+        np.empty(len(features.rows), np.uint32),
+        np.empty(len(features.rows) if has_codes(features) else 0, features.codes.dtype),
+        np.zeros((2, features.bits.shape[1]), np.uint64),
+        np.empty(n_all + 64, np.uint32),
+        np.empty(n_all + 64, np.uint64),
+        np.arange(n_features, dtype=np.uint32),
+        np.empty(n_features, np.uint32),
+        np.zeros((72, 5), np.int64),
+        np.zeros((n + 2, 5), np.int64),
+    )
+    k = 2 * n + 1
+    ints = np.zeros((6, k), np.int32)  # feature, cut, left, right, first, last
+    facts = np.zeros((4, k))  # threshold, gain, weight, depth
+    best, test = np.zeros(2), np.zeros(6, np.int64)  # gain and drawn threshold; parts of a test
+    seeds = np.zeros(k, np.uint64)
+    seeds[0] = seed
+    n_nodes = _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, test)
+    return _in_preorder(features, ints[:, :n_nodes], facts[:, :n_nodes], rows, weight_of[rows])
+
+
+@compiled
+def _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, test):
+    space = uncounted(space)
+    features = uncounted(features)
+    weight_of = uncounted(weight_of)
+    work = uncounted(work)
+    ints = uncounted(ints)
+    facts = uncounted(facts)
+    seeds = uncounted(seeds)
+    n_features = len(features.starts) - 1
+    columns = n_sums(space)
+    best = uncounted(best)
+    test = uncounted(test)
+    waiting, jobs = work.waiting, work.jobs
+    seeds[0] = mix(seeds[0])
+    n_nodes = 1
+    n_tags = 2
+    least_gain = 0.0
+    for i in range(len(work.rows)):
+        facts[2, 0] += weight_of[work.rows[i]]
+    _push(jobs, 0, 0, len(work.rows), 0, 0, 1)
+    n_jobs = 1
+    while n_jobs > 0:
+        n_jobs -= 1
+        job_size = jobs[n_jobs, HI] - jobs[n_jobs, LO]
+        _copy(jobs, n_jobs, waiting, 0)
+        _own_columns(features, work, jobs[n_jobs, LO], jobs[n_jobs, HI])
+        for c in range(columns + 1):
+            work.sums[0, c] = 0.0
+        for i in range(jobs[n_jobs, LO], jobs[n_jobs, HI]):
+            add_row(space, work.rows[i], weight_of[work.rows[i]], work.sums[0])
+        top = 1
+        while top > 0:
+            top -= 1
+            lo = waiting[top, LO]
+            hi = waiting[top, HI]
+            size = hi - lo
+            if size > FEW_ROWS and size * SHRINK <= job_size:
+                _copy(waiting, top, jobs, n_jobs)
+                n_jobs += 1
+                continue
+            me = waiting[top, NODE]
+            depth = waiting[top, DEPTH]
+            tag = waiting[top, TAG]
+            total = facts[2, me]
+            norm, impurity = node_norm(space, work.sums[top], total, size)
+            ints[0, me] = -1
+            ints[4, me] = lo
+            ints[5, me] = hi
+            facts[3, me] = depth
+            if me == 0:
+                least_gain = settings.min_gain * impurity
+            if size < 2 or depth >= settings.max_depth or impurity <= least_gain:
+                continue
+            if total < 2.0 * settings.min_leaf - SLACK:
+                continue
+            open_search(best, test, least_gain, seeds[me])
+            state = seeds[me]
+            n_drawn = 0
+            n_left = mark_candidates(features, work, lo, hi)
+            while n_drawn < n_features and n_left > 0 and (n_drawn < settings.max_features or test[FEATURE] < 0):
+                state = mix(state)
+                f = draw_feature(work.pool, work.swaps, n_drawn, state)
+                n_drawn += 1
+                n_found = find(features, f, work, lo, hi, tag)
+                n_left -= n_found > 0
+                search_cells(
+                    space, features, f, weight_of, work, n_found, size, total, norm, top, settings,
+                    seeds[me], best, test,
+                )  # fmt: skip
+            put_back(work.pool, work.swaps, n_drawn)
+            if test[FEATURE] < 0:
+                continue
+            middle, off_weight = _split_off(space, features, weight_of, work, test, lo, tag, n_tags, top)
+            ints[0, me] = test[FEATURE]
+            ints[1, me] = test[BELOW]
+            facts[0, me] = threshold_of(features, best, test)
+            facts[1, me] = best[0]
+            off, stay = n_nodes, n_nodes + 1
+            n_nodes += 2
+            facts[2, off] = off_weight
+            facts[2, stay] = total - off_weight
+            right_off = test[FROM_TOP] == 1
+            ints[2, me] = stay if right_off else off
+            ints[3, me] = off if right_off else stay
+            seeds[off] = child_seed(seeds[me], 1 if right_off else 0)
+            seeds[stay] = child_seed(seeds[me], 0 if right_off else 1)
+            # The larger child waits below, so that the stack stays short. Its sums are moved to its place.
+            small_off = middle - lo <= hi - middle
+            _place_sums(work.sums, top, small_off)
+            a = top + 1 if small_off else top
+            b = top if small_off else top + 1
+            _push(waiting, a, lo, middle, depth + 1, off, n_tags)
+            _push(waiting, b, middle, hi, depth + 1, stay, tag)
+            n_tags += 1
+            top += 2
+    return n_nodes
+
+
+@inlined
+def _push(stack, top, lo, hi, depth, node, tag):
+    stack[top, LO] = lo
+    stack[top, HI] = hi
+    stack[top, DEPTH] = depth
+    stack[top, NODE] = node
+    stack[top, TAG] = tag
+
+
+@inlined
+def _copy(source, i, target, j):
+    for k in range(5):
+        target[j, k] = source[i, k]
+
+
+@inlined
+def _own_columns(features, work, lo, hi):
+    """Columns of the rows of a subtree only; the root takes all, for a copy costs less than the rows it would spare."""
+    starts = work.starts
+    if hi - lo == len(work.rows):
+        for f in range(len(features.starts)):
+            starts[f] = features.starts[f]
+        for e in range(len(features.rows)):
+            work.cells[e] = features.rows[e]
+        if has_codes(features):
+            for e in range(len(features.rows)):
+                work.codes[e] = features.codes[e]
+        return
+    for f in range(len(starts)):
+        starts[f] = 0
+    for i in range(lo, hi):
+        r = work.rows[i]
+        for e in range(features.row_starts[r], features.row_starts[r + np.uint32(1)]):
+            starts[features.features[e] + np.uint32(2)] += np.uint32(1)
+    for f in range(2, len(starts)):
+        starts[f] += starts[f - 1]
+    for i in range(lo, hi):
+        r = work.rows[i]
+        for e in range(features.row_starts[r], features.row_starts[r + np.uint32(1)]):
+            f = features.features[e] + np.uint32(1)
+            cell = starts[f]
+            starts[f] = cell + np.uint32(1)
+            work.cells[cell] = r
+            if has_codes(features):
+                work.codes[cell] = features.row_codes[e]
+
+
+@inlined
+def _split_off(space, features, weight_of, work, test, lo, tag, new_tag, top):
+    """Move the rows split off to the front and tag them; their sums go to place top + 1, those of the rest stay.
+
+    Returns where the rest starts, and the weight of the rows split off.
+    """
+    f = np.uint32(test[FEATURE])
+    off = work.sums[top + 1]
+    stay = work.sums[top]
+    for c in range(len(off)):
+        off[c] = 0.0
+    middle = lo
+    weight = 0.0
+    for e in range(work.starts[f], work.starts[f + np.uint32(1)]):
+        r = work.cells[e]
+        if work.tag[r] != tag:
+            continue
+        goes = True
+        if has_codes(features):
+            goes = work.codes[e] > test[BELOW] if test[FROM_TOP] == 1 else work.codes[e] < test[ABOVE]
+        if goes:
+            old = work.place[r]
+            other = work.rows[middle]
+            work.rows[middle] = r
+            work.place[r] = middle
+            work.rows[old] = other
+            work.place[other] = old
+            middle += 1
+            work.tag[r] = new_tag
+            weight += weight_of[r]
+            add_row(space, r, weight_of[r], off)
+    for c in range(len(off)):
+        stay[c] -= off[c]
+    return middle, weight
+
+
+@inlined
+def _place_sums(sums, top, small_off):
+    """The rest's sums are at ``top``, those split off at ``top + 1``; swap them where the rest is smaller."""
+    if not small_off:
+        for c in range(sums.shape[1]):
+            s = sums[top, c]
+            sums[top, c] = sums[top + 1, c]
+            sums[top + 1, c] = s
+
+
+def _in_preorder(features, ints, facts, rows, row_weight):
+    """The tree with its nodes in preorder, as every kernel returns it."""
+    order = np.empty(ints.shape[1], np.int64)
+    _preorder(ints, order, np.zeros(ints.shape[1] + 1, np.int64))
+    new = np.empty_like(order)
+    new[order] = np.arange(len(order))
+    feature, cut, left, right, first, last = ints[:, order]
+    inner = feature >= 0
+    heavier_left = facts[2, left] >= facts[2, right]
+    nominal = inner & (features.n_levels[np.maximum(feature, 0)] > 0)
+    nothing = np.full(len(order), -1, np.int32)
+    return GrownTree(
+        feature,
+        np.where(nominal, np.arange(len(order)), cut).astype(np.uint32),
+        np.where(inner, new[right], 0).astype(np.int32),
+        (inner & heavier_left).astype(np.uint8),
+        nothing,
+        nothing,
+        facts[0, order],
+        facts[1, order],
+        facts[2, order],
+        facts[3, order].astype(np.int32),
+        first,
+        last,
+        nominal.astype(np.uint64),  # level 0 goes left
+        rows,
+        row_weight,
+    )
+
+
+@compiled
+def _preorder(ints, order, stack):
+    """Old numbers of the nodes in preorder."""
+    top = 1
+    n = 0
+    while top > 0:
+        top -= 1
+        node = stack[top]
+        order[n] = node
+        n += 1
+        if ints[0, node] >= 0:
+            stack[top] = ints[3, node]
+            stack[top + 1] = ints[2, node]
+            top += 2
+
+
+CELLS.require(BinaryCells, ValuedCells, DrawnCells, BinaryDraws)
+CELL_SPACES.require(OneColumn, DenseColumns, LabelSets, SparseRows, TwoParts)
