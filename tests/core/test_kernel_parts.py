@@ -69,7 +69,6 @@ def test_the_pinned_numba_was_tried():
 def test_kernels_pass_the_plain_way(tmp_path):
     """A part of the tests of trees: the least that compiles the loop that grows them with parts of all kinds."""
     tests = [
-        "tests/trees/test_kernel_order.py",
         "tests/trees/test_kernel_interpreted.py::test_tiny_data[one-numeric-all-tests]",
         "tests/trees/test_kernel_interpreted.py::test_tiny_data[one-mixed-random-tests]",
     ]

@@ -81,6 +81,8 @@ def test_classes_are_sets_of_one_label():
     assert predicted.tolist() == np.array(["high", "low"])[found.argmax(axis=1)].tolist()
 
 
+# scikit-learn 1.6 checks with ten examples, as many as there are neighbours.
+@pytest.mark.filterwarnings("ignore:n_neighbors=10, but there are only:UserWarning")
 @parametrize_with_checks([om.MLkNN()])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
