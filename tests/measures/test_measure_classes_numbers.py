@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from omnirank.evaluation import measures
+from omnirank.evaluation.measures import classes
 from reference import measures as reference
 
 
@@ -71,6 +72,13 @@ def test_one_class():
     }
     assert measures.class_auroc([0, 0], frequencies) == 0.5
     assert measures.log_loss([0, 0], [[1.0], [1.0]]) == 0.0
+
+
+def test_an_example_is_right_where_all_its_known_classes_are():
+    """Of four examples: both classes right, one right and one unknown, one wrong and one unknown, both unknown."""
+    first = np.array([0, 1, 1, -1]), np.eye(2)[[0, 1, 0, 1]]
+    second = np.array([1, -1, -1, -1]), np.eye(2)[[1, 0, 0, 0]]
+    assert classes.exact_match([first, second]) == pytest.approx(2 / 3)
 
 
 def test_no_known_class():

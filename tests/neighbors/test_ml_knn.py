@@ -43,6 +43,16 @@ def test_predicts_and_uses_weights():
     np.testing.assert_array_equal(weighted.predict_proba(X[80:]), part.predict_proba(X[80:, :2]))
 
 
+def test_a_label_is_predicted_from_the_threshold_on():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(20, 2)), rng.integers(0, 2, (20, 3))
+    model = om.MLkNN(n_neighbors=4).fit(X, Y)
+    shares = model.predict_proba(X)
+    for threshold in np.unique(shares):
+        predicted = model.set_params(threshold=threshold).predict(X)
+        np.testing.assert_array_equal(predicted, (shares > threshold) | (shares == threshold))
+
+
 def test_unlabelled_examples_are_left_out():
     X, y = digits_labels()
     hidden = y.astype(float)

@@ -30,12 +30,13 @@ ROOT = Path(__file__).resolve().parents[2]
 LIST = Path(__file__).with_suffix(".toml")
 PACKAGE = Path("src/omnirank")
 LARGEST_SHARE = 0.03
-# A mutant whose tests take so long loops for ever: they have noticed it.
+# A mutant whose tests take so long loops for ever: they have noticed it. (Or the machine has too much else to do.)
 SECONDS = 300
 # Before anything is changed, all nearest tests run at once, and kernels are compiled.
 SECONDS_BEFORE = 1800
 # Exit codes of pytest: passed, wrong usage, nothing collected.
 PASSED, UNUSABLE = 0, (4, 5)
+SURVIVES = "survives"
 
 _LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "_build", "*.egg-info", "results")
 
@@ -129,13 +130,15 @@ class Copy:
             if code != PASSED:
                 raise ValueError(f"the nearest tests do not pass on the code as it is:\n{told}")
 
-    def survives(self, mutant: Mutant) -> bool:
-        """Return whether the tests pass in spite of the change."""
+    def outcome(self, mutant: Mutant) -> str:
+        """Return "survives" where the tests pass in spite of the change, else "killed" or "no end"."""
         with self.changed(mutant):
             code, told = self.run_tests(mutant.tests, mutant.compiled, SECONDS)
         if code in UNUSABLE:
             raise ValueError(f"{mutant}: no tests were run\n{told}")
-        return code == PASSED
+        if code is None:
+            return "no end"
+        return SURVIVES if code == PASSED else "killed"
 
 
 def surviving(mutants: Sequence[Mutant], root: Path, folder: Path, n_workers: int = 1) -> list[Mutant]:
@@ -147,20 +150,20 @@ def surviving(mutants: Sequence[Mutant], root: Path, folder: Path, n_workers: in
         copy.check(mutants[i::n_workers])
         copies.put(copy)
 
-    def attempt(mutant: Mutant) -> bool:
+    def attempt(mutant: Mutant) -> str:
         copy = copies.get()
         start = time.perf_counter()
         try:
-            found = copy.survives(mutant)
+            found = copy.outcome(mutant)
         finally:
             copies.put(copy)
-        print(f"{'SURVIVES' if found else 'killed':8} {time.perf_counter() - start:5.0f} s  {mutant}", flush=True)
+        print(f"{found:8} {time.perf_counter() - start:5.0f} s  {mutant}", flush=True)
         return found
 
     with ThreadPoolExecutor(n_workers) as workers:
         list(workers.map(prepare, range(n_workers)))
         outcomes = list(workers.map(attempt, mutants))
-    return [mutant for mutant, found in zip(mutants, outcomes, strict=True) if found]
+    return [mutant for mutant, found in zip(mutants, outcomes, strict=True) if found == SURVIVES]
 
 
 def verdict(mutants: Sequence[Mutant], survivors: Sequence[Mutant]) -> int:
