@@ -9,13 +9,14 @@ import secrets
 from collections.abc import Callable, Iterator
 from io import StringIO
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from omnirank.core.accumulators import Accumulator
 from omnirank.core.errors import DataError, DataTypeError, FileFormatError, ParameterError
 from omnirank.core.frozen import thawed_json
+from omnirank.core.own_json import check_heading, own_heading, parsed_json
 from omnirank.core.seeds import SeedRanges
 from omnirank.core.target_scores import TargetScores
 
@@ -23,6 +24,7 @@ __all__ = ["check_suffix", "read_fields", "write_fields"]
 
 _FORMAT = "omnirank-ranking"
 _VERSION = 1
+_VERSIONS = range(1, _VERSION + 1)
 # What of a ranking the comment lines of a CSV file hold, each as JSON.
 _CSV_FIELDS = ("method", "task", "parameters", "fingerprint")
 _CSV_COMMENTS = ("format", "version", "package_version", *_CSV_FIELDS)
@@ -108,38 +110,13 @@ def _by_suffix(path: Path, for_json: Callable, for_csv: Callable) -> Callable:
     return for_json if check_suffix(path) == ".json" else for_csv
 
 
-def _heading() -> dict[str, Any]:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        package_version = version("omnirank")
-    except PackageNotFoundError:  # run from a source folder
-        package_version = "unknown"
-    return {"format": _FORMAT, "version": _VERSION, "package_version": package_version}
-
-
-def _check_heading(heading: dict[str, Any], path: Path) -> None:
-    if heading.get("format") != _FORMAT:
-        raise FileFormatError(f"not a ranking: its format is not {_FORMAT!r}", path=path)
-    version = heading.get("version")
-    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise FileFormatError(f"the version of the format is {version!r}, not a number from 1", path=path)
-    if version > _VERSION:
-        writer = heading.get("package_version", "of unknown version")
-        raise FileFormatError(
-            f"written by omnirank {writer} in version {version} of the format; this omnirank reads versions "
-            f"up to {_VERSION}: upgrade it",
-            path=path,
-        )
-
-
 # -- JSON -------------------------------------------------------------------------------------------------
 
 
 def _json_text(content: dict[str, Any]) -> str:
     seeds, state, per_target = content["seeds"], content["state"], content["per_target"]
     errors = content["standard_errors"]
-    document = _heading() | {
+    document = own_heading(_FORMAT, _VERSION) | {
         "method": content["method"],
         "task": content["task"],
         "parameters": thawed_json(content["parameters"]),
@@ -168,10 +145,7 @@ def _dumped(value: Any) -> str:
 
 
 def _from_json(text: str, path: Path) -> dict[str, Any]:
-    document = _parsed_json(text, path)
-    if not isinstance(document, dict):
-        raise FileFormatError("not a ranking: the outermost value is not an object", path=path)
-    _check_heading(document, path)
+    document = check_heading(parsed_json(text, path), _FORMAT, _VERSIONS, what="a ranking", path=path)
     for key in ("method", "names", "scores"):
         if key not in document:
             raise FileFormatError(f"{key!r} is missing", path=path)
@@ -183,21 +157,6 @@ def _from_json(text: str, path: Path) -> dict[str, Any]:
         "state": _state(document.get("state")),
         "per_target": _per_target(document.get("per_target"), path),
     }
-
-
-def _parsed_json(text: str, path: Path, line: int | None = None) -> Any:
-    def refuse(constant: str) -> NoReturn:
-        raise FileFormatError(f"{constant} is not a number of JSON", path=path, line=line)
-
-    try:
-        return json.loads(text, parse_constant=refuse)
-    except json.JSONDecodeError as error:
-        at = error.lineno if line is None else line
-        raise FileFormatError(f"not valid JSON: {error.msg}", path=path, line=at, column=error.colno) from error
-    except FileFormatError:
-        raise
-    except (ValueError, RecursionError) as error:  # integers of thousands of digits, deep nesting
-        raise FileFormatError(f"not valid JSON: {error}", path=path, line=line) from error
 
 
 def _seeds(content: Any, path: Path) -> SeedRanges | None:
@@ -225,7 +184,7 @@ def _per_target(content: Any, path: Path) -> TargetScores | None:
 
 
 def _csv_text(content: dict[str, Any]) -> str:
-    comments = _heading() | {key: thawed_json(content[key]) for key in _CSV_FIELDS}
+    comments = own_heading(_FORMAT, _VERSION) | {key: thawed_json(content[key]) for key in _CSV_FIELDS}
     lines = [f"# {key}: {_dumped(value)}" for key, value in comments.items()]
     scores, errors = content["scores"].tolist(), content["standard_errors"]
     order = np.argsort(-content["scores"], kind="stable").tolist()
@@ -244,7 +203,7 @@ def _quoted(name: str) -> str:
 def _from_csv(text: str, path: Path) -> dict[str, Any]:
     comments, n_comments, table = _split_comments(text, path)
     if comments:
-        _check_heading(comments, path)
+        check_heading(comments, _FORMAT, _VERSIONS, what="a ranking", path=path)
     columns = _csv_columns(table, n_comments, path)
     content: dict[str, Any] = {key: comments[key] for key in _CSV_FIELDS if key in comments}
     content.setdefault("method", _EXTERNAL)
@@ -263,7 +222,7 @@ def _split_comments(text: str, path: Path) -> tuple[dict[str, Any], int, str]:
         n_lines += 1
         key, colon, value = line.lstrip("# ").partition(":")
         if colon and key in _CSV_COMMENTS:
-            comments[key] = _parsed_json(value, path, line=n_lines)
+            comments[key] = parsed_json(value, path, line=n_lines)
     return comments, n_lines, text
 
 
