@@ -18,6 +18,7 @@ from omnirank.core.errors import DataError, DataTypeError, FileFormatError, Para
 from omnirank.core.frozen import thawed_json
 from omnirank.core.own_json import check_heading, own_heading, parsed_json
 from omnirank.core.seeds import SeedRanges
+from omnirank.core.spreadsheet import harmless, unharmed
 from omnirank.core.target_scores import TargetScores
 
 __all__ = ["check_suffix", "read_fields", "write_fields"]
@@ -25,9 +26,12 @@ __all__ = ["check_suffix", "read_fields", "write_fields"]
 _FORMAT = "omnirank-ranking"
 _VERSION = 1
 _VERSIONS = range(1, _VERSION + 1)
+# Version 2 of the CSV files counts the features and makes names harmless; in version 1 names are as they are.
+_CSV_VERSION = 2
+_CSV_VERSIONS = range(1, _CSV_VERSION + 1)
 # What of a ranking the comment lines of a CSV file hold, each as JSON.
 _CSV_FIELDS = ("method", "task", "parameters", "fingerprint")
-_CSV_COMMENTS = ("format", "version", "package_version", *_CSV_FIELDS)
+_CSV_COMMENTS = ("format", "version", "package_version", *_CSV_FIELDS, "n_features")
 # Method of a CSV file without comment lines.
 _EXTERNAL = "external"
 
@@ -48,6 +52,7 @@ def write_fields(content: dict[str, Any], path: Path) -> None:
     # task: null
     # parameters: {}
     # fingerprint: null
+    # n_features: 2
     rank,feature,score,position
     1,b,0.5,2
     2,a,0.25,1
@@ -184,14 +189,15 @@ def _per_target(content: Any, path: Path) -> TargetScores | None:
 
 
 def _csv_text(content: dict[str, Any]) -> str:
-    comments = own_heading(_FORMAT, _VERSION) | {key: thawed_json(content[key]) for key in _CSV_FIELDS}
+    comments = own_heading(_FORMAT, _CSV_VERSION) | {key: thawed_json(content[key]) for key in _CSV_FIELDS}
+    comments["n_features"] = len(content["names"])
     lines = [f"# {key}: {_dumped(value)}" for key, value in comments.items()]
     scores, errors = content["scores"].tolist(), content["standard_errors"]
     order = np.argsort(-content["scores"], kind="stable").tolist()
     lines.append("rank,feature,score,position" if errors is None else "rank,feature,score,standard_error,position")
     for rank, i in enumerate(order, start=1):
         numbers = repr(scores[i]) if errors is None else f"{scores[i]!r},{float(errors[i])!r}"
-        lines.append(f"{rank},{_quoted(content['names'][i])},{numbers},{i + 1}")
+        lines.append(f"{rank},{_quoted(harmless(content['names'][i]))},{numbers},{i + 1}")
     return "\n".join(lines) + "\n"
 
 
@@ -203,14 +209,25 @@ def _quoted(name: str) -> str:
 def _from_csv(text: str, path: Path) -> dict[str, Any]:
     comments, n_comments, table = _split_comments(text, path)
     if comments:
-        check_heading(comments, _FORMAT, _VERSIONS, what="a ranking", path=path)
+        check_heading(comments, _FORMAT, _CSV_VERSIONS, what="a ranking", path=path)
     columns = _csv_columns(table, n_comments, path)
+    if comments.get("version") != 1:
+        columns["names"] = [unharmed(name) for name in columns["names"]]
+    if comments.get("version", 1) > 1:
+        _check_count(comments.get("n_features"), len(columns["names"]), path)
     content: dict[str, Any] = {key: comments[key] for key in _CSV_FIELDS if key in comments}
     content.setdefault("method", _EXTERNAL)
     order = _positions(columns.pop("position", None), path)
     for column, values in columns.items():
         content[column] = values if order is None else [values[i] for i in order]
     return content
+
+
+def _check_count(expected: Any, found: int, path: Path) -> None:
+    if isinstance(expected, bool) or not isinstance(expected, int):
+        raise FileFormatError(f"the line '# n_features:' must hold a number, not {expected!r}", path=path)
+    if expected != found:
+        raise FileFormatError(f"{found} features where {expected} were written: the file was cut or changed", path=path)
 
 
 def _split_comments(text: str, path: Path) -> tuple[dict[str, Any], int, str]:
