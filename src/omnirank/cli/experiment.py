@@ -2,6 +2,7 @@
 
 import signal
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from omnirank.cli.progress import study_progress
 from omnirank.cli.wording import Command
 
 if TYPE_CHECKING:
+    from omnirank.evaluation.experiments.checking import StoreCheck
     from omnirank.evaluation.experiments.results import StudyResults
     from omnirank.evaluation.experiments.runner import RunSummary
 
@@ -108,6 +110,46 @@ def status(
     table([(name, "left" if name in ("study", "data") else "right") for name in heading], rows)
     for study in results:
         _print_failures(study, errors)
+
+
+@experiment.command("check", cls=Command)
+def check(
+    store: Annotated[Path, typer.Argument(metavar="STORE", help="A store (.sqlite).", show_default=False)],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="New store for what is whole.", show_default=False)
+    ] = None,
+) -> None:
+    """Tell what is lost of a damaged store, and save the rest in a new one. Exit code 1: it is damaged.
+
+    The store itself is only read. Run the plan with --store and the new one to compute what is lost.
+    """
+    from omnirank.evaluation.experiments.checking import check_store
+
+    found = check_store(store, out)
+    counts = found.counts
+    if found.is_whole:
+        say(f"{store}: whole; {counts['done']} jobs done, {counts['failed']} failed, {counts['pending']} open")
+    else:
+        note(f"{store} is damaged: {found.problem}")
+        say(f"whole: {counts['done']} jobs done, {counts['failed']} failed, {counts['pending']} open")
+        say(f"lost: {len(found.lost)} jobs of these studies, {found.n_lost_elsewhere} whose place is lost as well")
+        columns = [("study", "left"), ("data", "left"), ("method", "left"), ("lost", "right")]
+        rows = _lost_rows(found)
+        if rows:
+            table(columns, rows[:_SHOWN])  # type: ignore[arg-type]
+        if len(rows) > _SHOWN:
+            say(f"... and {len(rows) - _SHOWN} more rows")
+    if out is not None:
+        say(f"saved in {out}: run the plan with --store {out} to compute what is lost")
+    elif not found.is_whole:
+        say("--out NEW.sqlite saves what is whole")
+    if not found.is_whole:
+        raise typer.Exit(_SOME_FAILED)
+
+
+def _lost_rows(found: "StoreCheck") -> list[tuple[str, str, str, int]]:
+    counts = Counter((one.study, one.member.data, one.member.method) for one in found.lost)
+    return [(*place, n) for place, n in sorted(counts.items())]
 
 
 def _states(study: "StudyResults") -> list[tuple[str, int, int, int]]:
