@@ -15,9 +15,19 @@ import pandas as pd
 from narwhals.exceptions import DuplicateError
 
 from omnirank.core.errors import DataError, DataTypeError
+from omnirank.data.sparse_format import checked_sparse
 from omnirank.data.table import Levels, Table, default_names, is_sparse
 
-__all__ = ["as_array", "code_numbers", "code_values", "is_frame", "table_from", "type_cells", "typed_table"]
+__all__ = [
+    "as_array",
+    "code_numbers",
+    "code_values",
+    "is_frame",
+    "refuse_structured",
+    "table_from",
+    "type_cells",
+    "typed_table",
+]
 
 # Floats hold every integer up to here; beyond it two integers may become one number.
 LARGEST_EXACT = 2**53
@@ -116,6 +126,23 @@ def as_array(values: Any) -> np.ndarray:
     return array
 
 
+def refuse_structured(values: Any, what: str) -> None:
+    """Raise an error where an array has several fields in a cell.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.convert import refuse_structured
+    >>> refuse_structured(np.zeros(2, dtype=[("age", float), ("town", "U9")]), "X")
+    Traceback (most recent call last):
+    omnirank.core.errors.DataTypeError: X is a structured array (age, town): give pd.DataFrame(X)
+    """
+    dtype = getattr(values, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind == "V":
+        fields = f" ({', '.join(dtype.names)})" if dtype.names else ""
+        raise DataTypeError(f"{what} is a structured array{fields}: give pd.DataFrame({what})")
+
+
 def type_cells(values: Sequence[Any] | np.ndarray, where: str) -> tuple[np.ndarray, Levels | None]:
     """Return the cells of one column, typed by what they hold: numbers, booleans, strings or dates.
 
@@ -212,6 +239,7 @@ def _frame(X: Any) -> Any:
 
 
 def _from_sparse(X: Any, names: Sequence[str] | None) -> Table:
+    X = checked_sparse(X)
     if X.dtype.kind == "c":
         raise DataError("Complex data not supported")
     if X.dtype.kind not in "fiub":
@@ -220,6 +248,7 @@ def _from_sparse(X: Any, names: Sequence[str] | None) -> Table:
 
 
 def _from_array(array: np.ndarray, names: Sequence[str] | None) -> Table:
+    refuse_structured(array, "X")
     if array.ndim != 2:
         raise DataError(f"Expected 2D array for the features, got {array.ndim}D array instead")
     if array.dtype.kind == "c":

@@ -12,9 +12,10 @@ from sklearn.utils.validation import validate_data
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.log import logger
-from omnirank.data.convert import is_frame, table_from
+from omnirank.data.convert import is_frame, refuse_structured, table_from
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.sparse_format import checked_sparse
 from omnirank.data.table import Table, default_names
 
 __all__ = ["check_sample_weight", "features_like", "read_features", "read_input", "without_target"]
@@ -108,8 +109,11 @@ def read_features(estimator: Any, X: Any, *, reset: bool) -> Table:
         validate_data(estimator, X, skip_check_array=True, reset=reset)
         return table_from(X)
     # Rows of a list may mix numbers and strings: as objects they keep their types.
-    if not sparse.issparse(X) and not hasattr(X, "__array__"):
+    if sparse.issparse(X):
+        X = checked_sparse(X)  # before scikit-learn converts it
+    elif not hasattr(X, "__array__"):
         X = _array(X)
+    refuse_structured(X, "X")
     values = validate_data(estimator, X, dtype=None, accept_sparse="csc", ensure_all_finite="allow-nan", reset=reset)
     return table_from(values)
 

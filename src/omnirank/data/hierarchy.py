@@ -26,6 +26,7 @@ from omnirank.data.hierarchy_build import (
     structure_from_paths,
     unknown_label,
 )
+from omnirank.data.sparse_format import checked_sparse
 
 __all__ = ["Hierarchy"]
 
@@ -366,6 +367,7 @@ class Hierarchy:
                [ 1.,  1.,  1.]])
         """
         if sparse.issparse(label_matrix):
+            label_matrix = checked_sparse(label_matrix, "label_matrix")
             return close_sparse(label_matrix, self.labels, self.ancestors, self._downwards())
         return close_dense(label_matrix, self.labels, self._downwards())
 

@@ -11,7 +11,15 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
-from omnirank.data.convert import LARGEST_EXACT, as_array, code_numbers, is_frame, type_cells, typed_table
+from omnirank.data.convert import (
+    LARGEST_EXACT,
+    as_array,
+    code_numbers,
+    is_frame,
+    refuse_structured,
+    type_cells,
+    typed_table,
+)
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.label_targets import (
     as_label_sets,
@@ -21,6 +29,7 @@ from omnirank.data.label_targets import (
     label_target,
     target_of_sets,
 )
+from omnirank.data.sparse_format import checked_sparse
 from omnirank.data.table import Levels, Table, default_names, is_sparse
 from omnirank.data.target import Target
 
@@ -157,8 +166,10 @@ def check_target(target: Target, task: str) -> None:
 
 
 def _check_request(y: Any, task: str, hierarchy: Hierarchy | None) -> None:
-    if task != "auto" and task not in TASKS:
+    if not isinstance(task, str) or (task != "auto" and task not in TASKS):
         raise ParameterError(f"task={task!r} is not a task; choose 'auto' or one of {', '.join(TASKS)}")
+    if hierarchy is not None and not isinstance(hierarchy, Hierarchy):
+        raise ParameterError(f"hierarchy={hierarchy!r}: give an om.Hierarchy")
     if hierarchy is not None and task not in ("auto", "hierarchical-multi-label"):
         raise ParameterError(f"a hierarchy was given, but task={task!r}")
     if task == "hierarchical-multi-label" and hierarchy is None:
@@ -200,6 +211,7 @@ def _read(y: Any, names: Sequence[str] | None) -> _Given:
     if is_frame(y):
         return _read_frame(y, names)
     if is_sparse(y):
+        y = checked_sparse(y, "y")
         table = typed_table(y, default_names(y.shape[1], "y") if names is None else names)
         return _Given(table, y.dtype.kind in "iu", names is not None)
     return _read_array(as_array(y), names)
@@ -220,6 +232,7 @@ def _read_frame(y: Any, names: Sequence[str] | None) -> _Given:
 
 
 def _read_array(array: np.ndarray, names: Sequence[str] | None) -> _Given:
+    refuse_structured(array, "y")
     if array.dtype.kind == "c":
         raise DataError("Complex data not supported in y")
     if array.ndim not in (1, 2):

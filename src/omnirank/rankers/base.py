@@ -21,6 +21,8 @@ from omnirank.data.convert import is_frame
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import check_sample_weight, read_features, read_input
 from omnirank.data.infer import TASKS
+from omnirank.data.sparse_format import checked_sparse
+from omnirank.data.table import is_sparse
 
 __all__ = ["BaseRanker"]
 
@@ -142,6 +144,7 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if not is_frame(X):
+            X = checked_sparse(X) if is_sparse(X) else X
             X = validate_data(self, X, dtype=None, accept_sparse="csr", ensure_all_finite="allow-nan", reset=False)
             return self._transform(X)
         validate_data(self, X, skip_check_array=True, reset=False)
