@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from omnirank.cli.ending import ending_on_sigterm
 from omnirank.cli.options import CsvOption
 from omnirank.cli.output import figures, frame_csv, note, say, table
 
@@ -76,7 +77,8 @@ def compare(
             say("seconds of a fit (median)")
             _print_table(times)
         if out is not None:
-            _write_all(study, reports, out)
+            with ending_on_sigterm():
+                _write_all(study, reports, out)
             say(f"tables and figures written to {out}")
 
 
@@ -201,7 +203,10 @@ def _write(path: Path, text: str) -> None:
 
 
 def _save(ax: Any, path: Path) -> None:
-    ax.figure.savefig(path, bbox_inches="tight")
+    from omnirank.data.atomic_file import replacing
+
+    with replacing(path) as file:
+        ax.figure.savefig(file, bbox_inches="tight", format=path.suffix[1:])
 
 
 def _drawn_curve(curve: "pd.DataFrame", measure: "Measure", data: str) -> Any:

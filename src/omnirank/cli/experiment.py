@@ -1,15 +1,12 @@
 """``omnirank experiment``: run studies that survive being killed."""
 
-import signal
-import threading
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from omnirank.cli.ending import TERMINATED, Terminated, ending_on_sigterm
 from omnirank.cli.options import CsvOption
 from omnirank.cli.output import figures, note, say, table
 from omnirank.cli.progress import study_progress
@@ -24,17 +21,12 @@ __all__ = ["experiment"]
 
 _SHOWN = 10
 _INTERRUPTED = 130
-_TERMINATED = 143
 _SOME_FAILED = 1
 
 experiment = typer.Typer(
     help="Run studies: data sets x methods x folds x seeds, from a plan; killed, they continue where they stopped.",
     no_args_is_help=True,
 )
-
-
-class _Terminated(KeyboardInterrupt):
-    """Someone asked the process to end."""
 
 
 PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan (.toml).", show_default=False)]
@@ -70,7 +62,7 @@ def run(
     from omnirank.evaluation.experiments.runner import Listeners, run_plan
 
     try:
-        with _ending_on_sigterm(), study_progress(f"running {plan.name}") as advance:
+        with ending_on_sigterm(), study_progress(f"running {plan.name}") as advance:
             summary = run_plan(
                 plan,
                 n_jobs=jobs,
@@ -82,9 +74,9 @@ def run(
                 listeners=Listeners(advance, note),
             )
     except KeyboardInterrupt as stop:
-        ended = isinstance(stop, _Terminated)
+        ended = isinstance(stop, Terminated)
         note(f"{'terminated' if ended else 'interrupted'}: what is recorded stays; run the same command to continue")
-        raise typer.Exit(_TERMINATED if ended else _INTERRUPTED) from None
+        raise typer.Exit(TERMINATED if ended else _INTERRUPTED) from None
     _print_summary(summary)
     if summary.counts.get("failed") or summary.problems:
         raise typer.Exit(_SOME_FAILED)
@@ -194,20 +186,3 @@ def _print_failures(study: "StudyResults", tracebacks: bool) -> None:
             say(str(row.traceback))
     else:
         say("omnirank experiment status --errors shows tracebacks, experiment run --retry-failed runs them again")
-
-
-@contextmanager
-def _ending_on_sigterm() -> Iterator[None]:
-    """Make a request to end (SIGTERM, as batch systems send it) end the run in order, as Ctrl-C does."""
-
-    def end(number: int, frame: Any) -> None:
-        raise _Terminated
-
-    if threading.current_thread() is not threading.main_thread():  # signals belong to the main thread
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

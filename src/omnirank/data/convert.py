@@ -15,19 +15,10 @@ import pandas as pd
 from narwhals.exceptions import DuplicateError
 
 from omnirank.core.errors import DataError, DataTypeError
-from omnirank.data.sparse_format import checked_sparse
+from omnirank.data.containers import checked_sparse, refuse_structured
 from omnirank.data.table import Levels, Table, default_names, is_sparse
 
-__all__ = [
-    "as_array",
-    "code_numbers",
-    "code_values",
-    "is_frame",
-    "refuse_structured",
-    "table_from",
-    "type_cells",
-    "typed_table",
-]
+__all__ = ["as_array", "code_numbers", "code_values", "is_frame", "table_from", "type_cells", "typed_table"]
 
 # Floats hold every integer up to here; beyond it two integers may become one number.
 LARGEST_EXACT = 2**53
@@ -124,23 +115,6 @@ def as_array(values: Any) -> np.ndarray:
     if array.ndim == 1 and any(isinstance(row, list | tuple | np.ndarray) for row in array):
         raise DataError("the rows have different lengths")
     return array
-
-
-def refuse_structured(values: Any, what: str) -> None:
-    """Raise an error where an array has several fields in a cell.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from omnirank.data.convert import refuse_structured
-    >>> refuse_structured(np.zeros(2, dtype=[("age", float), ("town", "U9")]), "X")
-    Traceback (most recent call last):
-    omnirank.core.errors.DataTypeError: X is a structured array (age, town): give pd.DataFrame(X)
-    """
-    dtype = getattr(values, "dtype", None)
-    if isinstance(dtype, np.dtype) and dtype.kind == "V":
-        fields = f" ({', '.join(dtype.names)})" if dtype.names else ""
-        raise DataTypeError(f"{what} is a structured array{fields}: give pd.DataFrame({what})")
 
 
 def type_cells(values: Sequence[Any] | np.ndarray, where: str) -> tuple[np.ndarray, Levels | None]:

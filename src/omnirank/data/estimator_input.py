@@ -12,10 +12,10 @@ from sklearn.utils.validation import validate_data
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.log import logger
-from omnirank.data.convert import is_frame, refuse_structured, table_from
+from omnirank.data.containers import checked_sparse, refuse_structured
+from omnirank.data.convert import is_frame, table_from
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.sparse_format import checked_sparse
 from omnirank.data.table import Table, default_names
 
 __all__ = ["check_sample_weight", "features_like", "read_features", "read_input", "without_target"]

@@ -14,6 +14,7 @@ import pandas as pd
 from scipy import sparse
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
+from omnirank.data.containers import checked_sparse
 from omnirank.data.hierarchy_build import (
     check_structure,
     close_dense,
@@ -26,7 +27,6 @@ from omnirank.data.hierarchy_build import (
     structure_from_paths,
     unknown_label,
 )
-from omnirank.data.sparse_format import checked_sparse
 
 __all__ = ["Hierarchy"]
 

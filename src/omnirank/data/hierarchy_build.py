@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
-from omnirank.data.sparse_format import checked_sparse
+from omnirank.data.containers import checked_sparse
 from omnirank.data.table import default_names
 
 __all__ = [

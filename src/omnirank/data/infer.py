@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
+from omnirank.data.containers import checked_sparse, refuse_structured
 from omnirank.data.convert import (
     LARGEST_EXACT,
     as_array,
     code_numbers,
     is_frame,
-    refuse_structured,
     type_cells,
     typed_table,
 )
@@ -29,7 +29,6 @@ from omnirank.data.label_targets import (
     label_target,
     target_of_sets,
 )
-from omnirank.data.sparse_format import checked_sparse
 from omnirank.data.table import Levels, Table, default_names, is_sparse
 from omnirank.data.target import Target
 

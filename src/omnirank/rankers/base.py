@@ -17,11 +17,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.log import logger
 from omnirank.core.ranking import Ranking
+from omnirank.data.containers import checked_sparse
 from omnirank.data.convert import is_frame
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import check_sample_weight, read_features, read_input
 from omnirank.data.infer import TASKS
-from omnirank.data.sparse_format import checked_sparse
 from omnirank.data.table import is_sparse
 
 __all__ = ["BaseRanker"]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.data.sparse_format import checked_sparse
+from omnirank.data.containers import checked_sparse
 from omnirank.data.table import is_sparse
 
 __all__ = ["area_from_counts", "auprc", "pooled_auprc"]

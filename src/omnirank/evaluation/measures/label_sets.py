@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.errors import DataError
-from omnirank.data.sparse_format import checked_sparse
+from omnirank.data.containers import checked_sparse
 from omnirank.data.table import is_sparse
 
 __all__ = [

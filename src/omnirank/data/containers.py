@@ -1,4 +1,4 @@
-"""Sparse containers of users: their indices are checked once, because compiled code follows them without looking."""
+"""Containers of users, checked where they come in: compiled code follows sparse indices without looking."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.errors import DataError
+from omnirank.core.errors import DataError, DataTypeError
 
-__all__ = ["checked_sparse"]
+__all__ = ["checked_sparse", "refuse_structured"]
 
 
 def checked_sparse(matrix: Any, what: str = "X") -> Any:
@@ -27,7 +27,7 @@ def checked_sparse(matrix: Any, what: str = "X") -> Any:
     Examples
     --------
     >>> from scipy import sparse
-    >>> from omnirank.data.sparse_format import checked_sparse
+    >>> from omnirank.data.containers import checked_sparse
     >>> matrix = sparse.csr_array([[0.0, 1.0]])
     >>> matrix.indices[0] = 7
     >>> checked_sparse(matrix)
@@ -46,6 +46,23 @@ def checked_sparse(matrix: Any, what: str = "X") -> Any:
     else:
         _check_compressed(matrix, what)
     return matrix
+
+
+def refuse_structured(values: Any, what: str) -> None:
+    """Raise an error where an array has several fields in a cell.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.containers import refuse_structured
+    >>> refuse_structured(np.zeros(2, dtype=[("age", float), ("town", "U9")]), "X")
+    Traceback (most recent call last):
+    omnirank.core.errors.DataTypeError: X is a structured array (age, town): give pd.DataFrame(X)
+    """
+    dtype = getattr(values, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind == "V":
+        fields = f" ({', '.join(dtype.names)})" if dtype.names else ""
+        raise DataTypeError(f"{what} is a structured array{fields}: give pd.DataFrame({what})")
 
 
 def _check_coordinates(matrix: Any, what: str) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import omnirank as om
-from omnirank.data.sparse_format import checked_sparse
+from omnirank.data.containers import checked_sparse
 from omnirank.errors import DataError
 
 FORMATS = ["csr", "csc", "coo", "bsr", "lil", "dok", "dia"]
