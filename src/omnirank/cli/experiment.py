@@ -113,7 +113,8 @@ def check(
 ) -> None:
     """Tell what is lost of a damaged store, and save the rest in a new one. Exit code 1: it is damaged.
 
-    The store itself is only read. Run the plan with --store and the new one to compute what is lost.
+    The store itself is only read; check it while no run uses it. Run the plan with --store and the new one to
+    compute what is lost.
     """
     from omnirank.evaluation.experiments.checking import check_store
 

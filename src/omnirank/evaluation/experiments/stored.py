@@ -25,6 +25,9 @@ __all__ = [
     "unpacked_ranking",
 ]
 
+# One encoder for all: json.dumps would make one a call. A damaged cell may be of any type.
+_encoded = json.JSONEncoder(separators=(",", ":"), default=repr).encode
+
 STUDY_LISTS = ("measures", "data", "methods", "best_of_grid")
 
 
@@ -51,8 +54,7 @@ def study_seal(study: str, facts: str) -> str:
 
 
 def _digest(content: list[Any]) -> str:
-    text = json.dumps(content, separators=(",", ":"), default=repr)  # a damaged cell may be of any type
-    return hashlib.blake2b(text.encode("ascii"), digest_size=8).hexdigest()
+    return hashlib.blake2b(_encoded(content).encode("ascii"), digest_size=8).hexdigest()
 
 
 def unpacked_facts(text: Any) -> dict[str, Any]:
