@@ -150,7 +150,6 @@ def test_the_hook_before_commits_is_make_lint():
 
 
 # A target that the Makefile does not have yet.
-TARGETS_TO_COME = {"test-lowest"}
 
 
 def test_the_hosted_ci_only_calls_make_for_every_python():
@@ -165,7 +164,7 @@ def test_the_hosted_ci_only_calls_make_for_every_python():
     called = {*matrix["target"], *(case["target"] for case in matrix["include"])}
     assert called >= {"test", "test-lowest"}
     [phony] = re.findall(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    assert called - TARGETS_TO_COME <= set(phony.split())
+    assert called <= set(phony.split())
 
 
 # -- the files ------------------------------------------------------------------------------------

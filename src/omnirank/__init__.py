@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from omnirank.ensembles.pct_clusterer import PCTClusterer
     from omnirank.ensembles.pct_forest import PCTForestClassifier, PCTForestRegressor
     from omnirank.evaluation.evaluate import evaluate
+    from omnirank.evaluation.experiments.checking import check_store
     from omnirank.evaluation.experiments.results import read_rankings, read_results
     from omnirank.evaluation.experiments.runner import run_plan
     from omnirank.evaluation.statistics import compare_methods
@@ -59,6 +60,7 @@ _WHERE = {
     "ReliefRanker": "omnirank.rankers.relief",
     "UniformRanker": "omnirank.rankers.baselines",
     "UnivariateRanker": "omnirank.rankers.univariate",
+    "check_store": "omnirank.evaluation.experiments.checking",
     "compare": "omnirank.core.comparison",
     "compare_methods": "omnirank.evaluation.statistics",
     "evaluate": "omnirank.evaluation.evaluate",
@@ -94,6 +96,7 @@ __all__ = [
     "UniformRanker",
     "UnivariateRanker",
     "__version__",
+    "check_store",
     "compare",
     "compare_methods",
     "datasets",

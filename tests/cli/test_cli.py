@@ -101,6 +101,15 @@ def test_rank_csv_equals_the_library(plants):
     assert len(rows(run("rank", plants, "-t", "kind", "-m", "univariate", "--csv", "-k", "2").stdout)) == 2
 
 
+def test_csv_runs_in_no_spreadsheet_and_is_read_as_it_was(plants, tmp_path):
+    frame = pd.read_csv(plants).rename(columns={"height": "=cmd()"})
+    frame.to_csv(plants, index=False)
+    printed = run("rank", plants, "-t", "kind", "-m", "univariate", "--csv").stdout
+    assert "'=cmd()" in {row["feature"] for row in rows(printed)}
+    (tmp_path / "r.csv").write_text(printed)
+    assert "=cmd()" in om.Ranking.load(tmp_path / "r.csv").names
+
+
 @pytest.mark.parametrize("ending", ["csv", "json"])
 def test_rank_writes_the_whole_ranking(plants, tmp_path, ending):
     out = tmp_path / f"ranking.{ending}"

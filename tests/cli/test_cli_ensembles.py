@@ -81,7 +81,7 @@ def test_many_targets_are_not_all_printed(tmp_path):
         (["--trees", "many"], "--trees many"),
         (["--trees", "0"], "--trees 0"),
         (["--max-features", "99"], "a count from 1 to 6"),
-        (["--min-leaf", "0"], "min_samples_leaf must be positive"),
+        (["--min-leaf", "0"], "--min-leaf 0: give a number above 0"),
         (["--method", "univariate", "--trees", "5"], "method 'univariate' has no parameter 'n_trees'"),
         (["--method", "symbolic", "--per-target", "--trees", "2"], "cannot be split by target"),
     ],

@@ -1,3 +1,5 @@
+import csv
+import io
 import json
 import random
 import re
@@ -16,7 +18,12 @@ from omnirank.errors import FileFormatError, ParameterError
 
 any_float = st.floats(allow_nan=False, allow_infinity=False)
 small_float = st.floats(-1e100, 1e100)
-odd_names = st.text() | st.sampled_from(['"', ",", "#x", " a ", "a\rb", "a\r\nb", "\n", "", "é\u2028", "\ud800", "1"])
+starts = st.sampled_from(["'", "''", "=", "+", "-", "@", "\t", "\r", "'=", "''-", " =", "\uff1d", "-1", "'-1"])
+odd_names = (
+    st.text()
+    | st.builds(str.__add__, starts, st.text())
+    | st.sampled_from(['"', ",", "#x", " a ", "a\rb", "a\r\nb", "\n", "", "é\u2028", "\ud800", "1"])
+)
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | any_float | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
@@ -98,10 +105,11 @@ def test_files_say_what_they_are(ranking, tmp_path):
     lines = (tmp_path / "r.CSV").read_text().splitlines()
     assert lines[:3] == [
         '# format: "omnirank-ranking"',
-        "# version: 1",
+        "# version: 2",
         f'# package_version: "{version("omnirank")}"',
     ]
     assert lines[7:] == [
+        "# n_features: 3",
         "rank,feature,score,standard_error,position",
         "1,width,2.25,0.25,2",
         "2,height,2.0,1.0,1",
@@ -119,6 +127,39 @@ def test_a_loaded_ranking_can_be_merged(ranking, tmp_path):
     ranking.save(tmp_path / "r.json")
     other = Ranking(**(ranking._fields() | {"seeds": SeedRanges.of(1, 0, 2)}))
     assert Ranking.load(tmp_path / "r.json").merge(other) == ranking.merge(other)
+
+
+def first_version(name):
+    heading = '# format: "omnirank-ranking"\n# version: 1\n# package_version: "0.1"\n# method: "genie3"\n'
+    return f"{heading}rank,feature,score,position\n1,{name},0.5,1\n"
+
+
+def test_csv_of_the_first_version_has_names_as_they_are(tmp_path):
+    (tmp_path / "r.csv").write_text(first_version("'=x"))
+    assert Ranking.load(tmp_path / "r.csv") == Ranking(["'=x"], [0.5], "genie3")
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+x", "-x", "@x", "\tx", "\rx", " =x", "'=x", "\uff1dx", "\n=x"])
+def test_no_cell_of_a_csv_file_starts_a_formula(tmp_path, name):
+    path = tmp_path / "r.csv"
+    original = Ranking([name, "plain"], [1.0, -2.0], "genie3")
+    original.save(path)
+    table = path.read_bytes().decode().partition("# n_features: 2\n")[2]
+    assert next(csv.DictReader(io.StringIO(table, newline="")))["feature"] == "'" + name
+    assert Ranking.load(path) == original
+
+
+def test_a_csv_file_cut_at_the_end_of_a_row_is_refused(ranking, tmp_path):
+    path = tmp_path / "r.csv"
+    ranking.save(path)
+    lines = path.read_text().splitlines(keepends=True)
+    for n in range(len(lines) - 3, len(lines)):
+        path.write_text("".join(lines[:n]))
+        with pytest.raises(FileFormatError, match="features where 3 were written: the file was cut"):
+            Ranking.load(path)
+    path.write_text("".join(lines).replace("# n_features: 3\n", ""))
+    with pytest.raises(FileFormatError, match="'# n_features:' must hold a number"):
+        Ranking.load(path)
 
 
 def test_csv_of_other_tools_is_read(tmp_path):

@@ -1,6 +1,12 @@
 """MATLAB, Parquet, Mulan's label files and the settings of CLUS."""
 
+import gzip
 import io
+import struct
+import subprocess
+import sys
+import tracemalloc
+import zlib
 
 import numpy as np
 import pandas as pd
@@ -8,8 +14,10 @@ import pytest
 from scipy import sparse
 from scipy.io import savemat
 
-from omnirank.core.errors import FileFormatError, MissingDependencyError
+import omnirank as om
+from omnirank.core.errors import DataError, FileFormatError, MissingDependencyError
 from omnirank.data import parquet as parquet_module
+from omnirank.data import text_source
 from omnirank.data.clus_settings import read_clus_settings
 from omnirank.data.load import load
 from omnirank.data.mat5 import OtherVariable, read_variables
@@ -130,6 +138,43 @@ def test_a_cut_matlab_file_is_refused(tmp_path):
         read_matlab(path)
 
 
+def _compressed(content, size):
+    """A MATLAB file whose only element is compressed, and says that it has ``size`` bytes."""
+    packed = zlib.compress(struct.pack("<II", 14, size) + content)
+    return bytes(124) + struct.pack("<HH", 0x0100, 0x4D49) + struct.pack("<II", 15, len(packed)) + packed
+
+
+@pytest.mark.parametrize(
+    ("n_bytes", "size", "problem"),
+    [
+        (64_000_000, 48, "more than it announces"),
+        (100, 2**32 - 1, "cannot hold the 4294967295 that they announce"),
+        (100, 5000, "end too early"),
+        (100, 64, "more than it announces"),
+    ],
+)
+def test_no_more_is_unpacked_than_is_announced(tmp_path, n_bytes, size, problem):
+    path = tmp_path / "bomb.mat"
+    path.write_bytes(_compressed(bytes(n_bytes), size))
+    assert path.stat().st_size < 100_000
+    tracemalloc.start()
+    try:
+        with pytest.raises(FileFormatError, match=problem):
+            read_matlab(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 10_000_000
+
+
+def test_small_files_that_unpack_to_more_than_the_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(text_source, "memory_size", lambda: 5_000_000)
+    for name in ("a.mat.gz", "a.parquet.gz"):
+        (tmp_path / name).write_bytes(gzip.compress(bytes(50_000_000)))
+        with pytest.raises(DataError, match=f"{name}: it unpacks to more than the memory of this machine"):
+            load(tmp_path / name)
+
+
 # -- Parquet ----------------------------------------------------------------------------------------
 
 
@@ -167,6 +212,68 @@ def test_parquet_faults(tmp_path):
     pd.DataFrame({"a": []}).to_parquet(path)
     with pytest.raises(FileFormatError, match="0 rows"):
         read_parquet(path)
+
+
+def test_a_changed_byte_of_a_parquet_file_is_noticed(tmp_path):
+    """Every byte of the pages changed, one after another: an error that names the file, never another value."""
+    path = tmp_path / "a.parquet"
+    values = np.random.default_rng(0).normal(size=(20, 2))
+    write_parquet(Table.from_numeric(values), path)
+    whole = path.read_bytes()
+    footer = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    n_refused = 0
+    for at in range(4, footer, 3):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :])
+        try:
+            found = read_parquet(path).table.numeric
+        except FileFormatError as error:
+            n_refused += "a.parquet" in str(error)
+        else:
+            np.testing.assert_array_equal(found, values)
+    assert n_refused > 100
+
+
+_DAMAGE = """
+import random, sys
+import omnirank as om
+from omnirank.errors import OmnirankError
+path, whole = sys.argv[1], open(sys.argv[2], "rb").read()
+chance = random.Random(0)
+refused = 0
+for n in range(600):
+    damaged = bytearray(whole)
+    if n % 3 == 0:
+        del damaged[chance.randrange(len(damaged)) :]
+    else:
+        for _ in range(n % 3):
+            damaged[chance.randrange(len(damaged))] = chance.randrange(256)
+    open(path, "wb").write(damaged)
+    try:
+        om.load(path)
+    except OmnirankError as error:
+        refused += "damaged.parquet" in str(error)
+print(refused)
+"""
+
+
+def test_damaged_parquet_never_crashes(tmp_path):
+    write_parquet(om.datasets.load_sample("iris"), tmp_path / "whole.parquet")
+    command = [sys.executable, "-W", "ignore", "-c", _DAMAGE, tmp_path / "damaged.parquet", tmp_path / "whole.parquet"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
+    assert found.returncode == 0, found.stderr[-2000:]
+    assert int(found.stdout) > 400
+
+
+def test_parquet_with_another_beginning_or_end(tmp_path):
+    path = tmp_path / "a.parquet"
+    write_parquet(Table.from_numeric(np.eye(2)), path)
+    whole = path.read_bytes()
+    for damaged in (b"XXXX" + whole[4:], whole[:-4] + b"XXXX", whole[:-1], whole[: len(whole) // 2], b"", whole[:4]):
+        path.write_bytes(damaged)
+        if damaged[:4] == b"XXXX":  # readers go by the end
+            continue
+        with pytest.raises(FileFormatError, match=r"a\.parquet: not a Parquet file"):
+            read_parquet(path)
 
 
 def test_parquet_of_a_newer_version(tmp_path, monkeypatch):

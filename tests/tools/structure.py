@@ -14,7 +14,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "src"
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
 # To be split; the list may only get shorter.
-STILL_LONG = ("omnirank/rankers/ensemble.py", "omnirank/trees/kernels/nominal.py")
+STILL_LONG = ("omnirank/trees/kernels/nominal.py",)
 
 
 def faults(folder: Path, still_long: tuple[str, ...] = ()) -> list[str]:

@@ -203,5 +203,5 @@ def test_json_that_is_no_tree(change, message):
 
 
 def test_text_that_is_no_json():
-    with pytest.raises(FileFormatError, match="line 1, column 1: not JSON"):
+    with pytest.raises(FileFormatError, match="line 1, column 1: not valid JSON"):
         om.tree_from_json("x")

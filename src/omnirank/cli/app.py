@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from omnirank.cli import compare, compare_rankings, convert, demo, evaluate, experiment, info, methods, rank, tree
 from omnirank.cli.compiling import compiling_is_told
+from omnirank.cli.ending import TERMINATED, Terminated
 from omnirank.cli.output import problem, say
 from omnirank.cli.wording import Command
 from omnirank.core.errors import OmnirankError
@@ -33,6 +34,8 @@ class _Group(TyperGroup):
                     raise
                 problem("error", _in_one_line(error), "bold red")
                 raise typer.Exit(2) from None
+            except Terminated:
+                raise typer.Exit(TERMINATED) from None
 
 
 app = typer.Typer(

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from omnirank.cli.ending import ending_on_sigterm
 from omnirank.cli.options import CsvOption
-from omnirank.cli.output import figures, note, say, table
+from omnirank.cli.output import figures, frame_csv, note, say, table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,7 +77,8 @@ def compare(
             say("seconds of a fit (median)")
             _print_table(times)
         if out is not None:
-            _write_all(study, reports, out)
+            with ending_on_sigterm():
+                _write_all(study, reports, out)
             say(f"tables and figures written to {out}")
 
 
@@ -167,15 +169,15 @@ class _Report:
         if self.comparison is not None:
             markdown.append(self.comparison.to_markdown())
             latex.append(self.comparison.to_latex())
-            _write(folder / f"{self.stem}-ranks.csv", self.comparison.to_frame().to_csv(lineterminator="\n"))
+            _write(folder / f"{self.stem}-ranks.csv", frame_csv(self.comparison.to_frame()))
             _save(self.comparison.plot(), folder / f"{self.stem}-ranks.svg")
         _write(folder / f"{self.stem}.md", "\n\n".join(markdown) + "\n")
         _write(folder / f"{self.stem}.tex", "\n\n".join(latex) + "\n")
-        _write(folder / f"{self.stem}.csv", self.table.to_csv(lineterminator="\n"))
+        _write(folder / f"{self.stem}.csv", frame_csv(self.table))
         if len(self.study.labelled_counts) > 1:
             for name, curve in self.study.curves(self.measure.name, self.neighbors).items():
                 where = folder / f"{self.stem}-{_file_name(name)}-curve"
-                _write(where.with_suffix(".csv"), curve.to_csv(lineterminator="\n"))
+                _write(where.with_suffix(".csv"), frame_csv(curve))
                 _save(_drawn_curve(curve, self.measure, name), where.with_suffix(".svg"))
 
 
@@ -190,7 +192,7 @@ def _write_all(study: "StudyResults", reports: list[_Report], folder: Path) -> N
         stem = _file_name(f"{study.name}-seconds")
         _write(folder / f"{stem}.md", markdown_table(times, False) + "\n")
         _write(folder / f"{stem}.tex", latex_table(times, False) + "\n")
-        _write(folder / f"{stem}.csv", times.to_csv(lineterminator="\n"))
+        _write(folder / f"{stem}.csv", frame_csv(times))
 
 
 def _write(path: Path, text: str) -> None:
@@ -201,7 +203,10 @@ def _write(path: Path, text: str) -> None:
 
 
 def _save(ax: Any, path: Path) -> None:
-    ax.figure.savefig(path, bbox_inches="tight")
+    from omnirank.data.atomic_file import replacing
+
+    with replacing(path) as file:
+        ax.figure.savefig(file, bbox_inches="tight", format=path.suffix[1:])
 
 
 def _drawn_curve(curve: "pd.DataFrame", measure: "Measure", data: str) -> Any:

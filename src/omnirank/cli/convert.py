@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from omnirank.cli.ending import ending_on_sigterm
 from omnirank.cli.options import with_data
 from omnirank.cli.output import say
 from omnirank.cli.rank import describe_examples
@@ -25,10 +26,11 @@ def convert(
     from omnirank.data.arff_write import write_arff
     from omnirank.data.parquet import write_parquet
 
-    if out.name.lower().endswith((".arff", ".arff.gz")):
-        write_arff(dataset, out)
-    elif out.suffix.lower() in (".parquet", ".pq"):
-        write_parquet(dataset, out)
-    else:
-        raise ParameterError(f"{out}: the ending must be .arff, .arff.gz or .parquet")
+    with ending_on_sigterm():
+        if out.name.lower().endswith((".arff", ".arff.gz")):
+            write_arff(dataset, out)
+        elif out.suffix.lower() in (".parquet", ".pq"):
+            write_parquet(dataset, out)
+        else:
+            raise ParameterError(f"{out}: the ending must be .arff, .arff.gz or .parquet")
     say(f"{describe_examples(dataset)}, {dataset.n_features} features written to {out}")

@@ -1,20 +1,19 @@
 """``omnirank experiment``: run studies that survive being killed."""
 
-import signal
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from omnirank.cli.ending import TERMINATED, Terminated, ending_on_sigterm
 from omnirank.cli.options import CsvOption
 from omnirank.cli.output import figures, note, say, table
 from omnirank.cli.progress import study_progress
 from omnirank.cli.wording import Command
 
 if TYPE_CHECKING:
+    from omnirank.evaluation.experiments.checking import StoreCheck
     from omnirank.evaluation.experiments.results import StudyResults
     from omnirank.evaluation.experiments.runner import RunSummary
 
@@ -22,17 +21,12 @@ __all__ = ["experiment"]
 
 _SHOWN = 10
 _INTERRUPTED = 130
-_TERMINATED = 143
 _SOME_FAILED = 1
 
 experiment = typer.Typer(
     help="Run studies: data sets x methods x folds x seeds, from a plan; killed, they continue where they stopped.",
     no_args_is_help=True,
 )
-
-
-class _Terminated(KeyboardInterrupt):
-    """Someone asked the process to end."""
 
 
 PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan (.toml).", show_default=False)]
@@ -68,7 +62,7 @@ def run(
     from omnirank.evaluation.experiments.runner import Listeners, run_plan
 
     try:
-        with _ending_on_sigterm(), study_progress(f"running {plan.name}") as advance:
+        with ending_on_sigterm(), study_progress(f"running {plan.name}") as advance:
             summary = run_plan(
                 plan,
                 n_jobs=jobs,
@@ -80,9 +74,9 @@ def run(
                 listeners=Listeners(advance, note),
             )
     except KeyboardInterrupt as stop:
-        ended = isinstance(stop, _Terminated)
+        ended = isinstance(stop, Terminated)
         note(f"{'terminated' if ended else 'interrupted'}: what is recorded stays; run the same command to continue")
-        raise typer.Exit(_TERMINATED if ended else _INTERRUPTED) from None
+        raise typer.Exit(TERMINATED if ended else _INTERRUPTED) from None
     _print_summary(summary)
     if summary.counts.get("failed") or summary.problems:
         raise typer.Exit(_SOME_FAILED)
@@ -108,6 +102,47 @@ def status(
     table([(name, "left" if name in ("study", "data") else "right") for name in heading], rows)
     for study in results:
         _print_failures(study, errors)
+
+
+@experiment.command("check", cls=Command)
+def check(
+    store: Annotated[Path, typer.Argument(metavar="STORE", help="A store (.sqlite).", show_default=False)],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="New store for what is whole.", show_default=False)
+    ] = None,
+) -> None:
+    """Tell what is lost of a damaged store, and save the rest in a new one. Exit code 1: it is damaged.
+
+    The store itself is only read; check it while no run uses it. Run the plan with --store and the new one to
+    compute what is lost.
+    """
+    from omnirank.evaluation.experiments.checking import check_store
+
+    found = check_store(store, out)
+    counts = found.counts
+    if found.is_whole:
+        say(f"{store}: whole; {counts['done']} jobs done, {counts['failed']} failed, {counts['pending']} open")
+    else:
+        note(f"{store} is damaged: {found.problem}")
+        say(f"whole: {counts['done']} jobs done, {counts['failed']} failed, {counts['pending']} open")
+        say(f"lost: {len(found.lost)} jobs of these studies, {found.n_lost_elsewhere} whose place is lost as well")
+        columns = [("study", "left"), ("data", "left"), ("method", "left"), ("lost", "right")]
+        rows = _lost_rows(found)
+        if rows:
+            table(columns, rows[:_SHOWN])  # type: ignore[arg-type]
+        if len(rows) > _SHOWN:
+            say(f"... and {len(rows) - _SHOWN} more rows")
+    if out is not None:
+        say(f"saved in {out}: run the plan with --store {out} to compute what is lost")
+    elif not found.is_whole:
+        say("--out NEW.sqlite saves what is whole")
+    if not found.is_whole:
+        raise typer.Exit(_SOME_FAILED)
+
+
+def _lost_rows(found: "StoreCheck") -> list[tuple[str, str, str, int]]:
+    counts = Counter((one.study, one.member.data, one.member.method) for one in found.lost)
+    return [(*place, n) for place, n in sorted(counts.items())]
 
 
 def _states(study: "StudyResults") -> list[tuple[str, int, int, int]]:
@@ -152,20 +187,3 @@ def _print_failures(study: "StudyResults", tracebacks: bool) -> None:
             say(str(row.traceback))
     else:
         say("omnirank experiment status --errors shows tracebacks, experiment run --retry-failed runs them again")
-
-
-@contextmanager
-def _ending_on_sigterm() -> Iterator[None]:
-    """Make a request to end (SIGTERM, as batch systems send it) end the run in order, as Ctrl-C does."""
-
-    def end(number: int, frame: Any) -> None:
-        raise _Terminated
-
-    if threading.current_thread() is not threading.main_thread():  # signals belong to the main thread
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

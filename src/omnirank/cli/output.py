@@ -10,8 +10,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from omnirank.cli.wording import in_options
+from omnirank.core.spreadsheet import harmless
 
-__all__ = ["Justify", "bar", "console", "figures", "note", "numbers", "problem", "say", "table"]
+__all__ = ["Justify", "bar", "console", "figures", "frame_csv", "note", "numbers", "problem", "say", "table"]
 
 Justify = Literal["left", "right"]
 
@@ -61,11 +62,33 @@ def table(columns: Sequence[tuple[str, Justify]], rows: Iterable[Sequence[Any]])
 
 
 def figures(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print CSV: numbers in full precision, nothing else."""
+    """Print CSV: numbers in full precision, names that no spreadsheet runs, nothing else."""
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(columns)
+    writer.writerow([_csv_cell(column) for column in columns])
     for row in rows:
-        writer.writerow([repr(float(cell)) if isinstance(cell, float) else cell for cell in row])
+        writer.writerow([_csv_cell(cell) for cell in row])
+
+
+def _csv_cell(cell: Any) -> Any:
+    return repr(float(cell)) if isinstance(cell, float) else _csv_text(cell)
+
+
+def frame_csv(frame: Any) -> str:
+    """Return a table as CSV, with names and texts that no spreadsheet runs.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from omnirank.cli.output import frame_csv
+    >>> frame_csv(pd.DataFrame({"=x": [0.5]}, index=pd.Index(["@a"], name="data")))
+    "data,'=x\\n'@a,0.5\\n"
+    """
+    harmed = frame.rename(index=_csv_text, columns=_csv_text).rename_axis(index=_csv_text, columns=_csv_text)
+    return str(harmed.map(_csv_text).to_csv(lineterminator="\n"))
+
+
+def _csv_text(value: Any) -> Any:
+    return harmless(value) if isinstance(value, str) else value
 
 
 def numbers(values: Iterable[float]) -> list[str]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from omnirank.cli.ending import ending_on_sigterm
 from omnirank.cli.options import (
     CsvOption,
     JobsOption,
@@ -114,7 +115,8 @@ def rank(
     if per_target and ranking.per_target is None:
         raise ParameterError(f"scores of method {chosen.name!r} cannot be split by target: leave out --per-target")
     if out is not None:
-        ranking.save(out)
+        with ending_on_sigterm():
+            ranking.save(out)
     if dataset.target is not None and not dataset.labelled.any():
         note("no example has a label: features are ranked without target")
     for text in (*dataset.notes, *supervision_lines(ranker)):

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from omnirank.cli.ending import ending_on_sigterm
 from omnirank.cli.options import (
     LabelledOption,
     SupervisionOption,
@@ -41,6 +42,7 @@ def tree(
 ) -> None:
     """Grow a tree that predicts the target, prune it and print it; without target, a tree of clusters."""
     from omnirank.core.errors import ParameterError
+    from omnirank.data.atomic_file import replacing
     from omnirank.tasks import get_task
     from omnirank.trees.export import export_graphviz, export_text
     from omnirank.trees.tree_json import export_json
@@ -73,7 +75,8 @@ def tree(
     if out is None:
         typer.echo(found.rstrip("\n"))
     else:
-        out.write_text(found.rstrip("\n") + "\n", encoding="utf-8")
+        with ending_on_sigterm(), replacing(out) as file:
+            file.write((found.rstrip("\n") + "\n").encode())
         note(f"tree written to {out}")
 
 

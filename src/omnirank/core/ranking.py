@@ -272,7 +272,8 @@ class Ranking:
         """Write the ranking to a ``.json`` or ``.csv`` file, in one step: never half a file.
 
         JSON keeps everything, floats bit for bit. CSV is for people and spreadsheets: best feature first,
-        without what `merge` needs and without per-target scores.
+        without what `merge` needs and without per-target scores. A name that a spreadsheet would run (``=``,
+        ``+``, ``-`` or ``@`` first) has an apostrophe before it there; `load` takes it off.
         """
         write_fields(self._fields(), Path(path))
 

@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from io import StringIO
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -17,16 +17,22 @@ from omnirank.core.accumulators import Accumulator
 from omnirank.core.closest import RENAMED
 from omnirank.core.errors import DataError, DataTypeError, FileFormatError, ParameterError
 from omnirank.core.frozen import thawed_json
+from omnirank.core.own_json import check_heading, own_heading, parsed_json
 from omnirank.core.seeds import SeedRanges
+from omnirank.core.spreadsheet import harmless, unharmed
 from omnirank.core.target_scores import TargetScores
 
 __all__ = ["check_suffix", "read_fields", "write_fields"]
 
 _FORMAT = "omnirank-ranking"
 _VERSION = 1
+_VERSIONS = range(1, _VERSION + 1)
+# Version 2 of the CSV files counts the features and makes names harmless; in version 1 names are as they are.
+_CSV_VERSION = 2
+_CSV_VERSIONS = range(1, _CSV_VERSION + 1)
 # What of a ranking the comment lines of a CSV file hold, each as JSON.
 _CSV_FIELDS = ("method", "task", "parameters", "fingerprint")
-_CSV_COMMENTS = ("format", "version", "package_version", *_CSV_FIELDS)
+_CSV_COMMENTS = ("format", "version", "package_version", *_CSV_FIELDS, "n_features")
 # Method of a CSV file without comment lines.
 _EXTERNAL = "external"
 
@@ -47,6 +53,7 @@ def write_fields(content: dict[str, Any], path: Path) -> None:
     # task: null
     # parameters: {}
     # fingerprint: null
+    # n_features: 2
     rank,feature,score,position
     1,b,0.5,2
     2,a,0.25,1
@@ -123,38 +130,13 @@ def _by_suffix(path: Path, for_json: Callable, for_csv: Callable) -> Callable:
     return for_json if check_suffix(path) == ".json" else for_csv
 
 
-def _heading() -> dict[str, Any]:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        package_version = version("omnirank")
-    except PackageNotFoundError:  # run from a source folder
-        package_version = "unknown"
-    return {"format": _FORMAT, "version": _VERSION, "package_version": package_version}
-
-
-def _check_heading(heading: dict[str, Any], path: Path) -> None:
-    if heading.get("format") != _FORMAT:
-        raise FileFormatError(f"not a ranking: its format is not {_FORMAT!r}", path=path)
-    version = heading.get("version")
-    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise FileFormatError(f"the version of the format is {version!r}, not a number from 1", path=path)
-    if version > _VERSION:
-        writer = heading.get("package_version", "of unknown version")
-        raise FileFormatError(
-            f"written by omnirank {writer} in version {version} of the format; this omnirank reads versions "
-            f"up to {_VERSION}: upgrade it",
-            path=path,
-        )
-
-
 # -- JSON -------------------------------------------------------------------------------------------------
 
 
 def _json_text(content: dict[str, Any]) -> str:
     seeds, state, per_target = content["seeds"], content["state"], content["per_target"]
     errors = content["standard_errors"]
-    document = _heading() | {
+    document = own_heading(_FORMAT, _VERSION) | {
         "method": content["method"],
         "task": content["task"],
         "parameters": thawed_json(content["parameters"]),
@@ -183,10 +165,7 @@ def _dumped(value: Any) -> str:
 
 
 def _from_json(text: str, path: Path) -> dict[str, Any]:
-    document = _parsed_json(text, path)
-    if not isinstance(document, dict):
-        raise FileFormatError("not a ranking: the outermost value is not an object", path=path)
-    _check_heading(document, path)
+    document = check_heading(parsed_json(text, path), _FORMAT, _VERSIONS, what="a ranking", path=path)
     for key in ("method", "names", "scores"):
         if key not in document:
             raise FileFormatError(f"{key!r} is missing", path=path)
@@ -198,21 +177,6 @@ def _from_json(text: str, path: Path) -> dict[str, Any]:
         "state": _state(document.get("state")),
         "per_target": _per_target(document.get("per_target"), path),
     }
-
-
-def _parsed_json(text: str, path: Path, line: int | None = None) -> Any:
-    def refuse(constant: str) -> NoReturn:
-        raise FileFormatError(f"{constant} is not a number of JSON", path=path, line=line)
-
-    try:
-        return json.loads(text, parse_constant=refuse)
-    except json.JSONDecodeError as error:
-        at = error.lineno if line is None else line
-        raise FileFormatError(f"not valid JSON: {error.msg}", path=path, line=at, column=error.colno) from error
-    except FileFormatError:
-        raise
-    except (ValueError, RecursionError) as error:  # integers of thousands of digits, deep nesting
-        raise FileFormatError(f"not valid JSON: {error}", path=path, line=line) from error
 
 
 def _seeds(content: Any, path: Path) -> SeedRanges | None:
@@ -240,14 +204,15 @@ def _per_target(content: Any, path: Path) -> TargetScores | None:
 
 
 def _csv_text(content: dict[str, Any]) -> str:
-    comments = _heading() | {key: thawed_json(content[key]) for key in _CSV_FIELDS}
+    comments = own_heading(_FORMAT, _CSV_VERSION) | {key: thawed_json(content[key]) for key in _CSV_FIELDS}
+    comments["n_features"] = len(content["names"])
     lines = [f"# {key}: {_dumped(value)}" for key, value in comments.items()]
     scores, errors = content["scores"].tolist(), content["standard_errors"]
     order = np.argsort(-content["scores"], kind="stable").tolist()
     lines.append("rank,feature,score,position" if errors is None else "rank,feature,score,standard_error,position")
     for rank, i in enumerate(order, start=1):
         numbers = repr(scores[i]) if errors is None else f"{scores[i]!r},{float(errors[i])!r}"
-        lines.append(f"{rank},{_quoted(content['names'][i])},{numbers},{i + 1}")
+        lines.append(f"{rank},{_quoted(harmless(content['names'][i]))},{numbers},{i + 1}")
     return "\n".join(lines) + "\n"
 
 
@@ -259,14 +224,25 @@ def _quoted(name: str) -> str:
 def _from_csv(text: str, path: Path) -> dict[str, Any]:
     comments, n_comments, table = _split_comments(text, path)
     if comments:
-        _check_heading(comments, path)
+        check_heading(comments, _FORMAT, _CSV_VERSIONS, what="a ranking", path=path)
     columns = _csv_columns(table, n_comments, path)
+    if comments.get("version") != 1:
+        columns["names"] = [unharmed(name) for name in columns["names"]]
+    if comments.get("version", 1) > 1:
+        _check_count(comments.get("n_features"), len(columns["names"]), path)
     content: dict[str, Any] = {key: comments[key] for key in _CSV_FIELDS if key in comments}
     content.setdefault("method", _EXTERNAL)
     order = _positions(columns.pop("position", None), path)
     for column, values in columns.items():
         content[column] = values if order is None else [values[i] for i in order]
     return content
+
+
+def _check_count(expected: Any, found: int, path: Path) -> None:
+    if isinstance(expected, bool) or not isinstance(expected, int):
+        raise FileFormatError(f"the line '# n_features:' must hold a number, not {expected!r}", path=path)
+    if expected != found:
+        raise FileFormatError(f"{found} features where {expected} were written: the file was cut or changed", path=path)
 
 
 def _split_comments(text: str, path: Path) -> tuple[dict[str, Any], int, str]:
@@ -278,7 +254,7 @@ def _split_comments(text: str, path: Path) -> tuple[dict[str, Any], int, str]:
         n_lines += 1
         key, colon, value = line.lstrip("# ").partition(":")
         if colon and key in _CSV_COMMENTS:
-            comments[key] = _parsed_json(value, path, line=n_lines)
+            comments[key] = parsed_json(value, path, line=n_lines)
     return comments, n_lines, text
 
 

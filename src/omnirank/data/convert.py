@@ -15,6 +15,7 @@ import pandas as pd
 from narwhals.exceptions import DuplicateError
 
 from omnirank.core.errors import DataError, DataTypeError
+from omnirank.data.containers import checked_sparse, refuse_structured
 from omnirank.data.table import Levels, Table, default_names, is_sparse
 
 __all__ = ["as_array", "code_numbers", "code_values", "is_frame", "table_from", "type_cells", "typed_table"]
@@ -212,6 +213,7 @@ def _frame(X: Any) -> Any:
 
 
 def _from_sparse(X: Any, names: Sequence[str] | None) -> Table:
+    X = checked_sparse(X)
     if X.dtype.kind == "c":
         raise DataError("Complex data not supported")
     if X.dtype.kind not in "fiub":
@@ -220,6 +222,7 @@ def _from_sparse(X: Any, names: Sequence[str] | None) -> Table:
 
 
 def _from_array(array: np.ndarray, names: Sequence[str] | None) -> Table:
+    refuse_structured(array, "X")
     if array.ndim != 2:
         raise DataError(f"Expected 2D array for the features, got {array.ndim}D array instead")
     if array.dtype.kind == "c":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -281,7 +281,7 @@ class Dataset:
         >>> om.Dataset([[1, 2, 3]], feature_names=["a", "b", "c"]).select_features(["c", "a"]).X.tolist()
         [[3.0, 1.0]]
         """
-        if isinstance(features, str):
+        if isinstance(features, str) or not isinstance(features, Iterable):
             raise DataError(f"features={features!r}: give a list of names or positions")
         named = [self._all_features.index(f) if isinstance(f, str) else f for f in features]
         table = self._all_features.select(chosen_numbers(named, self.n_features, "feature"))

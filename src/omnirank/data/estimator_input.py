@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.log import logger
+from omnirank.data.containers import checked_sparse, refuse_structured
 from omnirank.data.convert import is_frame, table_from
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
@@ -113,8 +114,11 @@ def read_features(estimator: Any, X: Any, *, reset: bool) -> Table:
         validate_data(estimator, X, skip_check_array=True, reset=reset)
         return table_from(X)
     # Rows of a list may mix numbers and strings: as objects they keep their types.
-    if not sparse.issparse(X) and not hasattr(X, "__array__"):
+    if sparse.issparse(X):
+        X = checked_sparse(X)  # before scikit-learn converts it
+    elif not hasattr(X, "__array__"):
         X = _array(X)
+    refuse_structured(X, "X")
     with np.errstate(invalid="ignore"):  # its sum of all cells is infinite minus infinite where these are huge
         values = validate_data(
             estimator, X, dtype=None, accept_sparse="csc", ensure_all_finite="allow-nan", reset=reset

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.errors import DataError
+from omnirank.data.containers import checked_sparse
 from omnirank.data.hierarchy_build import (
     check_structure,
     label_name,
@@ -329,6 +330,7 @@ class Hierarchy:
                [ 1.,  1.,  1.]])
         """
         if sparse.issparse(label_matrix):
+            label_matrix = checked_sparse(label_matrix, "label_matrix")
             return close_sparse(label_matrix, self.labels, self.ancestors, self._downwards())
         return close_dense(label_matrix, self.labels, self._downwards())
 

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
+from omnirank.data.containers import checked_sparse
 from omnirank.data.table import default_names
 
 __all__ = [
@@ -165,7 +166,7 @@ def structure_from_graph(graph: Any) -> Structure:
 def structure_from_array(array: Any, labels: Iterable[Any] | None = None) -> Structure:
     """Return the hierarchy of a vector of parents or of an adjacency matrix."""
     if sparse.issparse(array):
-        matrix: Any = sparse.coo_array(array)
+        matrix: Any = sparse.coo_array(checked_sparse(array, "array"))
         _check_square(matrix.shape)
         parents = _parents_of_adjacency(matrix.shape[0], matrix.data, *matrix.coords)
     else:

@@ -11,7 +11,15 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
-from omnirank.data.convert import LARGEST_EXACT, as_array, code_numbers, is_frame, type_cells, typed_table
+from omnirank.data.containers import checked_sparse, refuse_structured
+from omnirank.data.convert import (
+    LARGEST_EXACT,
+    as_array,
+    code_numbers,
+    is_frame,
+    type_cells,
+    typed_table,
+)
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.label_targets import (
     as_label_sets,
@@ -147,7 +155,9 @@ def check_target(target: Target, task: str) -> None:
 
 
 def _check_request(y: Any, task: str, hierarchy: Hierarchy | None) -> None:
-    asked = None if task == "auto" else task_target(task)
+    asked = None if isinstance(task, str) and task == "auto" else task_target(task)
+    if hierarchy is not None and not isinstance(hierarchy, Hierarchy):
+        raise ParameterError(f"hierarchy={hierarchy!r}: give an om.Hierarchy")
     if asked is not None and hierarchy is not None and not asked.hierarchical:
         raise ParameterError(f"a hierarchy was given, but task={task!r}")
     if asked is not None and asked.hierarchical and hierarchy is None:
@@ -189,6 +199,7 @@ def _read(y: Any, names: Sequence[str] | None) -> _Given:
     if is_frame(y):
         return _read_frame(y, names)
     if is_sparse(y):
+        y = checked_sparse(y, "y")
         table = typed_table(y, default_names(y.shape[1], "y") if names is None else names)
         return _Given(table, y.dtype.kind in "iu", names is not None)
     return _read_array(as_array(y), names)
@@ -209,6 +220,7 @@ def _read_frame(y: Any, names: Sequence[str] | None) -> _Given:
 
 
 def _read_array(array: np.ndarray, names: Sequence[str] | None) -> _Given:
+    refuse_structured(array, "y")
     if array.dtype.kind == "c":
         raise DataError("Complex data not supported in y")
     if array.ndim not in (1, 2):

@@ -21,6 +21,9 @@ __all__ = ["MatlabFormatError", "OtherVariable", "read_variables"]
 
 _HEADER = 128
 _MATRIX, _COMPRESSED = 14, 15
+_TAG = 8
+# zlib packs no data better than this.
+_BEST_RATIO = 1032
 _SPARSE = 5
 _KINDS = {1: "cell", 2: "struct", 3: "object", 4: "char", 16: "function", 17: "opaque"}
 _NUMERIC_CLASSES = range(6, 16)
@@ -62,10 +65,7 @@ def read_variables(content: bytes) -> dict[str, Any]:
     variables: dict[str, Any] = {}
     for kind, data in _elements(memoryview(content)[_HEADER:], order):
         if kind == _COMPRESSED:
-            parts = list(_elements(memoryview(_unpacked(data)), order))
-            if len(parts) != 1:
-                raise MatlabFormatError("a compressed element does not hold one variable")
-            kind, data = parts[0]
+            [(kind, data)] = _elements(memoryview(_unpacked(data, order)), order)
         if kind != _MATRIX:
             raise MatlabFormatError(f"an element of type {kind} where a variable was expected")
         name, value = _variable(data, order)
@@ -75,11 +75,28 @@ def read_variables(content: bytes) -> dict[str, Any]:
     return variables
 
 
-def _unpacked(data: memoryview) -> bytes:
+def _unpacked(data: memoryview, order: str) -> bytes:
+    """The one element in compressed data, of which no more is unpacked than it says it has."""
+    unpacker = zlib.decompressobj()
     try:
-        return zlib.decompress(data)
+        tag = unpacker.decompress(data, _TAG)
+        if len(tag) < _TAG:
+            raise MatlabFormatError("compressed data end too early")
+        first, size = struct.unpack(order + "II", tag)
+        if first >> 16:
+            raise MatlabFormatError("a compressed element does not hold one variable")
+        if size > _BEST_RATIO * (len(data) + 1):
+            raise MatlabFormatError(f"{len(data)} compressed bytes cannot hold the {size} that they announce")
+        content = unpacker.decompress(unpacker.unconsumed_tail, size) if size else b""
+        # what follows is at most padding, of less than 8 bytes; asking for more lets zlib see the end
+        more = b"" if unpacker.eof else unpacker.decompress(unpacker.unconsumed_tail, 8)
     except zlib.error as problem:
         raise MatlabFormatError(f"compressed data are damaged ({problem})") from None
+    if len(content) < size:
+        raise MatlabFormatError("compressed data end too early")
+    if not unpacker.eof or len(more) > -size % 8 or any(more):
+        raise MatlabFormatError("a compressed element does not hold one variable, or more than it announces")
+    return tag + content
 
 
 def _elements(data: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:

@@ -13,7 +13,7 @@ from omnirank.data.content import Content, plain_name
 from omnirank.data.convert import code_values
 from omnirank.data.mat5 import MatlabFormatError, OtherVariable, read_variables
 from omnirank.data.table import Levels, Table, default_names, is_sparse
-from omnirank.data.text_source import opened
+from omnirank.data.text_source import read_whole
 
 __all__ = ["read_matlab"]
 
@@ -64,8 +64,7 @@ def read_matlab(path: str | Path) -> Content:
 
 
 def _variables(path: Path) -> dict[str, Any]:
-    with opened(path) as file:
-        content = file.read()
+    content = read_whole(path)
     if content[:8] == b"\x89HDF\r\n\x1a\n" or content[:19] == b"MATLAB 7.3 MAT-file":
         raise FileFormatError("a MATLAB 7.3 file (HDF5) is not read: save it with the option -v7", path=path)
     try:

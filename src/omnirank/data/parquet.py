@@ -17,7 +17,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Table
 from omnirank.data.target import Target
-from omnirank.data.text_source import opened
+from omnirank.data.text_source import read_whole
 
 __all__ = ["read_parquet", "write_parquet"]
 
@@ -62,11 +62,10 @@ def read_parquet(path: str | Path) -> Content:
     """
     path = Path(path)
     _, parquet = _pyarrow()
-    with opened(path) as file:
-        content = file.read()
+    content = read_whole(path)
     try:
         # Damaged files meet pyarrow with many kinds of errors, those of the operating system among them.
-        arrow = parquet.read_table(io.BytesIO(content))
+        arrow = parquet.read_table(io.BytesIO(content), page_checksum_verification=True)
         arrow.validate(full=True)
         metadata = dict(arrow.schema.metadata or {})
         frame = arrow.to_pandas()
@@ -81,7 +80,7 @@ def read_parquet(path: str | Path) -> Content:
             frame[name] = pd.Categorical(frame[name], categories=levels)
         table = table_from(frame)
         facts = _facts(given, table)
-    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as problem:
         what = str(problem) if isinstance(problem, OmnirankError) else f"the omnirank metadata are malformed: {problem}"
         raise FileFormatError(what, path=path) from None
     plain_index = isinstance(frame.index, pd.RangeIndex)
@@ -176,7 +175,7 @@ def write_parquet(data: Dataset | Table, path: str | Path) -> None:
         text = json.dumps(facts).encode("utf-8")
         arrow = arrow.replace_schema_metadata({**(arrow.schema.metadata or {}), _KEY: text})
         buffer = io.BytesIO()
-        parquet.write_table(arrow, buffer)
+        parquet.write_table(arrow, buffer, write_page_checksum=True)  # else a changed byte is another value
     except (pyarrow.ArrowException, UnicodeEncodeError) as problem:
         raise DataError(f"the data cannot be written as Parquet: {str(problem)[:200]}") from None
     with replacing(path) as file:

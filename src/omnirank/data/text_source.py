@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import os
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from typing import IO
 
 from omnirank.core.errors import DataError, FileFormatError
 
-__all__ = ["BLOCK_BYTES", "LineBlocks", "TextSource", "opened"]
+__all__ = ["BLOCK_BYTES", "LineBlocks", "TextSource", "memory_size", "opened", "read_whole"]
 
 BLOCK_BYTES = 1 << 20
 
@@ -54,6 +55,45 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         raise DataError(f"there is no file {str(path)!r}") from None
     except OSError as problem:
         raise DataError(f"cannot read {str(path)!r}: {problem.strerror or problem}") from None
+
+
+def read_whole(path: Path) -> bytes:
+    """Return all bytes of a file, unpacked; an error where a small file unpacks to more than the machine can hold.
+
+    Examples
+    --------
+    >>> import gzip, pathlib, tempfile
+    >>> from omnirank.data.text_source import read_whole
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "a.mat.gz")
+    ...     _ = path.write_bytes(gzip.compress(b"1,2"))
+    ...     read_whole(path)
+    b'1,2'
+    """
+    parts = []
+    left = memory_size()
+    with opened(path) as file:
+        while block := file.read(BLOCK_BYTES):
+            parts.append(block)
+            left -= len(block)
+            if left < 0:
+                raise DataError(f"{path}: it unpacks to more than the memory of this machine")
+    return b"".join(parts)
+
+
+def memory_size() -> int:
+    """Return the bytes of memory of this machine; where it does not tell, more than any has.
+
+    Examples
+    --------
+    >>> from omnirank.data.text_source import memory_size
+    >>> memory_size() > 0
+    True
+    """
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # not on Windows
+        return 2**50
 
 
 class TextSource:

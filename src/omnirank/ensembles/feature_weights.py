@@ -14,7 +14,7 @@ from omnirank.ensembles.plan import GrowingRules, make_plan
 from omnirank.ensembles.score_sums import mean_scores
 from omnirank.ensembles.supervision import labelled_part
 
-__all__ = ["resolve_feature_weights"]
+__all__ = ["check_feature_weights", "resolve_feature_weights"]
 
 # What "auto" takes.
 _TREES = 100
@@ -48,26 +48,47 @@ def resolve_feature_weights(
     >>> resolve_feature_weights([3, 6, 0], data, GrowingRules(), 0).tolist()
     [0.5, 1.0, 0.0]
     """
-    if given is None:
-        return None
+    weights = check_feature_weights(given, dataset)
     if isinstance(given, str):
-        if given != "auto":
-            raise ParameterError(f"feature_weights={given!r}: choose None, 'auto', a ranking or one number a feature")
         if dataset.target is None:
             raise DataError("feature_weights='auto' needs labelled examples, but there is no target")
-        return _relative(_supervised_scores(dataset, rules, entropy, sample_weight, n_jobs))
+        weights = _supervised_scores(dataset, rules, entropy, sample_weight, n_jobs)
+    return None if weights is None else _relative(weights)
+
+
+def check_feature_weights(given: Any, dataset: Dataset) -> np.ndarray | None:
+    """Return the numbers in ``feature_weights``, None where none are given; an error where they are wrong.
+
+    Weights count in semi-supervised and unsupervised trees only; wrong ones are told in all of them.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.ensembles.feature_weights import check_feature_weights
+    >>> check_feature_weights([1, -1, 0], om.datasets.load_sample("linnerud"))
+    Traceback (most recent call last):
+    omnirank.core.errors.ParameterError: feature_weights must be finite, not negative and not all zero
+    """
+    if given is None or (isinstance(given, str) and given == "auto"):
+        return None
     if isinstance(given, Ranking):
         scores = dict(zip(given.names, given.scores, strict=True))
         lacking = [name for name in dataset.feature_names if name not in scores]
         if lacking:
             raise DataError(f"feature_weights: the ranking has no feature {lacking[0]!r}")
-        return _relative(np.array([scores[name] for name in dataset.feature_names]))
-    weights = np.asarray(given, dtype=np.float64)
+        return np.array([scores[name] for name in dataset.feature_names])
+    try:
+        if isinstance(given, str):
+            raise TypeError
+        weights = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        problem = f"feature_weights={given!r}: choose None, 'auto', a ranking or one number a feature"
+        raise ParameterError(problem) from None
     if weights.shape != (dataset.n_features,):
         raise ParameterError(f"feature_weights has shape {weights.shape} for {dataset.n_features} features")
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
         raise ParameterError("feature_weights must be finite, not negative and not all zero")
-    return _relative(weights)
+    return weights
 
 
 def _supervised_scores(

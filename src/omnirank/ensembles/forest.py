@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.given import check_number
 from omnirank.core.parallel import run_parallel
 from omnirank.core.seeds import root_entropy
 from omnirank.data.estimator_input import data_fingerprint
@@ -76,8 +77,7 @@ class Forest(PCTPredictor):
 
     def _check(self, bootstraps: bool) -> None:
         n = self.n_trees
-        if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
-            raise ParameterError(f"n_trees={n!r}: choose a positive count")
+        check_number("n_trees", n, "a positive count", least=1, whole=True)
         if self.oob_score and not bootstraps:
             raise ParameterError("oob_score=True needs out-of-bag examples: set bootstrap to None or True")
 

@@ -48,7 +48,7 @@ def check_error(error: str, task: str | None = None) -> None:
     Traceback (most recent call last):
     omnirank.core.errors.ParameterError: permutation_error='rrmse' is for regression, ... not for classification
     """
-    if error not in ERRORS:
+    if not isinstance(error, str) or error not in ERRORS:
         raise ParameterError(f"permutation_error={error!r}: choose one of {', '.join(ERRORS)}")
     tasks = ERRORS[error]
     if task is not None and task not in tasks:

@@ -64,7 +64,7 @@ class _SingleTree(PCTPredictor):
             return None
         if isinstance(given, str) and given in ("auto", "m5"):
             return _PRUNINGS[get_task(task).default_pruning if given == "auto" else given]
-        if isinstance(given, Real) and not isinstance(given, bool) and float(given) >= 0:
+        if isinstance(given, Real) and not isinstance(given, bool) and 0 <= float(given) < np.inf:
             return Pruning(float(given))
         raise ParameterError(f"pruning={given!r}: choose 'auto', 'm5', None or a penalty of at least 0")
 

@@ -129,7 +129,7 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
         given = self.class_weight
         if isinstance(given, str | Mapping):
             given = [given] * target.n_targets
-        if not isinstance(given, Sequence) or len(given) != target.n_targets:
+        if isinstance(given, bytes) or not isinstance(given, Sequence) or len(given) != target.n_targets:
             raise ParameterError(
                 f"class_weight: give 'balanced', a dictionary, or a list of {target.n_targets}, one a target"
             )

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.given import check_number
 from omnirank.core.log import logger
 from omnirank.core.seeds import kernel_seed, stream
 from omnirank.data.dataset import Dataset
@@ -56,16 +57,15 @@ class GrowingRules:
     def check(self) -> None:
         """Raise a ParameterError for a value outside its domain."""
         for name, allowed in (("ensemble", ENSEMBLES), ("nominal_tests", NOMINAL_TESTS), ("tie_break", TIE_BREAKS)):
-            if getattr(self, name) not in allowed:
+            if not isinstance(getattr(self, name), str) or getattr(self, name) not in allowed:
                 raise ParameterError(f"{name}={getattr(self, name)!r}: choose one of {', '.join(allowed)}")
-        if not self.min_samples_leaf > 0:
-            raise ParameterError(f"min_samples_leaf must be positive, not {self.min_samples_leaf!r}")
-        if self.max_depth is not None and self.max_depth < 0:
-            raise ParameterError(f"max_depth must be None or at least 0, not {self.max_depth!r}")
+        check_number("min_samples_leaf", self.min_samples_leaf, "a number above 0", above=0)
+        if self.max_depth is not None:
+            check_number("max_depth", self.max_depth, "None or a whole number from 0", least=0, whole=True)
+        check_number("hierarchy_weight", self.hierarchy_weight, "a number in (0, 1]", above=0, most=1)
         if not 0 <= self.supervision <= 1:
             raise ParameterError(f"supervision must lie in [0, 1], not {self.supervision!r}")
-        if not self.min_labelled_leaf >= 0:
-            raise ParameterError(f"min_labelled_leaf must be at least 0, not {self.min_labelled_leaf!r}")
+        check_number("min_labelled_leaf", self.min_labelled_leaf, "a number from 0", least=0)
 
     @property
     def bootstraps(self) -> bool:

@@ -17,7 +17,7 @@ from omnirank.core.log import logger
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import check_sample_weight, features_like, read_input
 from omnirank.data.table import Table
-from omnirank.ensembles.feature_weights import resolve_feature_weights
+from omnirank.ensembles.feature_weights import check_feature_weights, resolve_feature_weights
 from omnirank.ensembles.plan import GrowingRules, Plan, make_plan
 from omnirank.ensembles.supervision import Supervision, check_supervision, resolve_supervision
 from omnirank.tasks import get_task
@@ -123,6 +123,7 @@ class PCTPredictor(BaseEstimator):
         self, dataset: Dataset, weight: np.ndarray | None, rules: GrowingRules, entropy: int
     ) -> tuple[Supervision, np.ndarray | None]:
         """Return the level of supervision and the weights of the features, which count below 1 only."""
+        check_feature_weights(self.feature_weights, dataset)
         if self.supervision == 1 or (isinstance(self.supervision, str) and dataset.labelled.all()):
             return resolve_supervision(self.supervision, dataset, rules, entropy, weight), None
         n_jobs = self._n_jobs()

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.errors import DataError
+from omnirank.data.containers import checked_sparse
 from omnirank.data.table import is_sparse
 from omnirank.measures.classes import F1_MACRO, SUBSET_ACCURACY
 from omnirank.measures.table import Measure, larger, smaller
@@ -46,7 +47,7 @@ def as_labels(truth: Any) -> np.ndarray:
     >>> as_labels(sparse.csr_array([[1, 0]])).tolist()
     [[1.0, 0.0]]
     """
-    values = truth.toarray() if is_sparse(truth) else np.asarray(truth, dtype=np.float64)
+    values = checked_sparse(truth, "truth").toarray() if is_sparse(truth) else np.asarray(truth, dtype=np.float64)
     if values.ndim != 2:
         raise DataError(f"label sets are a matrix of examples and labels, not an array of shape {values.shape}")
     return values.astype(np.float64, copy=False)

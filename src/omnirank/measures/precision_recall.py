@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from omnirank.data.containers import checked_sparse
 from omnirank.data.table import is_sparse
 
 __all__ = ["area_from_counts", "auprc", "pooled_auprc"]
@@ -74,7 +75,7 @@ def pooled_auprc(truth: Any, scores: np.ndarray, only_present: bool = False) -> 
     >>> pooled_auprc(truth, np.zeros((2, 3))), pooled_auprc(truth, np.zeros((2, 3)), only_present=True)
     (0.5, 0.75)
     """
-    values = truth.toarray() if is_sparse(truth) else np.asarray(truth, dtype=np.float64)
+    values = checked_sparse(truth, "truth").toarray() if is_sparse(truth) else np.asarray(truth, dtype=np.float64)
     scores = np.asarray(scores)
     if only_present:
         present = np.nansum(values, axis=0) > 0

@@ -10,6 +10,7 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.given import check_number
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import features_like, read_input
 from omnirank.data.table import Table
@@ -119,13 +120,15 @@ class MLkNN(BaseEstimator):
         dataset = dataset.take(dataset.labelled)
         if dataset.n_examples < 2:
             raise DataError(f"ML-kNN needs at least two labelled examples, there are {dataset.n_examples}")
-        if isinstance(self.n_neighbors, bool) or not self.n_neighbors >= 1 or not self.smoothing > 0:
-            raise ParameterError(
-                f"n_neighbors={self.n_neighbors!r}, smoothing={self.smoothing!r}: give at least 1 neighbour and a "
-                "smoothing above 0"
-            )
+        check_number("n_neighbors", self.n_neighbors, "a whole number from 1", least=1, whole=True)
+        check_number("smoothing", self.smoothing, "a number above 0", above=0)
+        check_number("threshold", self.threshold, "a number")
         assert dataset.target is not None
-        weights = np.ones(dataset.n_features) if self.feature_weights is None else np.asarray(self.feature_weights)
+        try:
+            given = np.ones(dataset.n_features) if self.feature_weights is None else self.feature_weights
+            weights = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise ParameterError(f"feature_weights={self.feature_weights!r}: give one number a feature") from None
         if weights.shape != (dataset.n_features,):
             raise DataError(f"feature_weights has shape {weights.shape}, there are {dataset.n_features} features")
         self.task_ = dataset.task

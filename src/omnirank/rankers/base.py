@@ -17,9 +17,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.log import logger
 from omnirank.core.ranking import Ranking
+from omnirank.data.containers import checked_sparse
 from omnirank.data.convert import is_frame
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import check_sample_weight, read_features, read_input
+from omnirank.data.table import is_sparse
 from omnirank.data.task_registry import TASKS
 
 __all__ = ["BaseRanker"]
@@ -142,6 +144,7 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if not is_frame(X):
+            X = checked_sparse(X) if is_sparse(X) else X
             X = validate_data(self, X, dtype=None, accept_sparse="csr", ensure_all_finite="allow-nan", reset=False)
             return self._transform(X)
         validate_data(self, X, skip_check_array=True, reset=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.frozen import frozen_json
+from omnirank.core.given import check_number
 from omnirank.core.log import logger
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import SeedRanges, root_entropy
@@ -19,7 +20,7 @@ from omnirank.core.target_scores import TargetScores
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import data_fingerprint
 from omnirank.ensembles.convergence import MOST_TREES, grown_sums
-from omnirank.ensembles.feature_weights import resolve_feature_weights
+from omnirank.ensembles.feature_weights import check_feature_weights, resolve_feature_weights
 from omnirank.ensembles.losses import check_error
 from omnirank.ensembles.plan import GrowingRules, Plan, make_plan
 from omnirank.ensembles.score_sums import ScoreSums, TreeScorer
@@ -225,6 +226,7 @@ class EnsembleRanker(BaseRanker):
 
     def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> dict[str, Ranking]:
         self._check(dataset.task)
+        check_feature_weights(self.feature_weights, dataset)
         entropy = 0 if self._continues else root_entropy(self.random_state)
         level, weights = self._levels(dataset, sample_weight, entropy)
         if level.level == 1:
@@ -296,17 +298,19 @@ class EnsembleRanker(BaseRanker):
 
     def _check(self, task: str) -> None:
         score = get_score(self.importance)
-        if self.n_trees != "auto" and not (_is_count(self.n_trees) and int(self.n_trees) >= 1):
-            raise ParameterError(f"n_trees={self.n_trees!r}: choose a positive count or 'auto'")
+        if not isinstance(self.n_trees, str) or self.n_trees != "auto":
+            check_number("n_trees", self.n_trees, "a positive count or 'auto'", least=1, whole=True)
         if not (_is_count(self.first_tree) and self.first_tree >= 0):
             raise ParameterError(f"first_tree={self.first_tree!r}: choose a count from 0")
-        if self.symbolic_weight is not None and not 0 < self.symbolic_weight <= 1:
-            raise ParameterError(f"symbolic_weight must be None or lie in (0, 1], not {self.symbolic_weight!r}")
+        if self.symbolic_weight is not None:
+            check_number("symbolic_weight", self.symbolic_weight, "None or a number in (0, 1]", above=0, most=1)
         check_error(self.permutation_error, task if score.needs_error else None)
         if score.needs_out_of_bag and self.bootstrap is False:
             needs = f"importance={self.importance!r} needs out-of-bag examples"
             raise ParameterError(f"{needs}: set bootstrap to None or True")
         check_supervision(self.supervision)
+        if self.checkpoints is not None and not isinstance(self.checkpoints, Iterable):
+            raise ParameterError(f"checkpoints={self.checkpoints!r}: give a list of numbers of trees")
         for size in self.checkpoints or ():
             if not _is_count(size) or size < 1 or (self.n_trees != "auto" and size > int(self.n_trees)):
                 raise ParameterError(f"checkpoints holds {size!r}: give numbers of trees from 1 to n_trees")

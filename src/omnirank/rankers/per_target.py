@@ -120,6 +120,8 @@ class PerTargetRanker(BaseRanker):
     def _one_target_ranker(self) -> Any:
         from omnirank.rankers.ensemble import EnsembleRanker
 
+        if self.ranker is not None and not hasattr(self.ranker, "get_params"):
+            raise ParameterError(f"ranker={self.ranker!r}: give a ranker, such as om.ReliefRanker()")
         ranker = EnsembleRanker() if self.ranker is None else clone(self.ranker)
         own = ranker.get_params(deep=False)
         if own.get("hierarchy") is not None or own.get("task", "auto") != "auto":
@@ -140,7 +142,10 @@ class PerTargetRanker(BaseRanker):
                 odd = unknown[0] if unknown else next(name for name in given if name not in names)
                 raise ParameterError(f"target_weights must name the targets; {odd!r} is the first that differs")
             given = [given[name] for name in names]
-        weights = np.asarray(given, dtype=np.float64)
+        try:
+            weights = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise ParameterError(f"target_weights={given!r}: give one number a target") from None
         if weights.shape != (len(names),):
             raise ParameterError(f"target_weights has shape {weights.shape} for {len(names)} targets")
         if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.given import check_number
 from omnirank.core.log import logger
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import SeedRanges, root_entropy, stream
@@ -248,15 +249,15 @@ class ReliefRanker(BaseRanker):
             search = search_among(cells, classes)
             search = StoredNeighbors(search, stored, self.n_jobs) if stored else search
         if classes is not None:
-            return [ClassPairs(search, classes, self.sigma) for _ in pairs]
+            return [ClassPairs(search, classes, float(self.sigma)) for _ in pairs]
         if target is None:
-            return [DistancePairs(search, None, None, self.sigma) for _ in pairs]
+            return [DistancePairs(search, None, None, float(self.sigma)) for _ in pairs]
         distances = self._distances(dataset)
         if target.labelled.all():
-            return [DistancePairs(search, distances, None, self.sigma) for _ in pairs]
+            return [DistancePairs(search, distances, None, float(self.sigma)) for _ in pairs]
         far = nearest_labelled(cells, target.labelled, self.n_jobs)
         weights = [influences(far, target.labelled, *pair) for pair in pairs]
-        return [DistancePairs(search, distances, found, self.sigma) for found in weights]
+        return [DistancePairs(search, distances, found, float(self.sigma)) for found in weights]
 
     def _chosen(self, dataset: Dataset, ks: list[int], entropy: int) -> tuple[list[int], tuple[float, float]]:
         """The numbers of neighbours and the influence that are best by cross-validation."""
@@ -320,8 +321,8 @@ class ReliefRanker(BaseRanker):
             raise ParameterError(f"algorithm={self.algorithm!r}: choose one of {', '.join(_ALGORITHMS)}")
         if self.search not in _SEARCHES or (self.search == "approximate" and self.algorithm == "relieff"):
             raise ParameterError(f"search={self.search!r}: choose 'exact', or 'approximate' (not with relieff)")
-        if not (_is_number(self.sigma) and self.sigma >= 0):
-            raise ParameterError(f"sigma={self.sigma!r}: choose a number of at least 0")
+        check_number("sigma", self.sigma, "a number of at least 0", least=0)
+        check_number("hierarchy_weight", self.hierarchy_weight, "a number in (0, 1]", above=0, most=1)
         try:
             w0, w1 = self._fixed_influence
             good = 0 <= w0 <= w1 <= 1
@@ -343,7 +344,7 @@ class ReliefRanker(BaseRanker):
             wanted = _UNSUPERVISED
             if dataset.target is not None:
                 wanted = _SUPERVISED if dataset.labelled.all() else _SEMI_SUPERVISED
-        several = [wanted] if not isinstance(wanted, Sequence | np.ndarray) else list(wanted)
+        several = _several(wanted)
         if not several or not all(_is_count(k) and k >= 1 for k in several):
             raise ParameterError(f"n_neighbors={self.n_neighbors!r}: give positive counts, 'auto' or None")
         most = dataset.n_examples - 1
@@ -353,7 +354,7 @@ class ReliefRanker(BaseRanker):
 
     def _iteration_counts(self, n_examples: int) -> list[int]:
         wanted: Any = self.n_iterations
-        several = [wanted] if not isinstance(wanted, Sequence | np.ndarray) else list(wanted)
+        several = _several(wanted)
         left = n_examples - self.first_iteration
         counts = set()
         for amount in several:
@@ -372,6 +373,11 @@ class ReliefRanker(BaseRanker):
                 f"the {n_examples} examples would be visited"
             )
         return sorted(counts)
+
+
+def _several(wanted: Any) -> list[Any]:
+    listed = isinstance(wanted, Sequence | np.ndarray) and not isinstance(wanted, str | bytes)
+    return list(wanted) if listed else [wanted]
 
 
 def _is_auto(value: Any) -> bool:

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from omnirank.core.errors import FileFormatError
+from omnirank.core.errors import DataTypeError
+from omnirank.core.own_json import check_heading, own_heading, parsed_json
 from omnirank.data.table import is_sparse
 from omnirank.trees.tree import Tree
+from omnirank.trees.tree_document import tree_of_document
 from omnirank.trees.wording import words_of
 
 __all__ = ["export_json", "tree_from_json"]
@@ -55,10 +56,7 @@ def export_json(
     """
     words = words_of(model, tree, feature_names, target_names)
     arrays = words.tree
-    document = {
-        "format": _FORMAT,
-        "version": _VERSION,
-        "package_version": _package_version(),
+    document = own_heading(_FORMAT, _VERSION) | {
         "task": getattr(model, "task_", None),
         "features": _variables(words.feature_names, arrays.levels),
         "targets": _variables(words.target_names, words.target_levels),
@@ -81,7 +79,8 @@ def tree_from_json(text: str) -> Tree:
     Returns
     -------
     Tree
-        With the same arrays.
+        With the same arrays. A text that is none, or that describes no tree, is a
+        `FileFormatError` that names the place.
 
     Examples
     --------
@@ -90,37 +89,10 @@ def tree_from_json(text: str) -> Tree:
     >>> om.tree_from_json(om.export_json(model)).threshold.tolist()
     [2.5, nan, nan]
     """
-    try:
-        document = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise FileFormatError(f"not JSON: {error.msg}", line=error.lineno, column=error.colno) from None
-    _check_heading(document)
-    try:
-        return _tree(document)
-    except (KeyError, TypeError, IndexError, ValueError) as error:
-        raise FileFormatError(f"malformed tree: {type(error).__name__} {error}") from error
-
-
-def _package_version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("omnirank")
-    except PackageNotFoundError:  # run from a source folder
-        return "unknown"
-
-
-def _check_heading(document: Any) -> None:
-    if not isinstance(document, dict) or document.get("format") != _FORMAT:
-        raise FileFormatError(f"not a tree: its format is not {_FORMAT!r}")
-    version = document.get("version")
-    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise FileFormatError(f"the version of the format is {version!r}, not a number from 1")
-    if version > _VERSION:
-        raise FileFormatError(
-            f"written by omnirank {document.get('package_version', 'of unknown version')} in version {version} of the "
-            f"format; this omnirank reads versions up to {_VERSION}: upgrade it"
-        )
+    if not isinstance(text, str):
+        raise DataTypeError(f"give the text of export_json, not {type(text).__name__}")
+    document = check_heading(parsed_json(text), _FORMAT, range(1, _VERSION + 1), what="a tree")
+    return tree_of_document(document)
 
 
 # -- writing ------------------------------------------------------------------------------------------
@@ -156,50 +128,3 @@ def _prototype(tree: Tree, node: int) -> Any:
     if is_sparse(values):
         return {"positions": values.indices.tolist(), "values": values.data.tolist()}
     return values[0].tolist()
-
-
-# -- reading ------------------------------------------------------------------------------------------
-
-
-def _tree(document: dict[str, Any]) -> Tree:
-    levels = tuple(None if f["levels"] is None else tuple(f["levels"]) for f in document["features"])
-    nodes = document["nodes"]
-    inner = np.array(["feature" in node for node in nodes], bool)
-    starts, words = _subsets(nodes, levels)
-    leaves = [node["prototype"] for node in nodes if "feature" not in node]
-    return Tree(
-        np.array([node.get("feature", -1) for node in nodes], np.int32),
-        np.array([node.get("threshold", np.nan) for node in nodes], np.float64),
-        np.array([node.get("right", 0) for node in nodes], np.int32),
-        np.array([node.get("missing_left", False) for node in nodes], bool),
-        starts,
-        words,
-        np.array([node.get("gain", 0.0) for node in nodes], np.float64),
-        np.array([node["weight"] for node in nodes], np.float64),
-        np.array([node["depth"] for node in nodes], np.int32),
-        levels,
-        _values(leaves, document["sparse"], document["n_values"]),
-        np.where(inner, -1, np.cumsum(~inner) - 1),
-    )
-
-
-def _subsets(nodes: list[dict[str, Any]], levels: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray]:
-    starts = np.zeros(len(nodes), np.int64)
-    words: list[int] = []
-    for i, node in enumerate(nodes):
-        if "left_levels" in node:
-            starts[i] = len(words)
-            bits = [0] * -(-len(levels[node["feature"]]) // 64)
-            for code in node["left_levels"]:
-                bits[code >> 6] |= 1 << (code & 63)
-            words += bits
-    return starts, np.array(words, np.uint64)
-
-
-def _values(leaves: list[Any], stored_sparse: bool, n_values: int) -> Any:
-    if not stored_sparse:
-        return np.array(leaves, np.float64).reshape(len(leaves), n_values)
-    starts = np.concatenate([[0], np.cumsum([len(leaf["positions"]) for leaf in leaves])])
-    positions = [position for leaf in leaves for position in leaf["positions"]]
-    values = [value for leaf in leaves for value in leaf["values"]]
-    return sparse.csr_array((values, positions, starts), shape=(len(leaves), n_values))

@@ -2,6 +2,7 @@
 
 from importlib.resources import files
 
+from omnirank.evaluation.experiments.checking import StoreCheck, check_store
 from omnirank.evaluation.experiments.plan import Plan, read_plan
 from omnirank.evaluation.experiments.results import Results, read_rankings, read_results
 from omnirank.evaluation.experiments.runner import RunSummary, run_plan
@@ -12,6 +13,8 @@ __all__ = [
     "Results",
     "RunSummary",
     "Store",
+    "StoreCheck",
+    "check_store",
     "example_plan",
     "read_plan",
     "read_rankings",

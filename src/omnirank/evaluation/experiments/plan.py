@@ -179,6 +179,8 @@ def read_plan(path: str | Path | Mapping[str, Any]) -> Plan:
         raise FileFormatError(f"not a text file in UTF-8 ({error.reason})", path=path) from None
     except tomllib.TOMLDecodeError as error:
         raise FileFormatError(f"not valid TOML: {error}", path=path) from None
+    except (ValueError, RecursionError):  # integers of thousands of digits, deep nesting
+        raise FileFormatError("not valid TOML: too long numbers, or too many values within values", path=path) from None
     return _Reader(path, content).plan()
 
 

@@ -14,7 +14,9 @@ import pandas as pd
 from omnirank.core.closest import did_you_mean
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.ranking import Ranking
+from omnirank.evaluation.experiments.schema import damaged
 from omnirank.evaluation.experiments.store import Member, Store
+from omnirank.evaluation.experiments.stored import STUDY_LISTS, check_study_facts
 from omnirank.evaluation.measures import MEASURES, curve_area, primary_measure
 
 if TYPE_CHECKING:
@@ -270,6 +272,10 @@ def read_results(path: str | Path) -> Results:
     for file in store_files(path):
         with Store(file) as store:
             for name, known in store.studies().items():
+                try:
+                    check_study_facts(known)
+                except DataError as error:
+                    raise damaged(file, f"study {name!r}: {error}") from error
                 facts[name] = _joined(facts[name], known) if name in facts else known
                 for member, row in store.rows(name):
                     _add(rows.setdefault(name, {}), member, row, file)
@@ -345,8 +351,7 @@ def _check_name(name: str, kind: str, known: Collection[str]) -> None:
 
 
 def _joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
-    lists = ("measures", "data", "methods", "best_of_grid")
-    joined: dict[str, Any] = {key: list(dict.fromkeys([*first[key], *second[key]])) for key in lists}
+    joined: dict[str, Any] = {key: list(dict.fromkeys([*first[key], *second[key]])) for key in STUDY_LISTS}
     return joined | {"tasks": {**first["tasks"], **second["tasks"]}}
 
 

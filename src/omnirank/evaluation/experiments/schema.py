@@ -9,10 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from omnirank.core.errors import DataError, FileFormatError, OmnirankError
+from omnirank.evaluation.experiments.stored import job_seal, member_seal, study_seal
 
-__all__ = ["SCHEMA_VERSION", "StoreUnavailableError", "connect", "transaction"]
+__all__ = ["SCHEMA_VERSION", "StoreUnavailableError", "connect", "damaged", "reading", "transaction"]
 
-SCHEMA_VERSION = 1
+# Version 2 has seals.
+SCHEMA_VERSION = 2
 
 # "omrk" in ASCII: tells a store from any other SQLite file.
 _APPLICATION = 0x6F6D726B
@@ -34,7 +36,8 @@ CREATE TABLE jobs (
     seconds REAL,
     n_test INTEGER,
     error TEXT,
-    traceback TEXT
+    traceback TEXT,
+    seal TEXT
 ) WITHOUT ROWID;
 CREATE INDEX jobs_by_state ON jobs (state, attempts, position);
 CREATE INDEX jobs_by_fit ON jobs (fit);
@@ -48,13 +51,29 @@ CREATE TABLE members (
     seed INTEGER NOT NULL,
     fold INTEGER NOT NULL,
     key TEXT NOT NULL REFERENCES jobs (key),
+    seal TEXT,
     PRIMARY KEY (study, data, method, choice, labelled, neighbors, seed, fold)
 ) WITHOUT ROWID;
 CREATE INDEX members_by_key ON members (key);
-CREATE TABLE studies (study TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE studies (study TEXT PRIMARY KEY, facts TEXT NOT NULL, seal TEXT) WITHOUT ROWID;
 CREATE TABLE data_sets (source TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE rankings (key TEXT PRIMARY KEY, content BLOB NOT NULL) WITHOUT ROWID;
 """
+
+
+# What SQLite says when the file is whole but cannot be used now; whatever else goes wrong is damage.
+_PASSING = {
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_PROTOCOL,
+    sqlite3.SQLITE_INTERRUPT,
+    sqlite3.SQLITE_NOLFS,
+}
 
 
 class StoreUnavailableError(OmnirankError, OSError):
@@ -81,12 +100,15 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
     except sqlite3.Error as error:
         raise StoreUnavailableError(f"cannot open the store {str(path)!r}: {error}") from None
     try:
-        with _translated(path):
+        with reading(path):
+            # before anything is written: the file may be someone else's
+            if not _version(connection, path) and not create:
+                raise FileFormatError("an empty file, no store: omnirank experiment run makes one", path=path)
             if writable:
                 connection.execute("PRAGMA journal_mode = WAL")
                 # A kill loses nothing; a power failure may lose the last jobs, which are then computed again.
                 connection.execute("PRAGMA synchronous = NORMAL")
-            _make_tables(connection, path)
+            _prepare(connection, path, writable)
     except BaseException:
         connection.close()
         raise
@@ -96,7 +118,7 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
 @contextmanager
 def transaction(connection: sqlite3.Connection, path: Path) -> Iterator[sqlite3.Connection]:
     """Write all or nothing; the lock is taken at once, so that what was read is still true when it is written."""
-    with _translated(path):
+    with reading(path):
         connection.execute("BEGIN IMMEDIATE")
         try:
             yield connection
@@ -108,34 +130,55 @@ def transaction(connection: sqlite3.Connection, path: Path) -> Iterator[sqlite3.
 
 
 @contextmanager
-def _translated(path: Path) -> Iterator[None]:
+def reading(path: Path) -> Iterator[None]:
+    """Turn whatever a store raises into errors of omnirank; everything that reads or writes one is within this."""
     try:
         yield
-    except sqlite3.OperationalError as error:
-        raise StoreUnavailableError(f"the store {str(path)!r} cannot be used now: {error}") from error
-    except sqlite3.DatabaseError as error:
-        raise FileFormatError(f"not a store of experiments, or damaged ({error})", path=path) from error
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", None)
+        if code is not None and code & 0xFF in _PASSING:
+            raise StoreUnavailableError(f"the store {str(path)!r} cannot be used now: {error}") from error
+        raise damaged(path, str(error)) from error
+    except (UnicodeError, MemoryError) as error:  # a damaged length asks for more memory than there is
+        raise damaged(path, f"{type(error).__name__}: {error}") from error
 
 
-def _make_tables(connection: sqlite3.Connection, path: Path) -> None:
-    if _is_ours(connection, path):
+def damaged(path: Path, problem: str) -> FileFormatError:
+    """Return the error of a store that cannot be read."""
+    return FileFormatError(
+        f"not a store of experiments, or damaged ({problem}); omnirank experiment check tells what is lost and saves "
+        "the rest",
+        path=path,
+    )
+
+
+def _prepare(connection: sqlite3.Connection, path: Path, writable: bool) -> None:
+    """Make the tables, or bring those of an earlier version up to date."""
+    version = _version(connection, path)
+    if version == SCHEMA_VERSION:
         return
+    if not writable:
+        raise FileFormatError(
+            f"written in version {version} of the format; it is brought up to date where it can be written", path=path
+        )
     with transaction(connection, path):
-        if _is_ours(connection, path):  # another process was faster
-            return
-        for statement in _TABLES.split(";"):
-            connection.execute(statement)
-        connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+        version = _version(connection, path)  # another process may have been faster
+        if not version:
+            for statement in _TABLES.split(";"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+        elif version == 1:
+            _add_seals(connection)
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
-def _is_ours(connection: sqlite3.Connection, path: Path) -> bool:
-    """Whether the tables are there; an error where the file belongs to someone else or to a newer omnirank."""
+def _version(connection: sqlite3.Connection, path: Path) -> int:
+    """Version of the tables, 0 where there are none; an error where the file is not ours or of a newer omnirank."""
     [application] = connection.execute("PRAGMA application_id").fetchone()
     [version] = connection.execute("PRAGMA user_version").fetchone()
     [n_tables] = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if application == 0 and n_tables == 0:
-        return False
+        return 0
     if application != _APPLICATION:
         raise FileFormatError("an SQLite file, but not a store of experiments", path=path)
     if version > SCHEMA_VERSION:
@@ -144,4 +187,25 @@ def _is_ours(connection: sqlite3.Connection, path: Path) -> bool:
             f"{SCHEMA_VERSION}: upgrade it",
             path=path,
         )
-    return True
+    if version < 1:
+        raise damaged(path, f"version {version} of the format")
+    return int(version)
+
+
+def _add_seals(connection: sqlite3.Connection) -> None:
+    """Seal what version 1 has recorded; from then on changes are noticed."""
+    for table in ("jobs", "members", "studies"):
+        connection.execute(f"ALTER TABLE {table} ADD COLUMN seal TEXT")
+    studies = connection.execute("SELECT study, facts FROM studies").fetchall()
+    connection.executemany(
+        "UPDATE studies SET seal = ? WHERE study = ?", [(study_seal(*row), row[0]) for row in studies]
+    )
+    done = connection.execute("SELECT key, figures, seconds, n_test FROM jobs WHERE state = 'done'").fetchall()
+    connection.executemany("UPDATE jobs SET seal = ? WHERE key = ?", [(job_seal(*row), row[0]) for row in done])
+    columns = ("study", "data", "method", "choice", "labelled", "neighbors", "seed", "fold")
+    members = connection.execute(f"SELECT {', '.join(columns)}, key FROM members").fetchall()
+    places = " AND ".join(f"{column} = ?" for column in columns)
+    connection.executemany(
+        f"UPDATE members SET seal = ? WHERE {places}",
+        [(member_seal(row[0], row[1:8], row[8]), *row[:8]) for row in members],
+    )

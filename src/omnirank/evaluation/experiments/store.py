@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import time
-import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from omnirank.core.errors import DataError, FileFormatError
 from omnirank.evaluation.experiments.keys import canonical_json
 from omnirank.evaluation.experiments.owners import is_gone
-from omnirank.evaluation.experiments.schema import connect, transaction
+from omnirank.evaluation.experiments.schema import connect, damaged, reading, transaction
+from omnirank.evaluation.experiments.stored import (
+    job_seal,
+    member_seal,
+    packed_ranking,
+    study_seal,
+    unpacked_facts,
+    unpacked_figures,
+    unpacked_ranking,
+)
 
 __all__ = ["Claim", "Job", "Member", "Store"]
 
@@ -122,10 +131,11 @@ class Store:
                 ((job.key, job.fit, canonical_json(job.spec), i) for i, (_, job) in enumerate(listed)),
             )
             db.executemany(
-                "INSERT INTO members VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                ((study, *member, job.key) for member, job in listed),
+                "INSERT INTO members VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                ((study, *member, job.key, member_seal(study, member, job.key)) for member, job in listed),
             )
-            db.execute("INSERT OR REPLACE INTO studies VALUES (?, ?)", (study, canonical_json(facts)))
+            known = canonical_json(facts)
+            db.execute("INSERT OR REPLACE INTO studies VALUES (?, ?, ?)", (study, known, study_seal(study, known)))
 
     def remember_data(self, source: str, facts: Mapping[str, Any]) -> None:
         """Keep what is known of a data source, for the time when it cannot be read."""
@@ -134,8 +144,11 @@ class Store:
 
     def known_data(self, source: str) -> dict[str, Any] | None:
         """Return what was remembered of a data source."""
-        found = self._db.execute("SELECT facts FROM data_sets WHERE source = ?", (source,)).fetchone()
-        return None if found is None else json.loads(found[0])
+        found = self._read("SELECT facts FROM data_sets WHERE source = ?", (source,))
+        if not found:
+            return None
+        with self._unpacking(f"what is known of the data {source}"):
+            return unpacked_facts(found[0][0])
 
     # -- the queue ------------------------------------------------------------------------------------
 
@@ -151,7 +164,8 @@ class Store:
                 return None
             waiting = f"fit = ? AND state = 'pending' AND {_OF_STUDY}"
             rows = db.execute(f"SELECT key, spec FROM jobs WHERE {waiting} ORDER BY position", (first[0], study))
-            specs = {key: json.loads(spec) for key, spec in rows.fetchall()}
+            with self._unpacking(f"the jobs of fit {first[0]}"):
+                specs = {key: unpacked_facts(spec) for key, spec in rows.fetchall()}
             db.execute(
                 "UPDATE jobs SET state = 'running', owner = ?, lease_until = ?, attempts = attempts + 1 "
                 f"WHERE {waiting}",
@@ -161,16 +175,18 @@ class Store:
 
     def free_abandoned(self) -> int:
         """Put jobs back whose lease has run out or whose process has ended; return how many."""
-        holders = self._db.execute("SELECT DISTINCT owner, lease_until FROM jobs WHERE state = 'running'").fetchall()
+        holders = self._read(
+            "SELECT DISTINCT CAST(owner AS TEXT), CAST(lease_until AS REAL) FROM jobs WHERE state = 'running'"
+        )
         now = time.time()
-        gone = {owner for owner, until in holders if until < now or is_gone(owner)}
+        gone = {owner or "" for owner, until in holders if (until or 0.0) < now or is_gone(owner or "")}
         freed = 0
         for owner in gone:
             with self._writing() as db:
                 # the lease is looked at again: its owner may have renewed it since
                 freed += db.execute(
                     "UPDATE jobs SET state = 'pending', owner = NULL, lease_until = NULL "
-                    "WHERE state = 'running' AND owner = ? AND (lease_until < ? OR ?)",
+                    "WHERE state = 'running' AND ifnull(owner, '') = ? AND (ifnull(lease_until, 0) < ? OR ?)",
                     (owner, now, is_gone(owner)),
                 ).rowcount
         return freed
@@ -211,13 +227,15 @@ class Store:
         n_changed = 0
         with self._writing() as db:
             for key, result in done.items():
+                figures = canonical_json(result["figures"])
+                recorded = (figures, result["seconds"], result["n_test"])
                 changed = db.execute(
-                    "UPDATE jobs SET state = 'done', figures = ?, seconds = ?, n_test = ?, error = NULL, "
+                    "UPDATE jobs SET state = 'done', figures = ?, seconds = ?, n_test = ?, seal = ?, error = NULL, "
                     f"traceback = NULL, {free} WHERE key = ? AND state != 'done'",
-                    (canonical_json(result["figures"]), result["seconds"], result["n_test"], key),
+                    (*recorded, job_seal(key, *recorded), key),
                 ).rowcount
                 if changed and "ranking" in result:
-                    content = zlib.compress(canonical_json(result["ranking"]).encode("utf-8", "surrogatepass"))
+                    content = packed_ranking(result["ranking"])
                     db.execute("INSERT OR REPLACE INTO rankings VALUES (?, ?)", (key, content))
                 n_changed += changed
             for key, failure in failed.items():
@@ -237,45 +255,118 @@ class Store:
                 (study,),
             ).rowcount
 
+    def restore(
+        self,
+        jobs: Iterable[Sequence[Any]],
+        members: Iterable[Sequence[Any]],
+        studies: Iterable[Sequence[Any]],
+        data_sets: Iterable[Sequence[Any]],
+        rankings: Iterable[Sequence[Any]],
+    ) -> None:
+        """Fill an empty store with rows that were saved from another."""
+        columns = "key, fit, spec, position, state, figures, seconds, n_test, error, traceback, seal"
+        with self._writing() as db:
+            db.executemany(f"INSERT INTO jobs ({columns}) VALUES ({', '.join('?' * 11)})", jobs)
+            db.executemany(f"INSERT INTO members VALUES ({', '.join('?' * 10)})", members)
+            db.executemany("INSERT INTO studies VALUES (?, ?, ?)", studies)
+            db.executemany("INSERT INTO data_sets VALUES (?, ?)", data_sets)
+            db.executemany("INSERT INTO rankings VALUES (?, ?)", rankings)
+
     # -- reading --------------------------------------------------------------------------------------
+
+    def _read(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
+        with reading(self.path):
+            return self._db.execute(query, values).fetchall()
+
+    @contextmanager
+    def _unpacking(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except DataError as error:
+            raise damaged(self.path, f"{what}: {error}") from error
+
+    def problem(self) -> str:
+        """Return what is wrong with the file, in words; "" where every row can be read and is what was written."""
+        try:
+            [found] = self._read("PRAGMA integrity_check(1)")[0]
+            if found != "ok":
+                return str(found)
+            for study in self.studies():
+                for _, row in self.rows(study):
+                    self.ranking(row["key"])
+            for [source] in self._read("SELECT source FROM data_sets"):
+                self.known_data(source)
+        except FileFormatError as error:
+            return error.problem
+        return ""
 
     def studies(self) -> dict[str, dict[str, Any]]:
         """Return the facts of each study by its name."""
-        rows = self._db.execute("SELECT study, facts FROM studies ORDER BY study")
-        return {study: json.loads(facts) for study, facts in rows}
+        found = {}
+        for study, facts, seal in self._read("SELECT study, facts, seal FROM studies ORDER BY study"):
+            with self._unpacking(f"study {study!r}"):
+                found[study] = unpacked_facts(facts)
+                if seal != study_seal(study, facts):
+                    raise DataError("what is known of it has changed since it was written")
+        return found
 
     def counts(self, study: str) -> dict[str, int]:
         """Return the number of jobs by state."""
-        rows = self._db.execute(f"SELECT state, count(*) FROM jobs WHERE {_OF_STUDY} GROUP BY state", (study,))
-        return dict(rows.fetchall())
+        rows = self._read(f"SELECT state, count(*) FROM jobs WHERE {_OF_STUDY} GROUP BY state", (study,))
+        return dict(rows)
 
     def rows(self, study: str) -> list[tuple[Member, dict[str, Any]]]:
         """Return all members of a study in the order of their names, each with what is known of its job."""
-        columns = "data, method, choice, labelled, neighbors, seed, fold"
-        rows = self._db.execute(
-            f"SELECT {columns}, state, figures, seconds, n_test, error, traceback, attempts, m.key "
-            f"FROM members m JOIN jobs j ON j.key = m.key WHERE study = ? ORDER BY {columns}",
+        columns = ", ".join(Member._fields)
+        rows = self._read(
+            f"SELECT {columns}, m.key, m.seal, state, figures, seconds, n_test, error, traceback, attempts, j.seal "
+            f"FROM members m LEFT JOIN jobs j ON j.key = m.key WHERE study = ? ORDER BY {columns}",
             (study,),
         )
         found = []
         for row in rows:
-            state, figures, seconds, n_test, error, traceback, attempts, key = row[7:]
-            facts = {
-                "state": state,
-                "figures": {} if figures is None else json.loads(figures),
-                "seconds": seconds,
-                "n_test": n_test,
-                "error": error,
-                "traceback": traceback,
-                "attempts": attempts,
-                "key": key,
-            }
-            found.append((Member(*row[:7]), facts))
+            member = Member(*row[:7])
+            with self._unpacking(f"study {study!r}, {', '.join(map(str, member))}"):
+                if row[8] != member_seal(study, member, row[7]):
+                    raise DataError("the place of a job has changed since it was written")
+                found.append((member, _job_facts(row[7], *row[9:])))
         return found
 
     def ranking(self, key: str) -> dict[str, Any] | None:
         """Return the names and scores that a job has kept, or None."""
-        found = self._db.execute("SELECT content FROM rankings WHERE key = ?", (key,)).fetchone()
-        if found is None:
+        found = self._read("SELECT content FROM rankings WHERE key = ?", (key,))
+        if not found:
             return None
-        return json.loads(zlib.decompress(found[0]).decode("utf-8", "surrogatepass"))
+        with self._unpacking(f"the ranking of job {key}"):
+            return unpacked_ranking(found[0][0])
+
+
+def _job_facts(
+    key: str,
+    state: Any,
+    figures: Any,
+    seconds: Any,
+    n_test: Any,
+    error: Any,
+    traceback: Any,
+    attempts: Any,
+    seal: Any,
+) -> dict[str, Any]:
+    """What is known of a job; `DataError` where that is damaged."""
+    if state not in ("pending", "running", "done", "failed"):
+        raise DataError("the job is lost" if state is None else f"the state of the job is {state!r}")
+    if state == "done":
+        if not isinstance(figures, str) or not isinstance(seconds, float) or not isinstance(n_test, int):
+            raise DataError("the result has cells of another type")
+        if seal != job_seal(key, figures, seconds, n_test):
+            raise DataError("the result has changed since it was written")
+    return {
+        "state": state,
+        "figures": unpacked_figures(figures) if state == "done" else {},
+        "seconds": seconds if state == "done" else None,
+        "n_test": n_test if state == "done" else None,
+        "error": error if state == "failed" else None,
+        "traceback": traceback if state == "failed" else None,
+        "attempts": attempts,
+        "key": key,
+    }

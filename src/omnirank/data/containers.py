@@ -1,0 +1,101 @@
+"""Containers of users, checked where they come in: compiled code follows sparse indices without looking."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from omnirank.core.errors import DataError, DataTypeError
+
+__all__ = ["checked_sparse", "refuse_structured"]
+
+
+def checked_sparse(matrix: Any, what: str = "X") -> Any:
+    """Return a sparse container whose indices lie within its shape; `DataError` where they do not.
+
+    Nothing is copied; containers of other formats than CSR, CSC, BSR and COO come back as CSR. Indices may be in any
+    order and come twice, as SciPy allows (values of one cell add up).
+
+    Parameters
+    ----------
+    matrix : scipy.sparse container
+        Two-dimensional.
+    what : str
+        What it is, for the message.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from omnirank.data.containers import checked_sparse
+    >>> matrix = sparse.csr_array([[0.0, 1.0]])
+    >>> matrix.indices[0] = 7
+    >>> checked_sparse(matrix)
+    Traceback (most recent call last):
+    omnirank.core.errors.DataError: X is a damaged sparse matrix: it has an entry in column 7 of 2 (from 0)
+    """
+    if matrix.ndim != 2:
+        raise DataError(
+            f"Expected 2D array for {what}, got a sparse array with {matrix.ndim} dimension(s): reshape it, or give "
+            "it as a dense array"
+        )
+    if matrix.format not in ("csr", "csc", "bsr", "coo"):
+        matrix = matrix.tocsr()
+    if matrix.format == "coo":
+        _check_coordinates(matrix, what)
+    else:
+        _check_compressed(matrix, what)
+    return matrix
+
+
+def refuse_structured(values: Any, what: str) -> None:
+    """Raise an error where an array has several fields in a cell.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.containers import refuse_structured
+    >>> refuse_structured(np.zeros(2, dtype=[("age", float), ("town", "U9")]), "X")
+    Traceback (most recent call last):
+    omnirank.core.errors.DataTypeError: X is a structured array (age, town): give pd.DataFrame(X)
+    """
+    dtype = getattr(values, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind == "V":
+        fields = f" ({', '.join(dtype.names)})" if dtype.names else ""
+        raise DataTypeError(f"{what} is a structured array{fields}: give pd.DataFrame({what})")
+
+
+def _check_coordinates(matrix: Any, what: str) -> None:
+    if not len(matrix.row) == len(matrix.col) == len(matrix.data):
+        raise _damage(what, "it has other numbers of rows, columns and values")
+    _check_within(matrix.row, matrix.shape[0], "row", what)
+    _check_within(matrix.col, matrix.shape[1], "column", what)
+
+
+def _check_compressed(matrix: Any, what: str) -> None:
+    by_columns = matrix.format == "csc"
+    height, width = matrix.blocksize if matrix.format == "bsr" else (1, 1)
+    sizes = (matrix.shape[0] // height, matrix.shape[1] // width)
+    n_major, n_minor = sizes[::-1] if by_columns else sizes
+    starts, indices = np.asarray(matrix.indptr), np.asarray(matrix.indices)
+    if starts.ndim != 1 or indices.ndim != 1 or starts.dtype.kind not in "iu" or indices.dtype.kind not in "iu":
+        raise _damage(what, "its indices are no lists of integers")
+    if len(starts) != n_major + 1:
+        raise _damage(what, f"it has {len(starts)} starts for {n_major} {'columns' if by_columns else 'rows'}")
+    if starts[0] != 0 or (starts[1:] < starts[:-1]).any():
+        raise _damage(what, "its starts do not begin with 0 and grow")
+    if starts[-1] > min(len(indices), len(matrix.data)):
+        raise _damage(what, f"{starts[-1]} entries are announced, {min(len(indices), len(matrix.data))} are there")
+    _check_within(indices[: starts[-1]], n_minor, "row" if by_columns else "column", what)
+
+
+def _check_within(indices: np.ndarray, n: int, axis: str, what: str) -> None:
+    if not len(indices):
+        return
+    least, most = indices.min(), indices.max()
+    if least < 0 or most >= n:
+        raise _damage(what, f"it has an entry in {axis} {least if least < 0 else most} of {n} (from 0)")
+
+
+def _damage(what: str, problem: str) -> DataError:
+    return DataError(f"{what} is a damaged sparse matrix: {problem}")

@@ -1,0 +1,141 @@
+"""Sparse containers with wrong indices: an error, never a crash; in a process of its own, so that a crash is seen."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+import omnirank as om
+from omnirank.data.containers import checked_sparse
+from omnirank.errors import DataError
+
+FORMATS = ["csr", "csc", "coo", "bsr", "lil", "dok", "dia"]
+
+
+def matrix(kind):
+    cells = np.random.default_rng(0).integers(0, 3, (6, 4)).astype(float)
+    return sparse.coo_array(cells).asformat(kind)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_whole_containers_stay_as_they_are(kind):
+    given = matrix(kind)
+    found = checked_sparse(given)
+    assert (found is given) == (kind in ("csr", "csc", "coo", "bsr"))
+    np.testing.assert_array_equal(found.toarray(), given.toarray())
+
+
+def test_any_order_and_cells_that_come_twice():
+    given = sparse.csr_array((np.array([1.0, 2.0, 4.0]), np.array([2, 0, 2]), np.array([0, 3, 3])), shape=(2, 3))
+    assert om.Dataset(given).features.matrix.toarray().tolist() == [[2.0, 0.0, 5.0], [0.0, 0.0, 0.0]]
+
+
+CHANGES = {
+    "index too large": lambda m: m.indices.__setitem__(0, 99),
+    "index far too large": lambda m: m.indices.__setitem__(-1, 2**31 - 1),
+    "index negative": lambda m: m.indices.__setitem__(0, -1),
+    "starts too large": lambda m: m.indptr.__setitem__(-1, 10**6),
+    "starts fall": lambda m: m.indptr.__setitem__(1, 10**6),
+    "starts negative": lambda m: m.indptr.__setitem__(1, -5),
+    "first start": lambda m: m.indptr.__setitem__(0, 1),
+    "too few starts": lambda m: setattr(m, "indptr", m.indptr[:-2]),
+    "too few indices": lambda m: setattr(m, "indices", m.indices[:-2]),
+    "too few values": lambda m: setattr(m, "data", m.data[:-2]),
+    "fractions": lambda m: setattr(m, "indices", m.indices + 0.5),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("kind", ["csr", "csc", "bsr"])
+def test_wrong_indices(kind, change):
+    damaged = matrix(kind)
+    CHANGES[change](damaged)
+    with pytest.raises(DataError, match="damaged sparse matrix"):
+        checked_sparse(damaged)
+
+
+def test_wrong_coordinates():
+    for axis, problem in ((0, "row 6 of 6"), (1, "column 4 of 4")):
+        damaged = matrix("coo")
+        damaged.coords[axis][0] = damaged.shape[axis]
+        with pytest.raises(DataError, match=problem):
+            checked_sparse(damaged)
+    damaged = matrix("lil")
+    damaged.rows[2][0] = 77
+    with pytest.raises(DataError, match="column 77 of 4"):
+        checked_sparse(damaged)
+
+
+@given(st.data())
+def test_what_is_checked_is_what_scipy_calls_whole(data):
+    """Random arrays: ours and SciPy's full check say the same, but SciPy lets starts fall that end below 1."""
+    n_rows, n_columns = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 4))
+    small = st.integers(-1, 5)
+    starts = np.array(data.draw(st.lists(small, min_size=n_rows + 1, max_size=n_rows + 1)), np.int32)
+    indices = np.array(data.draw(st.lists(small, max_size=5)), np.int32)
+    given = sparse.csr_array((n_rows, n_columns))
+    given.indptr, given.indices, given.data = starts, indices, np.ones(len(indices))
+    try:
+        checked_sparse(given)
+    except DataError:
+        whole = False
+    else:
+        whole = True
+    try:
+        given.check_format(full_check=True)
+    except ValueError:
+        theirs = False
+    else:
+        theirs = True
+    assert whole == (theirs and bool((np.diff(starts) >= 0).all()))
+
+
+_PROGRAM = """
+import numpy as np, omnirank as om
+from omnirank.errors import OmnirankError
+from scipy import sparse
+
+def broken(kind):
+    found = sparse.random_array((40, 6), density=0.5, format=kind, rng=np.random.default_rng(0))
+    found.indices[:] = 2**30
+    return found
+
+whole = sparse.random_array((40, 6), density=0.5, format="csr", rng=np.random.default_rng(0))
+y = np.arange(40) % 2
+labels = sparse.csr_array(np.eye(40)[:, :6])
+fitted = om.PCTClassifier().fit(whole, y)
+hierarchy = om.Hierarchy.from_array([-1, 0, 0, -1, 3, 3])
+calls = {
+    "fit": lambda m: om.EnsembleRanker(n_trees=2).fit(m, y),
+    "relief": lambda m: om.ReliefRanker().fit(m, y),
+    "target": lambda m: om.PCTClassifier().fit(whole, m),
+    "predict": lambda m: fitted.predict(m),
+    "dataset": lambda m: om.Dataset(m, y),
+    "knn": lambda m: om.MLkNN().fit(m, labels),
+    "close": lambda m: hierarchy.close(m),
+    "hierarchy": lambda m: om.Hierarchy.from_array(m),
+    "transform": lambda m: om.UnivariateRanker(n_features_to_select=2).fit(whole, y).transform(m),
+}
+for name, call in calls.items():
+    for kind in ("csr", "csc"):
+        try:
+            call(broken(kind))
+        except OmnirankError as error:
+            assert "sparse matrix" in str(error), (name, error)
+        else:
+            raise AssertionError(name)
+print("all refused")
+"""
+
+
+def test_no_public_function_crashes():
+    command = [sys.executable, "-X", "faulthandler", "-W", "ignore", "-c", _PROGRAM]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr[-2000:]
+    assert found.stdout.strip() == "all refused"

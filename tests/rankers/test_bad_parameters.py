@@ -1,0 +1,96 @@
+"""Values that no parameter takes: whatever is given, what comes back is an error of omnirank."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import omnirank as om
+from omnirank.errors import DataError, DataTypeError, OmnirankError, ParameterError
+
+BAD = [float("nan"), float("inf"), "x", b"x", 10**30, 1j, [], object()]
+ESTIMATORS = [
+    om.EnsembleRanker,
+    om.MLkNN,
+    om.PCTClassifier,
+    om.PCTClusterer,
+    om.PCTForestClassifier,
+    om.PCTForestRegressor,
+    om.PCTRegressor,
+    om.PerTargetRanker,
+    om.RandomRanker,
+    om.ReliefRanker,
+    om.UniformRanker,
+    om.UnivariateRanker,
+]
+# Their defaults are no numbers, but they take some.
+NUMBERS = {"max_depth", "symbolic_weight", "pruning"}
+X = np.random.default_rng(0).normal(size=(14, 3))
+
+
+def target_of(estimator):
+    if estimator is om.MLkNN:
+        return (X > 0).astype(int)
+    return X[:, :2] if estimator.__name__.endswith("Regressor") else (X[:, 0] > 0).astype(int)
+
+
+def cases():
+    for estimator in ESTIMATORS:
+        for name, parameter in inspect.signature(estimator).parameters.items():
+            if not isinstance(parameter.default, bool) and name not in ("n_jobs", "random_state"):
+                yield pytest.param(estimator, name, parameter.default, id=f"{estimator.__name__}-{name}")
+
+
+@pytest.mark.parametrize(("estimator", "name", "default"), list(cases()))
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_no_foreign_error_and_no_number_that_is_none(estimator, name, default):
+    own = inspect.signature(estimator).parameters
+    fixed = {"n_trees": 2} if "n_trees" in own else {}
+    if estimator is om.PerTargetRanker:
+        fixed["ranker"] = om.UnivariateRanker()
+    numeric = isinstance(default, int | float) or name in NUMBERS
+    for value in BAD:
+        try:
+            estimator(**fixed | {name: value}).fit(X, target_of(estimator))
+        except OmnirankError:
+            continue
+        refused = numeric and not isinstance(value, int)
+        assert not refused, f"{name}={value!r} was taken"
+
+
+@pytest.mark.parametrize("estimator", [om.EnsembleRanker, om.PCTClassifier, om.PCTForestClassifier, om.ReliefRanker])
+@pytest.mark.parametrize("value", [float("nan"), 0.0, 1.5, "x", True])
+def test_hierarchy_weight_is_told_without_a_hierarchy(estimator, value):
+    with pytest.raises(ParameterError, match="hierarchy_weight="):
+        estimator(hierarchy_weight=value).fit(X, X[:, 0] > 0)
+
+
+@pytest.mark.parametrize("estimator", [om.EnsembleRanker, om.PCTClassifier, om.PCTForestClassifier])
+@pytest.mark.parametrize("value", [[1.0], [1.0, np.nan, 1.0], [0, 0, 0], [1, -1, 1], "best", [1, "a", 2], {}])
+def test_feature_weights_are_told_where_they_are_not_used(estimator, value):
+    with pytest.raises(ParameterError, match="feature_weights"):
+        estimator(supervision=1.0, feature_weights=value).fit(X, X[:, 0] > 0)
+
+
+def test_features_of_other_shapes():
+    structured = np.zeros(5, dtype=[("age", float), ("town", "U9")])
+    flat = sparse.coo_array(np.arange(5.0))
+    y = [0, 1, 0, 1, 0]
+    for fit in (om.UnivariateRanker().fit, om.PCTClassifier().fit, om.Dataset):
+        with pytest.raises(DataTypeError, match="structured array \\(age, town\\)"):
+            fit(structured, y)
+        with pytest.raises(DataError, match="1 dimension"):
+            fit(flat, y)
+        with pytest.raises(DataError, match="1 dimension"):
+            fit(X[:5], flat)
+        with pytest.raises(DataTypeError, match="y is a structured array"):
+            fit(X[:5], structured)
+
+
+def test_no_features_are_chosen():
+    for value in (None, 3, "a"):
+        with pytest.raises(DataError, match="give a list of names or positions"):
+            om.Dataset(X).select_features(value)
