@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from omnirank.cli.app import app
-from omnirank.cli.wording import in_options
+from omnirank.cli.option_names import in_options
 
 RUNNER = CliRunner()
 

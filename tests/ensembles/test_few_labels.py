@@ -11,11 +11,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import omnirank as om
 from omnirank.core.seeds import root_entropy
 from omnirank.ensembles import supervision
-from omnirank.ensembles.losses import error_measure
 from omnirank.ensembles.pct_clusterer import best_tests
 from omnirank.ensembles.plan import GrowingRules, Plan, make_plan
 from omnirank.ensembles.scores import out_of_bag
 from omnirank.ensembles.supervision import _compared, resolve_supervision
+from omnirank.ensembles.target_errors import error_measure
 from omnirank.errors import DataError, ParameterError
 from omnirank.trees.prototypes import parents_of
 from omnirank.trees.pruning import node_errors, prune_m5
@@ -171,7 +171,7 @@ def test_the_error_of_features_is_that_of_the_reference(weighted):
 
 @pytest.mark.parametrize("task", ["classification", "regression", "multi-label", "mixed-targets"])
 def test_both_parts_of_the_error_are_relative_to_a_constant_prediction(task):
-    from omnirank.ensembles.feature_losses import _default_model, feature_errors
+    from omnirank.ensembles.feature_errors import _default_model, feature_errors
 
     data = few_labels(task)
     plan = make_plan(data, GrowingRules(supervision=0.3), 0)

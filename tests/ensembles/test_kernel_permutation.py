@@ -10,7 +10,7 @@ from scipy import sparse
 
 from omnirank.data.table import Table
 from omnirank.ensembles.kernels import permutation as kernels
-from omnirank.ensembles.kernels.recall import permutation_moves
+from omnirank.ensembles.kernels.auprc_error import permutation_moves
 from omnirank.trees.codes import code_features
 from omnirank.trees.kernels import route as routing
 from reference import trees_cases as cases

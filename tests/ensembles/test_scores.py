@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from omnirank.core.errors import DataError
 from omnirank.data.dataset import Dataset
-from omnirank.ensembles import losses, scores
+from omnirank.ensembles import scores
+from omnirank.ensembles import target_errors as losses
 from omnirank.ensembles.plan import ENSEMBLES, GrowingRules, make_plan
 from omnirank.ensembles.score_table import ScoredTree, ScoreOptions
 from omnirank.trees.tree import tree_from_grown

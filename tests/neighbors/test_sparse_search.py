@@ -12,7 +12,7 @@ from scipy import sparse
 
 from omnirank.data.convert import table_from
 from omnirank.data.table import Table
-from omnirank.neighbors.cells import Cells, feature_ranges, table_cells
+from omnirank.neighbors.mixed_distances import Cells, feature_ranges, table_cells
 from omnirank.neighbors.search import NeighborSearch
 from omnirank.neighbors.sparse_cells import SparseCells, SparseSearch, cells_of, search_among, sparse_cells
 from reference import neighbors_distances as reference

@@ -13,9 +13,9 @@ import omnirank as om
 from omnirank.data.infer import target_from
 from omnirank.data.table import Table
 from omnirank.data.target import Target
-from omnirank.neighbors.cells import table_cells
+from omnirank.neighbors.cached_search import StoredNeighbors
+from omnirank.neighbors.mixed_distances import table_cells
 from omnirank.neighbors.search import NeighborSearch
-from omnirank.neighbors.stored import StoredNeighbors
 from omnirank.relief.choice import labelled_folds
 from omnirank.relief.influence import influences, nearest_labelled
 from omnirank.relief.pairs import ClassPairs, DistancePairs

@@ -14,8 +14,8 @@ from typer.core import TyperGroup
 from omnirank.cli import compare, compare_rankings, convert, demo, evaluate, experiment, info, methods, rank, tree
 from omnirank.cli.compiling import compiling_is_told
 from omnirank.cli.ending import TERMINATED, Terminated
+from omnirank.cli.option_names import Command
 from omnirank.cli.output import problem, say
-from omnirank.cli.wording import Command
 from omnirank.core.errors import OmnirankError
 
 __all__ = ["app"]

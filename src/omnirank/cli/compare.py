@@ -44,8 +44,8 @@ def compare(
 
     Figures are means over folds and seeds, F1 included (omnirank evaluate pools the predictions of all folds).
     """
-    from omnirank.core.closest import did_you_mean
     from omnirank.core.errors import ParameterError
+    from omnirank.core.suggestions import did_you_mean
     from omnirank.evaluation.experiments.results import read_results
     from omnirank.evaluation.measures import MEASURES
 

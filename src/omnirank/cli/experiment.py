@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from omnirank.cli.ending import TERMINATED, Terminated, ending_on_sigterm
+from omnirank.cli.option_names import Command
 from omnirank.cli.options import CsvOption
 from omnirank.cli.output import figures, note, say, table
 from omnirank.cli.progress import study_progress
-from omnirank.cli.wording import Command
 
 if TYPE_CHECKING:
     from omnirank.evaluation.experiments.checking import StoreCheck

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from omnirank.cli.option_names import in_options
 from omnirank.cli.options import CsvOption, with_data
 from omnirank.cli.output import figures, say, table
-from omnirank.cli.wording import in_options
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset

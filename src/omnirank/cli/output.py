@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
-from omnirank.cli.wording import in_options
+from omnirank.cli.option_names import in_options
 from omnirank.core.spreadsheet import harmless
 
 __all__ = ["Justify", "bar", "console", "figures", "frame_csv", "note", "numbers", "problem", "say", "table"]

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from omnirank.core.errors import DataError, DataTypeError
-from omnirank.core.frozen import frozen_floats
+from omnirank.core.immutable import frozen_floats
 
 __all__ = ["Accumulator", "MeanAccumulator", "ReliefSums", "check_finishes_to"]
 

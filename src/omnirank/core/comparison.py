@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
-from omnirank.core.frozen import frozen_floats
+from omnirank.core.immutable import frozen_floats
 from omnirank.core.ranking import Ranking
 
 __all__ = ["RankingComparison", "compare", "fuzzy_jaccard", "jaccard_index", "kuncheva_index"]

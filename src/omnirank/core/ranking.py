@@ -14,7 +14,7 @@ import numpy as np
 
 from omnirank.core.accumulators import Accumulator, check_finishes_to
 from omnirank.core.errors import DataError, DataTypeError, FileFormatError, ParameterError
-from omnirank.core.frozen import frozen_floats, frozen_json, frozen_names, thawed_json
+from omnirank.core.immutable import frozen_floats, frozen_json, frozen_names, thawed_json
 from omnirank.core.merging import merged_fields
 from omnirank.core.ranking_io import read_fields, write_fields
 from omnirank.core.seeds import SeedRanges

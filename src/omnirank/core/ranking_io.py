@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.accumulators import Accumulator
-from omnirank.core.closest import RENAMED
 from omnirank.core.errors import DataError, DataTypeError, FileFormatError, ParameterError
-from omnirank.core.frozen import thawed_json
+from omnirank.core.immutable import thawed_json
 from omnirank.core.own_json import check_heading, own_heading, parsed_json
 from omnirank.core.seeds import SeedRanges
 from omnirank.core.spreadsheet import harmless, unharmed
+from omnirank.core.suggestions import RENAMED
 from omnirank.core.target_scores import TargetScores
 
 __all__ = ["check_suffix", "read_fields", "write_fields"]

@@ -17,9 +17,9 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
-from omnirank.core.closest import did_you_mean
 from omnirank.core.errors import ParameterError
 from omnirank.core.plugins import add_plugins
+from omnirank.core.suggestions import did_you_mean
 
 __all__ = [
     "SUPERVISION",

@@ -9,7 +9,7 @@ import numpy as np
 
 from omnirank.core.accumulators import Accumulator, check_finishes_to
 from omnirank.core.errors import DataError
-from omnirank.core.frozen import frozen_floats, frozen_names
+from omnirank.core.immutable import frozen_floats, frozen_names
 
 __all__ = ["TargetScores"]
 

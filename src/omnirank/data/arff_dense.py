@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.data.arff_rows import Cells, RowReader, without_comments
-from omnirank.data.spans import Domain, parse_floats, read_column, trim
+from omnirank.data.byte_parsing import Domain, parse_floats, read_column, trim
 
 __all__ = ["DenseColumns", "read_dense"]
 

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from omnirank.core.errors import FileFormatError
 from omnirank.data.arff_rows import Cells, RowReader, without_comments
-from omnirank.data.spans import Domain, parse_floats, parse_indices
+from omnirank.data.byte_parsing import Domain, parse_floats, parse_indices
 
 __all__ = ["SparseColumns", "read_sparse"]
 

@@ -14,10 +14,10 @@ import pandas as pd
 
 from omnirank.core.errors import FileFormatError, ParameterError
 from omnirank.data.arff_tokens import NUMBER
+from omnirank.data.byte_parsing import EXACT_NUMBERS
 from omnirank.data.column_choice import ColumnChoice, choose_columns
 from omnirank.data.content import Content, plain_name
 from omnirank.data.duplicate_names import DUPLICATES_HINT, check_duplicates_option, number_names
-from omnirank.data.spans import EXACT_NUMBERS
 from omnirank.data.table import Levels, Table, default_names
 from omnirank.data.text_source import LineBlocks, TextSource
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from omnirank.core.closest import did_you_mean
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
+from omnirank.core.suggestions import did_you_mean
 from omnirank.data.arff import read_arff
 from omnirank.data.clus_settings import ClusSettings, read_clus_settings
 from omnirank.data.column_choice import ColumnChoice, similar_columns

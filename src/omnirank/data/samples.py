@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omnirank.core.closest import did_you_mean
 from omnirank.core.errors import ParameterError
+from omnirank.core.suggestions import did_you_mean
 from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
 from omnirank.data.target import Target

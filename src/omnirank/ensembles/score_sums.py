@@ -9,10 +9,10 @@ import numpy as np
 
 from omnirank.core.accumulators import MeanAccumulator
 from omnirank.core.parallel import run_parallel
-from omnirank.ensembles.loss_parts import ErrorMeasure
-from omnirank.ensembles.losses import error_measure
+from omnirank.ensembles.error_parts import ErrorMeasure
 from omnirank.ensembles.plan import Plan
 from omnirank.ensembles.score_table import SCORES, FeatureScores, ScoredTree, ScoreOptions
+from omnirank.ensembles.target_errors import error_measure
 
 __all__ = ["ScoreSums", "TreeScorer", "mean_scores"]
 

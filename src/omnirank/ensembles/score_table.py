@@ -14,7 +14,7 @@ from omnirank.core.errors import ParameterError
 from omnirank.core.registry import imported
 
 if TYPE_CHECKING:
-    from omnirank.ensembles.loss_parts import ErrorMeasure
+    from omnirank.ensembles.error_parts import ErrorMeasure
     from omnirank.ensembles.plan import Plan
 
 __all__ = ["SCORES", "FeatureScores", "Score", "ScoreOptions", "ScoredTree", "computed_scores", "get_score"]

@@ -10,7 +10,7 @@ from scipy import sparse
 from omnirank.core.seeds import kernel_seed
 from omnirank.core.variances import centred_for_sums
 from omnirank.data.table import is_sparse
-from omnirank.ensembles.loss_parts import ErrorGrowth, OutOfBag
+from omnirank.ensembles.error_parts import ErrorGrowth, OutOfBag
 from omnirank.ensembles.plan import Plan
 from omnirank.ensembles.score_table import FeatureScores, ScoredTree
 from omnirank.tasks.columns import ClusteringColumns
@@ -140,7 +140,7 @@ def relative_growth(found: ErrorGrowth) -> FeatureScores:
     Examples
     --------
     >>> import numpy as np
-    >>> from omnirank.ensembles.loss_parts import ErrorGrowth
+    >>> from omnirank.ensembles.error_parts import ErrorGrowth
     >>> from omnirank.ensembles.scores import relative_growth
     >>> relative_growth(ErrorGrowth(0.25, np.array([0.5, 0.0]))).row
     array([2., 0.])

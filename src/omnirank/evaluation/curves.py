@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.frozen import frozen_floats
+from omnirank.core.immutable import frozen_floats
 from omnirank.data.dataset import Dataset
 from omnirank.evaluation.alignment import ranking_for
 from omnirank.evaluation.evaluate import evaluate

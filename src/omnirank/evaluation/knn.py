@@ -13,7 +13,7 @@ from omnirank.core.variances import column_units
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Table
 from omnirank.data.target import Target
-from omnirank.neighbors.cells import feature_ranges
+from omnirank.neighbors.mixed_distances import feature_ranges
 from omnirank.neighbors.ml_knn import ml_knn_probabilities, other_neighbors
 from omnirank.neighbors.weighted_knn import neighbor_means, ranking_weights, weighted_neighbors
 from omnirank.tasks import PrototypeColumns, get_task

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.errors import MissingDependencyError
-from omnirank.neighbors.cells import Cells
+from omnirank.neighbors.mixed_distances import Cells
 
 __all__ = ["ApproximateNeighbors"]
 

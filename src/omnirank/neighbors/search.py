@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.neighbors.cells import Cells
-from omnirank.neighbors.words import WordCells, fit_words
+from omnirank.neighbors.int16_cells import WordCells, fit_words
+from omnirank.neighbors.mixed_distances import Cells
 
 __all__ = ["NeighborSearch"]
 
@@ -42,7 +42,7 @@ class NeighborSearch:
     --------
     >>> import numpy as np
     >>> from omnirank.data.table import Table
-    >>> from omnirank.neighbors.cells import table_cells
+    >>> from omnirank.neighbors.mixed_distances import table_cells
     >>> from omnirank.neighbors.search import NeighborSearch
     >>> cells = table_cells(Table.from_numeric(np.array([[0.0], [1.0], [3.0], [4.0]])))
     >>> ids, distances = NeighborSearch(cells).nearest(np.array([0, 2]), 2)
@@ -142,7 +142,7 @@ class NeighborSearch:
         candidates = np.empty((len(sought.ids), self.n_groups, n), np.int32)
         rough = np.empty(candidates.shape, np.float32 if precision == np.int16 else precision)
         if precision == np.int16:
-            from omnirank.neighbors.kernels.words import search_words
+            from omnirank.neighbors.kernels.int16_search import search_words
 
             search_words(sought, blocks.blocks, blocks.groups, blocks.unit, candidates, rough)
             return candidates, rough, blocks.error

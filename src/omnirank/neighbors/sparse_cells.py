@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.data.table import Table
-from omnirank.neighbors.cells import Cells, feature_ranges, table_cells
+from omnirank.neighbors.mixed_distances import Cells, feature_ranges, table_cells
 from omnirank.neighbors.search import NeighborSearch
 
 __all__ = ["SparseCells", "SparseSearch", "cells_of", "search_among", "sparse_cells"]

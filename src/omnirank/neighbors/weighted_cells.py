@@ -11,7 +11,7 @@ from scipy import sparse
 
 from omnirank.core.parallel import run_parallel
 from omnirank.data.table import Table
-from omnirank.neighbors.cells import feature_ranges
+from omnirank.neighbors.mixed_distances import feature_ranges
 
 __all__ = ["DenseExamples", "Rough", "SparseExamples", "weighted_examples"]
 

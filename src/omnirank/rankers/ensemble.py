@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.frozen import frozen_json
 from omnirank.core.given import check_number
+from omnirank.core.immutable import frozen_json
 from omnirank.core.log import logger
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import SeedRanges, root_entropy
@@ -21,11 +21,11 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import data_fingerprint
 from omnirank.ensembles.convergence import MOST_TREES, grown_sums
 from omnirank.ensembles.feature_weights import check_feature_weights, resolve_feature_weights
-from omnirank.ensembles.losses import check_error
 from omnirank.ensembles.plan import GrowingRules, Plan, make_plan
 from omnirank.ensembles.score_sums import ScoreSums, TreeScorer
 from omnirank.ensembles.score_table import ScoreOptions, computed_scores, get_score
 from omnirank.ensembles.supervision import Supervision, check_supervision, labelled_part, resolve_supervision
+from omnirank.ensembles.target_errors import check_error
 from omnirank.rankers.base import BaseRanker
 
 __all__ = ["EnsembleRanker"]

@@ -18,9 +18,9 @@ from omnirank.core.target_scores import TargetScores
 from omnirank.data.dataset import Dataset
 from omnirank.data.task_registry import TASKS, TaskNames
 from omnirank.neighbors.approximate import ApproximateNeighbors
-from omnirank.neighbors.cells import table_cells
+from omnirank.neighbors.cached_search import StoredNeighbors
+from omnirank.neighbors.mixed_distances import table_cells
 from omnirank.neighbors.sparse_cells import cells_of, search_among
-from omnirank.neighbors.stored import StoredNeighbors
 from omnirank.rankers.base import BaseRanker
 from omnirank.relief.choice import cross_validated_losses
 from omnirank.relief.influence import influences, nearest_labelled

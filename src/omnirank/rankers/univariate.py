@@ -10,7 +10,7 @@ import numpy as np
 from omnirank.core.parallel import run_parallel
 from omnirank.core.ranking import Ranking
 from omnirank.data.dataset import Dataset
-from omnirank.rankers._explained import Block, explained_shares, feature_blocks, target_blocks
+from omnirank.rankers._explained_variance import Block, explained_shares, feature_blocks, target_blocks
 from omnirank.rankers.base import BaseRanker
 from omnirank.tasks import get_task
 

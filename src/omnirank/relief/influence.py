@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from omnirank.core.parallel import run_parallel
-from omnirank.neighbors.cells import Cells
+from omnirank.neighbors.mixed_distances import Cells
 from omnirank.neighbors.sparse_cells import SparseCells, search_among
 
 __all__ = ["influences", "nearest_labelled"]

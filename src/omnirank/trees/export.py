@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from omnirank.trees.wording import TreeWords, words_of
+from omnirank.trees.tree_text import TreeWords, words_of
 
 __all__ = ["export_graphviz", "export_text"]
 

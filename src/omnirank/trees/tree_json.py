@@ -13,7 +13,7 @@ from omnirank.core.own_json import check_heading, own_heading, parsed_json
 from omnirank.data.table import is_sparse
 from omnirank.trees.tree import Tree
 from omnirank.trees.tree_document import tree_of_document
-from omnirank.trees.wording import words_of
+from omnirank.trees.tree_text import words_of
 
 __all__ = ["export_json", "tree_from_json"]
 

@@ -10,8 +10,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from omnirank.core.closest import did_you_mean
 from omnirank.core.errors import OmnirankError, ParameterError
+from omnirank.core.suggestions import did_you_mean
 
 __all__ = [
     "counts",

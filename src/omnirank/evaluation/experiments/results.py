@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from omnirank.core.closest import did_you_mean
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.ranking import Ranking
+from omnirank.core.suggestions import did_you_mean
 from omnirank.evaluation.experiments.schema import damaged
 from omnirank.evaluation.experiments.store import Member, Store
 from omnirank.evaluation.experiments.stored import STUDY_LISTS, check_study_facts

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.neighbors.cells import Cells
+from omnirank.neighbors.mixed_distances import Cells
 
 __all__ = ["WordCells", "fit_words"]
 
@@ -55,8 +55,8 @@ class WordCells:
 
     def rows(self, rows: np.ndarray) -> Any:
         """Return the given examples, padded to whole tiles."""
+        from omnirank.neighbors.kernels.int16_search import Words
         from omnirank.neighbors.kernels.tile import ROWS
-        from omnirank.neighbors.kernels.words import Words
 
         padded = np.zeros(-(-len(rows) // ROWS) * ROWS, np.int64)
         padded[: len(rows)] = rows
@@ -65,7 +65,7 @@ class WordCells:
         return Words(self._pairs[padded], self._sums[padded], self._offsets[padded], own)
 
     def _in_blocks(self, members: list[np.ndarray]) -> tuple[Any, np.ndarray]:
-        from omnirank.neighbors.kernels.words import WIDTH, Words
+        from omnirank.neighbors.kernels.int16_search import WIDTH, Words
 
         parts = [
             (group, numbers[start : start + WIDTH])

@@ -20,7 +20,7 @@ def frozen_floats(values: Any, what: str) -> np.ndarray:
 
     Examples
     --------
-    >>> from omnirank.core.frozen import frozen_floats
+    >>> from omnirank.core.immutable import frozen_floats
     >>> frozen_floats([1, 2.5], "scores").flags.writeable
     False
     """
@@ -41,7 +41,7 @@ def frozen_names(names: Any, what: str) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> from omnirank.core.frozen import frozen_names
+    >>> from omnirank.core.immutable import frozen_names
     >>> frozen_names(["a", "b"], "feature")
     ('a', 'b')
     """
@@ -67,7 +67,7 @@ def frozen_json(value: Any, what: str) -> Any:
 
     Examples
     --------
-    >>> from omnirank.core.frozen import frozen_json
+    >>> from omnirank.core.immutable import frozen_json
     >>> frozen_json({"influence": [0.0, 1.0]}, "parameters")
     mappingproxy({'influence': (0.0, 1.0)})
     """
@@ -97,7 +97,7 @@ def thawed_json(value: Any) -> Any:
 
     Examples
     --------
-    >>> from omnirank.core.frozen import frozen_json, thawed_json
+    >>> from omnirank.core.immutable import frozen_json, thawed_json
     >>> thawed_json(frozen_json({"influence": (0.0, 1.0)}, "parameters"))
     {'influence': [0.0, 1.0]}
     """

@@ -11,14 +11,14 @@ from scipy import sparse
 from omnirank.core.errors import ParameterError
 from omnirank.data.table import is_sparse
 from omnirank.data.task_registry import TASKS, TaskNames
-from omnirank.ensembles.feature_losses import (
+from omnirank.ensembles.error_parts import ErrorGrowth, ErrorMeasure, OutOfBag
+from omnirank.ensembles.feature_errors import (
     feature_errors,
     majority_levels,
     mixed_errors,
     true_levels,
     weighted_impurities,
 )
-from omnirank.ensembles.loss_parts import ErrorGrowth, ErrorMeasure, OutOfBag
 from omnirank.ensembles.plan import Plan
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.prototypes import node_means
@@ -43,7 +43,7 @@ def check_error(error: str, task: str | None = None) -> None:
 
     Examples
     --------
-    >>> from omnirank.ensembles.losses import check_error
+    >>> from omnirank.ensembles.target_errors import check_error
     >>> check_error("rrmse", "classification")
     Traceback (most recent call last):
     omnirank.core.errors.ParameterError: permutation_error='rrmse' is for regression, ... not for classification
@@ -81,7 +81,7 @@ def _target_measure(plan: Plan, error: str, per_target: bool) -> ErrorMeasure:
     if plan.task.kind != "labels":
         return _column_errors(plan, error)
     if error == "auprc":
-        from omnirank.ensembles.recall import recall_errors
+        from omnirank.ensembles.auprc_error import recall_errors
 
         return recall_errors(plan, per_target)
     if columns.n_variables <= _MOST_LABEL_COLUMNS:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.data.table import is_sparse
-from omnirank.ensembles.loss_parts import ErrorGrowth, ErrorMeasure, OutOfBag
+from omnirank.ensembles.error_parts import ErrorGrowth, ErrorMeasure, OutOfBag
 from omnirank.ensembles.plan import Plan
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.prototypes import node_means
@@ -38,7 +38,7 @@ class FeatureErrors:
 
     def growth(self, case: OutOfBag) -> ErrorGrowth:
         """Return the error of a tree and its growth."""
-        from omnirank.ensembles.kernels.feature_loss import FeatureLoss
+        from omnirank.ensembles.kernels.feature_errors import FeatureLoss
         from omnirank.ensembles.kernels.permutation import permutation_losses
 
         means, node_row = node_means(case.grown, self.columns)

@@ -16,7 +16,7 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
 
     Examples
     --------
-    >>> from omnirank.core.closest import did_you_mean
+    >>> from omnirank.core.suggestions import did_you_mean
     >>> did_you_mean("parameter", ["parameters", "grid"]), did_you_mean("x", ["parameters"])
     (" (did you mean 'parameters'?)", '')
     >>> did_you_mean("score", ["importance", "n_trees"])

@@ -44,7 +44,7 @@ def parse_floats(data: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.n
     Examples
     --------
     >>> import numpy as np
-    >>> from omnirank.data.spans import parse_floats
+    >>> from omnirank.data.byte_parsing import parse_floats
     >>> data = np.frombuffer(b"1.5,?,2;", np.uint8)
     >>> parse_floats(data, np.array([0, 4, 6]), np.array([3, 5, 7]))
     array([1.5, nan, 2. ])
@@ -127,7 +127,7 @@ class Domain:
     Examples
     --------
     >>> import numpy as np
-    >>> from omnirank.data.spans import Domain
+    >>> from omnirank.data.byte_parsing import Domain
     >>> data = np.frombuffer(b"no,?,yes;", np.uint8)
     >>> Domain(("yes", "no")).codes(data, np.array([0, 3, 5]), np.array([2, 4, 8]))
     array([ 1, -1,  0], dtype=int32)

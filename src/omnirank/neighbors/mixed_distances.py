@@ -95,7 +95,7 @@ class Cells:
         --------
         >>> import numpy as np
         >>> from omnirank.data.table import Table
-        >>> from omnirank.neighbors.cells import table_cells
+        >>> from omnirank.neighbors.mixed_distances import table_cells
         >>> cells = table_cells(Table.from_numeric(np.array([[0.0], [5.0], [np.nan], [4.0]])))
         >>> cells.distances(np.array([0, 0, 2]), np.array([1, 2, 3])).ravel().tolist()
         [1.0, 1.0, 0.8]

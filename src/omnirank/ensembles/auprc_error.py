@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from omnirank.ensembles.loss_parts import ErrorGrowth, OutOfBag
-from omnirank.ensembles.losses import label_sets
+from omnirank.ensembles.error_parts import ErrorGrowth, OutOfBag
 from omnirank.ensembles.plan import Plan
+from omnirank.ensembles.target_errors import label_sets
 from omnirank.trees.prototypes import node_means
 
 __all__ = ["recall_errors"]
@@ -30,7 +30,7 @@ class _RecallErrors:
 
     def growth(self, case: OutOfBag) -> ErrorGrowth:
         """Return the area of a tree and by how much it falls."""
-        from omnirank.ensembles.kernels.recall import permutation_moves
+        from omnirank.ensembles.kernels.auprc_error import permutation_moves
 
         moves = permutation_moves(case.tests, self.plan.coded.routing, case.order)
         n_known, n_positive = self._pairs(case.order.rows)
@@ -65,7 +65,7 @@ class _RecallErrors:
         n_known: np.ndarray,
         n_positive: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:
-        from omnirank.ensembles.kernels.recall import Curves, Sets, permuted_areas
+        from omnirank.ensembles.kernels.auprc_error import Curves, Sets, permuted_areas
 
         groups, group_starts = _groups(curve_of[cells.indices], cells.data, len(n_known))
         sizes = np.where(node_row >= 0, np.diff(cells.indptr)[np.maximum(node_row, 0)], 0)
@@ -82,7 +82,7 @@ def _groups(curve: np.ndarray, values: np.ndarray, n_curves: int) -> tuple[np.nd
     Examples
     --------
     >>> import numpy as np
-    >>> from omnirank.ensembles.recall import _groups
+    >>> from omnirank.ensembles.auprc_error import _groups
     >>> groups, starts = _groups(np.array([0, 1, 0, 0]), np.array([0.2, 0.9, 0.7, 0.2]), 2)
     >>> groups.tolist(), starts.tolist()
     ([1, 3, 0, 1], [0, 3, 5])

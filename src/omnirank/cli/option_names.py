@@ -60,7 +60,7 @@ def in_options(text: str, options: Collection[str] | None = None, typed: Collect
 
     Examples
     --------
-    >>> from omnirank.cli.wording import in_options
+    >>> from omnirank.cli.option_names import in_options
     >>> in_options("n_trees='many': give a number; bootstrap=None is fine", ["--trees"], [])
     '--trees many: give a number; bootstrap=None is fine'
     """

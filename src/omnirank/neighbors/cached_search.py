@@ -30,9 +30,9 @@ class StoredNeighbors:
     --------
     >>> import numpy as np
     >>> from omnirank.data.table import Table
-    >>> from omnirank.neighbors.cells import table_cells
+    >>> from omnirank.neighbors.mixed_distances import table_cells
     >>> from omnirank.neighbors.search import NeighborSearch
-    >>> from omnirank.neighbors.stored import StoredNeighbors
+    >>> from omnirank.neighbors.cached_search import StoredNeighbors
     >>> cells = table_cells(Table.from_numeric(np.array([[0.0], [1.0], [3.0], [4.0]])))
     >>> StoredNeighbors(NeighborSearch(cells), 3).nearest(np.array([0, 2]), 2)[0][:, 0].tolist()
     [[1, 2], [3, 1]]
