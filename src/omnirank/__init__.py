@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from omnirank import datasets, errors
-    from omnirank.core.comparison import compare
+    from omnirank.core.comparison import compare_rankings
     from omnirank.core.ranking import Ranking
     from omnirank.core.registry import make_ranker, methods
     from omnirank.data.arff_write import write_arff
@@ -61,7 +61,7 @@ _WHERE = {
     "UniformRanker": "omnirank.rankers.baselines",
     "UnivariateRanker": "omnirank.rankers.univariate",
     "check_store": "omnirank.evaluation.experiments.checking",
-    "compare": "omnirank.core.comparison",
+    "compare_rankings": "omnirank.core.comparison",
     "compare_methods": "omnirank.evaluation.statistics",
     "evaluate": "omnirank.evaluation.evaluate",
     "export_graphviz": "omnirank.trees.export",
@@ -97,8 +97,8 @@ __all__ = [
     "UnivariateRanker",
     "__version__",
     "check_store",
-    "compare",
     "compare_methods",
+    "compare_rankings",
     "datasets",
     "errors",
     "evaluate",

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from omnirank.core.comparison import compare, fuzzy_jaccard, jaccard_index, kuncheva_index
+from omnirank.core.comparison import compare_rankings, fuzzy_jaccard, jaccard_index, kuncheva_index
 from omnirank.core.ranking import Ranking
 from omnirank.errors import DataError, ParameterError
 from reference import core_comparison as reference
@@ -59,7 +59,7 @@ def test_fuzzy_jaccard_refuses_negative_scores_and_other_shapes():
 @given(st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=1, max_size=12))
 def test_correlations_agree_with_their_definitions(pair):
     a, b = zip(*pair, strict=True)
-    comparison = compare(ranking(a), ranking(b))
+    comparison = compare_rankings(ranking(a), ranking(b))
     np.testing.assert_allclose(comparison.kendall, reference.kendall_tau_b(a, b), atol=1e-12)
     np.testing.assert_allclose(comparison.spearman, reference.spearman(a, b), atol=1e-12)
 
@@ -69,7 +69,7 @@ def test_top_k_measures_agree_with_their_definitions(pair, data):
     a, b = zip(*pair, strict=True)
     n = len(a)
     k = data.draw(st.integers(1, n))
-    comparison = compare(ranking(a), ranking(b), k=k)
+    comparison = compare_rankings(ranking(a), ranking(b), k=k)
     common = len(reference.top(a, k) & reference.top(b, k))
     assert comparison.jaccard == pytest.approx(common / (2 * k - common))
     expected = 1 if k == n else (common * n - k * k) / (k * (n - k))
@@ -84,7 +84,7 @@ def test_rankings_are_aligned_by_name(pair, random):
     shuffled = list(range(len(a)))
     random.shuffle(shuffled)
     other = ranking([b[i] for i in shuffled], [names[i] for i in shuffled])
-    straight, aligned = compare(ranking(a), ranking(b)), compare(ranking(a), other)
+    straight, aligned = compare_rankings(ranking(a), ranking(b)), compare_rankings(ranking(a), other)
     np.testing.assert_array_equal(straight.fuji, aligned.fuji)
     np.testing.assert_equal(straight.to_dict(), aligned.to_dict())
 
@@ -92,32 +92,32 @@ def test_rankings_are_aligned_by_name(pair, random):
 @pytest.mark.parametrize(("n", "k"), [(1, 1), (2, 2), (4, 2), (5, 3), (9, 3), (10, 4), (100, 10)])
 def test_default_k_is_the_square_root_rounded_up(n, k):
     a = ranking(np.arange(n))
-    assert compare(a, a).k == k
+    assert compare_rankings(a, a).k == k
 
 
 def test_negative_scores_count_as_zero_in_the_fuzzy_index_only():
     a, b = ranking([2.0, -1.0, -2.0]), ranking([2.0, -2.0, -1.0])
-    comparison = compare(a, b, k=2)
+    comparison = compare_rankings(a, b, k=2)
     np.testing.assert_array_equal(comparison.fuji, [1, 1, 1])
     assert comparison.jaccard == pytest.approx(1 / 3)
     assert comparison.spearman == pytest.approx(0.5)
 
 
 def test_equal_scores_have_no_correlation():
-    comparison = compare(ranking([1.0, 1.0, 1.0]), ranking([1.0, 2.0, 3.0]))
+    comparison = compare_rankings(ranking([1.0, 1.0, 1.0]), ranking([1.0, 2.0, 3.0]))
     assert math.isnan(comparison.spearman)
     assert math.isnan(comparison.kendall)
 
 
 def test_different_features_are_named():
     with pytest.raises(DataError, match=r"1 only in the first \(such as 'b'\) and 2 only in the second"):
-        compare(ranking([1, 2], ["a", "b"]), ranking([1, 2, 3], ["a", "c", "d"]))
+        compare_rankings(ranking([1, 2], ["a", "b"]), ranking([1, 2, 3], ["a", "c", "d"]))
 
 
 @pytest.mark.parametrize("k", [0, 3, -1, 1.5, True, "2"])
 def test_k_out_of_range_is_refused(k):
     with pytest.raises(ParameterError, match="k must be"):
-        compare(ranking([1, 2]), ranking([1, 2]), k=k)
+        compare_rankings(ranking([1, 2]), ranking([1, 2]), k=k)
 
 
 def test_set_measures():
@@ -141,4 +141,4 @@ def test_compare_wants_rankings():
     with pytest.raises(
         TypeError, match="compare takes two of Ranking, not list: a fitted ranker has its own in ranking_"
     ):
-        compare(ranking([1.0, 0.5]), [1.0, 0.5])
+        compare_rankings(ranking([1.0, 0.5]), [1.0, 0.5])

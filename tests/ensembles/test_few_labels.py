@@ -12,7 +12,7 @@ import omnirank as om
 from omnirank.core.seeds import root_entropy
 from omnirank.ensembles import supervision
 from omnirank.ensembles.pct_clusterer import best_tests
-from omnirank.ensembles.plan import GrowingRules, Plan, make_plan
+from omnirank.ensembles.plan import GrowingPlan, GrowingRules, make_plan
 from omnirank.ensembles.scores import out_of_bag
 from omnirank.ensembles.supervision import _compared, resolve_supervision
 from omnirank.ensembles.target_errors import error_measure
@@ -296,8 +296,10 @@ def test_pairs_of_trees_continue_merge_and_have_permutation_scores():
 @pytest.mark.parametrize("n_trees", [1, 11, 12, 30, 60, 100])
 def test_choosing_grows_no_more_trees_on_all_examples_than_the_ensemble(n_trees, monkeypatch):
     grown = []
-    grow = Plan.grow
-    monkeypatch.setattr(Plan, "grow", lambda plan, *args: grown.append(plan.rules.supervision) or grow(plan, *args))
+    grow = GrowingPlan.grow
+    monkeypatch.setattr(
+        GrowingPlan, "grow", lambda plan, *args: grown.append(plan.rules.supervision) or grow(plan, *args)
+    )
     data = clusters(n=60)
     ranker = om.EnsembleRanker(n_trees=n_trees, max_depth=2, random_state=0).fit(data)
     on_all_examples = [w for w in grown if w < 1]

@@ -218,7 +218,7 @@ def test_stability():
     assert informed.means["kuncheva"] > blind.means["kuncheva"]
     first = informed.pairs.iloc[0]
     rankings = evaluate_folds(om.UnivariateRanker(), data, folds, 5).rankings
-    assert first["spearman"] == om.compare(rankings[first["first"]], rankings[first["second"]], 2).spearman
+    assert first["spearman"] == om.compare_rankings(rankings[first["first"]], rankings[first["second"]], 2).spearman
     assert informed.means["spearman"] == pytest.approx(informed.pairs["spearman"].mean())
     assert informed.top_counts["x1"] == 4
     with pytest.raises(ValueError, match="at least two"):

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from omnirank.core.comparison import compare
+from omnirank.core.comparison import compare_rankings
 from omnirank.core.ranking import Ranking
 from omnirank.errors import DataError, ParameterError
 from omnirank.plots import plot_fuji, plot_ranking, score_map
@@ -59,7 +59,7 @@ def test_given_axes_are_used_and_pyplot_is_not():
     assert plot_ranking(ranking(3), ax=ax, title="mine") is ax
     assert ax.get_title(loc="left") == "mine"
     assert score_map(np.arange(4.0), (2, 2), ax=ax) is ax
-    assert plot_fuji(compare(ranking(3), ranking(3)), ax=ax) is ax
+    assert plot_fuji(compare_rankings(ranking(3), ranking(3)), ax=ax) is ax
     code = (
         "import sys, omnirank.plots\n"
         "from omnirank.core.ranking import Ranking\n"
@@ -85,13 +85,13 @@ def test_score_map_is_row_by_row_and_clips_below_zero():
 def test_fuji_curves():
     a = ranking(40)
     b = Ranking(a.names, a.scores[::-1], "relief")
-    comparisons = [compare(a, b), compare(a, a)]
+    comparisons = [compare_rankings(a, b), compare_rankings(a, a)]
     ax = plot_fuji(comparisons, labels=["other", "same"])
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), comparisons[0].fuji)
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
     assert texts == [f"other, area {comparisons[0].fuji_area:.3f}", "same, area 1.000"]
     assert drawn(ax)
-    assert drawn(plot_fuji(compare(ranking(1), ranking(1))))
+    assert drawn(plot_fuji(compare_rankings(ranking(1), ranking(1))))
 
 
 def test_impossible_figures_are_refused():
@@ -100,4 +100,4 @@ def test_impossible_figures_are_refused():
     with pytest.raises(ParameterError, match="k must be"):
         plot_ranking(ranking(2), k=0)
     with pytest.raises(ParameterError, match="1 labels for 2"):
-        plot_fuji([compare(ranking(2), ranking(2))] * 2, labels=["one"])
+        plot_fuji([compare_rankings(ranking(2), ranking(2))] * 2, labels=["one"])

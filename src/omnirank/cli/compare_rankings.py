@@ -29,10 +29,10 @@ def compare_rankings(
     csv: CsvOption = False,
 ) -> None:
     """Compare two rankings of the same features."""
-    from omnirank.core.comparison import compare
+    from omnirank.core.comparison import compare_rankings
     from omnirank.core.ranking import Ranking
 
-    found = compare(Ranking.load(first), Ranking.load(second), k).to_dict()
+    found = compare_rankings(Ranking.load(first), Ranking.load(second), k).to_dict()
     if csv:
         figures(("measure", "value"), sorted(found.items()))
         return

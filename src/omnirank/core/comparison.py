@@ -14,12 +14,12 @@ from omnirank.core.errors import DataError, DataTypeError, ParameterError
 from omnirank.core.immutable import frozen_floats
 from omnirank.core.ranking import Ranking
 
-__all__ = ["RankingComparison", "compare", "fuzzy_jaccard", "jaccard_index", "kuncheva_index"]
+__all__ = ["RankingComparison", "compare_rankings", "fuzzy_jaccard", "jaccard_index", "kuncheva_index"]
 
 
 @dataclass(frozen=True, eq=False)
 class RankingComparison:
-    """Agreement of two rankings, as `compare` returns it; 1 means that they agree fully.
+    """Agreement of two rankings, as `compare_rankings` returns it; 1 means that they agree fully.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class RankingComparison:
         return {name: getattr(self, name) for name in names}
 
 
-def compare(a: Ranking, b: Ranking, k: int | None = None) -> RankingComparison:
+def compare_rankings(a: Ranking, b: Ranking, k: int | None = None) -> RankingComparison:
     """Compare two rankings of the same features.
 
     Parameters
@@ -73,11 +73,11 @@ def compare(a: Ranking, b: Ranking, k: int | None = None) -> RankingComparison:
 
     Examples
     --------
-    >>> from omnirank.core.comparison import compare
+    >>> from omnirank.core.comparison import compare_rankings
     >>> from omnirank.core.ranking import Ranking
     >>> a = Ranking(["a", "b", "c"], [4.0, 2.0, 1.0], "genie3")
     >>> b = Ranking(["a", "b", "c"], [3.0, 6.0, 3.0], "relief")
-    >>> comparison = compare(a, b, k=1)
+    >>> comparison = compare_rankings(a, b, k=1)
     >>> comparison.fuji.tolist()
     [0.5, 1.0, 1.0]
     >>> comparison.jaccard, comparison.kuncheva, comparison.spearman
@@ -86,7 +86,9 @@ def compare(a: Ranking, b: Ranking, k: int | None = None) -> RankingComparison:
     for given in (a, b):
         if not isinstance(given, Ranking):
             kind = type(given).__name__
-            raise DataTypeError(f"compare takes two of Ranking, not {kind}: a fitted ranker has its own in ranking_")
+            raise DataTypeError(
+                f"compare_rankings takes two of Ranking, not {kind}: a fitted ranker has its own in ranking_"
+            )
     scores_a, scores_b = a.scores, _aligned_scores(a, b)
     n = len(scores_a)
     k = math.isqrt(n - 1) + 1 if k is None else k

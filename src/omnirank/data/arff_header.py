@@ -12,7 +12,7 @@ from omnirank.core.errors import DataError, FileFormatError
 from omnirank.data.arff_dates import DEFAULT_DATE_FORMAT, date_reader
 from omnirank.data.arff_tokens import TokenError, read_token, split_cells
 from omnirank.data.duplicate_names import DUPLICATES_HINT, numbered
-from omnirank.data.hierarchical_attribute import LabelSets, declare_labels
+from omnirank.data.hierarchical_attribute import HierarchicalAttribute, declare_labels
 
 __all__ = ["Attribute", "Header", "HeaderOptions", "parse_header"]
 
@@ -58,7 +58,7 @@ class Attribute:
         Declared values of a nominal attribute.
     to_seconds : callable or None
         Reads the values of a date attribute.
-    labels : LabelSets or None
+    labels : HierarchicalAttribute or None
         The hierarchy of a hierarchical attribute.
     """
 
@@ -66,7 +66,7 @@ class Attribute:
     kind: str
     levels: tuple[str, ...] | None = None
     to_seconds: Callable[[str], float] | None = None
-    labels: LabelSets | None = None
+    labels: HierarchicalAttribute | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from omnirank.data.hierarchical_attribute import LabelSets
+from omnirank.data.hierarchical_attribute import HierarchicalAttribute
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Table
 
@@ -37,7 +37,7 @@ class Content:
         Numeric columns that hold integers only and were not declared.
     texts : mapping of str to ndarray of object
         Cells (str, or None where missing) of each string and key column.
-    labels : LabelSets or None
+    labels : HierarchicalAttribute or None
         The hierarchical attribute: its hierarchy and the label set of each row.
     label_order : Hierarchy or None
         Hierarchy of the default target's 0/1 columns, where the file knows one.
@@ -72,7 +72,7 @@ class Content:
     declared: bool
     integers: frozenset[str] = frozenset()
     texts: Mapping[str, np.ndarray] = field(default_factory=lambda: MappingProxyType({}))
-    labels: LabelSets | None = None
+    labels: HierarchicalAttribute | None = None
     label_order: Hierarchy | None = None
     target: tuple[str, ...] = ()
     task: str = "auto"

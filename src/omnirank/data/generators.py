@@ -14,7 +14,7 @@ import numpy as np
 from omnirank.core.errors import ParameterError
 from omnirank.data.dataset import Dataset
 from omnirank.data.generators_features import (
-    Plan,
+    FeaturePlan,
     Relevance,
     build_features,
     check_count,
@@ -66,7 +66,7 @@ def make_regression(n_examples: int = 200, **options: Unpack[TargetOptions]) -> 
     >>> int(relevance.relevant.sum())
     3
     """
-    draw = Draw(Plan(n_examples, **options))
+    draw = Draw(FeaturePlan(n_examples, **options))
     return draw.dataset("regression", draw.scores(1))
 
 
@@ -106,7 +106,7 @@ def make_multi_target_regression(
     (('y1', 'y2'), 100)
     """
     check_count("n_targets", n_targets, 1)
-    draw = Draw(Plan(n_examples, **options))
+    draw = Draw(FeaturePlan(n_examples, **options))
     scores = draw.scores(n_targets)
     return draw.dataset("multi-target-regression", scores, missing_targets=missing_targets)
 
@@ -140,7 +140,7 @@ def make_classification(
     {'c1': 30, 'c2': 30, 'c3': 30}
     """
     check_count("n_classes", n_classes, 2)
-    draw = Draw(Plan(n_examples, **options))
+    draw = Draw(FeaturePlan(n_examples, **options))
     codes = draw_classes(draw.scores(1), [n_classes], draw.rng)
     return draw.dataset("classification", codes, class_names([n_classes]))
 
@@ -190,7 +190,7 @@ def make_multi_target_classification(
         check_count("n_classes", count, 2)
     if len(counts) != n_targets:
         raise ParameterError(f"n_classes={n_classes!r}: give one number a target, n_targets={n_targets}")
-    draw = Draw(Plan(n_examples, **options))
+    draw = Draw(FeaturePlan(n_examples, **options))
     codes = draw_classes(draw.scores(n_targets), counts, draw.rng)
     return draw.dataset("multi-target-classification", codes, class_names(counts), missing_targets)
 
@@ -237,7 +237,7 @@ def make_mixed_targets(
     check_count("n_numeric", n_numeric, 1)
     check_count("n_nominal", n_nominal, 1)
     check_count("n_classes", n_classes, 2)
-    draw = Draw(Plan(n_examples, **options))
+    draw = Draw(FeaturePlan(n_examples, **options))
     values = draw.scores(n_numeric + n_nominal)
     counts = [n_classes] * n_nominal
     values[:, n_numeric:] = draw_classes(values[:, n_numeric:], counts, draw.rng)
@@ -285,7 +285,7 @@ def make_multi_label(
     """
     check_count("n_labels", n_labels, 1)
     check_share("label_density", label_density, above=0, below=1)
-    draw = Draw(Plan(n_examples, **options))
+    draw = Draw(FeaturePlan(n_examples, **options))
     flat = Hierarchy.flat(range(1, n_labels + 1))
     values = draw_labels(draw.scores(n_labels), label_density, flat)
     return draw.dataset("multi-label", values, missing_targets=missing_targets)
@@ -338,7 +338,7 @@ def make_hierarchical_multi_label(
     """
     check_count("n_labels", n_labels, 1)
     check_share("label_density", label_density, above=0, below=1)
-    draw = Draw(Plan(n_examples, **options))
+    draw = Draw(FeaturePlan(n_examples, **options))
     if not isinstance(hierarchy, Hierarchy):
         if hierarchy not in ("tree", "dag"):
             raise ParameterError(f"hierarchy={hierarchy!r}: give 'tree', 'dag' or a Hierarchy")
@@ -380,7 +380,7 @@ def make_clusters(
     ('clustering', True, 20)
     """
     check_count("n_clusters", n_clusters, 2)
-    plan = Plan(n_examples, **options)
+    plan = FeaturePlan(n_examples, **options)
     for_signals, for_features = plan.streams(2)
     signals = cluster_signals(plan, n_clusters, for_signals)
     features, relevance = build_features(plan, signals, for_features)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.data.dataset import Dataset
-from omnirank.data.generators_features import Plan, Relevance, check_count, check_share
+from omnirank.data.generators_features import FeaturePlan, Relevance, check_count, check_share
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 
@@ -60,7 +60,7 @@ def make_friedman(
     [1, 1, 1, 1, 1, 0, 0, 0, 0, 0]
     """
     check_count("n_features", n_features, 5)
-    plan = Plan(
+    plan = FeaturePlan(
         n_examples,
         n_relevant=5,
         n_irrelevant=n_features - 5,
@@ -124,7 +124,7 @@ def make_xor(
     """
     check_count("n_interacting", n_interacting, 2, 20)
     check_share("noise", noise)
-    plan = Plan(
+    plan = FeaturePlan(
         n_examples,
         n_relevant=0,
         n_interacting=n_interacting,

@@ -18,7 +18,7 @@ from omnirank.core.seeds import root_entropy
 from omnirank.data.table import Levels, Table
 
 __all__ = [
-    "Plan",
+    "FeaturePlan",
     "Relevance",
     "Signals",
     "build_features",
@@ -81,7 +81,7 @@ class Relevance:
 
 
 @dataclass(frozen=True)
-class Plan:
+class FeaturePlan:
     """The parameters that all generators share, checked; `generators.make_regression` describes them."""
 
     n_examples: int
@@ -153,7 +153,7 @@ class Signals(NamedTuple):
     parity: np.ndarray
 
 
-def draw_signals(plan: Plan, rng: np.random.Generator) -> Signals:
+def draw_signals(plan: FeaturePlan, rng: np.random.Generator) -> Signals:
     """Return independent signals: normal relevant features (or rare words) and parities of -1 and 1."""
     relevant = rng.standard_normal((plan.n_examples, plan.n_relevant))
     if plan.sparse:
@@ -162,7 +162,7 @@ def draw_signals(plan: Plan, rng: np.random.Generator) -> Signals:
     return Signals(relevant, parity)
 
 
-def cluster_signals(plan: Plan, n_clusters: int, rng: np.random.Generator) -> Signals:
+def cluster_signals(plan: FeaturePlan, n_clusters: int, rng: np.random.Generator) -> Signals:
     """Return signals that depend on one of several equally large clusters, drawn for each example."""
     cluster = rng.permutation(np.arange(plan.n_examples) % n_clusters)
     centres = np.arange(n_clusters) - (n_clusters - 1) / 2
@@ -178,7 +178,7 @@ def cluster_signals(plan: Plan, n_clusters: int, rng: np.random.Generator) -> Si
     return Signals(relevant, parity)
 
 
-def build_features(plan: Plan, signals: Signals, rng: np.random.Generator) -> tuple[Table, Relevance]:
+def build_features(plan: FeaturePlan, signals: Signals, rng: np.random.Generator) -> tuple[Table, Relevance]:
     """Return the table of all features, in random order unless the plan says otherwise, and their roles."""
     roles = np.repeat(
         ("relevant", "interacting", "redundant", "irrelevant"),
@@ -200,7 +200,7 @@ def build_features(plan: Plan, signals: Signals, rng: np.random.Generator) -> tu
     return table, Relevance.of(roles[order])
 
 
-def _values(plan: Plan, signals: Signals, rng: np.random.Generator) -> np.ndarray:
+def _values(plan: FeaturePlan, signals: Signals, rng: np.random.Generator) -> np.ndarray:
     n = plan.n_examples
     groups = [_interacting(parity, size, rng) for parity, size in zip(signals.parity.T, plan.group_sizes, strict=True)]
     copies = signals.relevant[:, _sources(plan, rng)]
@@ -216,12 +216,12 @@ def _interacting(parity: np.ndarray, size: int, rng: np.random.Generator) -> np.
     return columns
 
 
-def _sources(plan: Plan, rng: np.random.Generator) -> np.ndarray:
+def _sources(plan: FeaturePlan, rng: np.random.Generator) -> np.ndarray:
     """Relevant feature that each redundant one copies: all in turn, in random order."""
     return rng.permutation(np.arange(plan.n_redundant) % max(1, plan.n_relevant))
 
 
-def _words(plan: Plan, signals: Signals, rng: np.random.Generator) -> Any:
+def _words(plan: FeaturePlan, signals: Signals, rng: np.random.Generator) -> Any:
     n = plan.n_examples
     copies = signals.relevant[:, _sources(plan, rng)]
     copies = copies * (rng.random(copies.shape) >= _COPY_NOISE)
@@ -234,7 +234,7 @@ def _words(plan: Plan, signals: Signals, rng: np.random.Generator) -> Any:
     return sparse.hstack([sparse.csc_array(signals.relevant), sparse.csc_array(copies), others], format="csc")
 
 
-def _missing(plan: Plan, n_features: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def _missing(plan: FeaturePlan, n_features: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     n_cells = plan.n_examples * n_features
     cells = rng.choice(n_cells, size=round(plan.missing_features * n_cells), replace=False)
     return np.divmod(cells, n_features)

@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any, TypedDict, TypeVar, cast
 
 from omnirank.data.dataset import Dataset
-from omnirank.data.generators_features import Plan, Relevance
+from omnirank.data.generators_features import FeaturePlan, Relevance
 
 __all__ = ["FeatureOptions", "TargetOptions", "with_features", "with_target"]
 
@@ -46,7 +46,7 @@ word_share : float in (0, 1)
 
 
 class FeatureOptions(TypedDict, total=False):
-    """Parameters of all generators; their defaults are those of `Plan`."""
+    """Parameters of all generators; their defaults are those of `FeaturePlan`."""
 
     n_relevant: int
     n_redundant: int
@@ -76,7 +76,7 @@ def _shared(options: type, text: str) -> Callable[[_Generator], _Generator]:
     def complete(function: _Generator) -> _Generator:
         written = inspect.signature(function)
         own = [p for p in written.parameters.values() if p.kind is not p.VAR_KEYWORD]
-        defaults = inspect.signature(Plan).parameters
+        defaults = inspect.signature(FeaturePlan).parameters
         shared = [defaults[name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for name in options.__annotations__]
         signature = written.replace(parameters=[*own, *shared])
 

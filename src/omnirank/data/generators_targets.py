@@ -10,7 +10,7 @@ from scipy import sparse
 
 from omnirank.core.errors import ParameterError
 from omnirank.data.dataset import Dataset
-from omnirank.data.generators_features import Plan, Relevance, build_features, check_share, draw_signals
+from omnirank.data.generators_features import FeaturePlan, Relevance, build_features, check_share, draw_signals
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Levels, default_names
 from omnirank.data.target import Target
@@ -28,7 +28,7 @@ class Draw:
     cells leave everything else as it was.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: FeaturePlan) -> None:
         self.plan = plan
         for_signals, self._for_features, self.rng, self._for_hiding = plan.streams(4)
         self.signals = draw_signals(plan, for_signals)

@@ -14,7 +14,7 @@ from omnirank.core.errors import DataError, ParameterError
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.hierarchy_build import unknown_label
 
-__all__ = ["HIERARCHY_KINDS", "LabelSets", "declare_labels"]
+__all__ = ["HIERARCHY_KINDS", "HierarchicalAttribute", "declare_labels"]
 
 HIERARCHY_KINDS = ("auto", "tree", "dag")
 
@@ -22,7 +22,7 @@ _ROOT = "root"
 
 
 @dataclass(frozen=True, eq=False)
-class LabelSets:
+class HierarchicalAttribute:
     """A hierarchical attribute and, once the rows are read, the label set of each.
 
     Parameters
@@ -62,14 +62,14 @@ class LabelSets:
                 raise unknown_label(name, self.hierarchy.labels)
         return names
 
-    def with_rows(self, rows: Sequence[tuple[str, ...] | None]) -> LabelSets:
+    def with_rows(self, rows: Sequence[tuple[str, ...] | None]) -> HierarchicalAttribute:
         """Return the attribute with the label sets of the rows."""
         return replace(self, rows=tuple(rows))
 
 
 def declare_labels(
     name: str, entries: Sequence[str], kind: str = "auto", separator: str = "/"
-) -> tuple[LabelSets, tuple[str, ...]]:
+) -> tuple[HierarchicalAttribute, tuple[str, ...]]:
     """Return the attribute that a list of paths or pairs declares, and notes about it.
 
     Parameters
@@ -96,11 +96,11 @@ def declare_labels(
         rooted = any(entry.startswith(_ROOT + separator) for entry in distinct)
         kind = "dag" if pairs and rooted else "tree"
     if kind == "tree":
-        return LabelSets(name, kind, Hierarchy.from_paths(distinct, separator)), tuple(notes)
+        return HierarchicalAttribute(name, kind, Hierarchy.from_paths(distinct, separator)), tuple(notes)
     edges = []
     for entry in distinct:
         parts = entry.split(separator)
         if len(parts) != 2 or not all(part.strip() for part in parts):
             raise DataError(f"{entry!r} is not a pair parent{separator}child, as a DAG needs it")
         edges.append((parts[0], parts[1]))
-    return LabelSets(name, kind, Hierarchy.from_edges(edges, root=_ROOT)), tuple(notes)
+    return HierarchicalAttribute(name, kind, Hierarchy.from_edges(edges, root=_ROOT)), tuple(notes)

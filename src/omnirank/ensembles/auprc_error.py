@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.ensembles.error_parts import ErrorGrowth, OutOfBag
-from omnirank.ensembles.plan import Plan
+from omnirank.ensembles.plan import GrowingPlan
 from omnirank.ensembles.target_errors import label_sets
 from omnirank.trees.prototypes import node_means
 
@@ -23,7 +23,7 @@ class _RecallErrors:
     Examples are not weighted: the curve counts pairs of examples and labels.
     """
 
-    plan: Plan
+    plan: GrowingPlan
     sets: Any  # csr (rows, labels): 1 where relevant, NaN where unknown
     only_present: bool
     per_target: bool
@@ -99,7 +99,7 @@ def _groups(curve: np.ndarray, values: np.ndarray, n_curves: int) -> tuple[np.nd
     return groups, starts
 
 
-def recall_errors(plan: Plan, per_target: bool) -> _RecallErrors:
+def recall_errors(plan: GrowingPlan, per_target: bool) -> _RecallErrors:
     """Return the error measure of a plan for label sets.
 
     For hierarchies, labels that no out-of-bag row has are left out of the curve, as in studies of hierarchical

@@ -9,7 +9,7 @@ import numpy as np
 
 from omnirank.data.table import is_sparse
 from omnirank.ensembles.error_parts import ErrorGrowth, ErrorMeasure, OutOfBag
-from omnirank.ensembles.plan import Plan
+from omnirank.ensembles.plan import GrowingPlan
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.prototypes import node_means
 from omnirank.trees.tree import one_leaf
@@ -28,7 +28,7 @@ class FeatureErrors:
     of examples only: their own values stay what prototypes are compared with.
     """
 
-    plan: Plan
+    plan: GrowingPlan
     columns: PrototypeColumns
     numbers: np.ndarray  # prototype columns of the numbers
     nominal: np.ndarray  # features that are classes
@@ -60,7 +60,7 @@ class FeatureErrors:
         return ErrorGrowth(float(base[0]), change[:, 0])
 
 
-def feature_errors(plan: Plan) -> FeatureErrors:
+def feature_errors(plan: GrowingPlan) -> FeatureErrors:
     """Return the error of the features of a plan, in one number."""
     columns = plan.columns if plan.around is None else plan.around.columns
     dense = columns.scaled(columns.dense())
@@ -142,12 +142,12 @@ class MixedErrors:
         )
 
 
-def mixed_errors(plan: Plan, target: ErrorMeasure) -> MixedErrors:
+def mixed_errors(plan: GrowingPlan, target: ErrorMeasure) -> MixedErrors:
     """Return the error of the trees of a semi-supervised plan.
 
     Parameters
     ----------
-    plan : Plan
+    plan : GrowingPlan
         With features beside the target.
     target : ErrorMeasure
         The error of the target.
@@ -162,7 +162,7 @@ def mixed_errors(plan: Plan, target: ErrorMeasure) -> MixedErrors:
     return MixedErrors(target, features, shares[0], shares[1])
 
 
-def _default_model(plan: Plan) -> OutOfBag:
+def _default_model(plan: GrowingPlan) -> OutOfBag:
     """A tree of one leaf and all training rows."""
     from omnirank.ensembles.kernels.permutation import Shuffle
     from omnirank.trees.kernels.route import CodeTests

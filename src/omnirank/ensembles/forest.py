@@ -16,7 +16,7 @@ from omnirank.core.given import check_number
 from omnirank.core.parallel import run_parallel
 from omnirank.core.seeds import root_entropy
 from omnirank.data.estimator_input import data_fingerprint
-from omnirank.ensembles.plan import GrowingRules, Plan
+from omnirank.ensembles.plan import GrowingPlan, GrowingRules
 from omnirank.ensembles.predictor import PCTPredictor, Training, grow_tree
 from omnirank.tasks import get_task
 from omnirank.trees.prediction import leaves_of, paths_of, prefix_means, sum_means
@@ -151,7 +151,7 @@ class Forest(PCTPredictor):
 
     # -- out of bag -----------------------------------------------------------------------------------
 
-    def _predict_out_of_bag(self, training: Training, plan: Plan | None) -> None:
+    def _predict_out_of_bag(self, training: Training, plan: GrowingPlan | None) -> None:
         """Predict each example by the trees that have not seen it; examples never used are out of every bag."""
         whole, used = training.whole, training.used
         seen = np.zeros((len(self.trees_), whole.n_examples), bool)

@@ -21,7 +21,7 @@ from omnirank.trees.codes import CodedFeatures, code_features
 from omnirank.trees.space import clustering_space, constant_space, two_part_space
 from omnirank.trees.sparse_codes import suits_sparse_kernel
 
-__all__ = ["ENSEMBLES", "GrowingRules", "Part", "Plan", "make_plan"]
+__all__ = ["ENSEMBLES", "GrowingPlan", "GrowingRules", "Part", "make_plan"]
 
 ENSEMBLES = ("random-forest", "extra-trees", "bagging")
 NOMINAL_TESTS = ("ordered", "greedy", "one-against-rest")
@@ -86,7 +86,7 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class GrowingPlan:
     """Everything that the trees of one fit share; picklable, so that workers may be processes.
 
     ``columns`` and ``clustering`` are those of the target; without a target, those of the features. ``around`` are the
@@ -147,7 +147,7 @@ def make_plan(
     sample_weight: np.ndarray | None = None,
     n_jobs: int | None = None,
     feature_weights: np.ndarray | None = None,
-) -> Plan:
+) -> GrowingPlan:
     """Prepare a data set for growing trees.
 
     Parameters
@@ -196,7 +196,7 @@ def make_plan(
         NOMINAL_TESTS.index(rules.nominal_tests),
         _LEAST_GAIN,
     )
-    return Plan(
+    return GrowingPlan(
         dataset,
         rules,
         task,

@@ -18,7 +18,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import check_sample_weight, features_like, read_input
 from omnirank.data.table import Table
 from omnirank.ensembles.feature_weights import check_feature_weights, resolve_feature_weights
-from omnirank.ensembles.plan import GrowingRules, Plan, make_plan
+from omnirank.ensembles.plan import GrowingPlan, GrowingRules, make_plan
 from omnirank.ensembles.supervision import Supervision, check_supervision, resolve_supervision
 from omnirank.tasks import get_task
 from omnirank.tasks.columns import PrototypeColumns
@@ -162,7 +162,9 @@ class PCTPredictor(BaseEstimator):
         self._features = dataset.features.take(slice(0, 0))
         self._columns = replace(columns, matrix=columns.matrix[:0], labelled=columns.labelled[:0])
 
-    def _plan(self, training: Training, rules: GrowingRules, entropy: int, n_jobs: int | None = None) -> Plan | None:
+    def _plan(
+        self, training: Training, rules: GrowingRules, entropy: int, n_jobs: int | None = None
+    ) -> GrowingPlan | None:
         """Return the plan of the trees; None, with a warning, where the target is constant."""
         if not training.is_constant:
             rules = replace(rules, supervision=training.level.level)
@@ -270,7 +272,7 @@ class PCTPredictor(BaseEstimator):
         return tags
 
 
-def grow_tree(plan: Plan | None, training: Training, pruning: Pruning | None, i: int) -> Tree:
+def grow_tree(plan: GrowingPlan | None, training: Training, pruning: Pruning | None, i: int) -> Tree:
     """Grow tree i of a plan, prune it where that is asked for, and keep its leaves' prototypes.
 
     Without a plan the target is constant and the tree is one leaf.

@@ -10,7 +10,7 @@ import numpy as np
 from omnirank.core.accumulators import MeanAccumulator
 from omnirank.core.parallel import run_parallel
 from omnirank.ensembles.error_parts import ErrorMeasure
-from omnirank.ensembles.plan import Plan
+from omnirank.ensembles.plan import GrowingPlan
 from omnirank.ensembles.score_table import SCORES, FeatureScores, ScoredTree, ScoreOptions
 from omnirank.ensembles.target_errors import error_measure
 
@@ -28,7 +28,7 @@ class TreeScorer:
     Picklable, so that workers may be processes.
     """
 
-    plan: Plan
+    plan: GrowingPlan
     names: tuple[str, ...]
     options: ScoreOptions
     measure: ErrorMeasure | None
@@ -36,7 +36,7 @@ class TreeScorer:
 
     @classmethod
     def make(
-        cls, plan: Plan, names: tuple[str, ...], options: ScoreOptions, partner: TreeScorer | None = None
+        cls, plan: GrowingPlan, names: tuple[str, ...], options: ScoreOptions, partner: TreeScorer | None = None
     ) -> TreeScorer:
         """Return what computes the scores of these names for the trees of a plan."""
         measure = None
@@ -106,7 +106,7 @@ class ScoreSums:
 
 
 def mean_scores(
-    plan: Plan, names: tuple[str, ...], n_trees: int, n_jobs: int | None, description: str
+    plan: GrowingPlan, names: tuple[str, ...], n_trees: int, n_jobs: int | None, description: str
 ) -> dict[str, np.ndarray]:
     """Return the scores of these names, averaged over the first trees of a plan."""
     scorer = TreeScorer.make(plan, names, ScoreOptions())

@@ -15,7 +15,7 @@ from omnirank.core.registry import imported
 
 if TYPE_CHECKING:
     from omnirank.ensembles.error_parts import ErrorMeasure
-    from omnirank.ensembles.plan import Plan
+    from omnirank.ensembles.plan import GrowingPlan
 
 __all__ = ["SCORES", "FeatureScores", "Score", "ScoreOptions", "ScoredTree", "computed_scores", "get_score"]
 
@@ -33,7 +33,7 @@ class ScoredTree(NamedTuple):
 
     Attributes
     ----------
-    plan : Plan
+    plan : GrowingPlan
         What the tree was grown on.
     grown : GrownTree
         The tree.
@@ -47,7 +47,7 @@ class ScoredTree(NamedTuple):
         Error of the plan's trees, where a score needs one.
     """
 
-    plan: Plan
+    plan: GrowingPlan
     grown: Any
     counts: np.ndarray | None = None
     number: int = 0

@@ -11,7 +11,7 @@ from omnirank.core.seeds import kernel_seed
 from omnirank.core.variances import centred_for_sums
 from omnirank.data.table import is_sparse
 from omnirank.ensembles.error_parts import ErrorGrowth, OutOfBag
-from omnirank.ensembles.plan import Plan
+from omnirank.ensembles.plan import GrowingPlan
 from omnirank.ensembles.score_table import FeatureScores, ScoredTree
 from omnirank.tasks.columns import ClusteringColumns
 from omnirank.trees.prototypes import membership
@@ -48,7 +48,7 @@ def symbolic(tree: ScoredTree) -> FeatureScores:
     return FeatureScores(np.bincount(grown.feature[inner], weight, tree.plan.dataset.n_features))
 
 
-def genie3_per_target(plan: Plan, grown: Any) -> np.ndarray:
+def genie3_per_target(plan: GrowingPlan, grown: Any) -> np.ndarray:
     """Return Genie3 split by target, (targets, features); its sum over the targets is Genie3.
 
     The share of target j in a node is the part of the heuristic that its columns c add,
@@ -80,7 +80,7 @@ def genie3_per_target(plan: Plan, grown: Any) -> np.ndarray:
     return out
 
 
-def _sparse_scatter(plan: Plan, members: Any, chosen: ClusteringColumns) -> Any:
+def _sparse_scatter(plan: GrowingPlan, members: Any, chosen: ClusteringColumns) -> Any:
     """Scaled S^2 / K of labels or sparse features in all nodes; those that a node lacks cost nothing."""
     sums = sparse.csr_array(members @ centred_for_sums(chosen.cells(plan.columns.matrix), plan.weight))
     weight = np.repeat(np.asarray(members.sum(axis=1)).ravel(), np.diff(sums.indptr))
@@ -88,7 +88,7 @@ def _sparse_scatter(plan: Plan, members: Any, chosen: ClusteringColumns) -> Any:
     return sums
 
 
-def _scatter(plan: Plan, members: Any, chosen: ClusteringColumns) -> np.ndarray:
+def _scatter(plan: GrowingPlan, members: Any, chosen: ClusteringColumns) -> np.ndarray:
     """Scaled (N0 / K0) S^2 / K of the centred columns in all nodes, 0 where nothing is known."""
     matrix = chosen.cells(plan.columns.matrix)
     values = matrix.toarray() if plan.columns.is_sparse else matrix
@@ -103,7 +103,7 @@ def _scatter(plan: Plan, members: Any, chosen: ClusteringColumns) -> np.ndarray:
     return terms * (plan.weight.sum() / total) * chosen.weights
 
 
-def out_of_bag(plan: Plan, grown: Any, counts: np.ndarray, i: int) -> OutOfBag | None:
+def out_of_bag(plan: GrowingPlan, grown: Any, counts: np.ndarray, i: int) -> OutOfBag | None:
     """Return tree i with its out-of-bag rows and their permutation; None where there are none."""
     from omnirank.ensembles.kernels.permutation import shuffle, threshold_cuts
     from omnirank.trees.kernels.route import CodeTests

@@ -11,7 +11,7 @@ import numpy as np
 from omnirank.core.parallel import run_parallel
 from omnirank.core.seeds import stream
 from omnirank.data.dataset import Dataset
-from omnirank.ensembles.plan import GrowingRules, Plan, make_plan
+from omnirank.ensembles.plan import GrowingPlan, GrowingRules, make_plan
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 from omnirank.trees.prediction import average_means, sum_means
 from omnirank.trees.prototypes import node_means
@@ -49,7 +49,7 @@ class LabelledExamples:
     n_jobs: int | None = None
     pruning: Pruning | None = None
 
-    def plan(self, rules: GrowingRules) -> Plan:
+    def plan(self, rules: GrowingRules) -> GrowingPlan:
         """Return the plan of trees of a level; supervised ones see the labelled examples only."""
         dataset, weight = self.dataset, self.weight
         if rules.supervision == 1:
@@ -57,7 +57,7 @@ class LabelledExamples:
             dataset, weight = dataset.take(labelled), None if weight is None else weight[labelled]
         return make_plan(dataset, rules, self.entropy, weight, self.n_jobs, self.feature_weights)
 
-    def trees(self, plan: Plan, n_trees: int) -> list[Tree]:
+    def trees(self, plan: GrowingPlan, n_trees: int) -> list[Tree]:
         """Grow the first trees of a plan."""
         what = f"supervision {plan.rules.supervision:g}"
         return run_parallel(partial(_tree, plan, self.pruning), range(n_trees), self.n_jobs, description=what)
@@ -161,7 +161,7 @@ def cross_validated_error(
     return {w: float(np.mean(found)) for w, found in errors.items()}
 
 
-def _tree(plan: Plan, pruning: Pruning | None, i: int) -> Tree:
+def _tree(plan: GrowingPlan, pruning: Pruning | None, i: int) -> Tree:
     grown = plan.grow(i)
     if pruning is not None:
         grown = prune(grown, pruning, plan.columns, plan.clustering, plan.weight, plan.around)

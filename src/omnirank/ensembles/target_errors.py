@@ -19,7 +19,7 @@ from omnirank.ensembles.feature_errors import (
     true_levels,
     weighted_impurities,
 )
-from omnirank.ensembles.plan import Plan
+from omnirank.ensembles.plan import GrowingPlan
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.prototypes import node_means
 
@@ -55,12 +55,12 @@ def check_error(error: str, task: str | None = None) -> None:
         raise ParameterError(f"permutation_error={error!r} is for {', '.join(tasks)}, not for {task}")
 
 
-def error_measure(plan: Plan, error: str = "auto", per_target: bool = False) -> ErrorMeasure:
+def error_measure(plan: GrowingPlan, error: str = "auto", per_target: bool = False) -> ErrorMeasure:
     """Return the error by which the trees of a plan are judged.
 
     Parameters
     ----------
-    plan : Plan
+    plan : GrowingPlan
         What the trees are grown on.
     error : {"auto", "accuracy", "rrmse", "auprc", "target"}
         The error; "auto" is that of the task, of semi-supervised trees beside that of the features; "target" leaves
@@ -76,7 +76,7 @@ def error_measure(plan: Plan, error: str = "auto", per_target: bool = False) -> 
     return _target_measure(plan, "auto" if error == "target" else error, per_target)
 
 
-def _target_measure(plan: Plan, error: str, per_target: bool) -> ErrorMeasure:
+def _target_measure(plan: GrowingPlan, error: str, per_target: bool) -> ErrorMeasure:
     columns = plan.columns
     if plan.task.kind != "labels":
         return _column_errors(plan, error)
@@ -96,7 +96,7 @@ def _target_measure(plan: Plan, error: str, per_target: bool) -> ErrorMeasure:
 class _ColumnErrors:
     """Squared errors of numbers, wrong classes and labels, each target by itself."""
 
-    plan: Plan
+    plan: GrowingPlan
     numbers: np.ndarray  # targets that are numbers
     classes: np.ndarray  # targets that are classes or labels
     number_truth: np.ndarray
@@ -139,7 +139,7 @@ class _ColumnErrors:
         return ErrorGrowth(float(before.sum()), growth.sum(axis=0), before, growth)
 
 
-def _column_errors(plan: Plan, error: str) -> _ColumnErrors:
+def _column_errors(plan: GrowingPlan, error: str) -> _ColumnErrors:
     columns = plan.columns
     dense = columns.scaled(columns.dense())
     labels = plan.task.kind == "labels"
@@ -158,7 +158,7 @@ def _column_errors(plan: Plan, error: str) -> _ColumnErrors:
     return _ColumnErrors(plan, numbers, classes, number_truth, truth, scale, error)
 
 
-def _losses(plan: Plan, case: OutOfBag, loss: Any, n_targets: int) -> tuple[np.ndarray, np.ndarray]:
+def _losses(plan: GrowingPlan, case: OutOfBag, loss: Any, n_targets: int) -> tuple[np.ndarray, np.ndarray]:
     from omnirank.ensembles.kernels.permutation import permutation_losses
 
     base, change = permutation_losses(case.tests, plan.coded.routing, loss, case.order, plan.weight, n_targets)
@@ -172,7 +172,7 @@ def _losses(plan: Plan, case: OutOfBag, loss: Any, n_targets: int) -> tuple[np.n
 class _SetErrors:
     """Weighted Hamming loss of label sets: in one number, or label by label."""
 
-    plan: Plan
+    plan: GrowingPlan
     starts: np.ndarray
     labels: np.ndarray
     relevant: np.ndarray
@@ -203,7 +203,7 @@ class _SetErrors:
         return ErrorGrowth(float(before.sum()), growth.sum(axis=0), before, growth)
 
 
-def _set_errors(plan: Plan, per_target: bool) -> _SetErrors:
+def _set_errors(plan: GrowingPlan, per_target: bool) -> _SetErrors:
     sets = label_sets(plan.columns)
     unknown = np.isnan(sets.data)
     mask = None

@@ -15,8 +15,8 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
 from omnirank.evaluation.alignment import aligned_features, aligned_targets, ranking_for
 from omnirank.evaluation.knn import (
+    NEIGHBOR_PREDICTORS,
     NEIGHBORS,
-    PREDICTORS,
     distance_weights,
     neighbor_predictions,
 )
@@ -25,7 +25,7 @@ from omnirank.tasks import get_task
 
 __all__ = [
     "NEIGHBORS",
-    "PREDICTORS",
+    "NEIGHBOR_PREDICTORS",
     "Predictions",
     "candidate_count",
     "evaluate",

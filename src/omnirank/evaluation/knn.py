@@ -18,9 +18,9 @@ from omnirank.neighbors.ml_knn import ml_knn_probabilities, other_neighbors
 from omnirank.neighbors.weighted_knn import neighbor_means, ranking_weights, weighted_neighbors
 from omnirank.tasks import PrototypeColumns, get_task
 
-__all__ = ["NEIGHBORS", "PREDICTORS", "distance_weights", "neighbor_predictions"]
+__all__ = ["NEIGHBORS", "NEIGHBOR_PREDICTORS", "distance_weights", "neighbor_predictions"]
 
-PREDICTORS = ("knn", "ml-knn")
+NEIGHBOR_PREDICTORS = ("knn", "ml-knn")
 NEIGHBORS = ("labelled", "oracle", "published")
 
 
@@ -119,8 +119,8 @@ def neighbor_predictions(
     """
     if neighbors not in NEIGHBORS:
         raise ParameterError(f"neighbors={neighbors!r} is not one of {', '.join(NEIGHBORS)}")
-    if predictor not in PREDICTORS:
-        raise ParameterError(f"predictor={predictor!r} is not one of {', '.join(PREDICTORS)}")
+    if predictor not in NEIGHBOR_PREDICTORS:
+        raise ParameterError(f"predictor={predictor!r} is not one of {', '.join(NEIGHBOR_PREDICTORS)}")
     if not target.labelled.any():
         raise DataError("no training example has a known target: neighbours have nothing to predict")
     if neighbors != "published" and not target.labelled.all():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from omnirank.core.comparison import compare
+from omnirank.core.comparison import compare_rankings
 from omnirank.core.errors import DataError
 from omnirank.core.ranking import Ranking
 
@@ -28,7 +28,7 @@ class Stability:
     Parameters
     ----------
     pairs : DataFrame
-        One row a pair: ``first``, ``second`` and the measures of `omnirank.compare`.
+        One row a pair: ``first``, ``second`` and the measures of `omnirank.compare_rankings`.
     means : dict of str to float
         Mean of each measure over the pairs in which it is defined.
     top_counts : dict of str to int
@@ -70,7 +70,7 @@ def stability(rankings: Mapping[str, Ranking] | Sequence[Ranking], k: int | None
         raise DataError(f"agreement needs at least two rankings, there are {len(named)}")
     rows, size = [], k
     for (first, a), (second, b) in combinations(named.items(), 2):
-        found = compare(a, b, k).to_dict()
+        found = compare_rankings(a, b, k).to_dict()
         size = found["k"]
         rows.append({"first": first, "second": second} | {name: found[name] for name in _MEASURES})
     assert size is not None

@@ -109,12 +109,12 @@ def plot_fuji(
 
     Examples
     --------
-    >>> from omnirank.core.comparison import compare
+    >>> from omnirank.core.comparison import compare_rankings
     >>> from omnirank.core.ranking import Ranking
     >>> from omnirank.plots import plot_fuji
     >>> a = Ranking(["a", "b", "c"], [4.0, 2.0, 1.0], "genie3")
     >>> b = Ranking(["a", "b", "c"], [3.0, 6.0, 3.0], "relief")
-    >>> plot_fuji(compare(a, b)).lines[0].get_ydata().tolist()
+    >>> plot_fuji(compare_rankings(a, b)).lines[0].get_ydata().tolist()
     [0.5, 1.0, 1.0]
     """
     curves = [comparisons] if isinstance(comparisons, RankingComparison) else list(comparisons)

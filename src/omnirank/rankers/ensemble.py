@@ -21,7 +21,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import data_fingerprint
 from omnirank.ensembles.convergence import MOST_TREES, grown_sums
 from omnirank.ensembles.feature_weights import check_feature_weights, resolve_feature_weights
-from omnirank.ensembles.plan import GrowingRules, Plan, make_plan
+from omnirank.ensembles.plan import GrowingPlan, GrowingRules, make_plan
 from omnirank.ensembles.score_sums import ScoreSums, TreeScorer
 from omnirank.ensembles.score_table import ScoreOptions, computed_scores, get_score
 from omnirank.ensembles.supervision import Supervision, check_supervision, labelled_part, resolve_supervision
@@ -284,7 +284,7 @@ class EnsembleRanker(BaseRanker):
             level = replace(level, reason=reason)
         return level, weights
 
-    def _scorer(self, plan: Plan, level: Supervision, sample_weight: np.ndarray | None) -> TreeScorer:
+    def _scorer(self, plan: GrowingPlan, level: Supervision, sample_weight: np.ndarray | None) -> TreeScorer:
         """What grows and scores trees: pairs of a supervised and a semi-supervised one where "auto" uses both."""
         names = computed_scores(self.importance)
         options = ScoreOptions(self.per_target, self.symbolic_weight, self.permutation_error)
@@ -352,7 +352,7 @@ class EnsembleRanker(BaseRanker):
 
     # -- the result -------------------------------------------------------------------------------------
 
-    def _rankings(self, plan: Plan, level: Supervision, sums: ScoreSums, fingerprint: str) -> dict[str, Ranking]:
+    def _rankings(self, plan: GrowingPlan, level: Supervision, sums: ScoreSums, fingerprint: str) -> dict[str, Ranking]:
         first, dataset = int(self.first_tree), plan.dataset
         found = {}
         for name in (self.importance, *(name for name in sums.rows if name != self.importance)):

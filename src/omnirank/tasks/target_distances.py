@@ -139,10 +139,10 @@ class LabelSetDistances:
 
     def __call__(self, rows: np.ndarray, ids: np.ndarray) -> np.ndarray:
         """Return the distances between rows[i] and ids[i, q]; NaN where nothing is known in both, or ids < 0."""
-        from omnirank.tasks.kernels.targets import LabelSets, label_distances
+        from omnirank.tasks.kernels.targets import LabelLists, label_distances
 
         out = np.empty(ids.shape)
-        label_distances(LabelSets(*self._sets), self.target.labelled, self._kind, self._mu, rows, ids, out)
+        label_distances(LabelLists(*self._sets), self.target.labelled, self._kind, self._mu, rows, ids, out)
         return out
 
     def of_each(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:

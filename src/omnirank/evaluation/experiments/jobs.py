@@ -7,7 +7,7 @@ from typing import Any
 
 from omnirank.evaluation.experiments.keys import content_key
 from omnirank.evaluation.experiments.learners import PREDICTORS, fit_parts
-from omnirank.evaluation.experiments.plan import DataEntry, Evaluation, MethodEntry, Plan
+from omnirank.evaluation.experiments.plan import DataEntry, Evaluation, MethodEntry, StudyPlan
 from omnirank.evaluation.experiments.sources import Loaded, NumberedFold, folds_of
 from omnirank.evaluation.experiments.store import Job, Member
 
@@ -17,12 +17,12 @@ __all__ = ["jobs_of", "study_facts"]
 _OF_MEASURES = ("variant", "variance", "threshold")
 
 
-def jobs_of(plan: Plan, entry: DataEntry, loaded: Loaded) -> Iterator[tuple[Member, Job]]:
+def jobs_of(plan: StudyPlan, entry: DataEntry, loaded: Loaded) -> Iterator[tuple[Member, Job]]:
     """Yield the jobs of one data set of a plan, each with its place in the study.
 
     Parameters
     ----------
-    plan : Plan
+    plan : StudyPlan
         The plan.
     entry : DataEntry
         One of its data sets.
@@ -53,7 +53,7 @@ def _evaluations(evaluation: Evaluation, method: MethodEntry) -> list[tuple[str,
 
 
 def _job(
-    plan: Plan,
+    plan: StudyPlan,
     data: Mapping[str, Any],
     fold: NumberedFold,
     method: Mapping[str, Any],
@@ -84,7 +84,7 @@ def _job(
     return Job(key, fit, spec)
 
 
-def study_facts(plan: Plan, tasks: Mapping[str, str]) -> dict[str, Any]:
+def study_facts(plan: StudyPlan, tasks: Mapping[str, str]) -> dict[str, Any]:
     """Return what a report needs to know of a study; ``tasks`` by data set."""
     return {
         "measures": list(plan.measures),

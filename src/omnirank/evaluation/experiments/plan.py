@@ -13,7 +13,7 @@ from omnirank.core.errors import DataTypeError, FileFormatError, ParameterError
 from omnirank.evaluation.experiments import plan_checks as checks
 from omnirank.evaluation.experiments.keys import canonical_json, code_version
 
-__all__ = ["DataEntry", "Evaluation", "FoldScheme", "MethodEntry", "Plan", "read_plan"]
+__all__ = ["DataEntry", "Evaluation", "FoldScheme", "MethodEntry", "StudyPlan", "read_plan"]
 
 BEST = "best"
 
@@ -89,7 +89,7 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
-class Plan:
+class StudyPlan:
     """A checked plan.
 
     Attributes
@@ -133,7 +133,7 @@ class Plan:
         return self.path.with_suffix(".sqlite")
 
 
-def read_plan(path: str | Path | Mapping[str, Any]) -> Plan:
+def read_plan(path: str | Path | Mapping[str, Any]) -> StudyPlan:
     """Read and check a plan.
 
     Parameters
@@ -144,7 +144,7 @@ def read_plan(path: str | Path | Mapping[str, Any]) -> Plan:
 
     Returns
     -------
-    Plan
+    StudyPlan
         Files of data are not looked at here: see `omnirank.evaluation.experiments.sources.check_files`.
 
     Raises
@@ -185,14 +185,14 @@ def read_plan(path: str | Path | Mapping[str, Any]) -> Plan:
 
 
 class _Reader:
-    """Turns the tables of a file into a Plan; every error names the file, the table and the key."""
+    """Turns the tables of a file into a StudyPlan; every error names the file, the table and the key."""
 
     def __init__(self, path: Path, content: dict[str, Any]) -> None:
         self._path = path
         self._content = content
         self._folder = path.parent
 
-    def plan(self) -> Plan:
+    def plan(self) -> StudyPlan:
         """Return the checked plan."""
         content = self._content
         checks.known_keys(content, ("study", "data", "method", "folds", "evaluation"), f"{self._path}")
@@ -203,7 +203,7 @@ class _Reader:
         self._folder = self._path.parent / checks.folder(study.get("folder", ""), where, "folder")
         modules = checks.texts(study.get("modules", []), where, "modules")
         checks.import_modules(modules, where)
-        plan = Plan(
+        plan = StudyPlan(
             path=self._path,
             name=checks.text(study.get("name", self._path.stem), where, "name"),
             seeds=checks.counts(study.get("seeds", [0]), where, "seeds", least=0),

@@ -282,9 +282,9 @@ def evaluation_values(table: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 def predictor(value: Any, where: str) -> str | None:
     """Return the name of what predicts from a ranking."""
-    from omnirank.evaluation.evaluate import PREDICTORS
+    from omnirank.evaluation.evaluate import NEIGHBOR_PREDICTORS
 
-    return None if value is None else one_of(value, tuple(PREDICTORS), where, "predictor")
+    return None if value is None else one_of(value, tuple(NEIGHBOR_PREDICTORS), where, "predictor")
 
 
 def neighbor_mode(value: Any, where: str) -> str | None:

@@ -17,7 +17,7 @@ from omnirank.evaluation.experiments.jobs import jobs_of, study_facts
 from omnirank.evaluation.experiments.keys import canonical_json, code_version
 from omnirank.evaluation.experiments.memory import can_limit_memory
 from omnirank.evaluation.experiments.owners import this_owner
-from omnirank.evaluation.experiments.plan import DataEntry, Plan, read_plan
+from omnirank.evaluation.experiments.plan import DataEntry, StudyPlan, read_plan
 from omnirank.evaluation.experiments.pool import Backend, WorkerPool
 from omnirank.evaluation.experiments.schema import StoreUnavailableError
 from omnirank.evaluation.experiments.sources import load_source, missing_files
@@ -69,7 +69,7 @@ class Listeners:
 
 
 def run_plan(
-    plan: Plan | str | Path | Mapping[str, Any],
+    plan: StudyPlan | str | Path | Mapping[str, Any],
     *,
     n_jobs: int = 1,
     store: str | Path | None = None,
@@ -87,7 +87,7 @@ def run_plan(
 
     Parameters
     ----------
-    plan : Plan, str, Path or mapping
+    plan : StudyPlan, str, Path or mapping
         The plan, its file, or its content as a dictionary, as in `omnirank.evaluation.experiments.read_plan`; a
         dictionary needs ``store``.
     n_jobs : int
@@ -138,7 +138,7 @@ def run_plan(
         raise ParameterError("the memory of workers cannot be limited here; Dask has its own limits")
     if isinstance(plan, Mapping) and store is None:
         raise ParameterError("a plan that is no file has no place for its results: give store='results.sqlite'")
-    plan = plan if isinstance(plan, Plan) else read_plan(plan)
+    plan = plan if isinstance(plan, StudyPlan) else read_plan(plan)
     where = plan.store_path if store is None else Path(store)
     heard = listeners or Listeners()
     if not where.is_file():
@@ -165,7 +165,7 @@ def _dask(n_workers: int, scheduler: str | None) -> Backend:
 class _Run:
     """One process that works on a study."""
 
-    def __init__(self, plan: Plan, store: Store, listeners: Listeners, lease_s: float, patience_s: float) -> None:
+    def __init__(self, plan: StudyPlan, store: Store, listeners: Listeners, lease_s: float, patience_s: float) -> None:
         self._plan = plan
         self._store = store
         self._listeners = listeners
@@ -281,7 +281,7 @@ class _Run:
                 time.sleep(min(1.0, self._patience_s / 10))
 
 
-def _check_files(plan: Plan, store: Store | None) -> None:
+def _check_files(plan: StudyPlan, store: Store | None) -> None:
     """Refuse files that are not there and never were; one that has vanished must not stop the rest."""
     for number, entry in enumerate(plan.data, start=1):
         missing = missing_files(entry.source)
@@ -290,7 +290,7 @@ def _check_files(plan: Plan, store: Store | None) -> None:
             raise DataError(f"{where}: there is no file {missing[0]!r}; paths start at the folder of the plan")
 
 
-def _source_key(plan: Plan, entry: DataEntry) -> str:
+def _source_key(plan: StudyPlan, entry: DataEntry) -> str:
     return canonical_json([plan.name, entry.name, entry.source])
 
 

@@ -12,7 +12,7 @@ from omnirank.core.compiled import compiled, inlined
 HAMMING, ACCURACY, F1, SUBSET, EUCLIDEAN = range(5)
 
 
-class LabelSets(NamedTuple):
+class LabelLists(NamedTuple):
     """Label sets by rows: start (n + 1,), labels, is_unknown of each stored label; weights of all labels."""
 
     start: Any
