@@ -69,8 +69,9 @@ class StoreCheck:
 def check_store(path: str | Path, out: str | Path | None = None) -> StoreCheck:
     """Tell what is lost of a store, and save the rest in a new one. The store itself is only read.
 
-    Check a store while no run uses it: what is being written looks like damage. In the new store lost jobs wait to be run. Run the plan with it: what was saved is not computed again, places in
-    studies that are lost come back, and so do the results of the jobs that wait.
+    Check a store while no run uses it: what is being written looks like damage. In the new store lost jobs wait to be
+    run. Run the plan with it: what was saved is not computed again, places in studies that are lost come back, and so
+    do the results of the jobs that wait.
 
     Parameters
     ----------
