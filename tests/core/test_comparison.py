@@ -139,6 +139,6 @@ def test_kuncheva_of_random_sets_is_zero_on_average(seed):
 
 def test_compare_wants_rankings():
     with pytest.raises(
-        TypeError, match="compare takes two Rankings, not list: a fitted ranker has its own in ranking_"
+        TypeError, match="compare_rankings takes two Rankings, not list: a fitted ranker has one in ranking_"
     ):
         compare_rankings(ranking([1.0, 0.5]), [1.0, 0.5])

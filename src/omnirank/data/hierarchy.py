@@ -330,7 +330,7 @@ class Hierarchy:
                [ 1.,  1.,  1.]])
         """
         if sparse.issparse(label_matrix):
-            label_matrix = checked_sparse(label_matrix, "label_matrix")
+            checked_sparse(label_matrix, "label_matrix")  # what comes back has the format of what was given
             return close_sparse(label_matrix, self.labels, self.ancestors, self._downwards())
         return close_dense(label_matrix, self.labels, self._downwards())
 
