@@ -15,10 +15,10 @@ import numpy as np
 
 import omnirank as om
 from omnirank.data.estimator_input import without_target
-from omnirank.data.infer import TASKS
+from omnirank.data.task_registry import TASKS
 from omnirank.evaluation.folds import make_folds
 from omnirank.evaluation.protocols import evaluate_folds
-from omnirank.tasks import LABEL_TASKS, get_task
+from omnirank.tasks import get_task
 
 Case = Callable[[], Any]
 
@@ -215,7 +215,7 @@ def _predictors() -> Iterator[tuple[str, Case]]:
 
 
 def _neighbors() -> Iterator[tuple[str, Case]]:
-    for task in ("classification", *LABEL_TASKS):
+    for task in ("classification", "multi-label", "hierarchical-multi-label"):
         for layout in LAYOUTS:
             yield f"MLkNN, {task}, {layout}", partial(predicted, om.MLkNN, data(task, layout))
     for task in (task for task in TASKS if task != "clustering"):

@@ -9,7 +9,7 @@ import zlib
 from typing import Any
 
 from omnirank.core.errors import DataError
-from omnirank.data.infer import TASKS
+from omnirank.data.task_registry import TASKS
 from omnirank.evaluation.experiments.keys import canonical_json
 from omnirank.evaluation.measures import MEASURES
 
