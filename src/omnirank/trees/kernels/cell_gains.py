@@ -6,8 +6,6 @@ rows and one of all rows.
 
 from __future__ import annotations
 
-import numpy as np
-
 from omnirank.core.compiled import dispatched, inlined
 from omnirank.trees.kernels.cells import CELL_SPACES, SparseRows, add_row, clear, n_sums, step
 from omnirank.trees.kernels.labels import LabelSets
