@@ -77,6 +77,11 @@ class PrototypeColumns:
         """Whether the matrix is sparse."""
         return is_sparse(self.matrix)
 
+    @property
+    def is_sparse_and_known(self) -> bool:
+        """Whether the matrix is sparse and all cells are known: sums over its stored cells are sums over all."""
+        return self.is_sparse and bool(self.labelled.all()) and not np.isnan(self.matrix.data).any()
+
     @cached_property
     def unit(self) -> np.ndarray:
         """Unit of each column's variance: 1, but for columns of extreme range, whose squares floats cannot hold."""
