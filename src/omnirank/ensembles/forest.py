@@ -30,16 +30,46 @@ Self = TypeVar("Self", bound="Forest")
 class Forest(PCTPredictor):
     """Many trees: growing them, adding to them, averaging them."""
 
-    ensemble: str
-    n_trees: int
-    bootstrap: bool | None
-    warm_start: bool
-    oob_score: bool
-    random_state: Any
-    n_jobs: int | None
-
     trees_: list[Tree]
     _data: str | None
+
+    def __init__(
+        self,
+        ensemble: str = "random-forest",
+        n_trees: int = 100,
+        max_features: Any = None,
+        bootstrap: bool | None = None,
+        min_samples_leaf: float = 2,
+        max_depth: int | None = None,
+        oob_score: bool = False,
+        warm_start: bool = False,
+        nominal_tests: str = "ordered",
+        tie_break: str = "random",
+        normalize_targets: bool = True,
+        supervision: Any = "auto",
+        feature_weights: Any = None,
+        min_labelled_leaf: float = 2,
+        task: str = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.ensemble = ensemble
+        self.n_trees = n_trees
+        self.max_features = max_features
+        self.bootstrap = bootstrap
+        self.min_samples_leaf = min_samples_leaf
+        self.max_depth = max_depth
+        self.oob_score = oob_score
+        self.warm_start = warm_start
+        self.nominal_tests = nominal_tests
+        self.tie_break = tie_break
+        self.normalize_targets = normalize_targets
+        self.supervision = supervision
+        self.feature_weights = feature_weights
+        self.min_labelled_leaf = min_labelled_leaf
+        self.task = task
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self: Self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Grow the trees.
