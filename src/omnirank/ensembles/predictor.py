@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.log import logger
 from omnirank.data.dataset import Dataset
-from omnirank.data.estimator_input import check_sample_weight, features_like, read_input
+from omnirank.data.estimator_input import any_table, check_sample_weight, features_like, read_input
 from omnirank.data.table import Table
 from omnirank.ensembles.feature_weights import check_feature_weights, resolve_feature_weights
 from omnirank.ensembles.plan import GrowingPlan, GrowingRules, make_plan
@@ -262,11 +262,7 @@ class PCTPredictor(BaseEstimator):
         return sums / len(self._trees())
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
+        tags = any_table(super().__sklearn_tags__())
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
         return tags

@@ -20,7 +20,7 @@ from omnirank.core.ranking import Ranking
 from omnirank.data.containers import checked_sparse
 from omnirank.data.convert import is_frame
 from omnirank.data.dataset import Dataset
-from omnirank.data.estimator_input import check_sample_weight, read_features, read_input
+from omnirank.data.estimator_input import any_table, check_sample_weight, read_features, read_input
 from omnirank.data.table import is_sparse
 from omnirank.data.task_registry import TASKS
 
@@ -218,11 +218,7 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         return self.rankings_[values["importance"]] if values else self.ranking_
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
+        tags = any_table(super().__sklearn_tags__())
         tags.target_tags.required = "unsupervised" not in self.supported_supervision
         tags.target_tags.multi_output = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
