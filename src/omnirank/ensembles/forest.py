@@ -53,22 +53,13 @@ class Forest(PCTPredictor):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
+        growing = max_features, min_samples_leaf, max_depth, nominal_tests, tie_break, normalize_targets
+        super().__init__(*growing, supervision, feature_weights, min_labelled_leaf, task, random_state)
         self.ensemble = ensemble
         self.n_trees = n_trees
-        self.max_features = max_features
         self.bootstrap = bootstrap
-        self.min_samples_leaf = min_samples_leaf
-        self.max_depth = max_depth
         self.oob_score = oob_score
         self.warm_start = warm_start
-        self.nominal_tests = nominal_tests
-        self.tie_break = tie_break
-        self.normalize_targets = normalize_targets
-        self.supervision = supervision
-        self.feature_weights = feature_weights
-        self.min_labelled_leaf = min_labelled_leaf
-        self.task = task
-        self.random_state = random_state
         self.n_jobs = n_jobs
 
     def fit(self: Self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

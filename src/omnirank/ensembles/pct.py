@@ -44,18 +44,9 @@ class _SingleTree(PCTPredictor):
         task: str = "auto",
         random_state: Any = None,
     ) -> None:
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.max_depth = max_depth
+        growing = max_features, min_samples_leaf, max_depth, nominal_tests, tie_break, normalize_targets
+        super().__init__(*growing, supervision, feature_weights, min_labelled_leaf, task, random_state)
         self.pruning = pruning
-        self.nominal_tests = nominal_tests
-        self.tie_break = tie_break
-        self.normalize_targets = normalize_targets
-        self.supervision = supervision
-        self.feature_weights = feature_weights
-        self.min_labelled_leaf = min_labelled_leaf
-        self.task = task
-        self.random_state = random_state
 
     def fit(self: Self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Grow and prune the tree.

@@ -71,16 +71,31 @@ class PCTPredictor(BaseEstimator):
 
     supported_tasks: ClassVar[Sequence[str]]
 
-    task: str
-    max_features: Any
-    min_samples_leaf: float
-    max_depth: int | None
-    nominal_tests: str
-    tie_break: str
-    normalize_targets: bool
-    supervision: Any
-    feature_weights: Any
-    min_labelled_leaf: float
+    def __init__(
+        self,
+        max_features: Any,
+        min_samples_leaf: float,
+        max_depth: int | None,
+        nominal_tests: str,
+        tie_break: str,
+        normalize_targets: bool,
+        supervision: Any,
+        feature_weights: Any,
+        min_labelled_leaf: float,
+        task: str,
+        random_state: Any,
+    ) -> None:
+        self.max_features = max_features
+        self.min_samples_leaf = min_samples_leaf
+        self.max_depth = max_depth
+        self.nominal_tests = nominal_tests
+        self.tie_break = tie_break
+        self.normalize_targets = normalize_targets
+        self.supervision = supervision
+        self.feature_weights = feature_weights
+        self.min_labelled_leaf = min_labelled_leaf
+        self.task = task
+        self.random_state = random_state
 
     # -- reading --------------------------------------------------------------------------------------
 
