@@ -49,8 +49,9 @@ def saturation_rankings(ranker: Any, train: Dataset, sizes: Sequence[int | float
             "ReliefRanker"
         )
     fitted = clone(ranker).with_several(**{counted: places}).fit(train)
-    found = [fitted.ranking_at(**{counted: size}) for size in places]
-    return dict(sorted((ranking.parameters[counted], ranking) for ranking in found))
+    rankings = [fitted.ranking_at(**{counted: size}) for size in places]
+    found = {ranking.parameters[counted]: ranking for ranking in rankings}  # shares and counts may be the same
+    return {size: found[size] for size in sorted(found)}
 
 
 def saturation_curve(
