@@ -231,6 +231,18 @@ def test_different_seeds_and_free_parameters_are_accepted():
     assert merged.state.count == 4
 
 
+@pytest.mark.parametrize("method", ["relief", "univariate", "not-registered-here"])
+def test_only_what_the_ranker_counts_adds_up(method):
+    def of(n_trees, first):
+        parameters = {"n_trees": n_trees, "n_iterations": 5} if method == "relief" else {"n_trees": n_trees}
+        return Ranking(**(grown(TREES, first=first, parameters=parameters)._fields() | {"method": method}))
+
+    refused_both_ways(of(2, 0), of(3, 2), "parameter 'n_trees' is")
+    merged = of(2, 0).merge(of(2, 2))
+    assert merged.parameters["n_trees"] == 2
+    assert merged.parameters.get("n_iterations") == (10 if method == "relief" else None)
+
+
 def test_amounts_that_cannot_be_added_are_left_out():
     def relief(amount, entropy):
         return Ranking.from_state(

@@ -185,4 +185,5 @@ def test_methods_that_one_fit_serves_have_the_same_fit():
     assert fit("relief") != fit("relief", n_neighbors=5)  # None is 15, 20 or 30, as the data are
     assert fit("relief", n_neighbors=5) != fit("relieff", n_neighbors=5)
     assert fit("genie3", True) == fit("symbolic", True)
+    assert fit("genie3", True, n_trees="auto") != fit("symbolic", True, n_trees="auto")  # "auto" ends by its own score
     assert fit("genie3", True, n_trees=5) != fit("genie3", True, n_trees=6)

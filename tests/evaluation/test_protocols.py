@@ -190,6 +190,7 @@ def test_saturation_of_iterations():
     curve = saturation_curve(ranker, train, test, [10, 1.0])
     assert curve.axis == "iterations"
     assert curve.positions.tolist() == [10, 54]
+    assert list(saturation_rankings(ranker, train, [54, 1.0, 0.5])) == [27, 54]  # all 54 examples, said twice
     assert curve.values[1] == evaluate(ranker.fit(train), train, test)["rrmse"]
     with pytest.raises(ValueError, match="neither trees nor iterations"):
         saturation_rankings(om.UnivariateRanker(), train, [1])

@@ -288,13 +288,6 @@ def test_the_ranking_knows_how_it_was_made():
 
 
 class Several(BaseRanker):
-    def __init__(self, task="auto", hierarchy=None, n_features_to_select=None, random_state=None, n_jobs=None):
-        self.task = task
-        self.hierarchy = hierarchy
-        self.n_features_to_select = n_features_to_select
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
     def _rank(self, dataset):
         return {
             "first": self._ranking(dataset, np.arange(dataset.n_features), "first"),
@@ -307,6 +300,10 @@ def test_several_rankings_at_once():
     assert list(fitted.rankings_) == ["first", "second"]
     assert fitted.ranking_ is fitted.rankings_["first"]
     assert fitted.feature_importances_.tolist() == [0, 1, 2, 3]
+    assert fitted.ranking_at() is fitted.ranking_
+    assert fitted.ranking_at(importance="second") is fitted.rankings_["second"]
+    assert Several.replicates is None
+    assert Several.one_fit_gives(fitted.get_params()) == ()
 
 
 # -- helper for predictors --------------------------------------------------------------------------------

@@ -328,6 +328,14 @@ def test_bad_parameters_are_refused(options, message):
         scores(X, rng.normal(size=30), **options)
 
 
+def test_one_of_several_rankings_is_named_by_counts_or_shares_as_given():
+    data, _ = om.datasets.make_friedman(50, random_state=0)
+    ranker = om.ReliefRanker(random_state=0).with_several(n_neighbors=[3, 500], n_iterations=[0.5, 20]).fit(data)
+    assert ranker.ranking_at() is ranker.ranking_ is ranker.checkpoints_[25, 49]
+    assert ranker.ranking_at(n_neighbors=500, n_iterations=0.5) is ranker.ranking_
+    assert ranker.ranking_at(n_neighbors=3, n_iterations=20) is ranker.checkpoints_[20, 3]
+
+
 def test_importances_that_were_not_computed():
     X, rng = random_data(0)
     ranker = om.ReliefRanker(n_neighbors=5).fit(X, rng.normal(size=30))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from omnirank.trees.kernels.nominal import _first_component
+from omnirank.trees.kernels.level_order import first_component
 from reference import trees_cases as cases
 from reference import trees_growing as reference
 
@@ -108,10 +108,10 @@ def test_the_first_component_is_the_leading_singular_vector(seed, n, n_columns):
     right, _ = np.linalg.qr(rng.normal(size=(n_columns, n_columns)))
     sizes = 0.8 ** np.arange(min(n, n_columns))
     matrix = left[:, : len(sizes)] * sizes @ right[: len(sizes)]
-    found = _first_component(matrix, 0.0)
+    found = first_component(matrix, 0.0)
     np.testing.assert_allclose(np.abs(found @ left[:, 0]), np.linalg.norm(found), rtol=1e-9)
     assert found[np.argmax((matrix**2).sum(axis=1))] > 0
-    assert not _first_component(matrix, 2.0).any()
+    assert not first_component(matrix, 2.0).any()
 
 
 def test_more_levels_than_one_word_holds():

@@ -10,11 +10,10 @@ from scipy import sparse
 
 import omnirank as om
 from omnirank.ensembles.plan import GrowingRules, make_plan
-from omnirank.tasks.columns import ClusteringColumns
 from omnirank.testing import tiny_dataset
+from omnirank.trees.column_gains import column_gains
 from omnirank.trees.pruning import (
     Pruning,
-    all_node_errors,
     leaf_errors,
     node_errors,
     prune,
@@ -55,6 +54,14 @@ def reference_target(plan):
     return values.T.tolist(), scale.tolist(), plan.weight.tolist()
 
 
+def squared_distances(grown, plan, weights):
+    """E of the target in each node, by the reference, in any weights of the clustering columns."""
+    values, scale, weight = reference_target(plan)
+    scale = (np.array(scale) / plan.clustering.weights * weights).tolist()
+    rows = [grown.rows[first:last].tolist() for first, last in zip(grown.first, grown.last, strict=True)]
+    return np.array([reference.squared_distance(own, values, scale, weight) for own in rows])
+
+
 def noisy(n=80, seed=0, n_targets=2):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 3)).round(1)
@@ -84,14 +91,16 @@ def test_agrees_with_the_reference_on_random_data(seed, penalty, unknown):
 
 
 @pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("least_cells", [1, 4_000_000], ids=["node by node", "at once"])
-def test_errors_of_all_nodes_are_those_of_leaves_and_gains(task, least_cells, monkeypatch):
-    monkeypatch.setattr("omnirank.trees.pruning._MOST_CELLS", least_cells)
+@pytest.mark.parametrize("block", [1, 64], ids=["column by column", "at once"])
+def test_gains_of_the_columns_add_up_to_those_of_the_tests(task, block, monkeypatch):
+    monkeypatch.setattr("omnirank.trees.column_gains._BLOCK", block)
     dataset = tiny_dataset(task)
     weight = np.random.default_rng(0).integers(1, 4, dataset.n_examples).astype(float)
     plan, grown = grown_on(dataset, weight, GrowingRules("bagging", bootstrap=False, min_samples_leaf=1))
-    target = (plan.columns, plan.clustering, plan.weight)
-    np.testing.assert_allclose(all_node_errors(grown, *target), node_errors(grown, *target), atol=1e-9 * weight.sum())
+    found = [gains.sum(axis=1) for _, gains in column_gains(grown, plan.columns, plan.clustering, plan.weight)]
+    inner = grown.feature >= 0
+    assert inner.any()
+    np.testing.assert_allclose(sum(found), grown.gain[inner], atol=1e-9 * weight.sum())
 
 
 @pytest.mark.parametrize("task", ["multi-label", "hierarchical-multi-label"])
@@ -107,9 +116,8 @@ def test_labels_as_they_are(task, w):
     own = plan.clustering.columns
     weights = alpha[own] * (plan.clustering.weights @ variance[own]) / (alpha[own] @ variance[own])
     target = (plan.columns, plan.clustering, plan.weight)
-    features = node_errors(grown, *target, plan.around) - all_node_errors(grown, *target)
-    plain = ClusteringColumns(own, weights, np.ones(len(own)))
-    errors = features + all_node_errors(grown, plan.columns, plain, plan.weight)
+    features = node_errors(grown, *target, plan.around) - squared_distances(grown, plan, plan.clustering.weights)
+    errors = features + squared_distances(grown, plan, weights)
     expected = prune_m5(grown, np.maximum(errors, 0.0), 1.0)
     assert nested(prune(grown, Pruning(1.0, plain=True), *target, plan.around)) == nested(expected)
     assert nested(prune(grown, Pruning(1.0), *target, plan.around)) == nested(

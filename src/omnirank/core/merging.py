@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from omnirank.core.accumulators import Accumulator
-from omnirank.core.errors import DataError
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.registry import get_method
 from omnirank.core.target_scores import TargetScores
 
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["merged_fields"]
 
-# Parameters that say how much was computed: merging adds them up.
-_AMOUNTS = frozenset({"n_iterations", "n_trees"})
 # Parameters without influence on the scores of a replicate: they may differ.
 _FREE = frozenset({"n_features_to_select", "n_jobs", "random_state", "verbose", "warm_start"})
 
@@ -42,7 +41,8 @@ def merged_fields(a: Ranking, b: Ranking) -> dict[str, Any]:
     Traceback (most recent call last):
     omnirank.core.errors.DataError: these rankings cannot be merged: both used the random streams 0 to 0 ...
     """
-    _check_agreement(a, b)
+    amount = _amount(a.method)
+    _check_agreement(a, b, amount)
     if not a.seeds or not b.seeds:
         raise _refusal("it is not known which random streams they used")
     shared = a.seeds.overlap(b.seeds)
@@ -59,7 +59,7 @@ def merged_fields(a: Ranking, b: Ranking) -> dict[str, Any]:
         "scores": scores,
         "standard_errors": errors,
         "method": a.method,
-        "parameters": _merged_parameters(a.parameters, b.parameters),
+        "parameters": _merged_parameters(a.parameters, b.parameters, amount),
         "task": a.task,
         "fingerprint": a.fingerprint,
         "state": state,
@@ -72,7 +72,16 @@ def _refusal(reason: str) -> DataError:
     return DataError(f"these rankings cannot be merged: {reason}")
 
 
-def _check_agreement(a: Ranking, b: Ranking) -> None:
+def _amount(method: str) -> str | None:
+    """The parameter that says how much was computed, which merging adds up."""
+    try:
+        ranker = get_method(method).load()
+    except ParameterError:  # of a package that is not installed here
+        return None
+    return getattr(ranker, "replicates", None)
+
+
+def _check_agreement(a: Ranking, b: Ranking, amount: str | None) -> None:
     for what in ("method", "task"):
         if getattr(a, what) != getattr(b, what):
             raise _refusal(f"the {what} is {getattr(a, what)!r} in one and {getattr(b, what)!r} in the other")
@@ -82,7 +91,7 @@ def _check_agreement(a: Ranking, b: Ranking) -> None:
         raise _refusal("it is not known on which data they were computed (no fingerprint)")
     if a.fingerprint != b.fingerprint:
         raise _refusal(f"they come from different data (fingerprints {a.fingerprint} and {b.fingerprint})")
-    for key in sorted((a.parameters.keys() | b.parameters.keys()) - _AMOUNTS - _FREE):
+    for key in sorted((a.parameters.keys() | b.parameters.keys()) - {amount} - _FREE):
         if key not in a.parameters or key not in b.parameters:
             raise _refusal(f"the parameter {key!r} is given in one only")
         one, other = a.parameters[key], b.parameters[key]
@@ -113,13 +122,13 @@ def _merged_targets(a: TargetScores | None, b: TargetScores | None) -> TargetSco
     return TargetScores.from_state(a.names, _merged_state(a.state, b.state, "the per-target scores have no sums"))
 
 
-def _merged_parameters(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, Any]:
+def _merged_parameters(a: Mapping[str, Any], b: Mapping[str, Any], amount: str | None) -> dict[str, Any]:
     """Amounts of the same type (counts, or shares) are summed; anything else stays where it is the same."""
     merged = {}
     for key in a.keys() & b.keys():
         summable = type(a[key]) is type(b[key]) and type(a[key]) in (int, float)
-        if key in _AMOUNTS and summable:
+        if key == amount and summable:
             merged[key] = a[key] + b[key]
-        elif key not in _AMOUNTS and a[key] == b[key]:
+        elif key != amount and a[key] == b[key]:
             merged[key] = a[key]
     return {key: merged[key] for key in a if key in merged}

@@ -20,7 +20,15 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Table, default_names
 from omnirank.data.task_registry import is_unsupervised
 
-__all__ = ["check_sample_weight", "data_fingerprint", "features_like", "read_features", "read_input", "without_target"]
+__all__ = [
+    "any_table",
+    "check_sample_weight",
+    "data_fingerprint",
+    "features_like",
+    "read_features",
+    "read_input",
+    "without_target",
+]
 
 # Gains hold products of three weights, or of a weight and squares.
 _MOST_WEIGHT = 1e100
@@ -90,6 +98,15 @@ def read_input(
         dataset.n_examples,
     )
     return dataset
+
+
+def any_table(tags: Any) -> Any:
+    """Return scikit-learn's tags of an estimator that takes tables as `read_features` reads them."""
+    tags.input_tags.allow_nan = True
+    tags.input_tags.sparse = True
+    tags.input_tags.string = True
+    tags.input_tags.categorical = True
+    return tags
 
 
 def read_features(estimator: Any, X: Any, *, reset: bool) -> Table:

@@ -7,19 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.data.table import is_sparse
+from omnirank.ensembles.column_errors import ColumnErrors, column_errors, weighted_impurities
 from omnirank.ensembles.error_parts import ErrorGrowth, ErrorMeasure, OutOfBag
 from omnirank.ensembles.plan import GrowingPlan
-from omnirank.tasks.columns import PrototypeColumns
-from omnirank.trees.prototypes import node_means
 from omnirank.trees.tree import one_leaf
 
-__all__ = ["FeatureErrors", "MixedErrors", "feature_errors", "mixed_errors"]
+__all__ = ["MixedErrors", "feature_errors", "mixed_errors"]
 
 
-@dataclass(frozen=True, eq=False)
-class FeatureErrors:
-    """Mean over features of their error relative to their training impurity.
+def feature_errors(plan: GrowingPlan) -> ColumnErrors:
+    """Return the mean over features of their error relative to their training impurity.
 
         E_X = sum_i v_i / (V I_i) mean_known err(x_i, xhat_i)
 
@@ -27,94 +24,11 @@ class FeatureErrors:
     set, the weights v_i of the features and the sum V of those that are not constant. A permutation changes the routes
     of examples only: their own values stay what prototypes are compared with.
     """
-
-    plan: GrowingPlan
-    columns: PrototypeColumns
-    numbers: np.ndarray  # prototype columns of the numbers
-    nominal: np.ndarray  # features that are classes
-    truth: np.ndarray
-    codes: np.ndarray
-    scale: np.ndarray  # of the numbers, then of the classes
-
-    def growth(self, case: OutOfBag) -> ErrorGrowth:
-        """Return the error of a tree and its growth."""
-        from omnirank.ensembles.kernels.feature_errors import FeatureLoss
-        from omnirank.ensembles.kernels.permutation import permutation_losses
-
-        means, node_row = node_means(case.grown, self.columns)
-        means = means.toarray() if is_sparse(means) else means
-        by_node = self.columns.scaled(means)[np.maximum(node_row, 0)]
-        weight, rows = self.plan.weight, case.order.rows.astype(np.int64)
-        known = np.concatenate([weight[rows] @ ~np.isnan(self.truth[rows]), weight[rows] @ (self.codes[rows] >= 0)])
-        scale = np.divide(self.scale, known, out=np.zeros(len(known)), where=known > 0)
-        n = len(self.numbers)
-        loss = FeatureLoss(
-            self.truth,
-            np.ascontiguousarray(by_node[:, self.numbers]),
-            scale[:n],
-            self.codes,
-            majority_levels(by_node, self.columns, self.nominal),
-            scale[n:],
-        )
-        base, change = permutation_losses(case.tests, self.plan.coded.routing, loss, case.order, weight, 1)
-        return ErrorGrowth(float(base[0]), change[:, 0])
-
-
-def feature_errors(plan: GrowingPlan) -> FeatureErrors:
-    """Return the error of the features of a plan, in one number."""
     columns = plan.columns if plan.around is None else plan.around.columns
-    dense = columns.scaled(columns.dense())
-    is_class = np.array([levels is not None for levels in columns.levels], bool)
-    numbers = np.flatnonzero(~is_class[columns.variable])
-    nominal = np.flatnonzero(is_class)
-    impurity = weighted_impurities(columns, dense, plan.weight)
+    impurity = weighted_impurities(columns, plan.weight)
     counted = np.where(impurity > 0, columns.weights, 0.0)
     scale = np.divide(counted, impurity * max(counted.sum(), 1e-300), out=np.zeros(len(counted)), where=impurity > 0)
-    return FeatureErrors(
-        plan,
-        columns,
-        numbers,
-        nominal,
-        np.ascontiguousarray(dense[:, numbers]),
-        true_levels(dense, columns, nominal),
-        np.concatenate([scale[~is_class], scale[is_class]]),
-    )
-
-
-def true_levels(dense: np.ndarray, columns: PrototypeColumns, variables: np.ndarray) -> np.ndarray:
-    """Return the codes of nominal variables or labels, -1 = unknown."""
-    codes = np.full((len(dense), len(variables)), -1, np.int32)
-    for place, v in enumerate(variables):
-        own = dense[:, columns.variable == v]
-        known = ~np.isnan(own[:, 0])
-        codes[known, place] = own[known, 0] if own.shape[1] == 1 else np.argmax(own[known], axis=1)
-    return codes
-
-
-def majority_levels(by_node: np.ndarray, columns: PrototypeColumns, variables: np.ndarray) -> np.ndarray:
-    """Return the majority level (the first of equals) of each node; of a label, whether 1/2 or more have it."""
-    codes = np.empty((len(by_node), len(variables)), np.int32)
-    for place, v in enumerate(variables):
-        own = by_node[:, columns.variable == v]
-        if own.shape[1] > 1:
-            codes[:, place] = np.argmax(own, axis=1)
-        else:  # one column stands for the second of two levels
-            codes[:, place] = own[:, 0] >= 0.5 if columns.levels[v] is None else own[:, 0] > 0.5
-    return codes
-
-
-def weighted_impurities(columns: PrototypeColumns, dense: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Return the weighted variance of each number, in its unit, and the Gini index of each class in training."""
-    variance = np.zeros(columns.n_columns)
-    for c, cells in enumerate(dense.T):
-        known = ~np.isnan(cells)
-        cells, own = cells[known], weight[known]
-        if len(cells) and (cells != cells[0]).any():
-            variance[c] = np.average((cells - np.average(cells, weights=own)) ** 2, weights=own)
-    found = np.bincount(columns.variable, variance, columns.n_variables)
-    single = np.bincount(columns.variable, minlength=columns.n_variables) == 1
-    halved = single & np.array([levels is not None for levels in columns.levels], bool)
-    return np.where(halved, 2 * found, found)
+    return column_errors(plan, columns, scale, in_one_number=True)
 
 
 @dataclass(frozen=True, eq=False)

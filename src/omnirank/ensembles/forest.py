@@ -30,16 +30,37 @@ Self = TypeVar("Self", bound="Forest")
 class Forest(PCTPredictor):
     """Many trees: growing them, adding to them, averaging them."""
 
-    ensemble: str
-    n_trees: int
-    bootstrap: bool | None
-    warm_start: bool
-    oob_score: bool
-    random_state: Any
-    n_jobs: int | None
-
     trees_: list[Tree]
     _data: str | None
+
+    def __init__(
+        self,
+        ensemble: str = "random-forest",
+        n_trees: int = 100,
+        max_features: Any = None,
+        bootstrap: bool | None = None,
+        min_samples_leaf: float = 2,
+        max_depth: int | None = None,
+        oob_score: bool = False,
+        warm_start: bool = False,
+        nominal_tests: str = "ordered",
+        tie_break: str = "random",
+        normalize_targets: bool = True,
+        supervision: Any = "auto",
+        feature_weights: Any = None,
+        min_labelled_leaf: float = 2,
+        task: str = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        growing = max_features, min_samples_leaf, max_depth, nominal_tests, tie_break, normalize_targets
+        super().__init__(*growing, supervision, feature_weights, min_labelled_leaf, task, random_state)
+        self.ensemble = ensemble
+        self.n_trees = n_trees
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
 
     def fit(self: Self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Grow the trees.

@@ -29,8 +29,24 @@ Self = TypeVar("Self", bound="_SingleTree")
 class _SingleTree(PCTPredictor):
     """One tree: growing, pruning and looking at it."""
 
-    pruning: Any
-    random_state: Any
+    def __init__(
+        self,
+        max_features: Any = None,
+        min_samples_leaf: float = 2,
+        max_depth: int | None = None,
+        pruning: Any = "m5",
+        nominal_tests: str = "ordered",
+        tie_break: str = "random",
+        normalize_targets: bool = True,
+        supervision: Any = "auto",
+        feature_weights: Any = None,
+        min_labelled_leaf: float = 2,
+        task: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        growing = max_features, min_samples_leaf, max_depth, nominal_tests, tie_break, normalize_targets
+        super().__init__(*growing, supervision, feature_weights, min_labelled_leaf, task, random_state)
+        self.pruning = pruning
 
     def fit(self: Self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Grow and prune the tree.
@@ -205,21 +221,11 @@ class PCTClassifier(_SingleTree, PCTClassifierBase):
         hierarchy: Any = None,
         random_state: Any = None,
     ) -> None:
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.max_depth = max_depth
-        self.pruning = pruning
-        self.nominal_tests = nominal_tests
-        self.tie_break = tie_break
-        self.normalize_targets = normalize_targets
-        self.supervision = supervision
-        self.feature_weights = feature_weights
-        self.min_labelled_leaf = min_labelled_leaf
+        growing = max_features, min_samples_leaf, max_depth, pruning, nominal_tests, tie_break, normalize_targets
+        super().__init__(*growing, supervision, feature_weights, min_labelled_leaf, task, random_state)
         self.hierarchy_weight = hierarchy_weight
         self.class_weight = class_weight
-        self.task = task
         self.hierarchy = hierarchy
-        self.random_state = random_state
 
 
 class PCTRegressor(_SingleTree, PCTRegressorBase):
@@ -291,31 +297,3 @@ class PCTRegressor(_SingleTree, PCTRegressorBase):
     >>> tree.get_n_leaves() < unpruned.get_n_leaves()
     True
     """
-
-    def __init__(
-        self,
-        max_features: Any = None,
-        min_samples_leaf: float = 2,
-        max_depth: int | None = None,
-        pruning: Any = "m5",
-        nominal_tests: str = "ordered",
-        tie_break: str = "random",
-        normalize_targets: bool = True,
-        supervision: Any = "auto",
-        feature_weights: Any = None,
-        min_labelled_leaf: float = 2,
-        task: str = "auto",
-        random_state: Any = None,
-    ) -> None:
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.max_depth = max_depth
-        self.pruning = pruning
-        self.nominal_tests = nominal_tests
-        self.tie_break = tie_break
-        self.normalize_targets = normalize_targets
-        self.supervision = supervision
-        self.feature_weights = feature_weights
-        self.min_labelled_leaf = min_labelled_leaf
-        self.task = task
-        self.random_state = random_state

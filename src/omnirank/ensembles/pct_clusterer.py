@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.errors import ParameterError
 from omnirank.core.seeds import root_entropy
-from omnirank.data.estimator_input import check_sample_weight, features_like, read_input
+from omnirank.data.estimator_input import any_table, check_sample_weight, features_like, read_input
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_named
 from omnirank.ensembles.feature_weights import resolve_feature_weights
@@ -178,12 +178,7 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
         return [self.tree_]
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
+        return any_table(super().__sklearn_tags__())
 
 
 def best_tests(grown: Any, max_leaves: int | None) -> Any:

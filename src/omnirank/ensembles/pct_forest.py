@@ -134,26 +134,12 @@ class PCTForestClassifier(Forest, PCTClassifierBase):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.ensemble = ensemble
-        self.n_trees = n_trees
-        self.max_features = max_features
-        self.bootstrap = bootstrap
-        self.min_samples_leaf = min_samples_leaf
-        self.max_depth = max_depth
-        self.oob_score = oob_score
-        self.warm_start = warm_start
-        self.nominal_tests = nominal_tests
-        self.tie_break = tie_break
-        self.normalize_targets = normalize_targets
-        self.supervision = supervision
-        self.feature_weights = feature_weights
-        self.min_labelled_leaf = min_labelled_leaf
+        sizes = ensemble, n_trees, max_features, bootstrap, min_samples_leaf, max_depth, oob_score, warm_start
+        tests = nominal_tests, tie_break, normalize_targets, supervision, feature_weights, min_labelled_leaf
+        super().__init__(*sizes, *tests, task, random_state, n_jobs)
         self.hierarchy_weight = hierarchy_weight
         self.class_weight = class_weight
-        self.task = task
         self.hierarchy = hierarchy
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def staged_predict_proba(self, X: Any) -> Iterator[Any]:
         """Yield the probabilities by the first 1, 2, ... trees: those of smaller forests with the same seed.
@@ -255,44 +241,6 @@ class PCTForestRegressor(Forest, PCTRegressorBase):
     >>> forest.score(test) > 0.6
     True
     """
-
-    def __init__(
-        self,
-        ensemble: str = "random-forest",
-        n_trees: int = 100,
-        max_features: Any = None,
-        bootstrap: bool | None = None,
-        min_samples_leaf: float = 2,
-        max_depth: int | None = None,
-        oob_score: bool = False,
-        warm_start: bool = False,
-        nominal_tests: str = "ordered",
-        tie_break: str = "random",
-        normalize_targets: bool = True,
-        supervision: Any = "auto",
-        feature_weights: Any = None,
-        min_labelled_leaf: float = 2,
-        task: str = "auto",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.ensemble = ensemble
-        self.n_trees = n_trees
-        self.max_features = max_features
-        self.bootstrap = bootstrap
-        self.min_samples_leaf = min_samples_leaf
-        self.max_depth = max_depth
-        self.oob_score = oob_score
-        self.warm_start = warm_start
-        self.nominal_tests = nominal_tests
-        self.tie_break = tie_break
-        self.normalize_targets = normalize_targets
-        self.supervision = supervision
-        self.feature_weights = feature_weights
-        self.min_labelled_leaf = min_labelled_leaf
-        self.task = task
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def _keep_out_of_bag(self, means: np.ndarray, covered: np.ndarray) -> None:
         mixed = get_task(self.task_).kind == "mixed"

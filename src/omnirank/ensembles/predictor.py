@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.log import logger
 from omnirank.data.dataset import Dataset
-from omnirank.data.estimator_input import check_sample_weight, features_like, read_input
+from omnirank.data.estimator_input import any_table, check_sample_weight, features_like, read_input
 from omnirank.data.table import Table
 from omnirank.ensembles.feature_weights import check_feature_weights, resolve_feature_weights
 from omnirank.ensembles.plan import GrowingPlan, GrowingRules, make_plan
@@ -71,16 +71,31 @@ class PCTPredictor(BaseEstimator):
 
     supported_tasks: ClassVar[Sequence[str]]
 
-    task: str
-    max_features: Any
-    min_samples_leaf: float
-    max_depth: int | None
-    nominal_tests: str
-    tie_break: str
-    normalize_targets: bool
-    supervision: Any
-    feature_weights: Any
-    min_labelled_leaf: float
+    def __init__(
+        self,
+        max_features: Any,
+        min_samples_leaf: float,
+        max_depth: int | None,
+        nominal_tests: str,
+        tie_break: str,
+        normalize_targets: bool,
+        supervision: Any,
+        feature_weights: Any,
+        min_labelled_leaf: float,
+        task: str,
+        random_state: Any,
+    ) -> None:
+        self.max_features = max_features
+        self.min_samples_leaf = min_samples_leaf
+        self.max_depth = max_depth
+        self.nominal_tests = nominal_tests
+        self.tie_break = tie_break
+        self.normalize_targets = normalize_targets
+        self.supervision = supervision
+        self.feature_weights = feature_weights
+        self.min_labelled_leaf = min_labelled_leaf
+        self.task = task
+        self.random_state = random_state
 
     # -- reading --------------------------------------------------------------------------------------
 
@@ -262,11 +277,7 @@ class PCTPredictor(BaseEstimator):
         return sums / len(self._trees())
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
+        tags = any_table(super().__sklearn_tags__())
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
         return tags

@@ -8,21 +8,17 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.seeds import kernel_seed
-from omnirank.core.variances import centred_for_sums
 from omnirank.data.table import is_sparse
 from omnirank.ensembles.error_parts import ErrorGrowth, OutOfBag
 from omnirank.ensembles.plan import GrowingPlan
 from omnirank.ensembles.score_table import FeatureScores, ScoredTree
-from omnirank.tasks.columns import ClusteringColumns
-from omnirank.trees.prototypes import membership
+from omnirank.trees.column_gains import column_gains
 from omnirank.trees.tree import tree_from_grown
 
 __all__ = ["genie3", "genie3_per_target", "out_of_bag", "permutation", "relative_growth", "symbolic"]
 
 # Keeps the stream of permutations apart from that of the same tree's growing.
 _PERMUTATION_KEY = np.uint64(0xA5A5A5A5A5A5A5A5)
-# Columns of the target that are summed over all nodes at once.
-_BLOCK = 64
 
 
 def genie3(tree: ScoredTree) -> FeatureScores:
@@ -51,56 +47,19 @@ def symbolic(tree: ScoredTree) -> FeatureScores:
 def genie3_per_target(plan: GrowingPlan, grown: Any) -> np.ndarray:
     """Return Genie3 split by target, (targets, features); its sum over the targets is Genie3.
 
-    The share of target j in a node is the part of the heuristic that its columns c add,
-    sum_c lambda_c (N0 / K0_c) [S_L^2 / K_L + S_R^2 / K_R - S^2 / K].
+    The share of target j in a node is what its columns add to the heuristic
+    (:func:`omnirank.trees.column_gains.column_gains`).
     """
-    columns, clustering = plan.columns, plan.clustering
-    out = np.zeros((columns.n_variables, plan.dataset.n_features))
+    out = np.zeros((plan.columns.n_variables, plan.dataset.n_features))
     inner = np.flatnonzero(grown.feature >= 0)
-    if not len(inner):
-        return out
-    n_inner = len(inner)
     tested = sparse.csr_array(
-        (np.ones(n_inner), (grown.feature[inner], np.arange(n_inner))), shape=(out.shape[1], n_inner)
+        (np.ones(len(inner)), (grown.feature[inner], np.arange(len(inner)))), shape=(out.shape[1], len(inner))
     )
-    members = membership(grown, np.arange(len(grown.feature)), plan.n_examples)
-    if columns.is_sparse and columns.labelled.all() and not np.isnan(columns.matrix.data).any():
-        blocks = [slice(None)]
-        scatter = _sparse_scatter
-    else:
-        blocks = [slice(start, start + _BLOCK) for start in range(0, len(clustering.columns), _BLOCK)]
-        scatter = _scatter
-    for block in blocks:
-        chosen = ClusteringColumns(clustering.columns[block], clustering.weights[block], clustering.unit[block])
-        terms = scatter(plan, members, chosen)
-        gains = terms[inner + 1] + terms[grown.right[inner]] - terms[inner]
+    for block, gains in column_gains(grown, plan.columns, plan.clustering, plan.weight):
         by_feature = tested @ gains
         by_feature = by_feature.toarray() if is_sparse(by_feature) else by_feature
-        np.add.at(out, columns.variable[chosen.columns], by_feature.T)
+        np.add.at(out, plan.columns.variable[block], by_feature.T)
     return out
-
-
-def _sparse_scatter(plan: GrowingPlan, members: Any, chosen: ClusteringColumns) -> Any:
-    """Scaled S^2 / K of labels or sparse features in all nodes; those that a node lacks cost nothing."""
-    sums = sparse.csr_array(members @ centred_for_sums(chosen.cells(plan.columns.matrix), plan.weight))
-    weight = np.repeat(np.asarray(members.sum(axis=1)).ravel(), np.diff(sums.indptr))
-    sums.data = sums.data**2 / weight * chosen.weights[sums.indices]
-    return sums
-
-
-def _scatter(plan: GrowingPlan, members: Any, chosen: ClusteringColumns) -> np.ndarray:
-    """Scaled (N0 / K0) S^2 / K of the centred columns in all nodes, 0 where nothing is known."""
-    matrix = chosen.cells(plan.columns.matrix)
-    values = matrix.toarray() if plan.columns.is_sparse else matrix
-    known = ~np.isnan(values)
-    if plan.columns.is_sparse:
-        known &= plan.columns.labelled[:, None]
-    values = np.where(known, values, 0.0)
-    total = plan.weight @ known
-    values = np.where(known, values - (plan.weight @ values) / total, 0.0)
-    sums, weights = members @ values, members @ known.astype(np.float64)
-    terms = np.divide(sums**2, weights, out=np.zeros(sums.shape), where=weights > 0)
-    return terms * (plan.weight.sum() / total) * chosen.weights
 
 
 def out_of_bag(plan: GrowingPlan, grown: Any, counts: np.ndarray, i: int) -> OutOfBag | None:

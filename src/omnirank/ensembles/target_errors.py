@@ -9,16 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.errors import ParameterError
-from omnirank.data.table import is_sparse
 from omnirank.data.task_registry import TASKS, TaskNames
+from omnirank.ensembles.column_errors import ColumnErrors, column_errors, permuted_losses, weighted_impurities
 from omnirank.ensembles.error_parts import ErrorGrowth, ErrorMeasure, OutOfBag
-from omnirank.ensembles.feature_errors import (
-    feature_errors,
-    majority_levels,
-    mixed_errors,
-    true_levels,
-    weighted_impurities,
-)
+from omnirank.ensembles.feature_errors import feature_errors, mixed_errors
 from omnirank.ensembles.plan import GrowingPlan
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.prototypes import node_means
@@ -89,80 +83,17 @@ def _target_measure(plan: GrowingPlan, error: str, per_target: bool) -> ErrorMea
     return _set_errors(plan, per_target)
 
 
-# -- numbers, classes and small label sets ---------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class _ColumnErrors:
-    """Squared errors of numbers, wrong classes and labels, each target by itself."""
-
-    plan: GrowingPlan
-    numbers: np.ndarray  # targets that are numbers
-    classes: np.ndarray  # targets that are classes or labels
-    number_truth: np.ndarray
-    class_truth: np.ndarray  # codes, -1 = unknown
-    scale: np.ndarray  # of a target's error
-    error: str
-
-    def growth(self, case: OutOfBag) -> ErrorGrowth:
-        """Return the error of a tree and its growth."""
-        from omnirank.ensembles.kernels.permutation import LevelLoss, SquaredLoss
-
-        columns = self.plan.columns
-        means, node_row = node_means(case.grown, columns)
-        means = means.toarray() if is_sparse(means) else means
-        by_node = columns.scaled(means)[np.maximum(node_row, 0)]
-        rows, n = case.order.rows, columns.n_variables
-        weight = self.plan.weight[rows]
-        base, change, known = np.zeros(n), np.zeros((n, self.plan.dataset.n_features)), np.zeros(n)
-        if len(self.numbers):
-            predicted = by_node[:, np.isin(columns.variable, self.numbers)]
-            loss = SquaredLoss(self.number_truth, np.ascontiguousarray(predicted))
-            base[self.numbers], change[self.numbers] = _losses(self.plan, case, loss, len(self.numbers))
-            known[self.numbers] = weight @ ~np.isnan(self.number_truth[rows])
-        if len(self.classes):
-            class_loss = LevelLoss(self.class_truth, majority_levels(by_node, columns, self.classes))
-            base[self.classes], change[self.classes] = _losses(self.plan, case, class_loss, len(self.classes))
-            known[self.classes] = weight @ (self.class_truth[rows] >= 0)
-        divisor = np.where(known > 0, known, 1.0)
-        return self._combined(base / divisor, change / divisor[:, None], known > 0)
-
-    def _combined(self, base: np.ndarray, change: np.ndarray, known: np.ndarray) -> ErrorGrowth:
-        if self.error == "rrmse":
-            before = np.sqrt(base * self.scale)
-            growth = np.sqrt(np.maximum(base[:, None] + change, 0.0) * self.scale[:, None]) - before[:, None]
-        elif self.error == "accuracy":
-            counted = self.scale * known
-            before, growth = (1.0 - base) * counted, change * counted[:, None]
-        else:
-            before, growth = base * self.scale, change * self.scale[:, None]
-        return ErrorGrowth(float(before.sum()), growth.sum(axis=0), before, growth)
-
-
-def _column_errors(plan: GrowingPlan, error: str) -> _ColumnErrors:
+def _column_errors(plan: GrowingPlan, error: str) -> ColumnErrors:
+    """The errors of numbers, classes and small label sets."""
     columns = plan.columns
-    dense = columns.scaled(columns.dense())
-    labels = plan.task.kind == "labels"
-    is_class = np.array([labels or levels is not None for levels in columns.levels], bool)
-    numbers, classes = np.flatnonzero(~is_class), np.flatnonzero(is_class)
-    truth = true_levels(dense, columns, classes)
-    if labels:
-        scale = columns.weights / columns.n_variables
-    else:
-        impurity = weighted_impurities(columns, dense, plan.weight)
-        # Numbers count relative to their variance, and classes beside them relative to their Gini index.
-        scale = (impurity > 0).astype(np.float64) / max(1, int((impurity > 0).sum()))
-        if len(numbers):
-            scale = np.divide(scale, impurity, out=scale, where=impurity > 0)
-    number_truth = np.ascontiguousarray(dense[:, np.isin(columns.variable, numbers)])
-    return _ColumnErrors(plan, numbers, classes, number_truth, truth, scale, error)
-
-
-def _losses(plan: GrowingPlan, case: OutOfBag, loss: Any, n_targets: int) -> tuple[np.ndarray, np.ndarray]:
-    from omnirank.ensembles.kernels.permutation import permutation_losses
-
-    base, change = permutation_losses(case.tests, plan.coded.routing, loss, case.order, plan.weight, n_targets)
-    return base, change.T
+    if plan.task.kind == "labels":
+        return column_errors(plan, columns, columns.weights / columns.n_variables, error)
+    impurity = weighted_impurities(columns, plan.weight)
+    # Numbers count relative to their variance, and classes beside them relative to their Gini index.
+    scale = (impurity > 0).astype(np.float64) / max(1, int((impurity > 0).sum()))
+    if any(levels is None for levels in columns.levels):
+        scale = np.divide(scale, impurity, out=scale, where=impurity > 0)
+    return column_errors(plan, columns, scale, error)
 
 
 # -- large label sets --------------------------------------------------------------------------------------
@@ -191,10 +122,10 @@ class _SetErrors:
         weight = self.plan.weight[rows]
         if not self.by_label:
             loss = SetLoss(self.starts, self.labels, scale, starts, labels, predicted @ scale, marks)
-            base, change = _losses(self.plan, case, loss, 1)
+            base, change = permuted_losses(self.plan, case, loss, 1)
             return ErrorGrowth(float(base[0] / weight.sum()), change[0] / weight.sum())
         by_label = LabelLoss(self.starts, self.labels, self.relevant, starts, labels, marks)
-        base, change = _losses(self.plan, case, by_label, columns.n_variables)
+        base, change = permuted_losses(self.plan, case, by_label, columns.n_variables)
         known = np.full(columns.n_variables, weight.sum())
         if self.unknown is not None:
             known -= weight @ self.unknown[rows.astype(np.int64)]

@@ -42,17 +42,16 @@ def saturation_rankings(ranker: Any, train: Dataset, sizes: Sequence[int | float
     places = sorted(set(sizes))
     if not places:
         raise ParameterError("give at least one number of trees or iterations")
-    parameters = ranker.get_params()
-    if "checkpoints" in parameters and "n_trees" in parameters:
-        fitted = clone(ranker).set_params(n_trees=places[-1], checkpoints=places).fit(train)
-        return {int(size): fitted.checkpoints_[size][fitted.importance] for size in places}
-    if "n_iterations" in parameters:
-        fitted = clone(ranker).set_params(n_iterations=places).fit(train)
-        k = fitted.n_neighbors_
-        return {m: ranking for (m, neighbors), ranking in sorted(fitted.checkpoints_.items()) if neighbors == k}
-    raise ParameterError(
-        f"{type(ranker).__name__} has neither trees nor iterations to count: give an EnsembleRanker or a ReliefRanker"
-    )
+    counted = getattr(ranker, "replicates", None)
+    if counted is None:
+        raise ParameterError(
+            f"{type(ranker).__name__} has neither trees nor iterations to count: give an EnsembleRanker or a "
+            "ReliefRanker"
+        )
+    fitted = clone(ranker).with_several(**{counted: places}).fit(train)
+    rankings = [fitted.ranking_at(**{counted: size}) for size in places]
+    found = {ranking.parameters[counted]: ranking for ranking in rankings}  # shares and counts may be the same
+    return {size: found[size] for size in sorted(found)}
 
 
 def saturation_curve(
@@ -93,7 +92,7 @@ def saturation_curve(
     shown = measure_of(train.task, measure)
     rankings = saturation_rankings(ranker, train, sizes)
     values = [evaluate(ranking, train, test, n_neighbors, **options)[shown.name] for ranking in rankings.values()]
-    axis = "trees" if "n_trees" in ranker.get_params() else "iterations"
+    axis = ranker.replicates.removeprefix("n_")
     return Curve(np.array(list(rankings)), np.array(values), shown.name, axis, shown.larger_is_better, name)
 
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.given import check_number
 from omnirank.data.dataset import Dataset
-from omnirank.data.estimator_input import features_like, read_input
+from omnirank.data.estimator_input import any_table, features_like, read_input
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
@@ -177,12 +177,8 @@ class MLkNN(BaseEstimator):
         return share_right(true_target(X, y, task, self.target_names_, self.hierarchy_), predicted, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+        tags = any_table(super().__sklearn_tags__())
         tags.classifier_tags = ClassifierTags(multi_label=True)
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
         return tags

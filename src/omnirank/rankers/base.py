@@ -20,7 +20,7 @@ from omnirank.core.ranking import Ranking
 from omnirank.data.containers import checked_sparse
 from omnirank.data.convert import is_frame
 from omnirank.data.dataset import Dataset
-from omnirank.data.estimator_input import check_sample_weight, read_features, read_input
+from omnirank.data.estimator_input import any_table, check_sample_weight, read_features, read_input
 from omnirank.data.table import is_sparse
 from omnirank.data.task_registry import TASKS
 
@@ -32,9 +32,8 @@ Self = TypeVar("Self", bound="BaseRanker")
 class BaseRanker(SelectorMixin, BaseEstimator):
     """Base of all rankers: a scikit-learn selector whose subclasses only compute scores.
 
-    A subclass has a constructor that stores its parameters - at least ``task``, ``hierarchy``,
-    ``n_features_to_select``, ``random_state`` and ``n_jobs``, with the defaults "auto" and None - and a
-    method ``_rank(dataset)``. One that uses weights of examples declares
+    A subclass has a method ``_rank(dataset)``. One with parameters of its own has a constructor that stores them, and
+    takes and passes on those of all rankers. One that uses weights of examples declares
     ``fit(X, y=None, sample_weight=None)``, returns ``self._fit(X, y, sample_weight)`` and has
     ``_rank(dataset, sample_weight=None)``; rows of weight 0 are dropped before.
 
@@ -59,15 +58,6 @@ class BaseRanker(SelectorMixin, BaseEstimator):
     >>> import omnirank as om
     >>> from omnirank.rankers.base import BaseRanker
     >>> class RangeRanker(BaseRanker):
-    ...     def __init__(
-    ...         self, task="auto", hierarchy=None, n_features_to_select=None, random_state=None, n_jobs=None
-    ...     ):
-    ...         self.task = task
-    ...         self.hierarchy = hierarchy
-    ...         self.n_features_to_select = n_features_to_select
-    ...         self.random_state = random_state
-    ...         self.n_jobs = n_jobs
-    ...
     ...     def _rank(self, dataset):
     ...         return self._ranking(dataset, np.ptp(dataset.features.numeric, axis=0), "range")
     >>> ranker = RangeRanker(n_features_to_select=1).fit([[1.0, 5.0], [2.0, 9.0]])
@@ -80,11 +70,22 @@ class BaseRanker(SelectorMixin, BaseEstimator):
     # What the method can do; the registry says the same of its entries.
     supported_tasks: ClassVar[Sequence[str]] = TASKS
     supported_supervision: ClassVar[Sequence[str]] = ("supervised", "semi-supervised", "unsupervised")
+    # The parameter that counts the replicates of a fit (trees, iterations): rankings of more of them can be merged.
+    replicates: ClassVar[str | None] = None
 
-    # Parameters that every subclass has.
-    task: str
-    hierarchy: Any
-    n_features_to_select: Any
+    def __init__(
+        self,
+        task: str = "auto",
+        hierarchy: Any = None,
+        n_features_to_select: int | float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.task = task
+        self.hierarchy = hierarchy
+        self.n_features_to_select = n_features_to_select
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     @abstractmethod
     def _rank(self, dataset: Dataset) -> Ranking | Mapping[str, Ranking]:
@@ -167,12 +168,57 @@ class BaseRanker(SelectorMixin, BaseEstimator):
             input_features = np.array(self.ranking_.names, dtype=object)
         return super().get_feature_names_out(input_features)
 
+    # -- rankings of several parameters from one fit ----------------------------------------------------
+
+    @classmethod
+    def one_fit_gives(cls, parameters: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the parameters of which one fit gives the rankings of several values (:meth:`with_several`).
+
+        Parameters
+        ----------
+        parameters : mapping
+            All parameters of the ranker: values that the data decide give one ranking only.
+        """
+        return ()
+
+    def with_several(self: Self, **values: Sequence[Any]) -> Self:
+        """Set several values of parameters of which one fit gives all rankings, and return the ranker.
+
+        Parameters
+        ----------
+        **values
+            Values by the name of their parameter, in ascending order.
+
+        Examples
+        --------
+        >>> import omnirank as om
+        >>> om.ReliefRanker().with_several(n_neighbors=[5, 10])
+        ReliefRanker(n_neighbors=[5, 10])
+        >>> om.EnsembleRanker().with_several(n_trees=[5, 10])
+        EnsembleRanker(checkpoints=[5, 10], n_trees=10)
+        """
+        return self.set_params(**values)
+
+    def ranking_at(self, **values: Any) -> Ranking:
+        """Return one of the rankings of a fit.
+
+        Parameters
+        ----------
+        **values
+            Values of parameters of which the fit gives several rankings; by default those of ``ranking_``. Where a
+            fit gives several scores, ``importance`` is the name of one.
+
+        Examples
+        --------
+        >>> import omnirank as om
+        >>> ranker = om.EnsembleRanker(random_state=0).with_several(n_trees=[5, 10])
+        >>> ranker.fit(om.datasets.load_sample("iris")).ranking_at(importance="symbolic", n_trees=5)
+        Ranking(symbolic, classification, 4 features: ...)
+        """
+        return self.rankings_[values["importance"]] if values else self.ranking_
+
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
+        tags = any_table(super().__sklearn_tags__())
         tags.target_tags.required = "unsupervised" not in self.supported_supervision
         tags.target_tags.multi_output = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]

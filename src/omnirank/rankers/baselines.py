@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from omnirank.core.ranking import Ranking
@@ -30,20 +28,6 @@ class RandomRanker(BaseRanker):
     2
     """
 
-    def __init__(
-        self,
-        task: str = "auto",
-        hierarchy: Any = None,
-        n_features_to_select: int | float | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.task = task
-        self.hierarchy = hierarchy
-        self.n_features_to_select = n_features_to_select
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
     def _rank(self, dataset: Dataset) -> Ranking:
         scores = stream(root_entropy(self.random_state), 0).random(dataset.n_features)
         return self._ranking(dataset, scores, "random")
@@ -65,20 +49,6 @@ class UniformRanker(BaseRanker):
     >>> om.UniformRanker().fit([[1.0, 2.0], [3.0, 4.0]]).feature_importances_
     array([1., 1.])
     """
-
-    def __init__(
-        self,
-        task: str = "auto",
-        hierarchy: Any = None,
-        n_features_to_select: int | float | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.task = task
-        self.hierarchy = hierarchy
-        self.n_features_to_select = n_features_to_select
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def _rank(self, dataset: Dataset) -> Ranking:
         return self._ranking(dataset, np.ones(dataset.n_features), "uniform")

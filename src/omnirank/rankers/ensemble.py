@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -149,6 +149,7 @@ class EnsembleRanker(BaseRanker):
     ['x1', 'x2', 'x3', 'x4', 'x5']
     """
 
+    replicates = "n_trees"
     checkpoints_: dict[int, dict[str, Ranking]]
     _sums: ScoreSums
     _chosen: tuple[Supervision, np.ndarray | None]
@@ -181,6 +182,7 @@ class EnsembleRanker(BaseRanker):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
+        super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
         self.importance = importance
         self.ensemble = ensemble
         self.n_trees = n_trees
@@ -201,11 +203,6 @@ class EnsembleRanker(BaseRanker):
         self.checkpoints = checkpoints
         self.first_tree = first_tree
         self.warm_start = warm_start
-        self.task = task
-        self.hierarchy = hierarchy
-        self.n_features_to_select = n_features_to_select
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> EnsembleRanker:
         """Grow the ensemble and rank the features.
@@ -223,6 +220,21 @@ class EnsembleRanker(BaseRanker):
             The fitted ranker.
         """
         return self._fit(X, y, sample_weight)
+
+    @classmethod
+    def one_fit_gives(cls, parameters: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the scores and the numbers of trees, but where "auto" ends by the score at hand."""
+        return ("importance", "n_trees") if isinstance(parameters["n_trees"], int) else ()
+
+    def with_several(self, **values: Sequence[Any]) -> EnsembleRanker:
+        """Set several numbers of trees (``n_trees``) and return the ranker."""
+        sizes = values.get("n_trees")
+        return self if sizes is None else self.set_params(n_trees=sizes[-1], checkpoints=sizes)
+
+    def ranking_at(self, **values: Any) -> Ranking:
+        """Return the ranking by one of the scores (``importance``) after one of the numbers of trees (``n_trees``)."""
+        rankings = self.checkpoints_[values["n_trees"]] if "n_trees" in values else self.rankings_
+        return rankings[values.get("importance", self.importance)]
 
     def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> dict[str, Ranking]:
         self._check(dataset.task)

@@ -73,13 +73,9 @@ class PerTargetRanker(BaseRanker):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
+        super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
         self.ranker = ranker
         self.target_weights = target_weights
-        self.task = task
-        self.hierarchy = hierarchy
-        self.n_features_to_select = n_features_to_select
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PerTargetRanker:
         """Rank the features for each target.

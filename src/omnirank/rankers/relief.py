@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -136,6 +136,7 @@ class ReliefRanker(BaseRanker):
 
     supported_tasks = _Supported(TASKS, TaskNames("classes", single=True))
     supported_supervision = _Supported(("supervised", "semi-supervised", "unsupervised"), ("supervised",))
+    replicates = "n_iterations"
 
     def __init__(
         self,
@@ -155,6 +156,7 @@ class ReliefRanker(BaseRanker):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
+        super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
         self.algorithm = algorithm
         self.n_neighbors = n_neighbors
         self.n_iterations = n_iterations
@@ -165,11 +167,6 @@ class ReliefRanker(BaseRanker):
         self.search = search
         self.hierarchy_weight = hierarchy_weight
         self.first_iteration = first_iteration
-        self.task = task
-        self.hierarchy = hierarchy
-        self.n_features_to_select = n_features_to_select
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def importances_at(self, n_neighbors: int | None = None, n_iterations: int | None = None) -> np.ndarray:
         """Return the importances for fewer neighbours or iterations, from ``checkpoints_``.
@@ -187,14 +184,24 @@ class ReliefRanker(BaseRanker):
         >>> ranker.importances_at(n_neighbors=5, n_iterations=20).shape
         (10,)
         """
-        n_neighbors = self.n_neighbors_ if n_neighbors is None else n_neighbors
-        n_iterations = self.n_iterations_ if n_iterations is None else n_iterations
+        given = {"n_neighbors": n_neighbors, "n_iterations": n_iterations}
+        return self.ranking_at(**{name: value for name, value in given.items() if value is not None}).scores.copy()
+
+    @classmethod
+    def one_fit_gives(cls, parameters: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the numbers of neighbours and iterations, but where the data decide, or several are given."""
+        return tuple(name for name in ("n_neighbors", "n_iterations") if isinstance(parameters[name], int | float))
+
+    def ranking_at(self, **values: Any) -> Ranking:
+        """Return the ranking for one of the values of ``n_neighbors`` and ``n_iterations`` of the fit."""
+        k = min(values.get("n_neighbors", self.n_neighbors_), self._n_examples - 1)
+        m = _n_iterations(values.get("n_iterations", self.n_iterations_), self._n_examples)
         try:
-            return self.checkpoints_[n_iterations, n_neighbors].scores.copy()
+            return self.checkpoints_[m, k]
         except KeyError:
             known = ", ".join(f"({m}, {k})" for m, k in self.checkpoints_)
             raise ParameterError(
-                f"there is no ranking for {n_iterations} iterations and {n_neighbors} neighbours, only for {known}"
+                f"there is no ranking for {m} iterations and {k} neighbours, only for {known}"
             ) from None
 
     def _rank(self, dataset: Dataset) -> Ranking:
@@ -218,7 +225,7 @@ class ReliefRanker(BaseRanker):
             for m, row in zip(ms, found, strict=True)
             for k, sums in zip(ks, row, strict=True)
         }
-        self.n_iterations_, self.n_neighbors_ = ms[-1], ks[-1]
+        self.n_iterations_, self.n_neighbors_, self._n_examples = ms[-1], ks[-1], dataset.n_examples
         if found[-1][-1].together.degenerate:
             what = "features" if dataset.target is None else "targets"
             warnings.warn(
@@ -353,26 +360,22 @@ class ReliefRanker(BaseRanker):
         return sorted({min(int(k), most) for k in several})
 
     def _iteration_counts(self, n_examples: int) -> list[int]:
-        wanted: Any = self.n_iterations
-        several = _several(wanted)
-        left = n_examples - self.first_iteration
-        counts = set()
-        for amount in several:
-            if _is_count(amount) and amount >= 1:
-                counts.add(min(int(amount), n_examples))
-            elif _is_number(amount) and not _is_count(amount) and 0 < amount <= 1:
-                counts.add(max(1, round(float(amount) * n_examples)))
-            else:
-                counts = set()
-                break
-        if not counts:
+        counts = [_n_iterations(amount, n_examples) for amount in _several(self.n_iterations)]
+        if not counts or 0 in counts:
             raise ParameterError(f"n_iterations={self.n_iterations!r}: give shares in (0, 1] or positive counts")
-        if max(counts) > left:
+        if max(counts) > n_examples - self.first_iteration:
             raise ParameterError(
                 f"first_iteration={self.first_iteration!r}: with {max(counts)} iterations from there on, more than "
                 f"the {n_examples} examples would be visited"
             )
-        return sorted(counts)
+        return sorted(set(counts))
+
+
+def _n_iterations(amount: Any, n_examples: int) -> int:
+    """How many iterations a count or a share stands for; 0 where it is neither."""
+    if _is_count(amount) and amount >= 1:
+        return min(int(amount), n_examples)
+    return max(1, round(float(amount) * n_examples)) if _is_number(amount) and 0 < amount <= 1 else 0
 
 
 def _several(wanted: Any) -> list[Any]:

@@ -60,20 +60,6 @@ class UnivariateRanker(BaseRanker):
 
     supported_supervision = ("supervised", "unsupervised")
 
-    def __init__(
-        self,
-        task: str = "auto",
-        hierarchy: Any = None,
-        n_features_to_select: int | float | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.task = task
-        self.hierarchy = hierarchy
-        self.n_features_to_select = n_features_to_select
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> UnivariateRanker:
         """Rank the features.
 

@@ -77,6 +77,11 @@ class PrototypeColumns:
         """Whether the matrix is sparse."""
         return is_sparse(self.matrix)
 
+    @property
+    def is_sparse_and_known(self) -> bool:
+        """Whether the matrix is sparse and all cells are known: sums over its stored cells are sums over all."""
+        return self.is_sparse and bool(self.labelled.all()) and not np.isnan(self.matrix.data).any()
+
     @cached_property
     def unit(self) -> np.ndarray:
         """Unit of each column's variance: 1, but for columns of extreme range, whose squares floats cannot hold."""
@@ -94,7 +99,7 @@ class PrototypeColumns:
     @property
     def impurity(self) -> np.ndarray:
         """Impurity of each variable: variance of a number (in its `unit`) or label, Gini index of a nominal one."""
-        return np.bincount(self.variable, weights=self.variance, minlength=self.n_variables)
+        return _impurities(self, self.variance)
 
     def dense(self) -> np.ndarray:
         """Return the matrix as floats, NaN = unknown."""
@@ -232,7 +237,7 @@ def clustering_columns(
     ([0], [1.0])
     """
     variance = columns.variance if sample_weight is None else _variances(columns, sample_weight)
-    impurity = np.bincount(columns.variable, weights=variance, minlength=columns.n_variables)
+    impurity = _impurities(columns, variance)
     keep = (impurity > 0) & (columns.weights > 0)
     total = columns.weights[keep].sum()
     scale = np.zeros(columns.n_variables)
@@ -286,6 +291,10 @@ def plain_columns(columns: PrototypeColumns, clustering: ClusteringColumns) -> C
     weights = columns.weights[columns.variable[clustering.columns]].astype(np.float64)
     variance = columns.variance[clustering.columns]
     return replace(clustering, weights=weights * (clustering.weights @ variance) / (weights @ variance))
+
+
+def _impurities(columns: PrototypeColumns, variance: np.ndarray) -> np.ndarray:
+    return np.bincount(columns.variable, weights=variance, minlength=columns.n_variables)
 
 
 def _variances(columns: PrototypeColumns, sample_weight: np.ndarray | None) -> np.ndarray:

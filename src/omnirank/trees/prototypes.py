@@ -50,7 +50,7 @@ def node_means(grown: Any, columns: PrototypeColumns, leaves_only: bool = True) 
     n_rows = len(columns.labelled)
     leaf = grown.feature < 0
     large = np.maximum(columns.unit, 1.0)  # sums of huge numbers would overflow
-    if columns.is_sparse and columns.labelled.all() and not np.isnan(columns.matrix.data).any():
+    if columns.is_sparse_and_known:
         nodes = np.flatnonzero(leaf) if leaves_only else np.arange(len(leaf))
         weights = membership(grown, nodes, n_rows)
         means = sparse.csr_array(weights @ divided(columns.matrix, large))

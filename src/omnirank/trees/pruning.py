@@ -11,12 +11,12 @@ from scipy import sparse
 from omnirank.core.variances import centred_for_sums
 from omnirank.data.table import is_sparse
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns, plain_columns
+from omnirank.trees.column_gains import column_gains
 from omnirank.trees.prototypes import membership, node_means
 
 __all__ = [
     "M5_PENALTY",
     "Pruning",
-    "all_node_errors",
     "leaf_errors",
     "node_errors",
     "prune",
@@ -28,8 +28,6 @@ __all__ = [
 M5_PENALTY = 2.0
 # Estimates this close are equal: the smaller tree wins.
 _SLACK = 1e-9
-# Sums of so many nodes and columns are held at a time.
-_MOST_CELLS = 4_000_000
 
 
 class Pruning(NamedTuple):
@@ -61,12 +59,16 @@ def prune(
     columns, clustering, weight, around
         As in :func:`node_errors`.
     """
-    errors = node_errors(grown, columns, clustering, weight, around)
+    unpruned = grown
     if rule.plain:
         plain = plain_columns(columns, clustering)
         change = replace(clustering, weights=plain.weights - clustering.weights)
-        errors = np.maximum(errors + all_node_errors(grown, columns, change, weight), 0.0)
-    return prune_m5(grown, errors, rule.penalty)
+        gain, inner = grown.gain.copy(), grown.feature >= 0
+        for _, gains in column_gains(grown, columns, change, weight):
+            gain[inner] += gains.sum(axis=1)
+        grown, clustering = grown._replace(gain=gain), plain
+    errors = node_errors(grown, columns, clustering, weight, around)
+    return prune_m5(unpruned, np.maximum(errors, 0.0), rule.penalty)
 
 
 def prune_m5(grown: Any, errors: np.ndarray, penalty: float = M5_PENALTY) -> Any:
@@ -154,36 +156,6 @@ def node_errors(
     for node in np.flatnonzero(~leaf)[::-1]:
         errors[node] = errors[node + 1] + errors[grown.right[node]] + grown.gain[node]
     return errors
-
-
-def all_node_errors(
-    grown: Any, columns: PrototypeColumns, clustering: ClusteringColumns, weight: np.ndarray
-) -> np.ndarray:
-    """Return E of each node as :func:`node_errors`, but in any weights: not from the gains of the tree's tests."""
-    nodes, n_rows = np.arange(len(grown.feature)), len(columns.labelled)
-    values = clustering.cells(columns.matrix)
-    total = weight.sum()
-    if is_sparse(values) and not np.isnan(values.data).any():
-        values = centred_for_sums(values, weight * columns.labelled)
-        rows = membership(grown, nodes, n_rows)
-        rows.data = rows.data * columns.labelled[rows.indices]
-        known = rows.sum(axis=1)
-        scale = clustering.weights * (total / (weight @ columns.labelled))
-        sums, squares = rows @ values, values.copy()
-        squares.data, sums.data = squares.data**2, sums.data**2
-        return rows @ (squares @ scale) - np.divide(sums @ scale, known, out=np.zeros(len(nodes)), where=known > 0)
-    values = values.toarray() if is_sparse(values) else values.astype(np.float64)
-    values[~columns.labelled] = np.nan
-    is_known = ~np.isnan(values)
-    values = np.where(is_known, values, 0.0)
-    scale = clustering.weights * (total / (weight @ is_known))
-    found = np.zeros(len(nodes))
-    for part in np.array_split(nodes, -(-len(nodes) * values.shape[1] // _MOST_CELLS)):
-        rows = membership(grown, part, n_rows)
-        known, sums = rows @ is_known.astype(np.float64), rows @ values
-        off = np.divide(sums**2, known, out=np.zeros_like(sums), where=known > 0)
-        found[part] = (rows @ values**2 - off) @ scale
-    return found
 
 
 def leaf_errors(grown: Any, columns: PrototypeColumns, clustering: ClusteringColumns, weight: np.ndarray) -> np.ndarray:

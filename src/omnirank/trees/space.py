@@ -184,7 +184,7 @@ def _label_sets(matrix: Any, scale: np.ndarray) -> Any:
 
 
 def _sparse_rows(matrix: Any, scale: np.ndarray, weight: np.ndarray | None) -> Any:
-    from omnirank.trees.kernels.cell_gains import SparseRows
+    from omnirank.trees.kernels.cells import SparseRows
 
     matrix = sparse.csr_array(centred_for_sums(matrix, np.ones(matrix.shape[0]) if weight is None else weight))
     matrix.eliminate_zeros()

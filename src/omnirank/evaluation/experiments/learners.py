@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from omnirank.core.errors import ParameterError
-from omnirank.core.ranking import Ranking
 from omnirank.core.registry import get_method
 from omnirank.data.dataset import Dataset
 from omnirank.data.task_registry import task_named
 from omnirank.ensembles.score_table import SCORES
+from omnirank.rankers.base import BaseRanker
 from omnirank.tasks import get_task
 
 __all__ = ["PREDICTORS", "fit_parts", "known_parameters", "make", "make_predictor", "models_of_one_fit"]
@@ -21,13 +21,6 @@ PREDICTORS = {
     "pct": ("omnirank.ensembles.pct", "PCTClassifier", "PCTRegressor"),
     "pct-forest": ("omnirank.ensembles.pct_forest", "PCTForestClassifier", "PCTForestRegressor"),
 }
-
-_TREES = "omnirank.rankers.ensemble:EnsembleRanker"
-_RELIEF = "omnirank.rankers.relief:ReliefRanker"
-
-# Parameters whose values one fit gives all at once.
-_SHARED = {_TREES: ("importance", "n_trees"), _RELIEF: ("n_neighbors", "n_iterations")}
-_DEFAULT = {"n_neighbors": None, "n_iterations": 1.0}
 
 
 def make(use: str, parameters: Mapping[str, Any], seed: int, *, single_target: bool = False) -> Any:
@@ -113,24 +106,14 @@ def fit_parts(method: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]
     if use in PREDICTORS or "grid" in method:
         return {"use": use, "parameters": parameters, **rest}, {}
     registered = get_method(use)
-    full = dict(registered.parameters) | parameters
-    shared = _shared_names(registered.ranker, full, bool(method.get("single_target")))
-    defaults = inspect.signature(registered.load()).parameters if shared else {}
-    taken = {name: full.get(name, defaults[name].default) for name in shared}
-    own = {name: value for name, value in full.items() if name not in taken}
+    given, ranker = dict(registered.parameters) | parameters, registered.load()
+    full = {name: known.default for name, known in inspect.signature(ranker).parameters.items()} | given
+    shared = ranker.one_fit_gives(full) if issubclass(ranker, BaseRanker) else ()
+    # for single targets only the scores are kept for all of them together
+    taken = {name: full[name] for name in shared if name == "importance" or not method.get("single_target")}
+    own = {name: value for name, value in given.items() if name not in taken}
     # which parameters are taken is part of the fit: one that the data decide cannot be listed with numbers
     return {"ranker": registered.ranker, "parameters": own, "varied": list(taken), **rest}, taken
-
-
-def _shared_names(ranker: str, parameters: Mapping[str, Any], single_target: bool) -> tuple[str, ...]:
-    if single_target:  # only the scores are kept for all targets together
-        return ("importance",) if ranker == _TREES else ()
-    if ranker == _TREES:
-        # "auto" ends by the score at hand
-        return _SHARED[_TREES] if isinstance(parameters.get("n_trees", 1), int) else ()
-    # what is chosen by the data, and several values at once, are not shared
-    numbers = {name: parameters.get(name, _DEFAULT[name]) for name in _SHARED.get(ranker, ())}
-    return tuple(name for name, value in numbers.items() if isinstance(value, int | float))
 
 
 def models_of_one_fit(methods: Mapping[str, Mapping[str, Any]], train: Dataset, seed: int) -> dict[str, Any]:
@@ -156,48 +139,10 @@ def models_of_one_fit(methods: Mapping[str, Mapping[str, Any]], train: Dataset, 
         ranking = make(method["use"], method["parameters"], seed, single_target=single).fit(train).ranking_
         return dict.fromkeys(methods, ranking)
     wanted = {key: part[1] for key, part in parts.items()}
-    if fit["ranker"] == _TREES:
-        return _of_ensemble(fit["parameters"], wanted, train, seed, single)
-    return _of_relief(method["use"], fit["parameters"], wanted, train, seed)
-
-
-def _of_ensemble(
-    parameters: Mapping[str, Any], wanted: Mapping[str, Mapping[str, Any]], train: Dataset, seed: int, single: bool
-) -> dict[str, Any]:
-    asked = {one["importance"] for one in wanted.values()}
-    sizes = sorted({one["n_trees"] for one in wanted.values() if "n_trees" in one})
-    sized = {"n_trees": sizes[-1], "checkpoints": sizes} if sizes else {}
+    several = {name: sorted({one[name] for one in wanted.values()}) for name in taken}
+    scores = several.pop("importance", [])
     # a fit gives its own score and those that cost nothing
-    own = sorted(name for name in asked if SCORES[name].on_demand) or [min(asked)]
-    fitted = {name: make(name, {**parameters, **sized}, seed, single_target=single).fit(train) for name in own}
-    found = {}
-    for key, one in wanted.items():
-        ranker = fitted.get(one["importance"], fitted[own[0]])
-        rankings = ranker.checkpoints_[one["n_trees"]] if sizes else ranker.rankings_
-        found[key] = rankings[one["importance"]]
-    return found
-
-
-def _of_relief(
-    use: str, parameters: Mapping[str, Any], wanted: Mapping[str, Mapping[str, Any]], train: Dataset, seed: int
-) -> dict[str, Ranking]:
-    own = {name: value for name, value in parameters.items() if name not in get_method(use).parameters}
-    names = next(iter(wanted.values()))
-    several = {name: sorted({one[name] for one in wanted.values()}) for name in names}
-    ranker = make(use, {**own, **several}, seed).fit(train)
-    n = train.n_examples if "semi-supervised" in ranker.supported_supervision else _n_used(train)
-    found = {}
-    for key, one in wanted.items():
-        k = min(one["n_neighbors"], n - 1) if "n_neighbors" in one else ranker.n_neighbors_
-        m = _n_iterations(one["n_iterations"], n) if "n_iterations" in one else ranker.n_iterations_
-        found[key] = ranker.checkpoints_[m, k]
-    return found
-
-
-def _n_used(train: Dataset) -> int:
-    return train.n_examples if train.target is None else int(train.labelled.sum())
-
-
-def _n_iterations(amount: float, n: int) -> int:
-    """How many iterations a share or a count stands for, as `ReliefRanker` says."""
-    return min(amount, n) if isinstance(amount, int) else max(1, round(amount * n))
+    own = [name for name in scores if SCORES[name].on_demand] or scores[:1] or [method["use"]]
+    rankers = {name: make(name, fit["parameters"], seed, single_target=single) for name in own}
+    fitted = {name: ranker.with_several(**several).fit(train) for name, ranker in rankers.items()}
+    return {key: fitted.get(one.get("importance"), fitted[own[0]]).ranking_at(**one) for key, one in wanted.items()}

@@ -6,24 +6,11 @@ rows and one of all rows.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
-
 from omnirank.core.compiled import dispatched, inlined
-from omnirank.trees.kernels.cells import CELL_SPACES, add_row, clear, n_sums, step
+from omnirank.trees.kernels.cells import CELL_SPACES, SparseRows, add_row, clear, n_sums, step
 from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.kernels.spaces import ROUNDING, DenseColumns, OneColumn
 from omnirank.trees.kernels.two_parts import TwoParts, allowed_gain
-
-
-class SparseRows(NamedTuple):
-    """Rows with few non-zero cells, of any value; every cell is known."""
-
-    starts: np.ndarray
-    columns: np.ndarray
-    values: np.ndarray
-    scale: np.ndarray  # one a column, in the values already
 
 
 @dispatched(CELL_SPACES)
@@ -61,50 +48,6 @@ def _one_norm(space, sums, total, size):
 @split_gain.kind(OneColumn, DenseColumns, LabelSets, SparseRows)
 def _one_gain(space, q, p, k, norm, total, sums, running):
     return _gain(q, p, k, norm, total)
-
-
-# -- rows with values -----------------------------------------------------------------------------------
-
-
-@n_sums.kind(SparseRows)
-def _row_sums(space):
-    return len(space.scale)
-
-
-@add_row.kind(SparseRows)
-def _row_add(space, row, w, sums):
-    square = 0.0
-    for e in range(space.starts[row], space.starts[row + np.uint32(1)]):
-        z = space.values[e]
-        sums[space.columns[e]] += w * z
-        square += z * z
-    sums[len(space.scale)] += w * square
-
-
-@step.kind(SparseRows)
-def _row_step(space, row, w, node_sums, running):
-    q = 0.0
-    p = 0.0
-    for e in range(space.starts[row], space.starts[row + np.uint32(1)]):
-        c = space.columns[e]
-        a = w * space.values[e]
-        before = running[c]
-        running[c] = before + a
-        q += a * (2.0 * before + a)
-        p += a * node_sums[c]
-    return q, p
-
-
-@clear.kind(SparseRows)
-def _row_clear(space, found, n, running):
-    if 16 * n < len(space.scale):
-        for i in range(n):
-            r = found[i]
-            for e in range(space.starts[r], space.starts[r + np.uint32(1)]):
-                running[space.columns[e]] = 0.0
-    else:
-        for c in range(len(space.scale)):
-            running[c] = 0.0
 
 
 # -- target and features --------------------------------------------------------------------------------

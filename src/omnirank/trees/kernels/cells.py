@@ -40,6 +40,15 @@ DrawnCells = namedtuple("DrawnCells", BinaryCells._fields)
 BinaryDraws = namedtuple("BinaryDraws", BinaryCells._fields)
 
 
+class SparseRows(NamedTuple):
+    """Rows with few non-zero cells, of any value; every cell is known."""
+
+    starts: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
+    scale: np.ndarray  # one a column, in the values already
+
+
 # -- sums in the spaces ---------------------------------------------------------------------------------
 
 
@@ -123,42 +132,60 @@ def _dense_clear(space, found, n, running):
         running[c] = 0.0
 
 
-@n_sums.kind(LabelSets)
-def _label_sums(space):
+# -- rows of cells --------------------------------------------------------------------------------------
+
+
+@dispatched(Kinds("clustering spaces of cells"))
+def cell(space, e):
+    """Return the column and the value of a stored cell."""
+
+
+@cell.kind(LabelSets)
+def _label_cell(space, e):
+    return space.labels[e], space.scale[space.labels[e]]
+
+
+@cell.kind(SparseRows)
+def _row_cell(space, e):
+    return space.columns[e], space.values[e]
+
+
+@n_sums.kind(LabelSets, SparseRows)
+def _cell_sums(space):
     return len(space.scale)
 
 
-@add_row.kind(LabelSets)
-def _label_add(space, row, w, sums):
+@add_row.kind(LabelSets, SparseRows)
+def _cell_add(space, row, w, sums):
     square = 0.0
     for e in range(space.starts[row], space.starts[row + np.uint32(1)]):
-        z = space.scale[space.labels[e]]
-        sums[space.labels[e]] += w * z
+        c, z = cell(space, e)
+        sums[c] += w * z
         square += z * z
     sums[len(space.scale)] += w * square
 
 
-@step.kind(LabelSets)
-def _label_step(space, row, w, node_sums, running):
+@step.kind(LabelSets, SparseRows)
+def _cell_step(space, row, w, node_sums, running):
     q = 0.0
     p = 0.0
     for e in range(space.starts[row], space.starts[row + np.uint32(1)]):
-        label = space.labels[e]
-        a = w * space.scale[label]
-        before = running[label]
-        running[label] = before + a
+        c, z = cell(space, e)
+        a = w * z
+        before = running[c]
+        running[c] = before + a
         q += a * (2.0 * before + a)
-        p += a * node_sums[label]
+        p += a * node_sums[c]
     return q, p
 
 
-@clear.kind(LabelSets)
-def _label_clear(space, found, n, running):
+@clear.kind(LabelSets, SparseRows)
+def _cell_clear(space, found, n, running):
     if 16 * n < len(space.scale):
         for i in range(n):
             r = found[i]
             for e in range(space.starts[r], space.starts[r + np.uint32(1)]):
-                running[space.labels[e]] = 0.0
+                running[cell(space, e)[0]] = 0.0
     else:
         for c in range(len(space.scale)):
             running[c] = 0.0

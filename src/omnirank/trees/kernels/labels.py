@@ -153,12 +153,32 @@ def _step(node, i):
     return 2.0 * cross + node.products[OWN, i]
 
 
+@inlined
+def _clear_running(node):
+    for c in range(np.int64(node.totals[1])):
+        node.sums[RUNNING, c] = 0.0
+
+
+@inlined
+def _sums_of(node, weight, lo, ints, part, start, end):
+    """Sum up some rows anew; returns |S_L|^2, S . S_L and their weight."""
+    _clear_running(node)
+    q = 0.0
+    p = 0.0
+    k = 0.0
+    for t in range(start, end):
+        i = ints[part, t]
+        q += _step(node, i)
+        p += node.products[ALONG, i]
+        k += weight[lo + i]
+    return q, p, k
+
+
 @prefix_gains.kind(LabelSets)
 def _prefix(space, node, weight, lo, total, ints, part, n, floats):
     norm = node.totals[0]
     base = norm / total
-    for c in range(np.int64(node.totals[1])):
-        node.sums[RUNNING, c] = 0.0
+    _clear_running(node)
     q = 0.0
     p = 0.0
     k = 0.0
@@ -176,18 +196,8 @@ def _both(space, node, weight, lo, total, ints, known, n, floats):
     """One pass for both: |S_L + S_M|^2 = |S_L|^2 + 2 S_L . S_M + |S_M|^2."""
     norm = node.totals[0]
     base = norm / total
-    n_local = np.int64(node.totals[1])
-    for c in range(n_local):
-        node.sums[RUNNING, c] = 0.0
-    q_missing = 0.0
-    p_missing = 0.0
-    k_missing = 0.0
-    for t in range(known, n):
-        i = ints[ORDER, t]
-        q_missing += _step(node, i)
-        p_missing += node.products[ALONG, i]
-        k_missing += weight[lo + i]
-    for c in range(n_local):
+    q_missing, p_missing, k_missing = _sums_of(node, weight, lo, ints, ORDER, known, n)
+    for c in range(np.int64(node.totals[1])):
         node.sums[MISSING_SUM, c] = node.sums[RUNNING, c]
         node.sums[RUNNING, c] = 0.0
     q = 0.0
@@ -219,16 +229,7 @@ def _both(space, node, weight, lo, total, ints, known, n, floats):
 @subset_gain.kind(LabelSets)
 def _subset(space, node, weight, lo, total, ints, n):
     norm = node.totals[0]
-    for c in range(np.int64(node.totals[1])):
-        node.sums[RUNNING, c] = 0.0
-    q = 0.0
-    p = 0.0
-    k = 0.0
-    for t in range(n):
-        i = ints[OTHER, t]
-        q += _step(node, i)
-        p += node.products[ALONG, i]
-        k += weight[lo + i]
+    q, p, k = _sums_of(node, weight, lo, ints, OTHER, 0, n)
     return q / k + (norm - 2.0 * p + q) / (total - k) - norm / total, k
 
 

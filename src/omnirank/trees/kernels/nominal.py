@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import Kinds, dispatched, inlined, part
-from omnirank.trees.kernels.candidates import STATE, TIE
+from omnirank.trees.kernels.candidates import STATE
 from omnirank.trees.kernels.draw import draw_threshold
+from omnirank.trees.kernels.level_order import EQUAL_LEVELS, rank_levels
 from omnirank.trees.kernels.level_sets import MOST_GREEDY_LEVELS, ONE_AGAINST_REST, search_level_sets
 from omnirank.trees.kernels.order import ORDER, OTHER, order_rows
 from omnirank.trees.kernels.random import below, mix
@@ -27,9 +28,6 @@ from omnirank.trees.kernels.split import (
     search_scratch,
     try_rows,
 )
-
-# Levels whose means explain no more than this share of a node's impurity are equal up to rounding.
-EQUAL_LEVELS = 1e-14
 
 _draw_threshold = inlined(draw_threshold)
 # Compiled once for both kinds of features: nodes of mixed data pay a call, but nobody waits for a second copy.
@@ -128,7 +126,7 @@ def _search_mixed(space, node, features, f, rows, weight, lo, n, total, settings
     _number_by_code(n_levels, work.rank, work.level, work.code, features.missing, n)
     if present > 2:
         sums = level_sums(space, node, weight, lo, work.level, n, present)
-        _rank_levels(sums, n_levels, weight, lo, n, present, work.level, work.rank, EQUAL_LEVELS * work.best[2])
+        rank_levels(sums, n_levels, weight, lo, n, present, work.level, work.rank, EQUAL_LEVELS * work.best[2])
     known = _order_by_level(features.missing, n, present, work)
     if _scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work):
         work.test[LOW_ROW] = -1
@@ -194,133 +192,6 @@ def _number_by_code(n_levels, rank, level, code, missing, n):
     for i in range(n):
         if code[i] != missing:
             level[i] = rank[code[i]]
-
-
-@part
-def _rank_levels(sums, n_levels, weight, lo, n, present, level, rank, least):
-    """Rank the present levels along the first principal component of their means, if one explains more than least."""
-    share = np.zeros(present)
-    for i in range(n):
-        if level[i] >= 0:
-            share[level[i]] += weight[lo + i]
-    known = 0.0
-    for v in range(present):
-        known += share[v]
-    for c in range(sums.shape[1]):  # label sets are not centred, and rows that miss a level are left out
-        mean = 0.0
-        for v in range(present):
-            mean += sums[v, c]
-        mean /= known
-        for v in range(present):
-            sums[v, c] = (sums[v, c] - share[v] * mean) / np.sqrt(share[v])
-    score = _first_component(sums, least)
-    for v in range(present):
-        score[v] /= np.sqrt(share[v])
-    place = np.zeros(present, np.int64)
-    by_score = _order_with_ties(score)
-    for v in range(present):
-        place[by_score[v]] = v
-    for v in range(n_levels):
-        if rank[v] >= 0:
-            rank[v] = place[rank[v]]
-
-
-@part
-def _order_with_ties(score):
-    """Order levels by score; scores that differ by rounding only are equal, then the order of codes counts."""
-    by_score = _sorted_order(score)
-    least = TIE * (score[by_score[len(score) - 1]] - score[by_score[0]])
-    group = np.zeros(len(score))
-    for i in range(1, len(score)):
-        before, here = by_score[i - 1], by_score[i]
-        group[here] = group[before] + (score[here] - score[before] > least)
-    return _sorted_order(group)
-
-
-@part
-def _sorted_order(values):
-    """Stable order by merging; NumPy's own sort takes seconds to compile."""
-    n = len(values)
-    order = np.zeros(n, np.int64)
-    other = np.zeros(n, np.int64)
-    for i in range(n):
-        order[i] = i
-    width = 1
-    while width < n:
-        for start in range(0, n, 2 * width):
-            a = start
-            middle = min(start + width, n)
-            b = middle
-            end = min(start + 2 * width, n)
-            for k in range(start, end):
-                if a < middle and (b >= end or values[order[a]] <= values[order[b]]):
-                    other[k] = order[a]
-                    a += 1
-                else:
-                    other[k] = order[b]
-                    b += 1
-        order, other = other, order
-        width *= 2
-    return order
-
-
-@part
-def _first_component(sums, least):
-    """Leading left singular vector (up to length) by power iteration from the largest row.
-
-    The start fixes the sign, so it must not depend on rounding or on the sign of a column.
-    """
-    n = sums.shape[0]
-    start = 0
-    largest = 0.0
-    for v in range(n):
-        size = 0.0
-        for c in range(sums.shape[1]):
-            size += sums[v, c] * sums[v, c]
-        if size > largest * (1.0 + TIE):
-            largest = size
-            start = v
-    if largest <= least:
-        return np.zeros(n)
-    vector = np.zeros(n)
-    if sums.shape[1] == 1:
-        sign = 1.0 if sums[start, 0] >= 0.0 else -1.0
-        for v in range(n):
-            vector[v] = sign * sums[v, 0]
-        return vector
-    gram = np.zeros((n, n))
-    for u in range(n):
-        for v in range(u + 1):
-            product = 0.0
-            for c in range(sums.shape[1]):
-                product += sums[u, c] * sums[v, c]
-            gram[u, v] = product
-            gram[v, u] = product
-    new = np.zeros(n)
-    for v in range(n):
-        vector[v] = gram[v, start]
-    for _ in range(200):
-        size = 0.0
-        for v in range(n):
-            size += vector[v] * vector[v]
-        size = np.sqrt(size)
-        if size == 0.0:
-            break
-        along = 0.0
-        for u in range(n):
-            vector[u] /= size
-        for u in range(n):
-            new[u] = 0.0
-            for v in range(n):
-                new[u] += gram[u, v] * vector[v]
-            along += new[u] * vector[u]
-        change = 0.0
-        for u in range(n):
-            change = max(change, abs(new[u] - along * vector[u]))
-            vector[u] = new[u]
-        if change <= 1e-12 * along:
-            break
-    return vector
 
 
 @part

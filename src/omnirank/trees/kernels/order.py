@@ -63,25 +63,9 @@ def order_rows(features, f, rows, lo, n, work):
 def _order_few(features, f, rows, lo, n, ints, key):
     """Sort up to eight (code, row) packed into one integer each; missing codes are the largest."""
     zero = np.int64(0)  # Numba would compile a part anew for every number that is written out
-    a = _packed(features, f, rows, lo, n, zero)
-    b = _packed(features, f, rows, lo, n, zero + 1)
-    c = _packed(features, f, rows, lo, n, zero + 2)
-    d = _packed(features, f, rows, lo, n, zero + 3)
-    a, b = smaller(a, b), larger(a, b)
-    c, d = smaller(c, d), larger(c, d)
-    a, c = smaller(a, c), larger(a, c)
-    b, d = smaller(b, d), larger(b, d)
-    b, c = smaller(b, c), larger(b, c)
+    a, b, c, d = _sorted_four(features, f, rows, lo, n, zero)
     if n > 4:
-        p = _packed(features, f, rows, lo, n, zero + 4)
-        q = _packed(features, f, rows, lo, n, zero + 5)
-        r = _packed(features, f, rows, lo, n, zero + 6)
-        s = _packed(features, f, rows, lo, n, zero + 7)
-        p, q = smaller(p, q), larger(p, q)
-        r, s = smaller(r, s), larger(r, s)
-        p, r = smaller(p, r), larger(p, r)
-        q, s = smaller(q, s), larger(q, s)
-        q, r = smaller(q, r), larger(q, r)
+        p, q, r, s = _sorted_four(features, f, rows, lo, n, zero + 4)
         a, p = smaller(a, p), larger(a, p)  # merge the two sorted halves
         b, q = smaller(b, q), larger(b, q)
         c, r = smaller(c, r), larger(c, r)
@@ -103,6 +87,21 @@ def _order_few(features, f, rows, lo, n, ints, key):
     while known > 0 and key[known - 1] == features.missing:
         known -= 1
     return known if known > 0 and key[0] != key[known - 1] else 0
+
+
+@inlined
+def _sorted_four(features, f, rows, lo, n, i):
+    """Sort the packed rows i to i + 3."""
+    a = _packed(features, f, rows, lo, n, i)
+    b = _packed(features, f, rows, lo, n, i + 1)
+    c = _packed(features, f, rows, lo, n, i + 2)
+    d = _packed(features, f, rows, lo, n, i + 3)
+    a, b = smaller(a, b), larger(a, b)
+    c, d = smaller(c, d), larger(c, d)
+    a, c = smaller(a, c), larger(a, c)
+    b, d = smaller(b, d), larger(b, d)
+    b, c = smaller(b, c), larger(b, c)
+    return a, b, c, d
 
 
 @inlined

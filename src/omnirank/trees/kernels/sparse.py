@@ -17,7 +17,7 @@ import numpy as np
 from omnirank.core.compiled import compiled, inlined
 from omnirank.core.kernels.vector import uncounted
 from omnirank.trees.kernels.candidates import FEATURE, SLACK, draw_feature, open_search, put_back
-from omnirank.trees.kernels.cell_gains import SparseRows, node_norm
+from omnirank.trees.kernels.cell_gains import node_norm
 from omnirank.trees.kernels.cell_search import (
     ABOVE,
     BELOW,
@@ -36,6 +36,7 @@ from omnirank.trees.kernels.cells import (
     BinaryCells,
     BinaryDraws,
     DrawnCells,
+    SparseRows,
     ValuedCells,
     add_row,
     n_sums,
