@@ -51,7 +51,7 @@ MARKED = re.compile(r"(<!-- table: (?P<name>[\w-]+) -->\n).*?(<!-- end -->)", re
 
 
 def figures_of(study: StudyResults, store: Path, primary: str) -> pd.DataFrame:
-    """Return one row a data set and method: means over folds and seeds, all of which weigh the same.
+    """Return one row per data set and method: means over folds and seeds, all of which weigh the same.
 
     ``n`` is their number, ``deviation`` the standard deviation of the primary measure over them, ``seconds`` the
     median of a fit, ``positive`` the mean share of features with a positive score, where rankings are kept.

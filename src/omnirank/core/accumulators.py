@@ -1,7 +1,7 @@
 """Score accumulators: what a method keeps while it runs, so that scores can be continued and merged.
 
 An accumulator is an immutable value: ``update`` and ``merge`` return a new one, ``finish`` gives the scores.
-Scores are one number a feature; with leading axes (targets x features) an accumulator holds several rows of
+Scores are one number per feature; with leading axes (targets x features) an accumulator holds several rows of
 scores at once.
 """
 

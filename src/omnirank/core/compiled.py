@@ -111,7 +111,7 @@ def dispatched(kinds: Kinds, position: int = 0) -> Callable[[Callable[..., Any]]
 
 
 class _Announcement(event.Listener):
-    """Says, once a process, that kernels are compiled: it takes seconds; later processes read them from the disk."""
+    """Says, once per process, that kernels are compiled: it takes seconds; later processes read them from the disk."""
 
     def __init__(self) -> None:
         self._said = False

@@ -42,7 +42,7 @@ def run_parallel(
     Parameters
     ----------
     function : callable
-        Called once an item. It returns all that it computes and changes nothing else: what a worker process writes
+        Called once per item. It returns all that it computes and changes nothing else: what a worker process writes
         into arrays of the caller is lost. It can be pickled: a module-level function, a ``partial`` of one, or an
         object of a module-level class. To gain from threads it must release the GIL (compiled kernels do).
     items : iterable

@@ -192,7 +192,7 @@ def check_sample_weight(sample_weight: Any, n_examples: int) -> np.ndarray:
     try:
         weights = np.array(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):
-        raise DataError("sample_weight must hold one number an example") from None
+        raise DataError("sample_weight must hold one number per example") from None
     if weights.ndim == 0:
         weights = np.full(n_examples, float(weights))
     if weights.shape != (n_examples,):

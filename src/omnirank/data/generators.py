@@ -189,7 +189,7 @@ def make_multi_target_classification(
     for count in counts:
         check_count("n_classes", count, 2)
     if len(counts) != n_targets:
-        raise ParameterError(f"n_classes={n_classes!r}: give one number a target, n_targets={n_targets}")
+        raise ParameterError(f"n_classes={n_classes!r}: give one number per target, n_targets={n_targets}")
     draw = Draw(FeaturePlan(n_examples, **options))
     codes = draw_classes(draw.scores(n_targets), counts, draw.rng)
     return draw.dataset("multi-target-classification", codes, class_names(counts), missing_targets)

@@ -68,7 +68,7 @@ class Relevance:
 
     @classmethod
     def of(cls, roles: np.ndarray) -> Relevance:
-        """Return the masks of an array of role names, one a feature."""
+        """Return the masks of an array of role names, one per feature."""
         masks = {role: roles == role for role in cls.__dataclass_fields__}
         for mask in masks.values():
             mask.setflags(write=False)

@@ -70,7 +70,7 @@ def target_from(
     """
     _check_request(y, task, hierarchy)
     if isinstance(y, str):
-        raise DataTypeError(f"y={y!r} is a text: give the values of the target, such as frame[{y!r}], one an example")
+        raise DataTypeError(f"y={y!r} is a text: give the values of the target, such as frame[{y!r}], one per example")
     if y is None or is_unsupervised(task):
         return None, task_named("none") if task == "auto" else task
     labels = task_named("labels", hierarchical=hierarchy is not None) if task == "auto" else task

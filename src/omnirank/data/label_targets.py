@@ -146,7 +146,7 @@ def as_label_sets(y: Any, wanted: bool = False) -> list[Any] | None:
             return None
     raise DataError(
         "y has rows that are no sets and do not form a matrix: give label sets as sets, [{'a', 'b'}, {'a'}], or as a "
-        "0/1 matrix with one column a label; several targets as a matrix with one column each"
+        "0/1 matrix with one column per label; several targets as a matrix with one column each"
     )
 
 
@@ -190,7 +190,7 @@ def hierarchical_target(table: Table, hierarchy: Hierarchy, named: bool = True) 
     Parameters
     ----------
     table : Table
-        One column a label of the hierarchy.
+        One column per label of the hierarchy.
     hierarchy : Hierarchy
         The labels.
     named : bool

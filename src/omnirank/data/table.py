@@ -31,7 +31,7 @@ class Table:
     Parameters
     ----------
     names : tuple of str
-        One name a column, all different.
+        One name per column, all different.
     levels : tuple
         For each column its levels (a tuple: the column is nominal) or None (numeric).
     numeric : ndarray of shape (n_rows, number of numeric columns)

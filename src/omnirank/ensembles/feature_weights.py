@@ -82,7 +82,7 @@ def check_feature_weights(given: Any, dataset: Dataset) -> np.ndarray | None:
             raise TypeError
         weights = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        problem = f"feature_weights={given!r}: choose None, 'auto', a ranking or one number a feature"
+        problem = f"feature_weights={given!r}: choose None, 'auto', a ranking or one number per feature"
         raise ParameterError(problem) from None
     if weights.shape != (dataset.n_features,):
         raise ParameterError(f"feature_weights has shape {weights.shape} for {dataset.n_features} features")

@@ -73,7 +73,7 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
         -------
         ndarray or list of ndarray
             (n, classes), in the order of ``classes_``; (n, labels) for label sets, with 1/2 as the next larger number,
-            so that rounding gives ``predict``; a list of (n, classes), one a target, for several nominal targets.
+            so that rounding gives ``predict``; a list of (n, classes), one per target, for several nominal targets.
         """
         return self._shares(self._means(self._table(X)))
 
@@ -131,7 +131,7 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
             given = [given] * target.n_targets
         if isinstance(given, bytes) or not isinstance(given, Sequence) or len(given) != target.n_targets:
             raise ParameterError(
-                f"class_weight: give 'balanced', a dictionary, or a list of {target.n_targets}, one a target"
+                f"class_weight: give 'balanced', a dictionary, or a list of {target.n_targets}, one per target"
             )
         product = np.ones(dataset.n_examples) if weight is None else weight
         for v, one in enumerate(given):

@@ -206,7 +206,7 @@ class PCTPredictor(BaseEstimator):
         Returns
         -------
         ndarray
-            One row an example; one column a number, a label (its frequency) or a class of a nominal target.
+            One row per example; one column per number, per label (its frequency) or per class of a nominal target.
         """
         return self._means(self._table(X))
 
@@ -221,7 +221,7 @@ class PCTPredictor(BaseEstimator):
         Returns
         -------
         ndarray or DataFrame
-            One value an example; one row an example where there are several targets; a DataFrame for mixed targets.
+            One value per example; one row per example where there are several targets; a DataFrame for mixed targets.
         """
         return self._decide(self._means(self._table(X)))
 

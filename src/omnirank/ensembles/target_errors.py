@@ -231,7 +231,7 @@ def label_sets(columns: PrototypeColumns) -> Any:
 
 
 def _predicted_sets(means: Any, node_row: np.ndarray) -> Any:
-    """Labels with a frequency of at least 1/2, one row a node; inner nodes are empty."""
+    """Labels with a frequency of at least 1/2, one row per node; inner nodes are empty."""
     chosen = sparse.csr_array(means >= 0.5, dtype=np.float64)
     sizes = np.where(node_row >= 0, np.diff(chosen.indptr)[np.maximum(node_row, 0)], 0)
     # Leaves are stored in the order of their nodes, so that the cells are in place already.

@@ -24,7 +24,7 @@ def ranking_for(ranking: Any, names: Sequence[str]) -> Ranking:
     Parameters
     ----------
     ranking : Ranking, fitted ranker or array-like
-        An array holds one score a feature, in the order of the names.
+        An array holds one score per feature, in the order of the names.
     names : sequence of str
         The features of the data.
 

@@ -77,7 +77,7 @@ def evaluate(
     Parameters
     ----------
     ranking : Ranking, fitted ranker or array-like of scores
-        Features are matched by name; an array holds one score a feature.
+        Features are matched by name; an array holds one score per feature.
     train, test : Dataset
         ``om.Dataset(X, y)`` or ``om.load(path)``: the data that the ranking was made from (nothing else should have
         been used), and others. Numbers are scaled by their ranges in the training data.

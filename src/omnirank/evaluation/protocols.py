@@ -44,10 +44,10 @@ class FoldResults:
     Parameters
     ----------
     frame : DataFrame
-        One row a fold and number of neighbours: ``key``, ``n_labelled`` (as asked for, or those there are), ``n_test``,
+        One row per fold and number of neighbours: ``key``, ``n_labelled`` (as asked for, or those there are), ``n_test``,
         ``n_neighbors`` and the measures.
     summary : DataFrame
-        One row a number of labelled examples and of neighbours, over the folds: ``n_labelled`` (None where folds hide
+        One row per number of labelled examples and of neighbours, over the folds: ``n_labelled`` (None where folds hide
         no labels), ``n_neighbors``, ``n_folds`` and the measures.
     rankings : dict of str to Ranking
         The ranking of every fold, by key.

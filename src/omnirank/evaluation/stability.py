@@ -28,7 +28,7 @@ class Stability:
     Parameters
     ----------
     pairs : DataFrame
-        One row a pair: ``first``, ``second`` and the measures of `omnirank.compare_rankings`.
+        One row per pair: ``first``, ``second`` and the measures of `omnirank.compare_rankings`.
     means : dict of str to float
         Mean of each measure over the pairs in which it is defined.
     top_counts : dict of str to int

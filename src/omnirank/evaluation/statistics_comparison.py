@@ -86,7 +86,7 @@ class Comparison:
         return self.friedman.p_value
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a method, best first: rank, mean performance, wins, and the comparison with the reference.
+        """Return one row per method, best first: rank, mean performance, wins, and the comparison with the reference.
 
         The reference is the control, or else the best method. Its p values are Wilcoxon's, corrected by Benjamini and
         Hochberg for the number of methods.

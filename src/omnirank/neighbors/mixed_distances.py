@@ -48,7 +48,7 @@ class Cells:
     missing_start, missing : ndarray of int
         Columns that are missing in row r: ``missing[missing_start[r]:missing_start[r + 1]]``.
     correction : ndarray
-        The numbers a, one a column.
+        The numbers a, one per column.
     """
 
     values: np.ndarray
@@ -89,7 +89,7 @@ class Cells:
         return found
 
     def distances(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Return d_i of pairs of rows: one row a pair, one column a column of ``values``.
+        """Return d_i of pairs of rows: one row per pair, one column per column of ``values``.
 
         Examples
         --------

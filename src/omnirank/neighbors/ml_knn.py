@@ -128,7 +128,7 @@ class MLkNN(BaseEstimator):
             given = np.ones(dataset.n_features) if self.feature_weights is None else self.feature_weights
             weights = np.asarray(given, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
-            raise ParameterError(f"feature_weights={self.feature_weights!r}: give one number a feature") from None
+            raise ParameterError(f"feature_weights={self.feature_weights!r}: give one number per feature") from None
         if weights.shape != (dataset.n_features,):
             raise DataError(f"feature_weights has shape {weights.shape}, there are {dataset.n_features} features")
         self.task_ = dataset.task

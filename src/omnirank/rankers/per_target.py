@@ -145,7 +145,7 @@ class PerTargetRanker(BaseRanker):
         try:
             weights = np.asarray(given, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
-            raise ParameterError(f"target_weights={given!r}: give one number a target") from None
+            raise ParameterError(f"target_weights={given!r}: give one number per target") from None
         if weights.shape != (len(names),):
             raise ParameterError(f"target_weights has shape {weights.shape} for {len(names)} targets")
         if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):

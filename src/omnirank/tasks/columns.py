@@ -1,6 +1,6 @@
 """Targets as columns: what a leaf averages (prototypes) and what a split separates (clustering).
 
-A numeric variable and a label are one column, a nominal variable is one 0/1 column a level. The Gini index of
+A numeric variable and a label are one column, a nominal variable is one 0/1 column per level. The Gini index of
 a nominal variable equals the summed variance of these columns, so every impurity is a weighted sum of
 variances:
 
@@ -41,7 +41,7 @@ class PrototypeColumns:
     Attributes
     ----------
     matrix : ndarray (n, P) with NaN = unknown, or csr_array (label sets; absent = 0, stored NaN = unknown)
-        One column a number, label or level.
+        One column per number, label or level.
     labelled : ndarray of bool
         Examples with any known value; in a sparse matrix the others' rows mean nothing.
     variable : ndarray (P,)

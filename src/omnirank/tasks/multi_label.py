@@ -1,4 +1,4 @@
-"""Multi-label classification: a set of labels an example."""
+"""Multi-label classification: a set of labels per example."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class TargetDistance(Protocol):
         """Return the distances between rows[i] and ids[i, q]; NaN where nothing is known in both, or ids < 0."""
 
     def of_each(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Return the distances of pairs for every target alone, one row a target."""
+        """Return the distances of pairs for every target alone, one row per target."""
 
 
 class ValueDistances:
@@ -71,7 +71,7 @@ class ValueDistances:
         return out
 
     def of_each(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Return the distances of pairs for every target alone, one row a target."""
+        """Return the distances of pairs for every target alone, one row per target."""
         a, b = self._values[first], self._values[second]
         found = np.abs(a - b)
         levels = slice(self._n_numeric, None)
@@ -146,6 +146,6 @@ class LabelSetDistances:
         return out
 
     def of_each(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Return the distances of pairs for every label alone, one row a label."""
+        """Return the distances of pairs for every label alone, one row per label."""
         a, b = (self.target.take(rows).dense() for rows in (first, second))
         return np.where(np.isnan(a) | np.isnan(b), np.nan, a != b).T

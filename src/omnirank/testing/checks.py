@@ -107,7 +107,7 @@ def _require_scores(ranker: Any, data: Dataset) -> None:
     scores = ranker.feature_importances_
     _require(
         isinstance(scores, np.ndarray) and scores.shape == (data.n_features,),
-        f"feature_importances_ must be an array of one score a feature, is {scores!r}",
+        f"feature_importances_ must be an array of one score per feature, is {scores!r}",
     )
     _require(np.isfinite(scores).all(), f"scores must be finite, are {scores}")
     _require(ranker.n_features_in_ == data.n_features, f"n_features_in_ is {ranker.n_features_in_}")

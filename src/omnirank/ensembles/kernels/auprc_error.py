@@ -34,7 +34,7 @@ class Sets(NamedTuple):
 
 
 class Curves(NamedTuple):
-    """Curves of one tree: one for all labels, or one a label.
+    """Curves of one tree: one for all labels, or one per label.
 
     The groups of a curve follow one another, the largest frequency first; the last group of each is that of
     frequency 0, whose cells are not stored.

@@ -39,7 +39,7 @@ class StudyResults:
     facts : dict
         Order of data sets and methods, tasks, measures to report.
     jobs : DataFrame
-        One row a job: data, method, choice, labelled, neighbors, seed, fold, state, seconds, error, key.
+        One row per job: data, method, choice, labelled, neighbors, seed, fold, state, seconds, error, key.
     figures : DataFrame
         One row a figure of a finished job: data, method, choice, labelled, neighbors, seed, fold, measure, value,
         n_test.
@@ -147,7 +147,7 @@ class StudyResults:
         return self._in_order(areas.unstack("method")) if len(areas) else pd.DataFrame()
 
     def curves(self, measure: str, neighbors: int | None = None) -> dict[str, pd.DataFrame]:
-        """Return the means over the number of labelled examples: for each data set, one column a method."""
+        """Return the means over the number of labelled examples: for each data set, one column per method."""
         tables = {count: self.table(measure, neighbors, count) for count in self.labelled_counts}
         names = list(dict.fromkeys(name for table in tables.values() for name in table.index))
         found = {

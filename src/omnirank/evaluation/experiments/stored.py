@@ -25,7 +25,7 @@ __all__ = [
     "unpacked_ranking",
 ]
 
-# One encoder for all: json.dumps would make one a call. A damaged cell may be of any type.
+# One encoder for all: json.dumps would make one per call. A damaged cell may be of any type.
 _encoded = json.JSONEncoder(separators=(",", ":"), default=repr).encode
 
 STUDY_LISTS = ("measures", "data", "methods", "best_of_grid")

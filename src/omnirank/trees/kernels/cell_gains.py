@@ -23,7 +23,7 @@ class SparseRows(NamedTuple):
     starts: np.ndarray
     columns: np.ndarray
     values: np.ndarray
-    scale: np.ndarray  # one a column, in the values already
+    scale: np.ndarray  # one per column, in the values already
 
 
 @dispatched(CELL_SPACES)
