@@ -8,6 +8,7 @@ import typer
 
 from omnirank.cli.options import CsvOption, JobsOption, SetOption, assignments, with_data
 from omnirank.cli.output import Justify, figures, note, say, table
+from omnirank.core.plurals import counted
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
@@ -91,8 +92,8 @@ def evaluate(
         rows = [(name, k, measured[k][name], blind[k][name]) for name in sorted(names) for k in sorted(measured)]
         figures(("measure", "n_neighbors", "ranking", known_as.replace(" ", "_")), rows)
         return
-    how = f"{folds or _FOLDS}-fold cross-validation" if others is None else f"{others.n_examples} test examples"
-    say(f"{dataset.name}: {dataset.task}, {dataset.n_features} features, {how}")
+    how = f"{folds or _FOLDS}-fold cross-validation" if others is None else counted(others.n_examples, "test example")
+    say(f"{dataset.name}: {dataset.task}, {counted(dataset.n_features, 'feature')}, {how}")
     _print(names, measured, blind, known_as)
 
 

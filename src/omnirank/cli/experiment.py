@@ -11,6 +11,7 @@ from omnirank.cli.option_names import Command
 from omnirank.cli.options import CsvOption
 from omnirank.cli.output import figures, note, say, table
 from omnirank.cli.progress import study_progress
+from omnirank.core.plurals import counted
 
 if TYPE_CHECKING:
     from omnirank.evaluation.experiments.checking import StoreCheck
@@ -121,11 +122,15 @@ def check(
     found = check_store(store, out)
     counts = found.counts
     if found.is_whole:
-        say(f"{store}: whole; {counts['done']} jobs done, {counts['failed']} failed, {counts['pending']} open")
+        say(
+            f"{store}: whole; {counted(counts['done'], 'job')} done, {counts['failed']} failed, {counts['pending']} open"
+        )
     else:
         note(f"{store} is damaged: {found.problem}")
-        say(f"whole: {counts['done']} jobs done, {counts['failed']} failed, {counts['pending']} open")
-        say(f"lost: {len(found.lost)} jobs of these studies, {found.n_lost_elsewhere} whose place is lost as well")
+        say(f"whole: {counted(counts['done'], 'job')} done, {counts['failed']} failed, {counts['pending']} open")
+        say(
+            f"lost: {counted(len(found.lost), 'job')} of these studies, {found.n_lost_elsewhere} whose place is lost as well"
+        )
         columns = [("study", "left"), ("data", "left"), ("method", "left"), ("lost", "right")]
         rows = _lost_rows(found)
         if rows:

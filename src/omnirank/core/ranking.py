@@ -16,6 +16,7 @@ from omnirank.core.accumulators import Accumulator, check_finishes_to
 from omnirank.core.errors import DataError, DataTypeError, FileFormatError, ParameterError
 from omnirank.core.immutable import frozen_floats, frozen_json, frozen_names, thawed_json
 from omnirank.core.merging import merged_fields
+from omnirank.core.plurals import counted
 from omnirank.core.ranking_io import read_fields, write_fields
 from omnirank.core.seeds import SeedRanges
 from omnirank.core.target_scores import TargetScores
@@ -341,13 +342,12 @@ class Ranking:
         best = [f"{self.names[i]} {self.scores[i]:.4g}" for i in self.order[:3]]
         more = ", ..." if len(self.names) > len(best) else ""
         task = f"{self.task}, " if self.task else ""
-        count = f"{len(self.names)} feature{'s' if len(self.names) > 1 else ''}"
-        return f"Ranking({self.method}, {task}{count}: {', '.join(best)}{more})"
+        return f"Ranking({self.method}, {task}{counted(len(self), 'feature')}: {', '.join(best)}{more})"
 
     def _repr_html_(self) -> str:
         shown = self.to_frame().head(10)
         note = f"<p>... {len(self) - len(shown)} more</p>" if len(self) > len(shown) else ""
-        title = html.escape(f"{self.method}{', ' + self.task if self.task else ''}: {len(self)} features")
+        title = html.escape(f"{self.method}{', ' + self.task if self.task else ''}: {counted(len(self), 'feature')}")
         return f"<p><b>{title}</b></p>{shown.to_html(index=False, border=0, float_format='{:.4g}'.format)}{note}"
 
 
@@ -358,7 +358,7 @@ def _rebuild(content: dict[str, Any]) -> Ranking:
 def _one_per_feature(values: Any, what: str, names: tuple[str, ...]) -> np.ndarray:
     array = frozen_floats(values, what)
     if array.shape != (len(names),):
-        raise DataError(f"{what} of shape {array.shape} for {len(names)} features")
+        raise DataError(f"{what} of shape {array.shape} for {counted(len(names), 'feature')}")
     return array
 
 

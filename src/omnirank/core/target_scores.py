@@ -10,6 +10,7 @@ import numpy as np
 from omnirank.core.accumulators import Accumulator, check_finishes_to
 from omnirank.core.errors import DataError
 from omnirank.core.immutable import frozen_floats, frozen_names
+from omnirank.core.plurals import counted
 
 __all__ = ["TargetScores"]
 
@@ -42,7 +43,7 @@ class TargetScores:
         names = frozen_names(self.names, "target")
         scores = frozen_floats(self.scores, "per-target scores")
         if scores.ndim != 2 or len(scores) != len(names):
-            raise DataError(f"per-target scores of shape {scores.shape} for {len(names)} targets")
+            raise DataError(f"per-target scores of shape {scores.shape} for {counted(len(names), 'target')}")
         check_finishes_to(self.state, scores)
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "scores", scores)

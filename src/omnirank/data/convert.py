@@ -15,6 +15,7 @@ import pandas as pd
 from narwhals.exceptions import DuplicateError
 
 from omnirank.core.errors import DataError, DataTypeError
+from omnirank.core.plurals import counted
 from omnirank.data.containers import checked_sparse, refuse_structured
 from omnirank.data.table import Levels, Table, default_names, is_sparse
 
@@ -249,7 +250,7 @@ def _from_series(columns: list[Any], names: Sequence[str], n_rows: int) -> Table
     if not columns:
         return Table.from_numeric(np.empty((n_rows, 0)), names)
     if len(names) != len(columns):
-        raise DataError(f"{len(names)} column names for {len(columns)} columns")
+        raise DataError(f"{counted(len(names), 'column name')} for {counted(len(columns), 'column')}")
     typed = [_typed_column(column, name) for column, name in zip(columns, names, strict=True)]
     return Table.from_columns(names, [cells for cells, _ in typed], [levels for _, levels in typed])
 

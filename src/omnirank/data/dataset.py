@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.plurals import counted
 from omnirank.core.seeds import root_entropy
 from omnirank.data.convert import table_from
 from omnirank.data.few_labels import hidden_examples
@@ -78,7 +79,7 @@ class Dataset:
         else:
             check_target(target, task)
         if target is not None and target.n_examples != features.n_rows:
-            raise DataError(f"X has {features.n_rows} rows, y has {target.n_examples}")
+            raise DataError(f"X has {counted(features.n_rows, 'row')}, y has {target.n_examples}")
         if target is not None and hierarchy is not None and target.names != hierarchy.labels:
             raise DataError("the target's names are not the labels of the hierarchy, in their order")
         unknown = set(feature_groups or {}) - set(features.names)
@@ -171,8 +172,8 @@ class Dataset:
 
     def __repr__(self) -> str:
         return (
-            f"<Dataset {self.name!r}: {self.n_examples} examples, {self.n_features} features, "
-            f"{self.task}, {self.n_targets} targets, {int(self.labelled.sum())} labelled>"
+            f"<Dataset {self.name!r}: {counted(self.n_examples, 'example')}, {counted(self.n_features, 'feature')}, "
+            f"{self.task}, {counted(self.n_targets, 'target')}, {int(self.labelled.sum())} labelled>"
         )
 
     # -- views --------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ def read_input(
     >>> from omnirank.data.estimator_input import read_input
     >>> estimator = BaseEstimator()
     >>> read_input(estimator, np.eye(3), ["a", "b", None])
-    <Dataset 'data': 3 examples, 3 features, classification, 1 targets, 2 labelled>
+    <Dataset 'data': 3 examples, 3 features, classification, 1 target, 2 labelled>
     >>> estimator.n_features_in_
     3
     """

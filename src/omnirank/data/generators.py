@@ -62,7 +62,7 @@ def make_regression(n_examples: int = 200, **options: Unpack[TargetOptions]) -> 
     >>> from omnirank.datasets import make_regression
     >>> data, relevance = make_regression(n_relevant=3, n_irrelevant=7, labelled=50, random_state=0)
     >>> data
-    <Dataset 'regression': 200 examples, 10 features, regression, 1 targets, 50 labelled>
+    <Dataset 'regression': 200 examples, 10 features, regression, 1 target, 50 labelled>
     >>> int(relevance.relevant.sum())
     3
     """

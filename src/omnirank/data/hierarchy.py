@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.errors import DataError
+from omnirank.core.plurals import counted
 from omnirank.data.containers import checked_sparse
 from omnirank.data.hierarchy_build import (
     check_structure,
@@ -185,8 +186,8 @@ class Hierarchy:
 
     def __repr__(self) -> str:
         kind = "tree" if self.is_tree else "DAG"
-        counts = [_count(len(self), "label"), kind, _count(len(self.roots), "root")]
-        return f"Hierarchy({', '.join(counts)}, {_count(len(self.leaves), 'leaf')}, depth {self.depth.max()})"
+        counts = [counted(len(self), "label"), kind, counted(len(self.roots), "root")]
+        return f"Hierarchy({', '.join(counts)}, {counted(len(self.leaves), 'leaf')}, depth {self.depth.max()})"
 
     @property
     def n_labels(self) -> int:
@@ -380,11 +381,6 @@ class Hierarchy:
             label = next(i for i, above in enumerate(self.parents) if len(above) > 1)
             raise DataError(f"label {self.labels[label]!r} has several parents: only trees have paths")
         return paths_of_tree(self.labels, self._downwards(), separator)
-
-
-def _count(number: int, what: str) -> str:
-    plural = "leaves" if what == "leaf" else f"{what}s"
-    return f"{number} {what if number == 1 else plural}"
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

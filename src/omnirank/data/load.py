@@ -115,7 +115,7 @@ def load(
     ...     path = pathlib.Path(folder, "plants.csv")
     ...     _ = path.write_text("height,colour,kind\n1.5,red,a\n0.5,blue,b\n")
     ...     om.load(path, target="last")
-    <Dataset 'plants': 2 examples, 2 features, classification, 1 targets, 2 labelled>
+    <Dataset 'plants': 2 examples, 2 features, classification, 1 target, 2 labelled>
     """
     path = _existing(path)
     kind = file_format(path, separator)

@@ -18,6 +18,7 @@ import pandas as pd
 from scipy import sparse
 
 from omnirank.core.errors import DataError
+from omnirank.core.plurals import counted
 
 __all__ = ["Levels", "Table", "categorical", "chosen_numbers", "default_names", "is_sparse"]
 
@@ -64,7 +65,7 @@ class Table:
 
     def __post_init__(self) -> None:
         if len(self.names) != len(self.levels):
-            raise DataError(f"{len(self.names)} column names for {len(self.levels)} columns")
+            raise DataError(f"{counted(len(self.names), 'column name')} for {counted(len(self.levels), 'column')}")
         if len(set(self.names)) != len(self.names):
             seen: set[str] = set()
             twice = next(name for name in self.names if name in seen or seen.add(name))  # type: ignore[func-returns-value]

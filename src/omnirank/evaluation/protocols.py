@@ -44,8 +44,8 @@ class FoldResults:
     Parameters
     ----------
     frame : DataFrame
-        One row per fold and number of neighbours: ``key``, ``n_labelled`` (as asked for, or those there are), ``n_test``,
-        ``n_neighbors`` and the measures.
+        One row per fold and number of neighbours: ``key``, ``n_labelled`` (as asked for, or those there are),
+        ``n_test``, ``n_neighbors`` and the measures.
     summary : DataFrame
         One row per number of labelled examples and of neighbours, over the folds: ``n_labelled`` (None where folds hide
         no labels), ``n_neighbors``, ``n_folds`` and the measures.

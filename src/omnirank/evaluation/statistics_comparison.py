@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import ParameterError
+from omnirank.core.plurals import counted
 from omnirank.evaluation.statistics_ranks import average_ranks, checked_table, rounded
 from omnirank.evaluation.statistics_tests import (
     FriedmanResult,
@@ -135,7 +136,7 @@ class Comparison:
         """Return the outcome in a sentence or two."""
         n, k = self.friedman.n_datasets, self.friedman.n_methods
         test = "Wilcoxon" if k == 2 else f"Friedman F = {self.friedman.f:.3g},"
-        text = f"{k} methods on {n} data sets: {test} p = {self.p_value:.3g}"
+        text = f"{counted(k, 'method')} on {counted(n, 'data set')}: {test} p = {self.p_value:.3g}"
         if not self.rejected:
             return f"{text}; no significant difference at {self.alpha:g}."
         if k == 2:
