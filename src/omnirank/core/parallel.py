@@ -222,7 +222,7 @@ def one_blas_thread() -> Iterator[None]:
     """
     controller = _blas_holder.enter()
     try:
-        # Saves a tenth of a millisecond an item where the libraries have one number for the whole process.
+        # Saves a tenth of a millisecond per item where the libraries have one number for the whole process.
         if all(library.threading_layer != "openmp" for library in _blas_libraries(controller)):
             yield
         else:

@@ -47,7 +47,7 @@ class Ranking:
     standard_errors : array-like of shape (n_features,) or None
         Standard errors of the scores, where the method has replicates (such as trees).
     state : Accumulator or None
-        What the scores were finished from; needed by `merge`.
+        The accumulator that gave the scores; needed by `merge`.
     fingerprint : str or None
         Fingerprint of the data; needed by `merge`.
     seeds : SeedRanges or None
@@ -109,7 +109,7 @@ class Ranking:
 
     @classmethod
     def from_state(cls, names: Sequence[str], state: Accumulator, method: str, **others: Any) -> Ranking:
-        """Return the ranking whose scores and standard errors an accumulator finishes to.
+        """Return the ranking with the scores and standard errors of an accumulator.
 
         Examples
         --------
@@ -166,7 +166,7 @@ class Ranking:
         return self.top(int(np.count_nonzero(self.scores > 0)))
 
     def select(self, n: int | None = None, *, share: float | None = None, threshold: float | None = None) -> np.ndarray:
-        """Return which features to keep: one bool a feature, in the order of the data.
+        """Return which features to keep: one bool per feature, in the order of the data.
 
         Parameters
         ----------
@@ -274,7 +274,7 @@ class Ranking:
 
         JSON keeps everything, floats bit for bit. CSV is for people and spreadsheets: best feature first,
         without what `merge` needs and without per-target scores. A name that a spreadsheet would run (``=``,
-        ``+``, ``-`` or ``@`` first) has an apostrophe before it there; `load` takes it off.
+        ``+``, ``-`` or ``@`` first) is written with an apostrophe before it, which `load` removes.
         """
         write_fields(self._fields(), Path(path))
 

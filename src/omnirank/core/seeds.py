@@ -1,4 +1,4 @@
-"""Random streams: one independent stream a tree, named by a root entropy and a spawn key.
+"""Random streams: one independent stream per tree, named by a root entropy and a spawn key.
 
 Tree ``i`` of a forest draws only from the stream with spawn key ``i``. So the first trees of a large
 forest are the trees of a small one, adding trees later equals growing them at once, the number of workers

@@ -26,7 +26,7 @@ class TargetScores:
     scores : array-like of shape (n_targets, n_features)
         Finite scores, features in the order of the ranking; kept as read-only float64.
     state : Accumulator or None
-        What the scores were finished from; without it the ranking cannot be merged.
+        The accumulator that gave the scores; without it the ranking cannot be merged.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class TargetScores:
 
     @classmethod
     def from_state(cls, names: tuple[str, ...], state: Accumulator) -> TargetScores:
-        """Return the scores that an accumulator of shape (n_targets, n_features) finishes to."""
+        """Return the scores of an accumulator of shape (n_targets, n_features)."""
         return cls(names, state.finish()[0], state)
 
     def __eq__(self, other: object) -> bool:
