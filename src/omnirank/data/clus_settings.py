@@ -94,7 +94,7 @@ class ClusSettings:
             raise FileFormatError(f"[Hierarchical] WParam = {given}: not a number", path=self.path) from None
 
     def roles(self, n_columns: int) -> ClusRoles:
-        """Return the roles of the columns of a file with so many columns, with the defaults of CLUS.
+        """Return the roles of the columns of a file with that number of columns, with the defaults of CLUS.
 
         Without Target the last column is the target; without Descriptive all columns left are features.
         Target = Descriptive (or Target = None) means unsupervised data.

@@ -164,7 +164,7 @@ class Dataset:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader wants its user to know about how the data were taken."""
+        """What the reader has to say about how it took the file."""
         return self._notes
 
     def __len__(self) -> int:
@@ -214,7 +214,7 @@ class Dataset:
         return self._view(_all_target=hidden, _target_rows=None)
 
     def keep_labels(self, labelled: int | float, random_state: Any = None) -> Dataset:
-        """Return a new data set in which only so many examples (a count, or a share) stay labelled, drawn at random.
+        """Return a new data set in which only a number or a share of the examples, drawn at random, stay labelled.
 
         Examples
         --------
@@ -248,7 +248,7 @@ class Dataset:
         (8, ['a', 'b'])
         """
         n = self.n_examples
-        # what 0.29 * 100 = 28.999999999999996 means is 29
+        # 0.29 * 100 = 28.999999999999996 means 29
         first = int(np.floor(share * n + 1e-9))
         if not 0 < first < n:
             raise ParameterError(f"share={share!r} of {n} examples: both parts need at least one example")
@@ -274,7 +274,7 @@ class Dataset:
         Parameters
         ----------
         features : sequence of int or str, or mask
-            Positions from 0 (negative ones from the end), names, or one bool a feature.
+            Positions from 0 (negative ones from the end), names, or one bool per feature.
 
         Examples
         --------

@@ -239,7 +239,7 @@ def _given_dataset(estimator: Any, dataset: Dataset, y: Any, task: str, hierarch
 
 
 def _names_only(dataset: Dataset) -> Any:
-    """Stand-in by which scikit-learn checks names and count; names that were made up here are no names."""
+    """Stand-in by which scikit-learn checks names and count; names that omnirank made up do not count as names."""
     if dataset.feature_names == default_names(dataset.n_features):
         return np.empty((0, dataset.n_features))
     return pd.DataFrame(columns=pd.Index(list(dataset.feature_names), dtype=object))

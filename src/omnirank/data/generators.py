@@ -313,7 +313,7 @@ def make_hierarchical_multi_label(
     n_labels : int
         Number of labels of a generated hierarchy; not used when one is given.
     hierarchy : {"tree", "dag"} or Hierarchy
-        "tree": three roots, three children a label. "dag": the same, with a second parent for half of the
+        "tree": three roots, three children per label. "dag": the same, with a second parent for half of the
         labels below the roots. Or the hierarchy to use.
     label_density : float in (0, 1)
         Share of the examples that hold a label, among those that hold its parents.

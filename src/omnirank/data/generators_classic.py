@@ -89,8 +89,8 @@ def make_xor(
     """Generate parity data: the class is the exclusive or of a few of the 0/1 features.
 
     All combinations of the interacting features are equally frequent, as far as the number of examples
-    allows: where it is a multiple of ``2 ** n_interacting`` and there is no noise, no choice of fewer
-    features than all the interacting ones tells anything about the class.
+    allows: where it is a multiple of ``2 ** n_interacting`` and there is no noise, features are informative about
+    the class only if all the interacting ones are among them.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def make_xor(
     n_interacting : int
         Number of features whose parity is the class, from 2 to 20.
     n_irrelevant : int
-        Number of features that tell nothing.
+        Number of features that are not informative.
     noise : float in [0, 1]
         Share of the examples that get the wrong class.
     shuffle : bool

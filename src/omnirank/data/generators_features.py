@@ -47,9 +47,9 @@ class Relevance:
     redundant : ndarray of bool of shape (n_features,)
         Noisy copies of relevant features: informative, but dispensable.
     interacting : ndarray of bool of shape (n_features,)
-        Features that matter only together with others; one of them alone tells nothing.
+        Features that matter only together with others; one of them alone is not informative.
     irrelevant : ndarray of bool of shape (n_features,)
-        Features that tell nothing.
+        Features that are not informative.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def build_features(plan: FeaturePlan, signals: Signals, rng: np.random.Generator
         (plan.n_relevant, plan.n_interacting, plan.n_redundant, plan.n_irrelevant),
     )
     order = np.arange(len(roles))
-    # One stream a purpose: asking for missing cells leaves the values as they are.
+    # One stream per purpose: asking for missing cells leaves the values as they are.
     for_values, for_order, for_levels, for_missing = rng.spawn(4)
     if plan.shuffle:
         for_order.shuffle(order)

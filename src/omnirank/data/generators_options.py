@@ -18,7 +18,7 @@ n_relevant : int
 n_redundant : int
     Number of noisy linear copies of relevant features.
 n_irrelevant : int
-    Number of features that tell nothing.
+    Number of features that are not informative.
 n_interacting : int
     Number of features that matter only together: in pairs (and one triple where the number is odd), by the
     sign of their product; one of them alone is independent of everything else.

@@ -108,8 +108,8 @@ def _sparse_labels(table: Table) -> Any:
 def as_label_sets(y: Any, wanted: bool = False) -> list[Any] | None:
     """Return a sequence of sets as a list with None for unknown ones; None for anything else.
 
-    Lists of strings are sets where they cannot be rows of a matrix: where their lengths differ, where they are cells of
-    a column, and where label sets are wanted and the strings are no 0/1. Other rows of different lengths are an error.
+    Lists of strings are sets where they cannot be rows of a matrix: if their lengths differ, if they are cells of a
+    column, or if label sets are wanted and the strings are not 0/1. Other rows of different lengths are an error.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ __all__ = ["read_matlab"]
 def read_matlab(path: str | Path) -> Content:
     """Read X and Y (in either case) of a MATLAB file up to version 7.
 
-    X is a matrix of numbers, examples in rows; features are called x1, x2, ... Y, if there, marks the
+    X is a matrix of numbers, examples in rows; features are called x1, x2, ... Y, if the file has one, is the
     target: one column, called Y, or several, Y1, Y2, ... Columns of integers are nominal, others numeric;
     several columns of 0 and 1 are labels. NaN is missing.
 

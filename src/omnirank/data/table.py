@@ -77,7 +77,7 @@ class Table:
     def from_columns(
         cls, names: Iterable[str], columns: Sequence[np.ndarray], levels: Sequence[Levels | None]
     ) -> Table:
-        """Build a dense table from one array a column (floats, or codes where levels are given).
+        """Build a dense table from one array per column (floats, or codes where levels are given).
 
         The numeric cells are float32 where all numeric columns are, else float64.
         """
@@ -149,7 +149,7 @@ class Table:
 
     @cached_property
     def is_nominal(self) -> np.ndarray:
-        """One bool a column."""
+        """One bool per column."""
         return np.array([lev is not None for lev in self.levels], dtype=bool)
 
     @cached_property

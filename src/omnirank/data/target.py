@@ -123,7 +123,7 @@ class Target:
 
     @cached_property
     def is_nominal(self) -> np.ndarray:
-        """One bool a variable."""
+        """One bool per variable."""
         return np.array([lev is not None for lev in self.levels], dtype=bool)
 
     @cached_property
