@@ -8,6 +8,11 @@ variances:
 
 where v is the column's variable, alpha_v its weight, I_v its impurity (variance or Gini index) on the
 training set, and A the sum of the weights of all variables that are not constant.
+
+References
+----------
+Petkovic, Dzeroski, Kocev: Feature ranking for semi-supervised learning. Machine Learning 112, 2023. Eq. (1), of which
+this is the part of the targets or that of the features.
 """
 
 from __future__ import annotations
@@ -252,7 +257,7 @@ def clustering_columns(
 
 
 def _refuse_units(columns: PrototypeColumns, positions: np.ndarray) -> None:
-    """Variances that are not divided by those of the training set must be numbers as they are."""
+    """Raise a DataError where floats cannot hold a variance that is not divided by that of the training set."""
     odd = positions[columns.unit[positions] != 1]
     if len(odd):
         raise DataError(
@@ -262,10 +267,10 @@ def _refuse_units(columns: PrototypeColumns, positions: np.ndarray) -> None:
 
 
 def plain_columns(columns: PrototypeColumns, clustering: ClusteringColumns) -> ClusteringColumns:
-    """Return the clustering columns with variables that count as they are, not divided by their impurities.
+    """Return the clustering columns with variables that are not divided by their impurities.
 
-    Divided by its impurity, a rare label counts as much as a common one, though few examples cannot tell how to predict
-    it. Together they count as much as before: the impurity of the training set stays the same.
+    Divided by its impurity, a rare label counts as much as a common one, although few examples cannot show how to
+    predict it. Together the variables count as much as before: the impurity of the training set stays the same.
 
     Parameters
     ----------

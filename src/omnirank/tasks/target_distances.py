@@ -38,6 +38,10 @@ class ValueDistances:
     target : Target
         The target of all examples: numbers, classes or both.
 
+    References
+    ----------
+    Petkovic, Kocev, Dzeroski: Feature ranking for multi-target regression. Machine Learning 109, 2020. Eqs. (5), (7).
+
     Examples
     --------
     >>> import numpy as np
@@ -104,6 +108,13 @@ class LabelSetDistances:
         Order of the labels.
     hierarchy_weight : float
         w0 of the label weights.
+
+    References
+    ----------
+    Without weights, the first four are Eqs. (3) to (6) of Petkovic, Kocev, Dzeroski: Feature ranking with Relief for
+    multi-label classification: does distance matter? Discovery Science, LNCS 11198, 2018. The last is Eq. (6) of
+    Petkovic, Dzeroski, Kocev: Feature ranking for hierarchical multi-label classification with tree ensemble methods.
+    Acta Polytechnica Hungarica 17(10), 2020.
 
     Examples
     --------
