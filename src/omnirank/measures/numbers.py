@@ -1,4 +1,4 @@
-"""Measures of predicted numbers, one or several an example; NaN in the truth is unknown and left out."""
+"""Measures of predicted numbers, one or several per example; NaN in the truth is unknown and left out."""
 
 from __future__ import annotations
 

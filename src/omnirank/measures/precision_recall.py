@@ -67,6 +67,11 @@ def pooled_auprc(truth: Any, scores: np.ndarray, only_present: bool = False) -> 
     only_present : bool
         Leave out labels that no example has, as studies of hierarchical classification do.
 
+    References
+    ----------
+    Vens, Struyf, Schietgat, Dzeroski, Blockeel: Decision trees for hierarchical multi-label classification. Machine
+    Learning 73, 2008.
+
     Examples
     --------
     >>> import numpy as np
