@@ -18,7 +18,7 @@ class Ranges:
     Parameters
     ----------
     low, span : ndarray
-        One number a numeric feature, in the order of the table; both are halved, so that no range overflows.
+        One number per numeric feature, in the order of the table; both are halved, so that no range overflows.
     """
 
     low: np.ndarray
@@ -169,8 +169,13 @@ def table_cells(table: Table, ranges: Ranges | None = None) -> Cells:
     Notes
     -----
     Distances of cells are 1[x != x'] for levels and abs(x - x') / (max - min) for numbers, 0 where these are
-    constant. If one number is missing the distance is the largest possible one (1 where numbers are constant), if both
-    are it is 1; if a level is missing it is 1 - 1 / number of levels. A feature without any known value has distance 0.
+    constant. If one number is missing, the distance is the largest possible one (1 where numbers are constant); if both
+    are missing, it is 1. If a level is missing, it is 1 - 1 / number of levels. A feature without any known value has
+    distance 0.
+
+    References
+    ----------
+    Petkovic, Kocev, Dzeroski: Feature ranking for multi-target regression. Machine Learning 109, 2020. Eqs. (5), (6).
     """
     ranges = feature_ranges(table) if ranges is None else ranges
     numeric, nominal = np.flatnonzero(~table.is_nominal), np.flatnonzero(table.is_nominal)

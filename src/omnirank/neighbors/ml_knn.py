@@ -53,7 +53,7 @@ class MLkNN(BaseEstimator):
     task_ : str
         "multi-label" or "hierarchical-multi-label".
     n_neighbors_ : int
-        Number of neighbours; fewer than asked for, with a warning, where there are not so many other examples.
+        Number of neighbours; fewer than asked for, with a warning, where there are fewer other examples.
     classes_ : ndarray or list of ndarray
         The classes; for label sets 0 and 1 for each label.
     target_names_ : tuple of str
