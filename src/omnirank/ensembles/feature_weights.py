@@ -39,6 +39,11 @@ def resolve_feature_weights(
     dataset, rules, entropy, sample_weight, n_jobs
         As in :func:`omnirank.ensembles.plan.make_plan`.
 
+    References
+    ----------
+    Levatic, Ceci, Kocev, Dzeroski: Semi-supervised predictive clustering trees for (hierarchical) multi-label
+    classification. International Journal of Intelligent Systems, 2024. Sec. 4.2.1, Eq. (10).
+
     Examples
     --------
     >>> import omnirank as om
@@ -59,7 +64,7 @@ def resolve_feature_weights(
 def check_feature_weights(given: Any, dataset: Dataset) -> np.ndarray | None:
     """Return the numbers in ``feature_weights``, None where none are given; an error where they are wrong.
 
-    Weights count in semi-supervised and unsupervised trees only; wrong ones are told in all of them.
+    Weights count only in semi-supervised and unsupervised trees; wrong ones are an error in all trees.
 
     Examples
     --------

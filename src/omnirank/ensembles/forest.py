@@ -50,8 +50,8 @@ class Forest(PCTPredictor):
             A data set with its target, or the features: numbers are numeric; categoricals, strings and booleans are
             nominal; NaN, None and NA are missing.
         y : array-like, data frame, scipy.sparse container or sequence of sets
-            The target; NaN, None and NA are unknown. How examples without any known target value are used
-            ``supervision`` says. Not with a Dataset.
+            The target; NaN, None and NA are unknown. ``supervision`` decides how examples without any known target
+            value are used. Not with a Dataset.
         sample_weight : array-like of shape (n_examples,), optional
             Weights of the examples, of mean about 1; they multiply bootstrap counts. Those of weight 0 are not used.
 
@@ -82,7 +82,7 @@ class Forest(PCTPredictor):
             raise ParameterError("oob_score=True needs out-of-bag examples: set bootstrap to None or True")
 
     def _kept_trees(self, training: Training) -> list[Tree]:
-        """The trees of the fit before, where they are to stay."""
+        """The trees of the previous fit, where they are to stay."""
         print_of_data = data_fingerprint(training.dataset, training.weight) if self.warm_start else None
         before = getattr(self, "trees_", []) if self.warm_start else []
         if before:

@@ -41,8 +41,8 @@ class _SingleTree(PCTPredictor):
             A data set with its target, or the features: numbers are numeric; categoricals, strings and booleans are
             nominal; NaN, None and NA are missing.
         y : array-like, data frame, scipy.sparse container or sequence of sets
-            The target; NaN, None and NA are unknown. How examples without any known target value are used
-            ``supervision`` says. Not with a Dataset.
+            The target; NaN, None and NA are unknown. ``supervision`` decides how examples without any known target
+            value are used. Not with a Dataset.
         sample_weight : array-like of shape (n_examples,), optional
             Weights of the examples, of mean about 1; those of weight 0 are not used.
 

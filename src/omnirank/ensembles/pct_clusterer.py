@@ -35,8 +35,8 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     max_leaves : int or None
-        Greatest number of clusters: of all tests those are kept that lower the impurity most, from the root down. None:
-        no limit.
+        Greatest number of clusters: the tests that lower the impurity most are kept, from the root down. None: no
+        limit.
     max_depth : int or None
         Greatest depth of a leaf; None: no limit.
     min_samples_leaf : float
@@ -60,7 +60,7 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
     n_clusters_ : int
         Number of clusters.
     cluster_prototypes_ : DataFrame
-        Mean or most frequent level of each feature, one row a cluster.
+        Mean or most frequent level of each feature, one row per cluster.
     tree_ : Tree
         The tree as flat arrays.
     feature_importances_ : ndarray
@@ -158,7 +158,7 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
 
     @property
     def cluster_prototypes_(self) -> pd.DataFrame:
-        """Mean or most frequent level of each feature, one row a cluster."""
+        """Mean or most frequent level of each feature, one row per cluster."""
         check_is_fitted(self)
         means = self.tree_.means(np.flatnonzero(self.tree_.is_leaf))
         return get_task(self.task_).predict(means, self._columns)
@@ -187,7 +187,7 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
 
 
 def best_tests(grown: Any, max_leaves: int | None) -> Any:
-    """Return the tree of the tests that gain most, from the root down, with at most so many leaves.
+    """Return the tree of the tests that gain most, from the root down, with at most that many leaves.
 
     It is the tree that growing best node first would give, because a node's test does not depend on other nodes.
     """

@@ -1,4 +1,4 @@
-"""Out-of-bag errors of one tree, and by how much they grow when a feature is permuted."""
+"""Out-of-bag errors of one tree, and how much they grow when a feature is permuted."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _MOST_LABEL_COLUMNS = 64
 
 
 def check_error(error: str, task: str | None = None) -> None:
-    """Raise a ParameterError where there is no such error, or not for this task.
+    """Raise a ParameterError if there is no such error, or none for this task.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def _target_measure(plan: GrowingPlan, error: str, per_target: bool) -> ErrorMea
 
 @dataclass(frozen=True, eq=False)
 class _ColumnErrors:
-    """Squared errors of numbers, wrong classes and labels, each target by itself."""
+    """Squared errors of numbers, wrong classes and labels, for each target separately."""
 
     plan: GrowingPlan
     numbers: np.ndarray  # targets that are numbers
