@@ -21,7 +21,7 @@ from omnirank.tasks.columns import PrototypeColumns, clustering_columns
 
 __all__ = ["Columns", "explained_shares", "feature_blocks", "target_blocks"]
 
-# Columns a block: products of blocks stay in a few megabytes.
+# Columns per block: products of blocks stay within a few megabytes.
 _WIDTH = 256
 # A sparse column is centred, and so made dense, where more than this share of its cells is stored. Below it
 # the variance is at least 1 - share times the mean square, so that nothing is lost without centring.

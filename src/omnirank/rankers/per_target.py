@@ -29,8 +29,8 @@ class PerTargetRanker(BaseRanker):
 
     This turns any ranking for one target into one for several: the "single-target" version of a ranking for
     multi-target regression, and binary relevance for label sets, where each label is a class of its own (0 or 1).
-    Scores are averaged as they are. It costs one run of the ranker a target, and sees no dependencies between
-    targets; it is what rankings of all targets at once are compared with.
+    Scores are averaged without scaling. This takes one run of the ranker per target and sees no dependencies between
+    targets; rankings of all targets at once are compared with it.
 
     Parameters
     ----------

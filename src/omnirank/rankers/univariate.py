@@ -27,9 +27,9 @@ class UnivariateRanker(BaseRanker):
     .. math:: \sum_v \frac{\alpha_v}{\sum_u \alpha_u} \frac{K_{xv}}{K_v}
               \frac{\sum_{c \in v} \mathrm{Cov}(x, z_c)^2 / \mathrm{Var}(x)}{\sum_{c \in v} \mathrm{Var}(z_c)}
 
-    with one 0/1 column c a class of a nominal target (the denominator is its Gini index). Means are over the
+    with one 0/1 column c per class of a nominal target (the denominator is its Gini index). Means are over the
     examples in which both x and v are known; :math:`K_{xv}` is the weight of these, :math:`K_v` that of the
-    examples with v known: what is missing explains nothing, so that a feature known for a few examples only
+    examples with v known. Missing values explain nothing, so that a feature known for a few examples only
     does not win by chance. Without a target the other features take its place. Scores lie in [0, 1];
     unlabelled examples are not used, constant features get 0.
 
