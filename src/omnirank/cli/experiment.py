@@ -121,16 +121,14 @@ def check(
 
     found = check_store(store, out)
     counts = found.counts
+    states = f"{counted(counts['done'], 'job')} done, {counts['failed']} failed, {counts['pending']} open"
     if found.is_whole:
-        say(
-            f"{store}: whole; {counted(counts['done'], 'job')} done, {counts['failed']} failed, {counts['pending']} open"
-        )
+        say(f"{store}: whole; {states}")
     else:
         note(f"{store} is damaged: {found.problem}")
-        say(f"whole: {counted(counts['done'], 'job')} done, {counts['failed']} failed, {counts['pending']} open")
-        say(
-            f"lost: {counted(len(found.lost), 'job')} of these studies, {found.n_lost_elsewhere} whose place is lost as well"
-        )
+        say(f"whole: {states}")
+        lost = counted(len(found.lost), "job")
+        say(f"lost: {lost} of these studies, {found.n_lost_elsewhere} whose place is lost as well")
         columns = [("study", "left"), ("data", "left"), ("method", "left"), ("lost", "right")]
         rows = _lost_rows(found)
         if rows:
