@@ -39,7 +39,7 @@ class Curve:
     larger_is_better : bool
         Direction of the measure.
     name : str
-        What the curve is called in figures.
+        Name of the curve in plots.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class Curve:
         positions = np.asarray(self.positions)
         values = np.asarray(self.values, np.float64)
         if positions.ndim != 1 or not len(positions) or values.shape != positions.shape:
-            raise DataError(f"a curve has one value a position, not {values.shape} for {positions.shape}")
+            raise DataError(f"a curve has one value per position, not {values.shape} for {positions.shape}")
         if (np.diff(positions) <= 0).any():
             raise DataError("the positions of a curve must increase")
         object.__setattr__(self, "positions", frozen_floats(positions, "positions"))

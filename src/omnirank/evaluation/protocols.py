@@ -1,4 +1,4 @@
-"""Rankings judged over folds, and beside rankings that know nothing."""
+"""Rankings judged over folds, and compared with rankings that do not look at the data."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def _ranking_of(ranker: Any, train: Dataset) -> Ranking:
 
 @dataclass(frozen=True)
 class Relevance:
-    """A ranking beside rankings that know nothing, by one measure.
+    """A ranking compared with rankings that do not look at the data, by one measure.
 
     Parameters
     ----------

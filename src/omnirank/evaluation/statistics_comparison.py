@@ -193,7 +193,7 @@ def compare_methods(
     control : str, optional
         A column.
     decimals, digits : int, optional
-        Round performances to so many decimals or significant digits before they are ranked.
+        Round performances to this number of decimals or significant digits before they are ranked.
 
     Returns
     -------

@@ -5,7 +5,11 @@ studies that these tests have to reproduce; scipy's functions always correct.
 
 References
 ----------
-J. Demsar: Statistical comparisons of classifiers over multiple data sets. JMLR 7 (2006).
+J. Demsar: Statistical comparisons of classifiers over multiple data sets. JMLR 7 (2006), for all tests
+that compare methods.
+
+Y. Benjamini, Y. Hochberg: Controlling the false discovery rate. Journal of the Royal Statistical Society B 57 (1995).
+Y. Hochberg: A sharper Bonferroni procedure for multiple tests of significance. Biometrika 75 (1988).
 """
 
 from __future__ import annotations
@@ -122,7 +126,7 @@ def _friedman(ranks: np.ndarray, n: int, correction: float) -> FriedmanResult:
     k = len(ranks)
     if k < 2:
         raise DataError("Friedman's test needs at least two methods")
-    # All methods tied on every data set: nothing speaks against equality.
+    # All methods tied on every data set: there is no evidence against equality.
     chi2 = 12 * n / (k * (k + 1)) * float(((ranks - (k + 1) / 2) ** 2).sum()) / correction if correction > 0 else 0.0
     left = n * (k - 1) - chi2
     f = (n - 1) * chi2 / left if left > 1e-12 * n * k else math.inf
@@ -293,7 +297,7 @@ class Correction:
     Parameters
     ----------
     rejected : ndarray of bool
-        One a hypothesis, in the order given.
+        One per hypothesis, in the order given.
     thresholds : ndarray
         What each p value is compared with.
     adjusted : ndarray
@@ -314,7 +318,7 @@ def correct_p_values(p_values: Any, alpha: float = 0.05, method: str = "benjamin
     Parameters
     ----------
     p_values : array-like
-        One a hypothesis.
+        One per hypothesis.
     alpha : float
         Level of significance.
     method : {"benjamini-hochberg", "hochberg"}

@@ -80,7 +80,7 @@ class FoldScheme:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How a ranking is judged: by the predictions of neighbours in the distance that it weighs."""
+    """How a ranking is judged: by the predictions of neighbours in a distance that weighs features by it."""
 
     predictor: str | None = None
     n_neighbors: tuple[int, ...] = ()

@@ -1,4 +1,4 @@
-"""What studies have found: figures of all jobs, tables over data sets, curves, times and failures."""
+"""What studies have found: measures of all jobs, tables over data sets, curves, times and failures."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class StudyResults:
     jobs : DataFrame
         One row per job: data, method, choice, labelled, neighbors, seed, fold, state, seconds, error, key.
     figures : DataFrame
-        One row a figure of a finished job: data, method, choice, labelled, neighbors, seed, fold, measure, value,
+        One row per measure of a finished job: data, method, choice, labelled, neighbors, seed, fold, measure, value,
         n_test.
     """
 
@@ -59,7 +59,7 @@ class StudyResults:
 
     @property
     def recorded(self) -> list[str]:
-        """Measures that there are figures of."""
+        """Measures that were recorded."""
         return [name for name in MEASURES if name in set(self.figures["measure"])]
 
     @property
@@ -70,7 +70,7 @@ class StudyResults:
 
     @property
     def labelled_counts(self) -> list[int]:
-        """Numbers of labelled examples; [0] where they are as they are."""
+        """Numbers of labelled examples; [0] where no labels were hidden."""
         return sorted({int(count) for count in self.jobs["labelled"]})
 
     def means(self, measure: str | None = None) -> pd.DataFrame:
@@ -170,7 +170,7 @@ class StudyResults:
     def compare(
         self, measure: str, neighbors: int | None = None, labelled: int | None = None, **options: Any
     ) -> Comparison:
-        """Return the comparison of the methods over the data sets that all of them have figures for.
+        """Return the comparison of the methods over the data sets for which all of them have results.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The store of a study: which jobs there are, who runs them, and what came out."""
+"""The store of a study: which jobs there are, who runs them, and their results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OF_STUDY = "EXISTS (SELECT 1 FROM members WHERE members.key = jobs.key AND memb
 
 
 class Member(NamedTuple):
-    """The place of a job in a study; 0 labelled is "as they are", 0 neighbours a method that predicts itself."""
+    """The place of a job in a study; 0 labelled: no labels are hidden; 0 neighbours: a method that predicts itself."""
 
     data: str
     method: str

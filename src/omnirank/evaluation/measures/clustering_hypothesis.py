@@ -47,9 +47,13 @@ def clustering_hypothesis(
     n_runs : int
         Runs of k-means from different starts.
     over_runs : {"best", "median"}
-        What of the runs to return.
+        Which of the runs to return.
     random_state : None, int, RandomState or Generator
         Seed of the starts.
+
+    References
+    ----------
+    Petkovic, Dzeroski, Kocev: Feature ranking for semi-supervised learning. Machine Learning 112, 2023.
 
     Examples
     --------
