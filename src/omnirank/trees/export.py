@@ -23,9 +23,9 @@ def export_text(
 ) -> str:
     """Return a tree as indented text.
 
-    A test is a condition; examples for which it holds go the way of ``yes``. Where missing values go is said only if it
-    is that way. A leaf says what it predicts - a class and its share, a mean, labels and their shares, or the number of
-    a cluster - and how many training examples it holds.
+    A test is a condition; examples for which it holds go to ``yes``. Missing values are mentioned only if they go there
+    as well. A leaf shows what it predicts - a class and its share, a mean, labels and their shares, or the number of a
+    cluster - and how many training examples it holds.
 
     Parameters
     ----------

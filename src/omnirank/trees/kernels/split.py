@@ -7,7 +7,7 @@ differ, not the rest of the growing:
     NumericDraws    one random threshold per feature (extra trees)
     MixedCodes      thresholds, and subsets of levels in the order of their means
     MixedSets       thresholds, and subsets of levels found greedily or one by one
-    MixedDraws      one random threshold or subset a feature
+    MixedDraws      one random threshold or subset per feature
 """
 
 from __future__ import annotations
