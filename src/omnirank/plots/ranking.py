@@ -1,4 +1,4 @@
-"""Figures of rankings: bars of the best features, curves of agreement between rankings."""
+"""Pictures of rankings: bars of the best features, curves of agreement between rankings."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def plot_fuji(
     comparisons : RankingComparison or sequence of them
         What `omnirank.core.comparison.compare` returned.
     labels : sequence of str, optional
-        One label a comparison; the area under the curve is added to it.
+        One label per comparison; the area under the curve is added to it.
     ax : Axes, optional
         Where to draw; by default a new figure.
 
