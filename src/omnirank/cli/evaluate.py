@@ -34,7 +34,7 @@ TestOption = Annotated[
 ]
 FoldsOption = Annotated[
     int | None,
-    typer.Option("--folds", min=2, help="Cross-validate with so many folds (default: 10).", show_default=False),
+    typer.Option("--folds", min=2, help="Number of folds of a cross-validation (default: 10).", show_default=False),
 ]
 NeighborsOption = Annotated[
     list[int] | None,
@@ -55,7 +55,7 @@ def evaluate(
     folds: FoldsOption = None,
     neighbors: NeighborsOption = None,
     top: Annotated[
-        int | None, typer.Option("--top", "-k", min=1, help="Keep only so many of the best features.")
+        int | None, typer.Option("--top", "-k", min=1, help="Keep only this number of the best features.")
     ] = None,
     predictor: Annotated[str, typer.Option("--predictor", help="knn, or ml-knn for label sets.")] = "knn",
     among: Annotated[
@@ -65,7 +65,7 @@ def evaluate(
     jobs: JobsOption = -1,
     csv: CsvOption = False,
 ) -> None:
-    """Judge a ranking by what the nearest examples predict in the distance that it weighs.
+    """Judge a ranking by what the nearest examples predict in a distance that weighs features by it.
 
     Over folds, measures of classes are those of all predictions together, others are means over the folds, weighted by
     their test examples.
@@ -82,7 +82,7 @@ def evaluate(
         note(text)
     if ranking is not None and test is None:
         note(
-            "if the ranking was made from these data, the figures are too good: give --test, or --method for --ranking"
+            "if the ranking was made from these data, the results are too good: give --test, or --method for --ranking"
         )
     with progress_bars():
         measured = _measured(judged, dataset, others, folds, neighbors, seed, options)

@@ -112,7 +112,7 @@ def check(
         Path | None, typer.Option("--out", "-o", help="New store for what is whole.", show_default=False)
     ] = None,
 ) -> None:
-    """Tell what is lost of a damaged store, and save the rest in a new one. Exit code 1: it is damaged.
+    """Report what is lost of a damaged store, and save the rest in a new one. Exit code 1: it is damaged.
 
     The store itself is only read; check it while no run uses it. Run the plan with --store and the new one to
     compute what is lost.

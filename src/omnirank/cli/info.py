@@ -88,7 +88,7 @@ def _value(value: Any) -> str:
 
 
 def _flat(facts: dict[str, Any]) -> dict[str, Any]:
-    """One figure a fact: the classes become facts of their own."""
+    """One number per fact: the classes become facts of their own."""
     flat: dict[str, Any] = {}
     for name, value in facts.items():
         if isinstance(value, dict):
