@@ -147,10 +147,10 @@ def test_impossible_rankings_are_refused(arguments, error, message):
         ({"parameters": {"depth": float("inf")}}, "JSON cannot hold"),
         ({"parameters": {"a": {1: 2}}}, "keys of parameters"),
         ({"state": "trees"}, "state must be an Accumulator"),
-        ({"state": MeanAccumulator.empty(1).update([[2.0]])}, "not those that the given state finishes to"),
+        ({"state": MeanAccumulator.empty(1).update([[2.0]])}, "not those of the given state"),
         (
             {"state": MeanAccumulator.empty(2).update([[1.0, 1.0]])},
-            "not those that the given state finishes to",
+            "not those of the given state",
         ),
     ],
 )
