@@ -20,6 +20,7 @@ from omnirank.core.plurals import counted
 from omnirank.core.ranking_io import read_fields, write_fields
 from omnirank.core.seeds import SeedRanges
 from omnirank.core.target_scores import TargetScores
+from omnirank.core.types import PathLike
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -269,7 +270,7 @@ class Ranking:
 
     # -- files ----------------------------------------------------------------------------------------
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: PathLike) -> None:
         """Write the ranking to a ``.json`` or ``.csv`` file, in one step: never half a file.
 
         JSON keeps everything, floats bit for bit. CSV is for people and spreadsheets: best feature first,
@@ -279,7 +280,7 @@ class Ranking:
         write_fields(self._fields(), Path(path))
 
     @classmethod
-    def load(cls, path: str | Path) -> Ranking:
+    def load(cls, path: PathLike) -> Ranking:
         """Read a ranking that `save` wrote, or any CSV file with the columns ``feature`` and ``score``."""
         content = read_fields(Path(path))
         try:

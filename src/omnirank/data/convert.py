@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from numbers import Real
-from typing import Any
+from typing import Any, TypeGuard
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -16,6 +16,7 @@ from narwhals.exceptions import DuplicateError
 
 from omnirank.core.errors import DataError, DataTypeError
 from omnirank.core.plurals import counted
+from omnirank.core.types import FrameLike
 from omnirank.data.containers import checked_sparse, refuse_structured
 from omnirank.data.table import Levels, Table, default_names, is_sparse
 
@@ -25,7 +26,7 @@ __all__ = ["as_array", "code_numbers", "code_values", "is_frame", "table_from", 
 LARGEST_EXACT = 2**53
 
 
-def is_frame(X: Any) -> bool:
+def is_frame(X: Any) -> TypeGuard[FrameLike]:
     """Whether X is an eager data frame that narwhals knows (pandas, polars, pyarrow, ...).
 
     Examples

@@ -11,6 +11,7 @@ import numpy as np
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.plurals import counted
 from omnirank.core.seeds import root_entropy
+from omnirank.core.types import RandomState
 from omnirank.data.convert import table_from
 from omnirank.data.few_labels import hidden_examples
 from omnirank.data.fingerprints import fingerprint_of
@@ -19,6 +20,7 @@ from omnirank.data.infer import check_target, target_from
 from omnirank.data.table import Table, chosen_numbers
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
+from omnirank.data.types import FeaturesLike, TargetLike
 
 __all__ = ["Dataset"]
 
@@ -61,8 +63,8 @@ class Dataset:
 
     def __init__(
         self,
-        X: Any,
-        y: Any = None,
+        X: FeaturesLike,
+        y: TargetLike | None = None,
         *,
         task: str = "auto",
         hierarchy: Hierarchy | None = None,
@@ -213,7 +215,7 @@ class Dataset:
         hidden = self.target.hide(chosen_numbers(rows, self.n_examples))
         return self._view(_all_target=hidden, _target_rows=None)
 
-    def keep_labels(self, labelled: int | float, random_state: Any = None) -> Dataset:
+    def keep_labels(self, labelled: int | float, random_state: RandomState = None) -> Dataset:
         """Return a new data set in which only a number or a share of the examples, drawn at random, stay labelled.
 
         Examples
@@ -225,7 +227,7 @@ class Dataset:
         return self.hide_labels(hidden_examples(self.labelled, labelled, random_state))
 
     def split(
-        self, share: float = 2 / 3, *, random_state: Any = None, stratify: bool = True
+        self, share: float = 2 / 3, *, random_state: RandomState = None, stratify: bool = True
     ) -> tuple[Dataset, Dataset]:
         """Return two views with ``share`` and the rest of the examples, drawn at random, in the old order.
 

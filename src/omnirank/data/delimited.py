@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import FileFormatError, ParameterError
+from omnirank.core.types import PathLike
 from omnirank.data.arff_tokens import NUMBER
 from omnirank.data.byte_parsing import EXACT_NUMBERS
 from omnirank.data.column_choice import ColumnChoice, choose_columns
@@ -29,7 +30,7 @@ _SHOWN = 60
 
 
 def read_delimited(
-    path: str | Path,
+    path: PathLike,
     *,
     separator: str = ",",
     header: str | bool = "auto",

@@ -13,12 +13,14 @@ from sklearn.utils.validation import validate_data
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.log import logger
+from omnirank.core.types import ArrayLike
 from omnirank.data.containers import checked_sparse, refuse_structured
 from omnirank.data.convert import is_frame, table_from
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Table, default_names
 from omnirank.data.task_registry import is_unsupervised
+from omnirank.data.types import FeaturesLike, TargetLike
 
 __all__ = ["check_sample_weight", "data_fingerprint", "features_like", "read_features", "read_input", "without_target"]
 
@@ -28,8 +30,8 @@ _MOST_WEIGHT = 1e100
 
 def read_input(
     estimator: Any,
-    X: Any,
-    y: Any = None,
+    X: FeaturesLike,
+    y: TargetLike | None = None,
     *,
     task: str = "auto",
     hierarchy: Hierarchy | None = None,
@@ -92,7 +94,7 @@ def read_input(
     return dataset
 
 
-def read_features(estimator: Any, X: Any, *, reset: bool) -> Table:
+def read_features(estimator: Any, X: FeaturesLike, *, reset: bool) -> Table:
     """Return the features in X as a typed table, checked against the estimator (or noted in it: ``reset``).
 
     Examples
@@ -126,7 +128,7 @@ def read_features(estimator: Any, X: Any, *, reset: bool) -> Table:
     return table_from(values)
 
 
-def features_like(estimator: Any, X: Any, training: Table) -> Table:
+def features_like(estimator: Any, X: FeaturesLike, training: Table) -> Table:
     """Return the features in X with the codes of the training table, for predictions.
 
     A level that the training data did not have is missing, with one warning; a column that was nominal in
@@ -180,7 +182,7 @@ def without_target(dataset: Dataset) -> Dataset:
     return Dataset(dataset.features, feature_groups=dataset.feature_groups, name=dataset.name)
 
 
-def check_sample_weight(sample_weight: Any, n_examples: int) -> np.ndarray:
+def check_sample_weight(sample_weight: ArrayLike | None, n_examples: int) -> np.ndarray:
     """Return the weights of the examples as floats: finite, not negative, not all zero, not beyond 1e100 together.
 
     Examples
@@ -220,7 +222,7 @@ def data_fingerprint(dataset: Dataset, sample_weight: np.ndarray | None) -> str:
     return digest.hexdigest()
 
 
-def _given_dataset(estimator: Any, dataset: Dataset, y: Any, task: str, hierarchy: Any) -> Dataset:
+def _given_dataset(estimator: Any, dataset: Dataset, y: TargetLike | None, task: str, hierarchy: Any) -> Dataset:
     if y is not None:
         raise ParameterError("the Dataset holds its target: y must not be given as well")
     if hierarchy is not None:
@@ -254,7 +256,7 @@ def _check_shape(estimator: Any, shape: tuple[int, ...]) -> None:
             )
 
 
-def _array(X: Any) -> np.ndarray:
+def _array(X: FeaturesLike) -> np.ndarray:
     array = np.asarray(X)
     return np.asarray(X, dtype=object) if array.dtype.kind in "USO" else array
 

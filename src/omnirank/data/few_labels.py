@@ -9,11 +9,12 @@ import numpy as np
 
 from omnirank.core.errors import ParameterError
 from omnirank.core.seeds import root_entropy
+from omnirank.core.types import RandomState
 
 __all__ = ["hidden_examples"]
 
 
-def hidden_examples(labelled: np.ndarray, amount: Any, random_state: Any = None) -> np.ndarray:
+def hidden_examples(labelled: np.ndarray, amount: Any, random_state: RandomState = None) -> np.ndarray:
     """Return the row numbers of the labelled examples that lose their label when ``amount`` of them keep it.
 
     With the same seed, examples that keep their label at a smaller amount also keep it at a larger one.

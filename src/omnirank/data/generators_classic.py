@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.generators_features import FeaturePlan, Relevance, check_count, check_share
 from omnirank.data.table import Table
@@ -20,7 +19,7 @@ def make_friedman(
     noise: float = 1.0,
     *,
     shuffle: bool = True,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> tuple[Dataset, Relevance]:
     r"""Generate Friedman's regression data, in which five features matter.
 
@@ -84,7 +83,7 @@ def make_xor(
     noise: float = 0.0,
     *,
     shuffle: bool = True,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> tuple[Dataset, Relevance]:
     """Generate parity data: the class is the exclusive or of a few of the 0/1 features.
 

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from omnirank.core.errors import ParameterError
 from omnirank.core.seeds import root_entropy
+from omnirank.core.types import RandomState
 from omnirank.data.table import Levels, Table
 
 __all__ = [
@@ -93,7 +94,7 @@ class FeaturePlan:
     missing_features: float = 0.0
     noise: float = 0.1
     shuffle: bool = True
-    random_state: Any = None
+    random_state: RandomState = None
     labelled: float = 1.0
     sparse: bool = False
     word_share: float = 0.05

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypedDict, TypeVar, cast
 
+from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.generators_features import FeaturePlan, Relevance
 
@@ -56,7 +57,7 @@ class FeatureOptions(TypedDict, total=False):
     missing_features: float
     noise: float
     shuffle: bool
-    random_state: Any
+    random_state: RandomState
 
 
 class TargetOptions(FeatureOptions, total=False):

@@ -32,12 +32,13 @@ from omnirank.data.label_targets import (
 from omnirank.data.table import Levels, Table, default_names, is_sparse
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TASKS, TaskTarget, is_unsupervised, task_named, task_target
+from omnirank.data.types import TargetLike
 
 __all__ = ["check_target", "infer_task", "target_from"]
 
 
 def target_from(
-    y: Any,
+    y: TargetLike | None,
     task: str = "auto",
     hierarchy: Hierarchy | None = None,
     names: Sequence[str] | None = None,

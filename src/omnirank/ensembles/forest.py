@@ -15,7 +15,9 @@ from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.given import check_number
 from omnirank.core.parallel import run_parallel
 from omnirank.core.seeds import root_entropy
+from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.estimator_input import data_fingerprint
+from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.plan import GrowingPlan, GrowingRules
 from omnirank.ensembles.predictor import PCTPredictor, Training, grow_tree
 from omnirank.tasks import get_task
@@ -35,13 +37,13 @@ class Forest(PCTPredictor):
     bootstrap: bool | None
     warm_start: bool
     oob_score: bool
-    random_state: Any
+    random_state: RandomState
     n_jobs: int | None
 
     trees_: list[Tree]
     _data: str | None
 
-    def fit(self: Self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self: Self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees.
 
         Parameters
@@ -100,7 +102,7 @@ class Forest(PCTPredictor):
 
     # -- predicting -----------------------------------------------------------------------------------
 
-    def apply(self, X: Any) -> np.ndarray:
+    def apply(self, X: FeaturesLike) -> np.ndarray:
         """Return the number of the leaf that each example reaches in each tree, (examples, trees).
 
         Parameters
@@ -110,7 +112,7 @@ class Forest(PCTPredictor):
         """
         return leaves_of(self._trees(), self._table(X), self.n_jobs)
 
-    def decision_path(self, X: Any) -> tuple[Any, np.ndarray]:
+    def decision_path(self, X: FeaturesLike) -> tuple[Any, np.ndarray]:
         """Return which nodes each example passes, and where the nodes of each tree start.
 
         Parameters
@@ -130,7 +132,7 @@ class Forest(PCTPredictor):
         starts = np.concatenate([[0], np.cumsum([tree.n_nodes for tree in self.trees_])])
         return sparse.hstack(paths, format="csr"), starts
 
-    def staged_predict(self, X: Any, threshold: float | None = None) -> Iterator[Any]:
+    def staged_predict(self, X: FeaturesLike, threshold: float | None = None) -> Iterator[Any]:
         """Yield the predictions of the first 1, 2, ... trees: those of smaller forests with the same seed.
 
         Parameters
@@ -145,7 +147,7 @@ class Forest(PCTPredictor):
         for means in means_of_prefixes:
             yield self._decide(means, cut)
 
-    def _staged_means(self, X: Any) -> Iterator[np.ndarray]:
+    def _staged_means(self, X: FeaturesLike) -> Iterator[np.ndarray]:
         table = self._table(X)
         return prefix_means(self.trees_, table, self._columns.n_columns, self.n_jobs)
 

@@ -9,7 +9,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.errors import ParameterError
+from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy
+from omnirank.core.types import ArrayLike, RandomState
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.pct_kinds import PCTClassifierBase, PCTRegressorBase
 from omnirank.ensembles.plan import GrowingRules
 from omnirank.ensembles.predictor import PCTPredictor, grow_tree
@@ -30,9 +34,9 @@ class _SingleTree(PCTPredictor):
     """One tree: growing, pruning and looking at it."""
 
     pruning: Any
-    random_state: Any
+    random_state: RandomState
 
-    def fit(self: Self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self: Self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Grow and prune the tree.
 
         Parameters
@@ -74,7 +78,7 @@ class _SingleTree(PCTPredictor):
     def _trees(self) -> list[Tree]:
         return [self.tree_]
 
-    def apply(self, X: Any) -> np.ndarray:
+    def apply(self, X: FeaturesLike) -> np.ndarray:
         """Return the number of the leaf that each example reaches.
 
         Parameters
@@ -84,7 +88,7 @@ class _SingleTree(PCTPredictor):
         """
         return leaves_of(self._trees(), self._table(X))[:, 0]
 
-    def decision_path(self, X: Any) -> Any:
+    def decision_path(self, X: FeaturesLike) -> Any:
         """Return which nodes each example passes: a csr matrix (examples, nodes) of 0 and 1.
 
         Parameters
@@ -197,13 +201,13 @@ class PCTClassifier(_SingleTree, PCTClassifierBase):
         tie_break: str = "random",
         normalize_targets: bool = True,
         supervision: Any = "auto",
-        feature_weights: Any = None,
+        feature_weights: Ranking | ArrayLike | None = None,
         min_labelled_leaf: float = 2,
         hierarchy_weight: float = 0.75,
         class_weight: Any = None,
         task: str = "auto",
-        hierarchy: Any = None,
-        random_state: Any = None,
+        hierarchy: Hierarchy | None = None,
+        random_state: RandomState = None,
     ) -> None:
         self.max_features = max_features
         self.min_samples_leaf = min_samples_leaf
@@ -302,10 +306,10 @@ class PCTRegressor(_SingleTree, PCTRegressorBase):
         tie_break: str = "random",
         normalize_targets: bool = True,
         supervision: Any = "auto",
-        feature_weights: Any = None,
+        feature_weights: Ranking | ArrayLike | None = None,
         min_labelled_leaf: float = 2,
         task: str = "auto",
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.max_features = max_features
         self.min_samples_leaf = min_samples_leaf

@@ -11,7 +11,7 @@ import numpy as np
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.immutable import frozen_floats
 from omnirank.data.dataset import Dataset
-from omnirank.evaluation.alignment import ranking_for
+from omnirank.evaluation.alignment import RankingLike, ranking_for
 from omnirank.evaluation.evaluate import evaluate
 from omnirank.evaluation.protocols import FoldResults
 from omnirank.tasks.measuring import measure_of
@@ -158,7 +158,7 @@ def top_sizes(n_features: int) -> list[int]:
 
 
 def top_curve(
-    ranking: Any,
+    ranking: RankingLike,
     train: Dataset,
     test: Dataset,
     n_neighbors: int | None = None,

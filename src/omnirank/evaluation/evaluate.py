@@ -13,7 +13,7 @@ from omnirank.core.ranking import Ranking
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
-from omnirank.evaluation.alignment import aligned_features, aligned_targets, ranking_for
+from omnirank.evaluation.alignment import RankingLike, aligned_features, aligned_targets, ranking_for
 from omnirank.evaluation.knn import (
     NEIGHBOR_PREDICTORS,
     NEIGHBORS,
@@ -53,7 +53,7 @@ class Predictions(NamedTuple):
 
 
 def evaluate(
-    ranking: Any,
+    ranking: RankingLike,
     train: Dataset,
     test: Dataset,
     n_neighbors: int | Sequence[int] | None = None,
@@ -150,7 +150,7 @@ def evaluate(
 
 
 def predictions(
-    ranking: Any,
+    ranking: RankingLike,
     train: Dataset,
     test: Dataset,
     n_neighbors: int | Sequence[int] | None = None,

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.types import ArrayLike
 from omnirank.evaluation.statistics_ranks import method_ranks
 
 __all__ = [
@@ -98,7 +98,7 @@ def friedman_test(table: pd.DataFrame, larger_is_better: bool = True, tie_correc
     return _friedman(ranks.mean(axis=0), n_datasets, correction)
 
 
-def friedman_from_ranks(ranks: Any, n_datasets: int) -> FriedmanResult:
+def friedman_from_ranks(ranks: ArrayLike, n_datasets: int) -> FriedmanResult:
     """Return Friedman's test from the average ranks of methods, as papers print them.
 
     Parameters
@@ -243,7 +243,7 @@ class WilcoxonResult:
     n: int
 
 
-def wilcoxon_test(first: Any, second: Any, tie_correction: bool = False) -> WilcoxonResult:
+def wilcoxon_test(first: ArrayLike, second: ArrayLike, tie_correction: bool = False) -> WilcoxonResult:
     """Test whether two methods perform alike, from their performances on the same data sets.
 
     Zero differences are ranked and split evenly between both sides. Differences that agree to 1e-12 of the largest
@@ -309,7 +309,7 @@ class Correction:
     adjusted: np.ndarray
 
 
-def correct_p_values(p_values: Any, alpha: float = 0.05, method: str = "benjamini-hochberg") -> Correction:
+def correct_p_values(p_values: ArrayLike, alpha: float = 0.05, method: str = "benjamini-hochberg") -> Correction:
     """Decide on many hypotheses at once.
 
     Both methods step up: with p values in increasing order and i0 the last one that is at most its threshold, the

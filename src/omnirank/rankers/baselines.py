@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
+from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
+from omnirank.data.hierarchy import Hierarchy
 from omnirank.rankers.base import BaseRanker
 
 __all__ = ["RandomRanker", "UniformRanker"]
@@ -33,9 +33,9 @@ class RandomRanker(BaseRanker):
     def __init__(
         self,
         task: str = "auto",
-        hierarchy: Any = None,
+        hierarchy: Hierarchy | None = None,
         n_features_to_select: int | float | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
         self.task = task
@@ -69,9 +69,9 @@ class UniformRanker(BaseRanker):
     def __init__(
         self,
         task: str = "auto",
-        hierarchy: Any = None,
+        hierarchy: Hierarchy | None = None,
         n_features_to_select: int | float | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
         self.task = task

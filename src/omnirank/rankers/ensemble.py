@@ -17,8 +17,11 @@ from omnirank.core.log import logger
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import SeedRanges, root_entropy
 from omnirank.core.target_scores import TargetScores
+from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import data_fingerprint
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.convergence import MOST_TREES, grown_sums
 from omnirank.ensembles.feature_weights import check_feature_weights, resolve_feature_weights
 from omnirank.ensembles.plan import GrowingPlan, GrowingRules, make_plan
@@ -164,7 +167,7 @@ class EnsembleRanker(BaseRanker):
         min_samples_leaf: float = 2,
         max_depth: int | None = None,
         supervision: Any = "auto",
-        feature_weights: Any = None,
+        feature_weights: Ranking | ArrayLike | None = None,
         min_labelled_leaf: float = 0,
         symbolic_weight: float | None = None,
         normalize_targets: bool = True,
@@ -177,9 +180,9 @@ class EnsembleRanker(BaseRanker):
         first_tree: int = 0,
         warm_start: bool = False,
         task: str = "auto",
-        hierarchy: Any = None,
+        hierarchy: Hierarchy | None = None,
         n_features_to_select: Any = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
         self.importance = importance
@@ -208,7 +211,9 @@ class EnsembleRanker(BaseRanker):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> EnsembleRanker:
+    def fit(
+        self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> EnsembleRanker:
         """Grow the ensemble and rank the features.
 
         Parameters

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import has_fit_parameter
 
 from omnirank.core.errors import DataError, ParameterError
@@ -14,9 +14,12 @@ from omnirank.core.log import logger
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy
 from omnirank.core.target_scores import TargetScores
+from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.dataset import Dataset
+from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TaskNames, task_named
+from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.rankers.base import BaseRanker
 
 __all__ = ["PerTargetRanker"]
@@ -65,12 +68,12 @@ class PerTargetRanker(BaseRanker):
 
     def __init__(
         self,
-        ranker: Any = None,
+        ranker: BaseEstimator | None = None,
         target_weights: Sequence[float] | Mapping[str, float] | None = None,
         task: str = "auto",
-        hierarchy: Any = None,
+        hierarchy: Hierarchy | None = None,
         n_features_to_select: Any = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
         self.ranker = ranker
@@ -81,7 +84,9 @@ class PerTargetRanker(BaseRanker):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PerTargetRanker:
+    def fit(
+        self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> PerTargetRanker:
         """Rank the features for each target.
 
         Parameters

@@ -15,7 +15,9 @@ from omnirank.core.log import logger
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import SeedRanges, root_entropy, stream
 from omnirank.core.target_scores import TargetScores
+from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
+from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TASKS, TaskNames
 from omnirank.neighbors.approximate import ApproximateNeighbors
 from omnirank.neighbors.cached_search import StoredNeighbors
@@ -154,9 +156,9 @@ class ReliefRanker(BaseRanker):
         hierarchy_weight: float = 0.75,
         first_iteration: int = 0,
         task: str = "auto",
-        hierarchy: Any = None,
+        hierarchy: Hierarchy | None = None,
         n_features_to_select: Any = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
         self.algorithm = algorithm

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from omnirank.core.parallel import run_parallel
 from omnirank.core.ranking import Ranking
+from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.dataset import Dataset
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.rankers._explained_variance import Block, explained_shares, feature_blocks, target_blocks
 from omnirank.rankers.base import BaseRanker
 from omnirank.tasks import get_task
@@ -63,9 +65,9 @@ class UnivariateRanker(BaseRanker):
     def __init__(
         self,
         task: str = "auto",
-        hierarchy: Any = None,
+        hierarchy: Hierarchy | None = None,
         n_features_to_select: int | float | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
         self.task = task
@@ -74,7 +76,9 @@ class UnivariateRanker(BaseRanker):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> UnivariateRanker:
+    def fit(
+        self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> UnivariateRanker:
         """Rank the features.
 
         Parameters

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from omnirank.core.errors import DataError, FileFormatError, OmnirankError, ParameterError
+from omnirank.core.types import PathLike
 from omnirank.evaluation.experiments.raw_pages import readable_rows
 from omnirank.evaluation.experiments.schema import StoreUnavailableError
 from omnirank.evaluation.experiments.store import Member, Store
@@ -66,7 +67,7 @@ class StoreCheck:
         return not self.problem
 
 
-def check_store(path: str | Path, out: str | Path | None = None) -> StoreCheck:
+def check_store(path: PathLike, out: PathLike | None = None) -> StoreCheck:
     """Report what is lost of a store, and save the rest in a new one. The store itself is only read.
 
     Check a store while no run uses it: what is being written looks like damage. In the new store, lost jobs wait to be

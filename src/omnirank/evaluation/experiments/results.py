@@ -14,6 +14,7 @@ import pandas as pd
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.ranking import Ranking
 from omnirank.core.suggestions import did_you_mean
+from omnirank.core.types import PathLike
 from omnirank.evaluation.experiments.schema import damaged
 from omnirank.evaluation.experiments.store import Member, Store
 from omnirank.evaluation.experiments.stored import STUDY_LISTS, check_study_facts
@@ -219,7 +220,7 @@ class Results:
         raise DataError(f"there is no study {name!r}; there are {', '.join(repr(s.name) for s in self.studies)}")
 
 
-def store_files(path: str | Path) -> list[Path]:
+def store_files(path: PathLike) -> list[Path]:
     """Return the stores that a path stands for: itself, that beside a plan, or all ``.sqlite`` files of a folder."""
     path = Path(path)
     if path.is_dir():
@@ -238,7 +239,7 @@ def store_files(path: str | Path) -> list[Path]:
     return [store]
 
 
-def read_results(path: str | Path) -> Results:
+def read_results(path: PathLike) -> Results:
     """Read the results of the studies in a store, in the stores of a folder, or beside a plan.
 
     Parameters
@@ -284,7 +285,7 @@ def read_results(path: str | Path) -> Results:
     return Results(tuple(_study(name, facts[name], rows.get(name, {})) for name in sorted(facts)))
 
 
-def read_rankings(path: str | Path, study: str, data: str, method: str) -> dict[str, Ranking]:
+def read_rankings(path: PathLike, study: str, data: str, method: str) -> dict[str, Ranking]:
     """Return the rankings that a study has kept (``keep_rankings = true``) of one data set and method.
 
     Parameters

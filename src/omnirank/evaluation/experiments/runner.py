@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from omnirank.core.errors import DataError, OmnirankError, ParameterError
 from omnirank.core.parallel import worker_count
+from omnirank.core.types import PathLike
 from omnirank.data.task_registry import is_unsupervised
 from omnirank.evaluation.experiments.jobs import jobs_of, study_facts
 from omnirank.evaluation.experiments.keys import canonical_json, code_version
@@ -69,10 +70,10 @@ class Listeners:
 
 
 def run_plan(
-    plan: StudyPlan | str | Path | Mapping[str, Any],
+    plan: StudyPlan | PathLike | Mapping[str, Any],
     *,
     n_jobs: int = 1,
-    store: str | Path | None = None,
+    store: PathLike | None = None,
     backend: str = "processes",
     scheduler: str | None = None,
     retry_failed: bool = False,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from omnirank.core.errors import DataError, FileFormatError
+from omnirank.core.types import PathLike
 from omnirank.evaluation.experiments.keys import canonical_json
 from omnirank.evaluation.experiments.owners import is_gone
 from omnirank.evaluation.experiments.schema import connect, damaged, reading, transaction
@@ -85,7 +86,7 @@ class Store:
     {'done': 1}
     """
 
-    def __init__(self, path: str | Path, *, create: bool = False) -> None:
+    def __init__(self, path: PathLike, *, create: bool = False) -> None:
         self.path = Path(path)
         self._db: sqlite3.Connection = connect(self.path, create=create)
 

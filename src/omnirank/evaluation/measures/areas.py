@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from omnirank.core.errors import DataError
+from omnirank.core.types import ArrayLike
 
 __all__ = ["area_difference", "curve_area"]
 
 
-def curve_area(values: Any, positions: Any = None) -> float:
+def curve_area(values: ArrayLike, positions: ArrayLike | None = None) -> float:
     """Return the area under a curve, divided by its width: the mean height by the trapezoidal rule.
 
     Parameters
@@ -47,7 +46,9 @@ def curve_area(values: Any, positions: Any = None) -> float:
     return float(trapezoids.sum() / (places[-1] - places[0]))
 
 
-def area_difference(first: Any, second: Any, larger_is_better: bool, positions: Any = None) -> float:
+def area_difference(
+    first: ArrayLike, second: ArrayLike, larger_is_better: bool, positions: ArrayLike | None = None
+) -> float:
     """Return how much better the first curve is than the second: the difference of their areas, > 0 if it is better.
 
     Parameters
