@@ -54,7 +54,7 @@ def by_sklearn(data: om.Dataset) -> np.ndarray:
 
 
 def products_alone(data: om.Dataset, precision: Any) -> None:
-    """Multiply the matrix with its transpose, by blocks of rows, one thread a worker."""
+    """Multiply the matrix with its transpose, by blocks of rows, one thread per worker."""
     X = data.features.numeric.astype(precision)
     run_parallel(partial(product_of_rows, X), range(0, len(X), BLOCK), WORKERS)
 

@@ -34,7 +34,7 @@ def dense_file(path: Path, megabytes: float) -> None:
 
 
 def short_cells_file(path: Path, megabytes: float) -> None:
-    """100 numeric columns of counts below 1000: few bytes a cell, so most memory for the size of the file."""
+    """100 numeric columns of counts below 1000: few bytes per cell, so most memory for the size of the file."""
     rng = np.random.default_rng(0)
     with path.open("w") as file:
         file.write("@relation counts\n")

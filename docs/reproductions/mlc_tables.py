@@ -46,7 +46,7 @@ MLC_MEASURES = {
 
 
 def mlc_baseline() -> str:
-    """No ranking, all measures, beside the published figures."""
+    """No ranking, all measures, beside the published results."""
     printed = published("mlc_15nn")
     found = figures("mlc")
     ours = found[found["label"] == "15NN"].set_index("data")
@@ -59,7 +59,7 @@ def mlc_baseline() -> str:
 
 
 def mlc_ranges() -> str:
-    """No ranking, with ranges of training and test examples together, beside the published figures."""
+    """No ranking, with ranges of training and test examples together, beside the published results."""
     ours = pd.read_csv(HERE / "figures" / "mlc_ranges.csv", index_col=0)
     printed, found = published("mlc_15nn"), figures("mlc")
     trained = found[found["label"] == "15NN"].set_index("data")
@@ -74,7 +74,7 @@ def mlc_ranges() -> str:
     heading = [f"{data}{what}" for data in ours.index for what in (", training", ", both", ", published")]
     before, after = pd.DataFrame(agree).sum()
     return markdown(["measure", *heading], rows) + (
-        f"\n\nWith the ranges of both, {after} of {len(agree)} figures agree with the published ones in all digits; "
+        f"\n\nWith the ranges of both, {after} of {len(agree)} results agree with the published ones in all digits; "
         f"with those of the training examples {before} do."
     )
 
@@ -89,7 +89,7 @@ def _agrees(value: float, printed: str) -> bool:
 
 
 def mlc_auprc() -> str:
-    """AU(avg PRC) of all methods beside the published figures."""
+    """AU(avg PRC) of all methods beside the published results."""
     return beside(values("mlc", "pooled_auprc"), published("mlc_pooled_auprc"), ["15NN", "Relief", *PAIRS])
 
 

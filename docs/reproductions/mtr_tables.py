@@ -77,8 +77,8 @@ def mtr_ensembles() -> str:
     table = markdown(["score", "average ranks, best first", "p", "published p"], rows)
     faster = (seconds["RF genie3"] < seconds["RF-STR genie3"]).sum()
     ratio = (seconds["RF-STR genie3"] / seconds["RF genie3"]).median()
-    return f"{table}\n\nThe native random forest took less time than one forest a target on {faster} of " + (
-        f"{len(seconds)} data sets; in the median, one a target took {ratio:.1f} times as long."
+    return f"{table}\n\nThe native random forest took less time than one forest per target on {faster} of " + (
+        f"{len(seconds)} data sets; in the median, one per target took {ratio:.1f} times as long."
     )
 
 

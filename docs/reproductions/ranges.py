@@ -30,7 +30,7 @@ def weights_for_all_ranges(train: om.Dataset, test: om.Dataset) -> np.ndarray:
 
 
 def main() -> None:
-    """Write the figures."""
+    """Write the results."""
     plan = read_plan(HERE / "plans" / "mlc_small.toml")
     rows = {}
     for entry in plan.data:

@@ -1,4 +1,4 @@
-"""What the tables of the reproductions share: our figures, the published ones, and how they are shown."""
+"""What the tables of the reproductions share: our results, the published ones, and how they are shown."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ PAIRS = [
 ]
 
 
-# -- figures ----------------------------------------------------------------------------------------
+# -- results ----------------------------------------------------------------------------------------
 
 
 @cache
 def figures(study: str) -> pd.DataFrame:
-    """Return our figures of a study, with a column ``label``: the method, and its choice of a grid in parentheses."""
+    """Return our results of a study, with a column ``label``: the method, and its choice of a grid in parentheses."""
     found = pd.read_csv(HERE / "figures" / f"{study}.csv", dtype={"choice": object})
     found["choice"] = found["choice"].fillna("")
     found["label"] = found["method"] + found["choice"].map(lambda choice: f" ({choice})" if choice else "")
@@ -36,12 +36,12 @@ def figures(study: str) -> pd.DataFrame:
 
 @cache
 def published(name: str) -> pd.DataFrame:
-    """Return published figures as they are printed; the first column is the index."""
+    """Return published results as they are printed; the first column is the index."""
     return pd.read_csv(HERE / "published" / f"{name}.csv", index_col=0, dtype=str)
 
 
 def values(study: str, column: str) -> pd.DataFrame:
-    """Return a column of our figures: data sets as rows, methods as columns."""
+    """Return a column of our results: data sets as rows, methods as columns."""
     found = figures(study)
     return found.pivot(index="data", columns="label", values=column).loc[list(dict.fromkeys(found["data"]))]
 
@@ -129,7 +129,7 @@ def relevance_table(study: str, measure: str, control: str, name: str, methods: 
 
 
 def beside(ours: pd.DataFrame, printed: pd.DataFrame, columns: Sequence[str], digits: int = 3) -> str:
-    """Return our figures with the published ones in parentheses."""
+    """Return our results with the published ones in parentheses."""
     rows = [
         [data, *(f"{number(ours.loc[data, name], digits)} ({printed.loc[data, name]})" for name in columns)]
         for data in ours.index

@@ -1,10 +1,10 @@
-"""Write the tables of the reproductions: from stores to figures, and from figures into the pages.
+"""Write the tables of the reproductions: from stores to CSV files, and from these into the pages.
 
 python docs/reproductions/tables.py            figures/*.csv into the pages beside this script
 python docs/reproductions/tables.py collect    first the stores of plans/*.toml, where they are, into figures/*.csv
 
 A table stands in its page between the comments ``<!-- table: NAME -->`` and ``<!-- end -->``; nothing in between is
-written by hand. The published figures are in published/*.csv.
+written by hand. The published results are in published/*.csv.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ import ranges  # noqa: E402
 import ties  # noqa: E402
 import unsupervised_tables  # noqa: E402
 
-# Which plans give the figures of which file, and which measure has a standard deviation beside its mean.
+# Which plans give the results of which file, and which measure has a standard deviation beside its mean.
 STUDIES = {
     "mtr": (["mtr_small"], "rrmse"),
     "mlc": (["mlc_small"], "pooled_auprc"),
@@ -39,7 +39,7 @@ STUDIES = {
         "top_features_rmse",
     ),
 }
-# Figures beyond the plans, which explain differences.
+# Results beyond the plans, which explain differences.
 EXPLANATIONS = {"mtr": missing.main, "mlc": ranges.main, "unsupervised": ties.main}
 TABLES = {
     function.__name__.replace("_", "-"): function
@@ -51,7 +51,7 @@ MARKED = re.compile(r"(<!-- table: (?P<name>[\w-]+) -->\n).*?(<!-- end -->)", re
 
 
 def figures_of(study: StudyResults, store: Path, primary: str) -> pd.DataFrame:
-    """Return one row a data set and method: means over folds and seeds, all of which weigh the same.
+    """Return one row per data set and method: means over folds and seeds, all of which weigh the same.
 
     ``n`` is their number, ``deviation`` the standard deviation of the primary measure over them, ``seconds`` the
     median of a fit, ``positive`` the mean share of features with a positive score, where rankings are kept.
@@ -85,12 +85,12 @@ def positive_shares(study: StudyResults, store: Path) -> pd.Series:
 
 
 def collect() -> None:
-    """Write the figures of the stores that are there."""
+    """Write the results of the stores that are there."""
     for name, (plans, primary) in STUDIES.items():
         stores = [HERE / "plans" / f"{plan}.sqlite" for plan in plans]
         found = [(study, store) for store in stores if store.is_file() for study in read_results(store)]
         if len(found) < len(stores) or not all((study.jobs["state"] == "done").all() for study, _ in found):
-            print(f"{name}: not all jobs of its plans are done; its figures stay as they are")
+            print(f"{name}: not all jobs of its plans are done; its results are left as they are")
             continue
         parts = [figures_of(study, store, primary) for study, store in found]
         (HERE / "figures").mkdir(exist_ok=True)

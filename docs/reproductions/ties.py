@@ -34,7 +34,7 @@ def errors_of_orders(parts: list[tuple[om.Dataset, om.Dataset]], rankings: list[
 
 
 def main() -> None:
-    """Write the figures."""
+    """Write the results."""
     rows = []
     for name, wanted in DATA.items():
         plan = read_plan(HERE / "plans" / f"{name}.toml")

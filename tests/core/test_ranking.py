@@ -112,7 +112,7 @@ def test_per_target_scores():
         named([1.0]).for_target("power")
     with pytest.raises(DataError, match="per-target scores of 2 features for 3"):
         named([1.0, 2.0, 3.0], per_target=per_target)
-    with pytest.raises(DataError, match="for 1 targets"):
+    with pytest.raises(DataError, match="for 1 target"):
         TargetScores(("power",), [[1.0], [2.0]])
 
 
@@ -123,7 +123,7 @@ def test_per_target_scores():
         ((["a", 1], [1, 2], "m"), DataTypeError, "1 is int"),
         (("ab", [1, 2], "m"), DataTypeError, "list of strings"),
         (([], [], "m"), DataError, "no feature"),
-        ((["a"], [1, 2], "m"), DataError, r"shape \(2,\) for 1 features"),
+        ((["a"], [1, 2], "m"), DataError, r"shape \(2,\) for 1 feature"),
         ((["a", "b"], [1, np.nan], "m"), DataError, "scores must be finite: there is nan at position 1"),
         ((["a"], [np.inf], "m"), DataError, "finite"),
         ((["a"], ["high"], "m"), DataTypeError, "scores must be numbers"),
@@ -147,10 +147,10 @@ def test_impossible_rankings_are_refused(arguments, error, message):
         ({"parameters": {"depth": float("inf")}}, "JSON cannot hold"),
         ({"parameters": {"a": {1: 2}}}, "keys of parameters"),
         ({"state": "trees"}, "state must be an Accumulator"),
-        ({"state": MeanAccumulator.empty(1).update([[2.0]])}, "not those that the given state finishes to"),
+        ({"state": MeanAccumulator.empty(1).update([[2.0]])}, "not those of the given state"),
         (
             {"state": MeanAccumulator.empty(2).update([[1.0, 1.0]])},
-            "not those that the given state finishes to",
+            "not those of the given state",
         ),
     ],
 )

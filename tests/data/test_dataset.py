@@ -119,15 +119,15 @@ def test_names_nominal_and_groups():
     ("arguments", "options", "message"),
     [
         (([[1.0], [2.0]], [1]), {}, "X has 2 rows, y has 1"),
-        (([[1.0]], [{"a"}, {"b"}]), {}, "X has 1 rows, y has 2"),
+        (([[1.0]], [{"a"}, {"b"}]), {}, "X has 1 row, y has 2"),
         (([[1.0]],), {"feature_groups": {"z": "g"}}, "feature_groups names 'z', which is no feature"),
         (([[1.0]],), {"hierarchy": TREE}, "a hierarchy was given, but no y"),
         (([[1.0]],), {"task": "regression"}, "task='regression' was given, but no y"),
         (([[np.inf]],), {}, r"column 'x1' holds an infinite value \(inf\) in row 0"),
         (([[1.0]], [np.inf]), {}, "Input y contains infinity"),
-        (([[1.0]],), {"feature_names": ["a", "b"]}, "2 column names for 1 columns"),
+        (([[1.0]],), {"feature_names": ["a", "b"]}, "2 column names for 1 column"),
         ((np.zeros((0, 2)),), {}, "0 sample"),
-        (([[1.0]], []), {}, "X has 1 rows, y has 0"),
+        (([[1.0]], []), {}, "X has 1 row, y has 0"),
         (([[1.0]], Target.numeric(np.zeros((1, 1)), ["t"])), {}, "does not go with a ready-made Target"),
         (
             ([[1.0]], Target.labels(np.zeros((1, 1)), ["t"])),
@@ -427,7 +427,7 @@ def test_describe_of_a_view_and_classes_that_are_gone():
 def test_repr():
     assert dataset_of("classification").notes == ()
     assert repr(dataset_of("classification")) == (
-        "<Dataset 'small': 6 examples, 4 features, classification, 1 targets, 5 labelled>"
+        "<Dataset 'small': 6 examples, 4 features, classification, 1 target, 5 labelled>"
     )
 
 

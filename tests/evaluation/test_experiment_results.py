@@ -126,7 +126,7 @@ def test_what_was_not_recorded_is_named(path, command):
     shown = " ".join(CliRunner().invoke(app, ["compare", str(path)]).output.split())
     assert "no data set has rrmse" in shown
     assert "wine (clustering): left out" in shown
-    assert "at least two methods with figures on two data sets" in shown
+    assert "at least two methods with results on two data sets" in shown
     for options in ((), ("--csv",)):
         refused = " ".join(command("compare", path, "--measure", "rrmse", *options, code=2).split())
         assert "choose one of accuracy, kappa" in refused

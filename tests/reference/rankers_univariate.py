@@ -19,7 +19,7 @@ def known(value):
 
 
 def target_columns(values):
-    """A number is one column, a class one 0/1 column a level."""
+    """A number is one column, a class one 0/1 column per level."""
     if all(isinstance(v, str) for v in values):
         return [[float(v == level) for v in values] for level in sorted(set(values))]
     return [list(map(float, values))]
@@ -59,7 +59,7 @@ def varies(values):
 
 
 def scores(features, targets, weights, alpha):
-    """One score a feature: mean over the target variables that are not constant, weighted by alpha."""
+    """One score per feature: mean over the target variables that are not constant, weighted by alpha."""
     counted = [v for v, target in enumerate(targets) if varies(target)]
     total = sum(alpha[v] for v in counted)
     return [

@@ -2,7 +2,7 @@
 
     impu(E) = w / A sum_j alpha_j impu(E, y_j) / impu(y_j)  +  (1 - w) / B sum_i beta_i impu(E, x_i) / impu(x_i)
 
-with one 0/1 column a level of a nominal variable; variables that are constant on the training set are left out.
+with one 0/1 column per level of a nominal variable; variables that are constant on the training set are left out.
 """
 
 from __future__ import annotations

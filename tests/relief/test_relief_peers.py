@@ -2,7 +2,7 @@
 
 ``reference/relief_clus.csv`` holds the scores that CLUS 2.12.8 gives (``-relief``, ``Neighbours = [10,30]``,
 ``Iterations = 1.0``, ``WeightNeighbours = No``, ``Heuristic = VarianceReduction``, and for church_FUN ``WType =
-ExpAvgParentWeight``, ``WParam = 0.75``), one line a data set and number of neighbours, features in the order of the
+ExpAvgParentWeight``, ``WParam = 0.75``), one line per data set and number of neighbours, features in the order of the
 file. Those of scikit-rebate 0.8.4 stand below.
 """
 

@@ -4,8 +4,8 @@
 
 DATA is the folder of the data sets. Rankings of 30 trees with supervision 1, 0.5 and "auto", for 50, 100, 200 and 500
 labelled examples, three folds and two seeds; judged by neighbours among the same labelled examples, and among all
-training examples with all their labels ("oracle"). Large sets are cut to 2000 examples. One line a data set, number of
-labels, seed and fold is added to few_labels_raw.csv beside this file.
+training examples with all their labels ("oracle"). Large sets are cut to 2000 examples. One line per data set, number
+of labels, seed and fold is added to few_labels_raw.csv beside this file.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 As few_labels.py, with other seeds and one fold each: rankings of 30 trees at the levels 0, 0.5 and 1 and pairs of them,
 and what each judge thinks of them from the labelled examples alone. figures.py then follows the judges in several ways.
-One line a data set, number of labels and seed is added to few_labels_judges_raw.jsonl.
+One line per data set, number of labels and seed is added to few_labels_judges_raw.jsonl.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 As few_labels.py, with other seeds, for more variants: fixed levels of supervision, means of rankings, feature weights,
 scores of the target's part alone, and levels chosen in several ways. All differences are to the supervised ranking of
-as many trees. One line a data set, number of labels, seed and fold is added to few_labels_variants_raw.jsonl.
+as many trees. One line per data set, number of labels, seed and fold is added to few_labels_variants_raw.jsonl.
 """
 
 from __future__ import annotations

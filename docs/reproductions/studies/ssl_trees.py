@@ -3,7 +3,7 @@
     python docs/reproductions/studies/ssl_trees.py DATA [SET ...]
 
 DATA is the folder of the data sets. So many examples keep their labels; the others train without and test with them.
-One line a data set, number of labels, repetition and model is added to ssl_trees_raw.csv beside this file.
+One line per data set, number of labels, repetition and model is added to ssl_trees_raw.csv beside this file.
 """
 
 from __future__ import annotations

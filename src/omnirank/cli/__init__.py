@@ -1,4 +1,4 @@
-"""The command line: one module a command, no logic that the library lacks."""
+"""The command line: one module per command, no logic that the library lacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The frame of the command line: its commands, and how it speaks of errors and warnings."""
+"""The frame of the command line: its commands, and how it shows errors and warnings."""
 
 from __future__ import annotations
 

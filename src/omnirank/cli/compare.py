@@ -42,7 +42,7 @@ def compare(
 ) -> None:
     """Compare the methods of studies: tables by data set, average ranks, tests, times.
 
-    Figures are means over folds and seeds, F1 included (omnirank evaluate pools the predictions of all folds).
+    Results are means over folds and seeds, F1 included (omnirank evaluate pools the predictions of all folds).
     """
     from omnirank.core.errors import ParameterError
     from omnirank.core.suggestions import did_you_mean
@@ -60,7 +60,7 @@ def compare(
     for name in measure or []:
         if recorded and name not in recorded:
             raise ParameterError(
-                f"--measure {name}: there are no figures of it; choose one of {', '.join(sorted(recorded))}"
+                f"--measure {name}: there are no results of it; choose one of {', '.join(sorted(recorded))}"
             )
     if csv:
         _print_figures(list(results), measure)
@@ -79,7 +79,7 @@ def compare(
         if out is not None:
             with ending_on_sigterm():
                 _write_all(study, reports, out)
-            say(f"tables and figures written to {out}")
+            say(f"tables and diagrams written to {out}")
 
 
 def _settings(study: "StudyResults", measures: list[str] | None) -> Iterator[tuple[str, int]]:
@@ -152,7 +152,7 @@ class _Report:
         if without:
             note(f"no {self.measure.title} of {', '.join(without)}: left out")
         if self.comparison is None:
-            say("ranks and tests need at least two methods with figures on two data sets")
+            say("ranks and tests need at least two methods with results on two data sets")
             return
         ranks = self.comparison.average_ranks
         table((("method", "left"), ("average rank", "right")), [(name, f"{rank:.3f}") for name, rank in ranks.items()])
@@ -161,7 +161,7 @@ class _Report:
             say("not different: " + "; ".join(" = ".join(group) for group in self.comparison.groups))
 
     def write(self, folder: Path) -> None:
-        """Write the tables and figures of this measure."""
+        """Write the tables and diagrams of this measure."""
         from omnirank.evaluation.experiments.tables import latex_table, markdown_table
 
         way = self.measure.larger_is_better

@@ -7,6 +7,7 @@ import typer
 
 from omnirank.cli.options import CsvOption
 from omnirank.cli.output import figures, say, table
+from omnirank.core.plurals import counted
 
 __all__ = ["compare_rankings"]
 
@@ -36,6 +37,6 @@ def compare_rankings(
     if csv:
         figures(("measure", "value"), sorted(found.items()))
         return
-    say(f"{found['n_features']} features; top k = {found['k']}")
+    say(f"{counted(found['n_features'], 'feature')}; top k = {found['k']}")
     rows = [[name, f"{found[name]:.4f}", text] for name, text in _MEANING.items()]
     table((("measure", "left"), ("value", "right"), ("meaning", "left")), rows)

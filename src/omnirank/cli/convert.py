@@ -9,6 +9,7 @@ from omnirank.cli.ending import ending_on_sigterm
 from omnirank.cli.options import with_data
 from omnirank.cli.output import say
 from omnirank.cli.rank import describe_examples
+from omnirank.core.plurals import counted
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
@@ -33,4 +34,4 @@ def convert(
             write_parquet(dataset, out)
         else:
             raise ParameterError(f"{out}: the ending must be .arff, .arff.gz or .parquet")
-    say(f"{describe_examples(dataset)}, {dataset.n_features} features written to {out}")
+    say(f"{describe_examples(dataset)}, {counted(dataset.n_features, 'feature')} written to {out}")

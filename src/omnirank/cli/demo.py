@@ -31,7 +31,7 @@ def demo(
     method = default_method()
     say("Handwritten digits, 8 x 8 pixels each: which pixels tell the digits apart?\n", style="bold")
     with progress_bars():
-        # what tells digits apart is asked, not what describes the images
+        # the question is what distinguishes the digits, not what describes the images
         ranker = method.make(supervision=1.0, random_state=0, n_jobs=-1).fit(data)
     ranking = ranker.ranking_
     say(f"task      {ranker.task_}, inferred from the labels")

@@ -8,6 +8,7 @@ import typer
 
 from omnirank.cli.options import CsvOption, JobsOption, SetOption, assignments, with_data
 from omnirank.cli.output import Justify, figures, note, say, table
+from omnirank.core.plurals import counted
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
@@ -33,7 +34,7 @@ TestOption = Annotated[
 ]
 FoldsOption = Annotated[
     int | None,
-    typer.Option("--folds", min=2, help="Cross-validate with so many folds (default: 10).", show_default=False),
+    typer.Option("--folds", min=2, help="Number of folds of a cross-validation (default: 10).", show_default=False),
 ]
 NeighborsOption = Annotated[
     list[int] | None,
@@ -54,7 +55,7 @@ def evaluate(
     folds: FoldsOption = None,
     neighbors: NeighborsOption = None,
     top: Annotated[
-        int | None, typer.Option("--top", "-k", min=1, help="Keep only so many of the best features.")
+        int | None, typer.Option("--top", "-k", min=1, help="Keep only this number of the best features.")
     ] = None,
     predictor: Annotated[str, typer.Option("--predictor", help="knn, or ml-knn for label sets.")] = "knn",
     among: Annotated[
@@ -64,7 +65,7 @@ def evaluate(
     jobs: JobsOption = -1,
     csv: CsvOption = False,
 ) -> None:
-    """Judge a ranking by what the nearest examples predict in the distance that it weighs.
+    """Judge a ranking by what the nearest examples predict in a distance that weighs features by it.
 
     Over folds, measures of classes are those of all predictions together, others are means over the folds, weighted by
     their test examples.
@@ -81,7 +82,7 @@ def evaluate(
         note(text)
     if ranking is not None and test is None:
         note(
-            "if the ranking was made from these data, the figures are too good: give --test, or --method for --ranking"
+            "if the ranking was made from these data, the results are too good: give --test, or --method for --ranking"
         )
     with progress_bars():
         measured = _measured(judged, dataset, others, folds, neighbors, seed, options)
@@ -91,8 +92,8 @@ def evaluate(
         rows = [(name, k, measured[k][name], blind[k][name]) for name in sorted(names) for k in sorted(measured)]
         figures(("measure", "n_neighbors", "ranking", known_as.replace(" ", "_")), rows)
         return
-    how = f"{folds or _FOLDS}-fold cross-validation" if others is None else f"{others.n_examples} test examples"
-    say(f"{dataset.name}: {dataset.task}, {dataset.n_features} features, {how}")
+    how = f"{folds or _FOLDS}-fold cross-validation" if others is None else counted(others.n_examples, "test example")
+    say(f"{dataset.name}: {dataset.task}, {counted(dataset.n_features, 'feature')}, {how}")
     _print(names, measured, blind, known_as)
 
 

@@ -11,6 +11,7 @@ from omnirank.cli.option_names import Command
 from omnirank.cli.options import CsvOption
 from omnirank.cli.output import figures, note, say, table
 from omnirank.cli.progress import study_progress
+from omnirank.core.plurals import counted
 
 if TYPE_CHECKING:
     from omnirank.evaluation.experiments.checking import StoreCheck
@@ -111,7 +112,7 @@ def check(
         Path | None, typer.Option("--out", "-o", help="New store for what is whole.", show_default=False)
     ] = None,
 ) -> None:
-    """Tell what is lost of a damaged store, and save the rest in a new one. Exit code 1: it is damaged.
+    """Report what is lost of a damaged store, and save the rest in a new one. Exit code 1: it is damaged.
 
     The store itself is only read; check it while no run uses it. Run the plan with --store and the new one to
     compute what is lost.
@@ -120,12 +121,14 @@ def check(
 
     found = check_store(store, out)
     counts = found.counts
+    states = f"{counted(counts['done'], 'job')} done, {counts['failed']} failed, {counts['pending']} open"
     if found.is_whole:
-        say(f"{store}: whole; {counts['done']} jobs done, {counts['failed']} failed, {counts['pending']} open")
+        say(f"{store}: whole; {states}")
     else:
         note(f"{store} is damaged: {found.problem}")
-        say(f"whole: {counts['done']} jobs done, {counts['failed']} failed, {counts['pending']} open")
-        say(f"lost: {len(found.lost)} jobs of these studies, {found.n_lost_elsewhere} whose place is lost as well")
+        say(f"whole: {states}")
+        lost = counted(len(found.lost), "job")
+        say(f"lost: {lost} of these studies, {found.n_lost_elsewhere} whose place is lost as well")
         columns = [("study", "left"), ("data", "left"), ("method", "left"), ("lost", "right")]
         rows = _lost_rows(found)
         if rows:

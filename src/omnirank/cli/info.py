@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from omnirank.cli.option_names import in_options
 from omnirank.cli.options import CsvOption, with_data
 from omnirank.cli.output import figures, say, table
+from omnirank.core.plurals import counted
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
@@ -72,7 +73,7 @@ def _kind(dataset: "Dataset", i: int) -> str:
     levels = dataset.target.levels[i] if dataset.target is not None else None
     if dataset.target is not None and dataset.target.is_labels:
         return "label"
-    return "numeric" if levels is None else f"{len(levels)} classes"
+    return "numeric" if levels is None else counted(len(levels), "class")
 
 
 def _list(names: Sequence[str]) -> str:
@@ -87,7 +88,7 @@ def _value(value: Any) -> str:
 
 
 def _flat(facts: dict[str, Any]) -> dict[str, Any]:
-    """One figure a fact: the classes become facts of their own."""
+    """One number per fact: the classes become facts of their own."""
     flat: dict[str, Any] = {}
     for name, value in facts.items():
         if isinstance(value, dict):

@@ -11,7 +11,7 @@ from typer.core import TyperCommand
 
 __all__ = ["Command", "in_options"]
 
-# Parameters of the library whose option is called otherwise; the first that a command has counts.
+# Parameters of the library whose option has another name; the first that a command has counts.
 _CALLED = {
     "k": "--top",
     "memory_limit": "--memory",

@@ -25,7 +25,7 @@ __all__ = [
     "with_few_labels",
 ]
 
-CsvOption = Annotated[bool, typer.Option("--csv", help="Print only figures, as CSV.")]
+CsvOption = Annotated[bool, typer.Option("--csv", help="Print only numbers and names, as CSV.")]
 JobsOption = Annotated[int, typer.Option("--jobs", "-j", help="Number of workers, -1 for all cores.")]
 _FEW = "Few labels"
 LabelledOption = Annotated[
@@ -33,7 +33,7 @@ LabelledOption = Annotated[
     typer.Option(
         "--labelled",
         metavar="N",
-        help="Keep the labels of so many examples, or of this share (0.1), drawn by the seed, and hide the others.",
+        help="Keep the labels of this number or share (0.1) of the examples, drawn by the seed; hide the others.",
         show_default=False,
         rich_help_panel=_FEW,
     ),
@@ -162,7 +162,7 @@ def _check_out(out: Path, data: Path) -> None:
 
 
 def with_few_labels(dataset: Any, labelled: str | None, seed: int | None) -> Any:
-    """Return the data set in which only so many (or this share of the) examples stay labelled."""
+    """Return the data set in which only this number (or share) of the examples stay labelled."""
     from omnirank.core.errors import ParameterError
 
     if labelled is None:

@@ -20,6 +20,7 @@ from omnirank.cli.options import (
     with_few_labels,
 )
 from omnirank.cli.output import Justify, bar, figures, note, numbers, say, table
+from omnirank.core.plurals import counted
 
 if TYPE_CHECKING:
     from omnirank.core.ranking import Ranking
@@ -125,7 +126,7 @@ def rank(
         frame = _frame(ranking).head(len(ranking) if top is None else top)
         figures(list(frame.columns), frame.itertuples(index=False))
         return
-    say(f"{dataset.name}: {ranking.task}, {describe_examples(dataset)}, {dataset.n_features} features")
+    say(f"{dataset.name}: {ranking.task}, {describe_examples(dataset)}, {counted(dataset.n_features, 'feature')}")
     say(f"{chosen.name}: {chosen.summary}")
     _print_best(ranking, top or _SHOWN)
     if out is not None:
@@ -135,10 +136,10 @@ def rank(
 def describe_examples(dataset: "Dataset") -> str:
     """How many examples there are and how many of them are labelled, in words."""
     if dataset.target is None:
-        return f"{dataset.n_examples} examples"
+        return counted(dataset.n_examples, "example")
     n_labelled = int(dataset.labelled.sum())
     labelled = "all" if n_labelled == dataset.n_examples else str(n_labelled)
-    return f"{dataset.n_examples} examples, {labelled} labelled"
+    return f"{counted(dataset.n_examples, 'example')}, {labelled} labelled"
 
 
 def _print_best(ranking: "Ranking", k: int) -> None:

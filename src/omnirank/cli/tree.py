@@ -15,6 +15,7 @@ from omnirank.cli.options import (
     with_few_labels,
 )
 from omnirank.cli.output import note
+from omnirank.core.plurals import counted
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
@@ -69,7 +70,9 @@ def tree(
     else:
         found = (export_graphviz if dot else export_text)(model, threshold=threshold)
     grown = model.tree_
-    note(f"{dataset.task}: {grown.n_nodes} nodes, {grown.n_leaves} leaves, depth {grown.max_depth}")
+    note(
+        f"{dataset.task}: {counted(grown.n_nodes, 'node')}, {counted(grown.n_leaves, 'leaf')}, depth {grown.max_depth}"
+    )
     if prune and grown.n_leaves == 1 and dataset.target is not None and get_task(dataset.task).default_pruning:
         note("pruning may have left the root only: see the tree without it by --no-prune")
     if out is None:

@@ -1,7 +1,7 @@
 """Score accumulators: what a method keeps while it runs, so that scores can be continued and merged.
 
 An accumulator is an immutable value: ``update`` and ``merge`` return a new one, ``finish`` gives the scores.
-Scores are one number a feature; with leading axes (targets x features) an accumulator holds several rows of
+Scores are one number per feature; with leading axes (targets x features) an accumulator holds several rows of
 scores at once.
 """
 
@@ -202,6 +202,12 @@ class ReliefSums(Accumulator):
     differs) - P(feature differs | target is the same). It is undefined where no pair differs in the target
     (P_T = 0) or all pairs do so fully (P_T = s): then all scores are 0 and ``degenerate`` says so.
 
+    References
+    ----------
+    Petkovic, Kocev, Dzeroski: Feature ranking for multi-target regression. Machine Learning 109, 2020. Eq. (4) and
+    Algorithm 3; with pair weights: Petkovic, Dzeroski, Kocev: Feature ranking for semi-supervised learning. Machine
+    Learning 112, 2023. Algorithm 3.
+
     Examples
     --------
     >>> from omnirank.core.accumulators import ReliefSums
@@ -263,7 +269,7 @@ class ReliefSums(Accumulator):
 
 
 def check_finishes_to(state: Accumulator | None, scores: np.ndarray) -> None:
-    """Raise `DataError` unless the state (if any) is what the scores were finished from.
+    """Raise `DataError` unless the scores are those of the state (if there is one).
 
     Examples
     --------
@@ -280,7 +286,7 @@ def check_finishes_to(state: Accumulator | None, scores: np.ndarray) -> None:
     with np.errstate(over="ignore", invalid="ignore"):  # sums from a damaged file may be huge
         agree = state.shape == scores.shape and np.allclose(state.finish()[0], scores, rtol=1e-9, atol=0)
     if not agree:
-        raise DataError("the scores are not those that the given state finishes to")
+        raise DataError("the scores are not those of the given state")
 
 
 def _freeze(accumulator: Accumulator, *names: str) -> None:

@@ -124,7 +124,7 @@ def jaccard_index(a: Collection[Any], b: Collection[Any]) -> float:
 def kuncheva_index(a: Collection[Any], b: Collection[Any], n_features: int) -> float:
     """Return Kuncheva's index of two equally large sets: their overlap, corrected for chance.
 
-    With r common elements of k each, out of n features, it is (r n - k^2) / (k (n - k)) [1]_; 1 when the sets
+    For sets of k out of n features with r elements in common it is (r n - k^2) / (k (n - k)) [1]_; 1 when the sets
     are equal, about 0 when they are drawn at random. Where k is 0 or n the sets cannot differ, and the index
     is 1.
 

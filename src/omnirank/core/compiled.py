@@ -111,13 +111,13 @@ def dispatched(kinds: Kinds, position: int = 0) -> Callable[[Callable[..., Any]]
 
 
 class _Announcement(event.Listener):
-    """Says, once a process, that kernels are compiled: it takes seconds; later processes read them from the disk."""
+    """Announces, once per process, that kernels are compiled. It takes seconds; later processes read them from disk."""
 
     def __init__(self) -> None:
         self._said = False
 
     def on_start(self, event: Any) -> None:
-        """Hear that a function is about to be compiled; what the disk holds is not compiled."""
+        """Take notice that a function is about to be compiled; what is on the disk is not compiled."""
         function = event.data["dispatcher"].py_func
         if not self._said and function.__module__.startswith("omnirank."):
             self._said = True

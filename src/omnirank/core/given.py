@@ -24,7 +24,7 @@ def check_number(
     most: float = math.inf,
     whole: bool = False,
 ) -> None:
-    """Raise a `ParameterError` unless a parameter is a finite number of its domain; a bool is none.
+    """Raise a `ParameterError` unless a parameter is a finite number in its domain; a bool is not a number.
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ def keep_on_disk(dispatcher: Any, folder: str) -> None:
 
 
 def warn_once(message: str, *details: object) -> None:
-    """Warn of something that may hold for many kernels; once a process, later in the debug log."""
+    """Warn of something that may hold for many kernels; once per process, later in the debug log."""
     level = logging.DEBUG if message in _said else logging.WARNING
     _said.add(message)
     _logger.log(level, message, *details)

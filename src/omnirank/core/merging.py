@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from omnirank.core.accumulators import Accumulator
 from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.plurals import counted
 from omnirank.core.registry import get_method
 from omnirank.core.target_scores import TargetScores
 
@@ -101,7 +102,7 @@ def _check_agreement(a: Ranking, b: Ranking, amount: str | None) -> None:
 
 def _first_difference(a: tuple[str, ...], b: tuple[str, ...]) -> str:
     if len(a) != len(b):
-        return f": {len(a)} features in one and {len(b)} in the other"
+        return f": {counted(len(a), 'feature')} in one and {len(b)} in the other"
     i = next(i for i, (left, right) in enumerate(zip(a, b, strict=True)) if left != right)
     return f": feature {i + 1} is {a[i]!r} in one and {b[i]!r} in the other"
 

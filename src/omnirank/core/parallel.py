@@ -42,7 +42,7 @@ def run_parallel(
     Parameters
     ----------
     function : callable
-        Called once an item. It returns all that it computes and changes nothing else: what a worker process writes
+        Called once per item. It returns all that it computes and changes nothing else: what a worker process writes
         into arrays of the caller is lost. It can be pickled: a module-level function, a ``partial`` of one, or an
         object of a module-level class. To gain from threads it must release the GIL (compiled kernels do).
     items : iterable
@@ -222,7 +222,7 @@ def one_blas_thread() -> Iterator[None]:
     """
     controller = _blas_holder.enter()
     try:
-        # Saves a tenth of a millisecond an item where the libraries have one number for the whole process.
+        # Saves a tenth of a millisecond per item where the libraries have one number for the whole process.
         if all(library.threading_layer != "openmp" for library in _blas_libraries(controller)):
             yield
         else:

@@ -16,9 +16,11 @@ from omnirank.core.accumulators import Accumulator, check_finishes_to
 from omnirank.core.errors import DataError, DataTypeError, FileFormatError, ParameterError
 from omnirank.core.immutable import frozen_floats, frozen_json, frozen_names, thawed_json
 from omnirank.core.merging import merged_fields
+from omnirank.core.plurals import counted
 from omnirank.core.ranking_io import read_fields, write_fields
 from omnirank.core.seeds import SeedRanges
 from omnirank.core.target_scores import TargetScores
+from omnirank.core.types import PathLike
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +48,7 @@ class Ranking:
     standard_errors : array-like of shape (n_features,) or None
         Standard errors of the scores, where the method has replicates (such as trees).
     state : Accumulator or None
-        What the scores were finished from; needed by `merge`.
+        The accumulator that gave the scores; needed by `merge`.
     fingerprint : str or None
         Fingerprint of the data; needed by `merge`.
     seeds : SeedRanges or None
@@ -108,7 +110,7 @@ class Ranking:
 
     @classmethod
     def from_state(cls, names: Sequence[str], state: Accumulator, method: str, **others: Any) -> Ranking:
-        """Return the ranking whose scores and standard errors an accumulator finishes to.
+        """Return the ranking with the scores and standard errors of an accumulator.
 
         Examples
         --------
@@ -165,7 +167,7 @@ class Ranking:
         return self.top(int(np.count_nonzero(self.scores > 0)))
 
     def select(self, n: int | None = None, *, share: float | None = None, threshold: float | None = None) -> np.ndarray:
-        """Return which features to keep: one bool a feature, in the order of the data.
+        """Return which features to keep: one bool per feature, in the order of the data.
 
         Parameters
         ----------
@@ -268,17 +270,17 @@ class Ranking:
 
     # -- files ----------------------------------------------------------------------------------------
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: PathLike) -> None:
         """Write the ranking to a ``.json`` or ``.csv`` file, in one step: never half a file.
 
         JSON keeps everything, floats bit for bit. CSV is for people and spreadsheets: best feature first,
         without what `merge` needs and without per-target scores. A name that a spreadsheet would run (``=``,
-        ``+``, ``-`` or ``@`` first) has an apostrophe before it there; `load` takes it off.
+        ``+``, ``-`` or ``@`` first) is written with an apostrophe before it, which `load` removes.
         """
         write_fields(self._fields(), Path(path))
 
     @classmethod
-    def load(cls, path: str | Path) -> Ranking:
+    def load(cls, path: PathLike) -> Ranking:
         """Read a ranking that `save` wrote, or any CSV file with the columns ``feature`` and ``score``."""
         content = read_fields(Path(path))
         try:
@@ -341,13 +343,12 @@ class Ranking:
         best = [f"{self.names[i]} {self.scores[i]:.4g}" for i in self.order[:3]]
         more = ", ..." if len(self.names) > len(best) else ""
         task = f"{self.task}, " if self.task else ""
-        count = f"{len(self.names)} feature{'s' if len(self.names) > 1 else ''}"
-        return f"Ranking({self.method}, {task}{count}: {', '.join(best)}{more})"
+        return f"Ranking({self.method}, {task}{counted(len(self), 'feature')}: {', '.join(best)}{more})"
 
     def _repr_html_(self) -> str:
         shown = self.to_frame().head(10)
         note = f"<p>... {len(self) - len(shown)} more</p>" if len(self) > len(shown) else ""
-        title = html.escape(f"{self.method}{', ' + self.task if self.task else ''}: {len(self)} features")
+        title = html.escape(f"{self.method}{', ' + self.task if self.task else ''}: {counted(len(self), 'feature')}")
         return f"<p><b>{title}</b></p>{shown.to_html(index=False, border=0, float_format='{:.4g}'.format)}{note}"
 
 
@@ -358,7 +359,7 @@ def _rebuild(content: dict[str, Any]) -> Ranking:
 def _one_per_feature(values: Any, what: str, names: tuple[str, ...]) -> np.ndarray:
     array = frozen_floats(values, what)
     if array.shape != (len(names),):
-        raise DataError(f"{what} of shape {array.shape} for {len(names)} features")
+        raise DataError(f"{what} of shape {array.shape} for {counted(len(names), 'feature')}")
     return array
 
 

@@ -111,7 +111,7 @@ def _check_names(method: Any, parameters: Any) -> None:
 
 
 def check_suffix(path: Path) -> str:
-    """Return the ending of a ranking's file; an error where it is none.
+    """Return the ending of a ranking's file; any other ending is an error.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Random streams: one independent stream a tree, named by a root entropy and a spawn key.
+"""Random streams: one independent stream per tree, named by a root entropy and a spawn key.
 
 Tree ``i`` of a forest draws only from the stream with spawn key ``i``. So the first trees of a large
 forest are the trees of a small one, adding trees later equals growing them at once, the number of workers
@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Integral
 from operator import index
-from typing import Any
 
 import numpy as np
 
 from omnirank.core.errors import ParameterError
+from omnirank.core.types import RandomState
 
 __all__ = ["SeedRanges", "kernel_seed", "root_entropy", "stream"]
 
@@ -26,7 +26,7 @@ _KERNEL_KEY = 0xFFFFFFFF
 _NONZERO_SEED = 0x9E3779B97F4A7C15
 
 
-def root_entropy(random_state: Any = None) -> int:
+def root_entropy(random_state: RandomState = None) -> int:
     """Return the root entropy that a ``random_state`` stands for.
 
     Parameters

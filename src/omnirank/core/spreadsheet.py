@@ -6,8 +6,8 @@ import re
 
 __all__ = ["harmless", "unharmed"]
 
-# A spreadsheet takes a cell for a formula by its first character, after white space and whatever the width of the
-# sign; a tab or a line end may start a new cell. A plain number is none.
+# A spreadsheet takes a cell as a formula because of its first character after white space, whatever the width of the
+# sign; a tab or a line end may start a new cell. A plain number is not a formula.
 _NUMBER = r"'*[+\-](?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+\-]?[0-9]+)?\Z"
 _RUNS = re.compile(rf"(?!{_NUMBER})'*(?:[\t\r\n]|\s*[=+\-@\uff1d\uff0b\uff0d\uff20])")
 

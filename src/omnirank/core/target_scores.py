@@ -10,6 +10,7 @@ import numpy as np
 from omnirank.core.accumulators import Accumulator, check_finishes_to
 from omnirank.core.errors import DataError
 from omnirank.core.immutable import frozen_floats, frozen_names
+from omnirank.core.plurals import counted
 
 __all__ = ["TargetScores"]
 
@@ -25,7 +26,7 @@ class TargetScores:
     scores : array-like of shape (n_targets, n_features)
         Finite scores, features in the order of the ranking; kept as read-only float64.
     state : Accumulator or None
-        What the scores were finished from; without it the ranking cannot be merged.
+        The accumulator that gave the scores; without it the ranking cannot be merged.
 
     Examples
     --------
@@ -42,14 +43,14 @@ class TargetScores:
         names = frozen_names(self.names, "target")
         scores = frozen_floats(self.scores, "per-target scores")
         if scores.ndim != 2 or len(scores) != len(names):
-            raise DataError(f"per-target scores of shape {scores.shape} for {len(names)} targets")
+            raise DataError(f"per-target scores of shape {scores.shape} for {counted(len(names), 'target')}")
         check_finishes_to(self.state, scores)
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "scores", scores)
 
     @classmethod
     def from_state(cls, names: tuple[str, ...], state: Accumulator) -> TargetScores:
-        """Return the scores that an accumulator of shape (n_targets, n_features) finishes to."""
+        """Return the scores of an accumulator of shape (n_targets, n_features)."""
         return cls(names, state.finish()[0], state)
 
     def __eq__(self, other: object) -> bool:

@@ -1,6 +1,6 @@
 """Variances of columns of any scale and offset, dense or sparse.
 
-Two things go wrong where variances are taken carelessly. Squares of numbers beyond 1e154 overflow and those below
+Two things go wrong if variances are computed carelessly. Squares of numbers beyond 1e154 overflow and those below
 1e-162 vanish: columns of extreme range are divided by a power of two first, which changes no digit. And
 E[x^2] - E[x]^2, which needs the stored cells of a sparse column only, loses all digits where the mean is large against
 the spread: such columns are centred. They are nearly full, so that nothing is saved by leaving their cells absent.
@@ -17,16 +17,16 @@ __all__ = ["centred_for_sums", "column_units", "dense_variances", "divided", "sp
 
 # Columns whose range lies between these are squared as they are.
 _SMALLEST, _LARGEST = 2.0**-332, 2.0**332
-# Cells between these (or 0) make no other range: numbers that differ do so by 2^-53 of their size.
+# Cells between these (or 0) cannot give another range: numbers that differ do so by at least 2^-53 of their size.
 _SMALLEST_CELL = 2.0**-270
-# The mean square of a column is at most so many times its variance where sums of its cells do.
+# Plain sums of a column's cells are precise enough if its mean square is at most this many times its variance.
 _MOST_CANCELLING = 16.0
 
 
 def column_units(matrix: Any) -> np.ndarray:
     """Return the power of two by which each column is divided before squares are taken.
 
-    It is 1 but for columns with a range below 1e-100 or above 1e100.
+    It is 1, except for columns with a range below 1e-100 or above 1e100.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def _ends(matrix: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def divided(matrix: Any, units: np.ndarray) -> Any:
-    """Return the columns in units of their own; the matrix itself where all of them are 1.
+    """Return the columns, each in its own unit; the matrix itself where all units are 1.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def sparse_variances(matrix: Any, weight: np.ndarray) -> np.ndarray:
 
 
 def suits_sparse_sums(matrix: Any, weight: np.ndarray) -> np.ndarray:
-    """Return which columns of a sparse matrix may be summed as they are, by their stored cells alone.
+    """Return which columns of a sparse matrix may be summed without centring, over their stored cells alone.
 
     Variances and gains come from sums of cells and of their squares, in which a mean that is large against the spread
     cancels. A share p of stored cells bounds it, mean^2 <= p / (1 - p) Var: columns that do not suit store more than
@@ -160,7 +160,7 @@ def suits_sparse_sums(matrix: Any, weight: np.ndarray) -> np.ndarray:
 
 
 def _from_sums(matrix: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Variances from sums over the stored cells, and for which columns that does."""
+    """Variances from sums over the stored cells, and for which columns these are precise enough."""
     n_columns = matrix.shape[1]
     unknown = np.isnan(matrix.data)
     stored_weight = np.repeat(weight, np.diff(matrix.indptr))

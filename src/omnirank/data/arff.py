@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.errors import FileFormatError
+from omnirank.core.types import PathLike
 from omnirank.data.arff_dense import DenseColumns, read_dense
 from omnirank.data.arff_header import Header, HeaderOptions, parse_header
 from omnirank.data.arff_rows import Cells, RowReader
@@ -26,7 +27,7 @@ Blocks = Iterator[tuple[int, bytes]]
 
 
 def read_arff(
-    path: str | Path,
+    path: PathLike,
     *,
     hierarchy_kind: str = "auto",
     hierarchy_separator: str = "/",

@@ -31,7 +31,7 @@ class DenseColumns:
     cells : Cells
         The declared columns.
     n_bytes, n_lines : int
-        Size of the text: a row takes a line and at least two bytes a cell.
+        Size of the text: a row takes a line and at least two bytes per cell.
     """
 
     def __init__(self, cells: Cells, n_bytes: int, n_lines: int) -> None:

@@ -75,7 +75,7 @@ class RowReader:
                 yield number, stripped
 
     def dense(self, number: int, line: str) -> tuple[list[Any], float | None]:
-        """Return the values of a dense row, one a column, and its weight."""
+        """Return the values of a dense row, one per column, and its weight."""
         if line.startswith("{"):
             self.fail("a sparse row among dense ones: all rows of a file must be of one kind", number)
         line, weight = self._split_weight(number, line)

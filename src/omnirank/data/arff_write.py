@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from omnirank.core.errors import DataError
+from omnirank.core.types import PathLike
 from omnirank.data.arff_tokens import quote
 from omnirank.data.atomic_file import replacing
 from omnirank.data.dataset import Dataset
@@ -26,7 +26,7 @@ _LABEL_LEVELS = ("0", "1")
 _LARGEST_PLAIN = 1e15
 
 
-def write_arff(data: Dataset | Table, path: str | Path, *, relation: str | None = None) -> None:
+def write_arff(data: Dataset | Table, path: PathLike, *, relation: str | None = None) -> None:
     """Write a table, or a data set with its target last, as an ARFF file (gzipped where it ends in .gz).
 
     Numbers are written so that reading gives the same bits. Levels become text. The relation name ends in

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import IO
 
 from omnirank.core.errors import DataError
+from omnirank.core.types import PathLike
 
 __all__ = ["replacing"]
 
 
 @contextmanager
-def replacing(path: str | Path) -> Iterator[IO[bytes]]:
+def replacing(path: PathLike) -> Iterator[IO[bytes]]:
     """Open a file for writing bytes, gzipped where it ends in .gz; it takes its name when all is written.
 
     Examples

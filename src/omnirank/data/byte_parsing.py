@@ -81,7 +81,7 @@ def _one_a_line(data: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> bytes
 
 
 def read_column(lines: bytes) -> np.ndarray | None:
-    """Return the numbers of a text with one a line, NaN for ``?``; None when some line is no number."""
+    """Return the numbers of a text with one per line, NaN for ``?``; None when some line is no number."""
     if lines.translate(None, _NUMBER_BYTES):
         return None  # pandas would take a column of True and False as numbers too
     try:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from omnirank.core.errors import FileFormatError, ParameterError
+from omnirank.core.types import PathLike
 from omnirank.data.column_choice import choose_positions
 from omnirank.data.text_source import LineBlocks, TextSource
 
@@ -94,7 +95,7 @@ class ClusSettings:
             raise FileFormatError(f"[Hierarchical] WParam = {given}: not a number", path=self.path) from None
 
     def roles(self, n_columns: int) -> ClusRoles:
-        """Return the roles of the columns of a file with so many columns, with the defaults of CLUS.
+        """Return the roles of the columns of a file with that number of columns, with the defaults of CLUS.
 
         Without Target the last column is the target; without Descriptive all columns left are features.
         Target = Descriptive (or Target = None) means unsupervised data.
@@ -133,7 +134,7 @@ class ClusSettings:
             raise FileFormatError(f"[Attributes] {problem}", path=self.path) from None
 
 
-def read_clus_settings(path: str | Path) -> ClusSettings:
+def read_clus_settings(path: PathLike) -> ClusSettings:
     """Read a settings file; a later value of a setting wins, as in CLUS.
 
     Parameters

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from numbers import Real
-from typing import Any
+from typing import Any, TypeGuard
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -15,6 +15,8 @@ import pandas as pd
 from narwhals.exceptions import DuplicateError
 
 from omnirank.core.errors import DataError, DataTypeError
+from omnirank.core.plurals import counted
+from omnirank.core.types import FrameLike
 from omnirank.data.containers import checked_sparse, refuse_structured
 from omnirank.data.table import Levels, Table, default_names, is_sparse
 
@@ -24,7 +26,7 @@ __all__ = ["as_array", "code_numbers", "code_values", "is_frame", "table_from", 
 LARGEST_EXACT = 2**53
 
 
-def is_frame(X: Any) -> bool:
+def is_frame(X: Any) -> TypeGuard[FrameLike]:
     """Whether X is an eager data frame that narwhals knows (pandas, polars, pyarrow, ...).
 
     Examples
@@ -249,7 +251,7 @@ def _from_series(columns: list[Any], names: Sequence[str], n_rows: int) -> Table
     if not columns:
         return Table.from_numeric(np.empty((n_rows, 0)), names)
     if len(names) != len(columns):
-        raise DataError(f"{len(names)} column names for {len(columns)} columns")
+        raise DataError(f"{counted(len(names), 'column name')} for {counted(len(columns), 'column')}")
     typed = [_typed_column(column, name) for column, name in zip(columns, names, strict=True)]
     return Table.from_columns(names, [cells for cells, _ in typed], [levels for _, levels in typed])
 

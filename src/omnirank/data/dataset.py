@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.plurals import counted
 from omnirank.core.seeds import root_entropy
+from omnirank.core.types import RandomState
 from omnirank.data.convert import table_from
 from omnirank.data.few_labels import hidden_examples
 from omnirank.data.fingerprints import fingerprint_of
@@ -18,6 +20,7 @@ from omnirank.data.infer import check_target, target_from
 from omnirank.data.table import Table, chosen_numbers
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
+from omnirank.data.types import FeaturesLike, TargetLike
 
 __all__ = ["Dataset"]
 
@@ -60,8 +63,8 @@ class Dataset:
 
     def __init__(
         self,
-        X: Any,
-        y: Any = None,
+        X: FeaturesLike,
+        y: TargetLike | None = None,
         *,
         task: str = "auto",
         hierarchy: Hierarchy | None = None,
@@ -78,7 +81,7 @@ class Dataset:
         else:
             check_target(target, task)
         if target is not None and target.n_examples != features.n_rows:
-            raise DataError(f"X has {features.n_rows} rows, y has {target.n_examples}")
+            raise DataError(f"X has {counted(features.n_rows, 'row')}, y has {target.n_examples}")
         if target is not None and hierarchy is not None and target.names != hierarchy.labels:
             raise DataError("the target's names are not the labels of the hierarchy, in their order")
         unknown = set(feature_groups or {}) - set(features.names)
@@ -163,7 +166,7 @@ class Dataset:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader wants its user to know about how the data were taken."""
+        """What the reader has to say about how it took the file."""
         return self._notes
 
     def __len__(self) -> int:
@@ -171,8 +174,8 @@ class Dataset:
 
     def __repr__(self) -> str:
         return (
-            f"<Dataset {self.name!r}: {self.n_examples} examples, {self.n_features} features, "
-            f"{self.task}, {self.n_targets} targets, {int(self.labelled.sum())} labelled>"
+            f"<Dataset {self.name!r}: {counted(self.n_examples, 'example')}, {counted(self.n_features, 'feature')}, "
+            f"{self.task}, {counted(self.n_targets, 'target')}, {int(self.labelled.sum())} labelled>"
         )
 
     # -- views --------------------------------------------------------------------------------------
@@ -212,8 +215,8 @@ class Dataset:
         hidden = self.target.hide(chosen_numbers(rows, self.n_examples))
         return self._view(_all_target=hidden, _target_rows=None)
 
-    def keep_labels(self, labelled: int | float, random_state: Any = None) -> Dataset:
-        """Return a new data set in which only so many examples (a count, or a share) stay labelled, drawn at random.
+    def keep_labels(self, labelled: int | float, random_state: RandomState = None) -> Dataset:
+        """Return a new data set in which only a number or a share of the examples, drawn at random, stay labelled.
 
         Examples
         --------
@@ -224,7 +227,7 @@ class Dataset:
         return self.hide_labels(hidden_examples(self.labelled, labelled, random_state))
 
     def split(
-        self, share: float = 2 / 3, *, random_state: Any = None, stratify: bool = True
+        self, share: float = 2 / 3, *, random_state: RandomState = None, stratify: bool = True
     ) -> tuple[Dataset, Dataset]:
         """Return two views with ``share`` and the rest of the examples, drawn at random, in the old order.
 
@@ -247,7 +250,7 @@ class Dataset:
         (8, ['a', 'b'])
         """
         n = self.n_examples
-        # what 0.29 * 100 = 28.999999999999996 means is 29
+        # 0.29 * 100 = 28.999999999999996 means 29
         first = int(np.floor(share * n + 1e-9))
         if not 0 < first < n:
             raise ParameterError(f"share={share!r} of {n} examples: both parts need at least one example")
@@ -273,7 +276,7 @@ class Dataset:
         Parameters
         ----------
         features : sequence of int or str, or mask
-            Positions from 0 (negative ones from the end), names, or one bool a feature.
+            Positions from 0 (negative ones from the end), names, or one bool per feature.
 
         Examples
         --------

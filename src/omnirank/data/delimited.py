@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import FileFormatError, ParameterError
+from omnirank.core.types import PathLike
 from omnirank.data.arff_tokens import NUMBER
 from omnirank.data.byte_parsing import EXACT_NUMBERS
 from omnirank.data.column_choice import ColumnChoice, choose_columns
@@ -29,7 +30,7 @@ _SHOWN = 60
 
 
 def read_delimited(
-    path: str | Path,
+    path: PathLike,
     *,
     separator: str = ",",
     header: str | bool = "auto",
@@ -50,9 +51,9 @@ def read_delimited(
     separator : str
         The character between cells.
     header : {"auto", True, False}
-        Whether the first row holds the column names. "auto": it does when no cell of it is a number, it does
-        not when every cell is a number or missing; a first row with both is an error that asks. Without
-        names columns are called x1, x2, ...
+        Whether the first row holds the column names. "auto": it does if no cell of it is a number, it does not if
+        every cell is a number or missing; a first row with both is an error that asks which is meant. Without
+        names, columns are called x1, x2, ...
     nominal : column choice, optional
         Columns to be taken as nominal although they hold numbers.
     missing : sequence of str

@@ -13,12 +13,14 @@ from sklearn.utils.validation import validate_data
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.log import logger
+from omnirank.core.types import ArrayLike
 from omnirank.data.containers import checked_sparse, refuse_structured
 from omnirank.data.convert import is_frame, table_from
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Table, default_names
 from omnirank.data.task_registry import is_unsupervised
+from omnirank.data.types import FeaturesLike, TargetLike
 
 __all__ = [
     "any_table",
@@ -36,8 +38,8 @@ _MOST_WEIGHT = 1e100
 
 def read_input(
     estimator: Any,
-    X: Any,
-    y: Any = None,
+    X: FeaturesLike,
+    y: TargetLike | None = None,
     *,
     task: str = "auto",
     hierarchy: Hierarchy | None = None,
@@ -71,7 +73,7 @@ def read_input(
     >>> from omnirank.data.estimator_input import read_input
     >>> estimator = BaseEstimator()
     >>> read_input(estimator, np.eye(3), ["a", "b", None])
-    <Dataset 'data': 3 examples, 3 features, classification, 1 targets, 2 labelled>
+    <Dataset 'data': 3 examples, 3 features, classification, 1 target, 2 labelled>
     >>> estimator.n_features_in_
     3
     """
@@ -109,7 +111,7 @@ def any_table(tags: Any) -> Any:
     return tags
 
 
-def read_features(estimator: Any, X: Any, *, reset: bool) -> Table:
+def read_features(estimator: Any, X: FeaturesLike, *, reset: bool) -> Table:
     """Return the features in X as a typed table, checked against the estimator (or noted in it: ``reset``).
 
     Examples
@@ -143,7 +145,7 @@ def read_features(estimator: Any, X: Any, *, reset: bool) -> Table:
     return table_from(values)
 
 
-def features_like(estimator: Any, X: Any, training: Table) -> Table:
+def features_like(estimator: Any, X: FeaturesLike, training: Table) -> Table:
     """Return the features in X with the codes of the training table, for predictions.
 
     A level that the training data did not have is missing, with one warning; a column that was nominal in
@@ -197,7 +199,7 @@ def without_target(dataset: Dataset) -> Dataset:
     return Dataset(dataset.features, feature_groups=dataset.feature_groups, name=dataset.name)
 
 
-def check_sample_weight(sample_weight: Any, n_examples: int) -> np.ndarray:
+def check_sample_weight(sample_weight: ArrayLike | None, n_examples: int) -> np.ndarray:
     """Return the weights of the examples as floats: finite, not negative, not all zero, not beyond 1e100 together.
 
     Examples
@@ -209,7 +211,7 @@ def check_sample_weight(sample_weight: Any, n_examples: int) -> np.ndarray:
     try:
         weights = np.array(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):
-        raise DataError("sample_weight must hold one number an example") from None
+        raise DataError("sample_weight must hold one number per example") from None
     if weights.ndim == 0:
         weights = np.full(n_examples, float(weights))
     if weights.shape != (n_examples,):
@@ -237,7 +239,7 @@ def data_fingerprint(dataset: Dataset, sample_weight: np.ndarray | None) -> str:
     return digest.hexdigest()
 
 
-def _given_dataset(estimator: Any, dataset: Dataset, y: Any, task: str, hierarchy: Any) -> Dataset:
+def _given_dataset(estimator: Any, dataset: Dataset, y: TargetLike | None, task: str, hierarchy: Any) -> Dataset:
     if y is not None:
         raise ParameterError("the Dataset holds its target: y must not be given as well")
     if hierarchy is not None:
@@ -256,7 +258,7 @@ def _given_dataset(estimator: Any, dataset: Dataset, y: Any, task: str, hierarch
 
 
 def _names_only(dataset: Dataset) -> Any:
-    """Stand-in by which scikit-learn checks names and count; names that were made up here are no names."""
+    """Stand-in by which scikit-learn checks names and count; names that omnirank made up do not count as names."""
     if dataset.feature_names == default_names(dataset.n_features):
         return np.empty((0, dataset.n_features))
     return pd.DataFrame(columns=pd.Index(list(dataset.feature_names), dtype=object))
@@ -271,7 +273,7 @@ def _check_shape(estimator: Any, shape: tuple[int, ...]) -> None:
             )
 
 
-def _array(X: Any) -> np.ndarray:
+def _array(X: FeaturesLike) -> np.ndarray:
     array = np.asarray(X)
     return np.asarray(X, dtype=object) if array.dtype.kind in "USO" else array
 

@@ -1,4 +1,4 @@
-"""Hiding labels at random, to see what few of them are worth."""
+"""Hiding labels at random, to see what a few of them are worth."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import numpy as np
 
 from omnirank.core.errors import ParameterError
 from omnirank.core.seeds import root_entropy
+from omnirank.core.types import RandomState
 
 __all__ = ["hidden_examples"]
 
 
-def hidden_examples(labelled: np.ndarray, amount: Any, random_state: Any = None) -> np.ndarray:
+def hidden_examples(labelled: np.ndarray, amount: Any, random_state: RandomState = None) -> np.ndarray:
     """Return the row numbers of the labelled examples that lose their label when ``amount`` of them keep it.
 
-    With the same seed, the examples that keep their label at a smaller amount keep it at a larger one.
+    With the same seed, examples that keep their label at a smaller amount also keep it at a larger one.
 
     Parameters
     ----------

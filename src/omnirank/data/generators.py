@@ -62,7 +62,7 @@ def make_regression(n_examples: int = 200, **options: Unpack[TargetOptions]) -> 
     >>> from omnirank.datasets import make_regression
     >>> data, relevance = make_regression(n_relevant=3, n_irrelevant=7, labelled=50, random_state=0)
     >>> data
-    <Dataset 'regression': 200 examples, 10 features, regression, 1 targets, 50 labelled>
+    <Dataset 'regression': 200 examples, 10 features, regression, 1 target, 50 labelled>
     >>> int(relevance.relevant.sum())
     3
     """
@@ -189,7 +189,7 @@ def make_multi_target_classification(
     for count in counts:
         check_count("n_classes", count, 2)
     if len(counts) != n_targets:
-        raise ParameterError(f"n_classes={n_classes!r}: give one number a target, n_targets={n_targets}")
+        raise ParameterError(f"n_classes={n_classes!r}: give one number per target, n_targets={n_targets}")
     draw = Draw(FeaturePlan(n_examples, **options))
     codes = draw_classes(draw.scores(n_targets), counts, draw.rng)
     return draw.dataset("multi-target-classification", codes, class_names(counts), missing_targets)
@@ -313,7 +313,7 @@ def make_hierarchical_multi_label(
     n_labels : int
         Number of labels of a generated hierarchy; not used when one is given.
     hierarchy : {"tree", "dag"} or Hierarchy
-        "tree": three roots, three children a label. "dag": the same, with a second parent for half of the
+        "tree": three roots, three children per label. "dag": the same, with a second parent for half of the
         labels below the roots. Or the hierarchy to use.
     label_density : float in (0, 1)
         Share of the examples that hold a label, among those that hold its parents.

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.generators_features import FeaturePlan, Relevance, check_count, check_share
 from omnirank.data.table import Table
@@ -20,7 +19,7 @@ def make_friedman(
     noise: float = 1.0,
     *,
     shuffle: bool = True,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> tuple[Dataset, Relevance]:
     r"""Generate Friedman's regression data, in which five features matter.
 
@@ -84,13 +83,13 @@ def make_xor(
     noise: float = 0.0,
     *,
     shuffle: bool = True,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> tuple[Dataset, Relevance]:
     """Generate parity data: the class is the exclusive or of a few of the 0/1 features.
 
     All combinations of the interacting features are equally frequent, as far as the number of examples
-    allows: where it is a multiple of ``2 ** n_interacting`` and there is no noise, no choice of fewer
-    features than all the interacting ones tells anything about the class.
+    allows: where it is a multiple of ``2 ** n_interacting`` and there is no noise, features are informative about
+    the class only if all the interacting ones are among them.
 
     Parameters
     ----------
@@ -99,7 +98,7 @@ def make_xor(
     n_interacting : int
         Number of features whose parity is the class, from 2 to 20.
     n_irrelevant : int
-        Number of features that tell nothing.
+        Number of features that are not informative.
     noise : float in [0, 1]
         Share of the examples that get the wrong class.
     shuffle : bool

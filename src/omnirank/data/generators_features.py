@@ -15,6 +15,7 @@ from scipy import sparse
 
 from omnirank.core.errors import ParameterError
 from omnirank.core.seeds import root_entropy
+from omnirank.core.types import RandomState
 from omnirank.data.table import Levels, Table
 
 __all__ = [
@@ -47,9 +48,9 @@ class Relevance:
     redundant : ndarray of bool of shape (n_features,)
         Noisy copies of relevant features: informative, but dispensable.
     interacting : ndarray of bool of shape (n_features,)
-        Features that matter only together with others; one of them alone tells nothing.
+        Features that matter only together with others; one of them alone is not informative.
     irrelevant : ndarray of bool of shape (n_features,)
-        Features that tell nothing.
+        Features that are not informative.
 
     Examples
     --------
@@ -68,7 +69,7 @@ class Relevance:
 
     @classmethod
     def of(cls, roles: np.ndarray) -> Relevance:
-        """Return the masks of an array of role names, one a feature."""
+        """Return the masks of an array of role names, one per feature."""
         masks = {role: roles == role for role in cls.__dataclass_fields__}
         for mask in masks.values():
             mask.setflags(write=False)
@@ -93,7 +94,7 @@ class FeaturePlan:
     missing_features: float = 0.0
     noise: float = 0.1
     shuffle: bool = True
-    random_state: Any = None
+    random_state: RandomState = None
     labelled: float = 1.0
     sparse: bool = False
     word_share: float = 0.05
@@ -185,7 +186,7 @@ def build_features(plan: FeaturePlan, signals: Signals, rng: np.random.Generator
         (plan.n_relevant, plan.n_interacting, plan.n_redundant, plan.n_irrelevant),
     )
     order = np.arange(len(roles))
-    # One stream a purpose: asking for missing cells leaves the values as they are.
+    # One stream per purpose: asking for missing cells leaves the values as they are.
     for_values, for_order, for_levels, for_missing = rng.spawn(4)
     if plan.shuffle:
         for_order.shuffle(order)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypedDict, TypeVar, cast
 
+from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.generators_features import FeaturePlan, Relevance
 
@@ -18,7 +19,7 @@ n_relevant : int
 n_redundant : int
     Number of noisy linear copies of relevant features.
 n_irrelevant : int
-    Number of features that tell nothing.
+    Number of features that are not informative.
 n_interacting : int
     Number of features that matter only together: in pairs (and one triple where the number is odd), by the
     sign of their product; one of them alone is independent of everything else.
@@ -56,7 +57,7 @@ class FeatureOptions(TypedDict, total=False):
     missing_features: float
     noise: float
     shuffle: bool
-    random_state: Any
+    random_state: RandomState
 
 
 class TargetOptions(FeatureOptions, total=False):

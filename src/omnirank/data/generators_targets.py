@@ -34,7 +34,7 @@ class Draw:
         self.signals = draw_signals(plan, for_signals)
 
     def scores(self, n_scores: int) -> np.ndarray:
-        """Return weighted sums of all signals with variance 1, plus the noise; one column a score.
+        """Return weighted sums of all signals with variance 1, plus the noise; one column per score.
 
         Absolute weights lie between 0.5 and 1.5 before normalisation: every signal matters in every score.
         """
@@ -167,7 +167,7 @@ def draw_labels(scores: np.ndarray, density: float, hierarchy: Hierarchy) -> np.
 
 
 def draw_hierarchy(n_labels: int, dag: bool, rng: np.random.Generator) -> Hierarchy:
-    """Return trees of three children a label; in a DAG half of those below the roots have a second parent."""
+    """Return trees with three children per label; in a DAG half of those below the roots have a second parent."""
     if dag and n_labels <= _BRANCHES:
         raise ParameterError(f"n_labels={n_labels}: a DAG takes at least {_BRANCHES + 1} labels")
     above = [max(-1, i // _BRANCHES - 1) for i in range(n_labels)]

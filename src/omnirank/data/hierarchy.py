@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.errors import DataError
+from omnirank.core.plurals import counted
 from omnirank.data.containers import checked_sparse
 from omnirank.data.hierarchy_build import (
     check_structure,
@@ -83,7 +84,7 @@ class Hierarchy:
         Parameters
         ----------
         paths : iterable of str
-            One path a label, in any order, none twice (a list with repetitions: pass
+            One path per label, in any order, none twice (for a list with repetitions pass
             ``dict.fromkeys(paths)``); the order is kept.
         separator : str
             What stands between the levels of a path.
@@ -114,7 +115,7 @@ class Hierarchy:
         root : str, optional
             Name of an artificial root: it is no label, and its edges only list its children.
         labels : iterable of str, optional
-            The labels in the order wanted, with those that no edge mentions; by default the order of
+            The labels in the desired order, including those that no edge mentions; by default the order of
             first appearance in the edges.
 
         Examples
@@ -185,8 +186,8 @@ class Hierarchy:
 
     def __repr__(self) -> str:
         kind = "tree" if self.is_tree else "DAG"
-        counts = [_count(len(self), "label"), kind, _count(len(self.roots), "root")]
-        return f"Hierarchy({', '.join(counts)}, {_count(len(self.leaves), 'leaf')}, depth {self.depth.max()})"
+        counts = [counted(len(self), "label"), kind, counted(len(self.roots), "root")]
+        return f"Hierarchy({', '.join(counts)}, {counted(len(self.leaves), 'leaf')}, depth {self.depth.max()})"
 
     @property
     def n_labels(self) -> int:
@@ -257,7 +258,7 @@ class Hierarchy:
     # -- label sets ---------------------------------------------------------------------------------
 
     def weights(self, w0: float = 0.75) -> np.ndarray:
-        r"""Return the weight of each label, smaller the deeper it lies.
+        r"""Return the weight of each label; the deeper a label lies, the smaller its weight.
 
         .. math:: w(l) = 1 \text{ for a root}, \qquad
             w(l) = w_0 \, \frac{1}{|parents(l)|} \sum_{p \in parents(l)} w(p)
@@ -265,7 +266,13 @@ class Hierarchy:
         Parameters
         ----------
         w0 : float in (0, 1]
-            Factor from a label to its children; 1 weighs all labels alike.
+            Factor from a label to its children; with 1 all labels weigh the same.
+
+        References
+        ----------
+        Vens, Struyf, Schietgat, Dzeroski, Blockeel: Decision trees for hierarchical multi-label classification. Machine
+        Learning 73, 2008. Petkovic, Dzeroski, Kocev: Feature ranking for hierarchical multi-label classification with
+        tree ensemble methods. Acta Polytechnica Hungarica 17(10), 2020. Sec. 2.1.
 
         Examples
         --------
@@ -380,11 +387,6 @@ class Hierarchy:
             label = next(i for i, above in enumerate(self.parents) if len(above) > 1)
             raise DataError(f"label {self.labels[label]!r} has several parents: only trees have paths")
         return paths_of_tree(self.labels, self._downwards(), separator)
-
-
-def _count(number: int, what: str) -> str:
-    plural = "leaves" if what == "leaf" else f"{what}s"
-    return f"{number} {what if number == 1 else plural}"
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

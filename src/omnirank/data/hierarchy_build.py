@@ -247,7 +247,7 @@ def _pair(edge: Any, number: int) -> tuple[str, str]:
 def _check_square(shape: tuple[int, ...]) -> None:
     if len(shape) != 2 or shape[0] != shape[1]:
         raise DataError(
-            f"an array of shape {shape} is no hierarchy: give one parent index a label (-1 for a root) "
+            f"an array of shape {shape} is no hierarchy: give one parent index per label (-1 for a root) "
             "or a square adjacency matrix"
         )
 

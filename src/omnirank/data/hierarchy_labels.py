@@ -75,7 +75,7 @@ def close_dense(label_matrix: Any, labels: Sequence[str], downwards: Downwards) 
     """Close the label sets in the rows of an array of 0, 1 and NaN; see `Hierarchy.close`."""
     values = _numbers(label_matrix)
     _check_cells(labels, values.shape, values, np.nonzero)
-    present = np.ascontiguousarray((values == 1).T)  # a label a row: whole rows are combined below
+    present = np.ascontiguousarray((values == 1).T)  # one row per label: whole rows are combined below
     for label, above in reversed(downwards):
         for parent in above:
             present[parent] |= present[label]

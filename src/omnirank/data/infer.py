@@ -32,12 +32,13 @@ from omnirank.data.label_targets import (
 from omnirank.data.table import Levels, Table, default_names, is_sparse
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TASKS, TaskTarget, is_unsupervised, task_named, task_target
+from omnirank.data.types import TargetLike
 
 __all__ = ["check_target", "infer_task", "target_from"]
 
 
 def target_from(
-    y: Any,
+    y: TargetLike | None,
     task: str = "auto",
     hierarchy: Hierarchy | None = None,
     names: Sequence[str] | None = None,
@@ -70,7 +71,7 @@ def target_from(
     """
     _check_request(y, task, hierarchy)
     if isinstance(y, str):
-        raise DataTypeError(f"y={y!r} is a text: give the values of the target, such as frame[{y!r}], one an example")
+        raise DataTypeError(f"y={y!r} is a text: give the values of the target, such as frame[{y!r}], one per example")
     if y is None or is_unsupervised(task):
         return None, task_named("none") if task == "auto" else task
     labels = task_named("labels", hierarchical=hierarchy is not None) if task == "auto" else task

@@ -21,8 +21,8 @@ def join_examples(parts: Sequence[Dataset]) -> Dataset:
     Parameters
     ----------
     parts : sequence of Dataset
-        At least one; all have the same features, levels, targets, task and hierarchy, as the parts have that a data
-        set is published in. Nothing is brought into line here: what differs is an error.
+        At least one. All must have the same features, levels, targets, task and hierarchy, as the parts of a published
+        data set do. Nothing is converted here: any difference is an error.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def join_examples(parts: Sequence[Dataset]) -> Dataset:
 
 
 def _difference(first: Dataset, other: Dataset) -> str:
-    """What speaks against joining, in words."""
+    """Why the parts cannot be joined, in words."""
     if first.task != other.task:
         return f"one is made for {first.task}, the other for {other.task}"
     if first.feature_names != other.feature_names or first.features.levels != other.features.levels:

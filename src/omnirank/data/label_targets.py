@@ -108,8 +108,8 @@ def _sparse_labels(table: Table) -> Any:
 def as_label_sets(y: Any, wanted: bool = False) -> list[Any] | None:
     """Return a sequence of sets as a list with None for unknown ones; None for anything else.
 
-    Lists of strings are sets where they cannot be rows of a matrix: where their lengths differ, where they are cells of
-    a column, and where label sets are wanted and the strings are no 0/1. Other rows of different lengths are an error.
+    Lists of strings are sets where they cannot be rows of a matrix: if their lengths differ, if they are cells of a
+    column, or if label sets are wanted and the strings are not 0/1. Other rows of different lengths are an error.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def as_label_sets(y: Any, wanted: bool = False) -> list[Any] | None:
             return None
     raise DataError(
         "y has rows that are no sets and do not form a matrix: give label sets as sets, [{'a', 'b'}, {'a'}], or as a "
-        "0/1 matrix with one column a label; several targets as a matrix with one column each"
+        "0/1 matrix with one column per label; several targets as a matrix with one column each"
     )
 
 
@@ -190,7 +190,7 @@ def hierarchical_target(table: Table, hierarchy: Hierarchy, named: bool = True) 
     Parameters
     ----------
     table : Table
-        One column a label of the hierarchy.
+        One column per label of the hierarchy.
     hierarchy : Hierarchy
         The labels.
     named : bool

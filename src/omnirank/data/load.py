@@ -8,6 +8,7 @@ from pathlib import Path
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
 from omnirank.core.suggestions import did_you_mean
+from omnirank.core.types import PathLike
 from omnirank.data.arff import read_arff
 from omnirank.data.clus_settings import ClusSettings, read_clus_settings
 from omnirank.data.column_choice import ColumnChoice, similar_columns
@@ -38,10 +39,10 @@ _BINARY = {"parquet": read_parquet, "matlab": read_matlab}
 
 
 def load(
-    path: str | Path,
+    path: PathLike,
     target: ColumnChoice | None = None,
     *,
-    labels: str | Path | None = None,
+    labels: PathLike | None = None,
     features: ColumnChoice | None = None,
     key: ColumnChoice | None = None,
     ignore: ColumnChoice | None = None,
@@ -115,7 +116,7 @@ def load(
     ...     path = pathlib.Path(folder, "plants.csv")
     ...     _ = path.write_text("height,colour,kind\n1.5,red,a\n0.5,blue,b\n")
     ...     om.load(path, target="last")
-    <Dataset 'plants': 2 examples, 2 features, classification, 1 targets, 2 labelled>
+    <Dataset 'plants': 2 examples, 2 features, classification, 1 target, 2 labelled>
     """
     path = _existing(path)
     kind = file_format(path, separator)
@@ -167,7 +168,7 @@ def file_format(path: Path, separator: str | None = None) -> str:
     )
 
 
-def _existing(given: str | Path) -> Path:
+def _existing(given: PathLike) -> Path:
     """The path of one file that is there."""
     if not isinstance(given, str | Path):
         kind = type(given).__name__
@@ -194,7 +195,7 @@ def _label_file_beside(path: Path) -> list[str]:
     return [f"a label file lies beside it: labels={str(listed)!r} takes it"] if listed.is_file() else []
 
 
-def _marked_by_xml(content: Content, labels: str | Path | None, target: ColumnChoice | None) -> Content:
+def _marked_by_xml(content: Content, labels: PathLike | None, target: ColumnChoice | None) -> Content:
     """The content with the labels of a Mulan file as its target."""
     if labels is None:
         return content

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.errors import DataError, FileFormatError
+from omnirank.core.types import PathLike
 from omnirank.data.content import Content, plain_name
 from omnirank.data.convert import code_values
 from omnirank.data.mat5 import MatlabFormatError, OtherVariable, read_variables
@@ -18,10 +19,10 @@ from omnirank.data.text_source import read_whole
 __all__ = ["read_matlab"]
 
 
-def read_matlab(path: str | Path) -> Content:
+def read_matlab(path: PathLike) -> Content:
     """Read X and Y (in either case) of a MATLAB file up to version 7.
 
-    X is a matrix of numbers, examples in rows; features are called x1, x2, ... Y, if there, marks the
+    X is a matrix of numbers, examples in rows; features are called x1, x2, ... Y, if the file has one, is the
     target: one column, called Y, or several, Y1, Y2, ... Columns of integers are nominal, others numeric;
     several columns of 0 and 1 are labels. NaN is missing.
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from omnirank.core.errors import FileFormatError
+from omnirank.core.types import PathLike
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.text_source import opened
 
@@ -27,7 +28,7 @@ class MulanLabels:
     hierarchy: Hierarchy | None
 
 
-def read_mulan_labels(path: str | Path) -> MulanLabels:
+def read_mulan_labels(path: PathLike) -> MulanLabels:
     """Read the label names of a Mulan XML file; nested labels form a hierarchy.
 
     Examples

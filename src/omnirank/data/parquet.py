@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from omnirank.core.errors import DataError, FileFormatError, MissingDependencyError, OmnirankError
+from omnirank.core.types import PathLike
 from omnirank.data.atomic_file import replacing
 from omnirank.data.content import Content, plain_name
 from omnirank.data.convert import table_from
@@ -37,7 +38,7 @@ def _pyarrow() -> tuple[Any, Any]:
     return pyarrow, pyarrow.parquet
 
 
-def read_parquet(path: str | Path) -> Content:
+def read_parquet(path: PathLike) -> Content:
     """Read a Parquet file, plain or gzipped.
 
     Numbers are numeric; strings, dictionaries and booleans nominal; dates numeric (seconds since 1970-01-01
@@ -125,7 +126,7 @@ def _facts(given: dict[str, Any], table: Table) -> dict[str, Any]:
     return facts
 
 
-def write_parquet(data: Dataset | Table, path: str | Path) -> None:
+def write_parquet(data: Dataset | Table, path: PathLike) -> None:
     """Write a table, or a data set with its target and hierarchy, as a Parquet file.
 
     Nominal columns keep the order and type of their levels. Sparse data are written as plain columns.

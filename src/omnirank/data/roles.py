@@ -47,8 +47,8 @@ def assign_roles(
 ) -> Roles:
     """Return the role of each column; a column with two roles is an error.
 
-    Without ``target`` the columns that the file marks are the target. Without ``features`` all columns are
-    that are nothing else. String columns are an error, or dropped with a note.
+    Without ``target``, the columns that the file marks are the target. Without ``features``, all columns without
+    another role are features. String columns are an error, or dropped with a note.
     """
     if strings not in ("error", "drop"):
         raise ParameterError(f"strings={strings!r}: choose 'error' or 'drop'")
@@ -192,7 +192,7 @@ def _target(content: Content, roles: Roles, task: str, at: dict[str, int]) -> tu
         task = content.task
     integers = set(names) <= content.integers
     if task == "auto" and roles.hierarchy is None and (content.declared or integers):
-        # A table does not tell which of its numbers were declared or written as integers: the file does.
+        # A table does not record which of its numbers were declared or written as integers: the file does.
         task = infer_task(table, declared=content.declared, integers=integers)
     return target_from(table, task, roles.hierarchy, declared=content.declared)
 

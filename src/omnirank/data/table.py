@@ -18,6 +18,7 @@ import pandas as pd
 from scipy import sparse
 
 from omnirank.core.errors import DataError
+from omnirank.core.plurals import counted
 
 __all__ = ["Levels", "Table", "categorical", "chosen_numbers", "default_names", "is_sparse"]
 
@@ -31,7 +32,7 @@ class Table:
     Parameters
     ----------
     names : tuple of str
-        One name a column, all different.
+        One name per column, all different.
     levels : tuple
         For each column its levels (a tuple: the column is nominal) or None (numeric).
     numeric : ndarray of shape (n_rows, number of numeric columns)
@@ -64,7 +65,7 @@ class Table:
 
     def __post_init__(self) -> None:
         if len(self.names) != len(self.levels):
-            raise DataError(f"{len(self.names)} column names for {len(self.levels)} columns")
+            raise DataError(f"{counted(len(self.names), 'column name')} for {counted(len(self.levels), 'column')}")
         if len(set(self.names)) != len(self.names):
             seen: set[str] = set()
             twice = next(name for name in self.names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
@@ -76,7 +77,7 @@ class Table:
     def from_columns(
         cls, names: Iterable[str], columns: Sequence[np.ndarray], levels: Sequence[Levels | None]
     ) -> Table:
-        """Build a dense table from one array a column (floats, or codes where levels are given).
+        """Build a dense table from one array per column (floats, or codes where levels are given).
 
         The numeric cells are float32 where all numeric columns are, else float64.
         """
@@ -148,7 +149,7 @@ class Table:
 
     @cached_property
     def is_nominal(self) -> np.ndarray:
-        """One bool a column."""
+        """One bool per column."""
         return np.array([lev is not None for lev in self.levels], dtype=bool)
 
     @cached_property

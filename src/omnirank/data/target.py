@@ -123,7 +123,7 @@ class Target:
 
     @cached_property
     def is_nominal(self) -> np.ndarray:
-        """One bool a variable."""
+        """One bool per variable."""
         return np.array([lev is not None for lev in self.levels], dtype=bool)
 
     @cached_property
@@ -175,7 +175,7 @@ class Target:
     def to_array(self) -> Any:
         """Return the target as users write it.
 
-        One class or number an example gives a vector; several give a matrix, or a DataFrame where numbers and
+        One class or number per example gives a vector; several give a matrix, or a DataFrame where numbers and
         classes are mixed. Label sets give a 0/1 matrix: sparse where they are held so and no example is
         unlabelled, else dense. Unknown is NaN, in a column of strings or booleans None.
         """

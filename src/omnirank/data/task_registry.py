@@ -47,7 +47,7 @@ class TaskTarget:
 
     @property
     def is_one_class(self) -> bool:
-        """Whether the target is one class an example."""
+        """Whether the target is one class per example."""
         return self.kind == "classes" and self.single
 
 

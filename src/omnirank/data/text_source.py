@@ -82,7 +82,7 @@ def read_whole(path: Path) -> bytes:
 
 
 def memory_size() -> int:
-    """Return the bytes of memory of this machine; where it does not tell, more than any has.
+    """Return the bytes of memory of this machine; where that is unknown, more than any machine has.
 
     Examples
     --------

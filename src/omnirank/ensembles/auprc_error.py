@@ -29,7 +29,7 @@ class _RecallErrors:
     per_target: bool
 
     def growth(self, case: OutOfBag) -> ErrorGrowth:
-        """Return the area of a tree and by how much it falls."""
+        """Return the area of a tree and how much it falls."""
         from omnirank.ensembles.kernels.auprc_error import permutation_moves
 
         moves = permutation_moves(case.tests, self.plan.coded.routing, case.order)

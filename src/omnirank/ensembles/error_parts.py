@@ -1,4 +1,4 @@
-"""What errors of trees are asked and what they answer."""
+"""What an error of trees takes and what it returns."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ __all__ = ["ErrorGrowth", "ErrorMeasure", "OutOfBag"]
 
 
 class ErrorGrowth(NamedTuple):
-    """An error of one tree on its out-of-bag rows, and by how much it grows when each feature is permuted.
+    """An error of one tree on its out-of-bag rows, and how much it grows when each feature is permuted.
 
-    Of a measure that is larger for better predictions it is the value, and by how much it falls.
+    For a measure that is larger for better predictions it is the value, and how much it falls.
 
     Attributes
     ----------

@@ -21,8 +21,13 @@ def feature_errors(plan: GrowingPlan) -> ColumnErrors:
         E_X = sum_i v_i / (V I_i) mean_known err(x_i, xhat_i)
 
     with squared errors of numbers, wrong levels of nominal features, their variance or Gini index I_i on the training
-    set, the weights v_i of the features and the sum V of those that are not constant. A permutation changes the routes
-    of examples only: their own values stay what prototypes are compared with.
+    set, the weights v_i of the features and the sum V of those that are not constant. A permutation changes only the
+    routes of examples: prototypes are still compared with the examples' own values.
+
+    References
+    ----------
+    Petkovic, Kocev, Skrlj, Dzeroski: Ensemble- and distance-based feature ranking for unsupervised learning.
+    International Journal of Intelligent Systems 36, 2021 (the error e of Eq. (2)).
     """
     columns = plan.columns if plan.around is None else plan.around.columns
     impurity = weighted_impurities(columns, plan.weight)
@@ -38,6 +43,10 @@ class MixedErrors:
         E = w E_Y / E_Y(default) + (1 - w) E_X / E_X(default)
 
     The default model predicts the prototype of the whole training set.
+
+    References
+    ----------
+    Petkovic, Dzeroski, Kocev: Feature ranking for semi-supervised learning. Machine Learning 112, 2023. Sec. 4.1.
     """
 
     target: ErrorMeasure

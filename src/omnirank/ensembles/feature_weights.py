@@ -39,6 +39,11 @@ def resolve_feature_weights(
     dataset, rules, entropy, sample_weight, n_jobs
         As in :func:`omnirank.ensembles.plan.make_plan`.
 
+    References
+    ----------
+    Levatic, Ceci, Kocev, Dzeroski: Semi-supervised predictive clustering trees for (hierarchical) multi-label
+    classification. International Journal of Intelligent Systems, 2024. Sec. 4.2.1, Eq. (10).
+
     Examples
     --------
     >>> import omnirank as om
@@ -59,7 +64,7 @@ def resolve_feature_weights(
 def check_feature_weights(given: Any, dataset: Dataset) -> np.ndarray | None:
     """Return the numbers in ``feature_weights``, None where none are given; an error where they are wrong.
 
-    Weights count in semi-supervised and unsupervised trees only; wrong ones are told in all of them.
+    Weights count only in semi-supervised and unsupervised trees; wrong ones are an error in all trees.
 
     Examples
     --------
@@ -82,7 +87,7 @@ def check_feature_weights(given: Any, dataset: Dataset) -> np.ndarray | None:
             raise TypeError
         weights = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        problem = f"feature_weights={given!r}: choose None, 'auto', a ranking or one number a feature"
+        problem = f"feature_weights={given!r}: choose None, 'auto', a ranking or one number per feature"
         raise ParameterError(problem) from None
     if weights.shape != (dataset.n_features,):
         raise ParameterError(f"feature_weights has shape {weights.shape} for {dataset.n_features} features")

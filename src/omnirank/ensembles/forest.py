@@ -16,6 +16,7 @@ from omnirank.core.given import check_number
 from omnirank.core.parallel import run_parallel
 from omnirank.core.seeds import root_entropy
 from omnirank.data.estimator_input import data_fingerprint
+from omnirank.data.types import FeaturesLike
 from omnirank.ensembles.plan import GrowingPlan, GrowingRules
 from omnirank.ensembles.predictor import PCTPredictor, Training, grow_tree
 from omnirank.tasks import get_task
@@ -62,7 +63,7 @@ class Forest(PCTPredictor):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
 
-    def fit(self: Self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self: Self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees.
 
         Parameters
@@ -71,8 +72,8 @@ class Forest(PCTPredictor):
             A data set with its target, or the features: numbers are numeric; categoricals, strings and booleans are
             nominal; NaN, None and NA are missing.
         y : array-like, data frame, scipy.sparse container or sequence of sets
-            The target; NaN, None and NA are unknown. How examples without any known target value are used
-            ``supervision`` says. Not with a Dataset.
+            The target; NaN, None and NA are unknown. ``supervision`` decides how examples without any known target
+            value are used. Not with a Dataset.
         sample_weight : array-like of shape (n_examples,), optional
             Weights of the examples, of mean about 1; they multiply bootstrap counts. Those of weight 0 are not used.
 
@@ -103,7 +104,7 @@ class Forest(PCTPredictor):
             raise ParameterError("oob_score=True needs out-of-bag examples: set bootstrap to None or True")
 
     def _kept_trees(self, training: Training) -> list[Tree]:
-        """The trees of the fit before, where they are to stay."""
+        """The trees of the previous fit, where they are to stay."""
         print_of_data = data_fingerprint(training.dataset, training.weight) if self.warm_start else None
         before = getattr(self, "trees_", []) if self.warm_start else []
         if before:
@@ -121,7 +122,7 @@ class Forest(PCTPredictor):
 
     # -- predicting -----------------------------------------------------------------------------------
 
-    def apply(self, X: Any) -> np.ndarray:
+    def apply(self, X: FeaturesLike) -> np.ndarray:
         """Return the number of the leaf that each example reaches in each tree, (examples, trees).
 
         Parameters
@@ -131,7 +132,7 @@ class Forest(PCTPredictor):
         """
         return leaves_of(self._trees(), self._table(X), self.n_jobs)
 
-    def decision_path(self, X: Any) -> tuple[Any, np.ndarray]:
+    def decision_path(self, X: FeaturesLike) -> tuple[Any, np.ndarray]:
         """Return which nodes each example passes, and where the nodes of each tree start.
 
         Parameters
@@ -151,7 +152,7 @@ class Forest(PCTPredictor):
         starts = np.concatenate([[0], np.cumsum([tree.n_nodes for tree in self.trees_])])
         return sparse.hstack(paths, format="csr"), starts
 
-    def staged_predict(self, X: Any, threshold: float | None = None) -> Iterator[Any]:
+    def staged_predict(self, X: FeaturesLike, threshold: float | None = None) -> Iterator[Any]:
         """Yield the predictions of the first 1, 2, ... trees: those of smaller forests with the same seed.
 
         Parameters
@@ -166,7 +167,7 @@ class Forest(PCTPredictor):
         for means in means_of_prefixes:
             yield self._decide(means, cut)
 
-    def _staged_means(self, X: Any) -> Iterator[np.ndarray]:
+    def _staged_means(self, X: FeaturesLike) -> Iterator[np.ndarray]:
         table = self._table(X)
         return prefix_means(self.trees_, table, self._columns.n_columns, self.n_jobs)
 

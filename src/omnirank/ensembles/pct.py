@@ -9,7 +9,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.errors import ParameterError
+from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy
+from omnirank.core.types import ArrayLike, RandomState
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.pct_kinds import PCTClassifierBase, PCTRegressorBase
 from omnirank.ensembles.plan import GrowingRules
 from omnirank.ensembles.predictor import PCTPredictor, grow_tree
@@ -48,7 +52,7 @@ class _SingleTree(PCTPredictor):
         super().__init__(*growing, supervision, feature_weights, min_labelled_leaf, task, random_state)
         self.pruning = pruning
 
-    def fit(self: Self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self: Self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Grow and prune the tree.
 
         Parameters
@@ -57,8 +61,8 @@ class _SingleTree(PCTPredictor):
             A data set with its target, or the features: numbers are numeric; categoricals, strings and booleans are
             nominal; NaN, None and NA are missing.
         y : array-like, data frame, scipy.sparse container or sequence of sets
-            The target; NaN, None and NA are unknown. How examples without any known target value are used
-            ``supervision`` says. Not with a Dataset.
+            The target; NaN, None and NA are unknown. ``supervision`` decides how examples without any known target
+            value are used. Not with a Dataset.
         sample_weight : array-like of shape (n_examples,), optional
             Weights of the examples, of mean about 1; those of weight 0 are not used.
 
@@ -90,7 +94,7 @@ class _SingleTree(PCTPredictor):
     def _trees(self) -> list[Tree]:
         return [self.tree_]
 
-    def apply(self, X: Any) -> np.ndarray:
+    def apply(self, X: FeaturesLike) -> np.ndarray:
         """Return the number of the leaf that each example reaches.
 
         Parameters
@@ -100,7 +104,7 @@ class _SingleTree(PCTPredictor):
         """
         return leaves_of(self._trees(), self._table(X))[:, 0]
 
-    def decision_path(self, X: Any) -> Any:
+    def decision_path(self, X: FeaturesLike) -> Any:
         """Return which nodes each example passes: a csr matrix (examples, nodes) of 0 and 1.
 
         Parameters
@@ -213,13 +217,13 @@ class PCTClassifier(_SingleTree, PCTClassifierBase):
         tie_break: str = "random",
         normalize_targets: bool = True,
         supervision: Any = "auto",
-        feature_weights: Any = None,
+        feature_weights: Ranking | ArrayLike | None = None,
         min_labelled_leaf: float = 2,
         hierarchy_weight: float = 0.75,
         class_weight: Any = None,
         task: str = "auto",
-        hierarchy: Any = None,
-        random_state: Any = None,
+        hierarchy: Hierarchy | None = None,
+        random_state: RandomState = None,
     ) -> None:
         growing = max_features, min_samples_leaf, max_depth, pruning, nominal_tests, tie_break, normalize_targets
         super().__init__(*growing, supervision, feature_weights, min_labelled_leaf, task, random_state)

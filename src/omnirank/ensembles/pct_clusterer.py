@@ -11,10 +11,13 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.errors import ParameterError
+from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy
+from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.estimator_input import any_table, check_sample_weight, features_like, read_input
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_named
+from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.feature_weights import resolve_feature_weights
 from omnirank.ensembles.plan import GrowingRules, make_plan
 from omnirank.tasks import get_task, prototype_columns
@@ -35,8 +38,8 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     max_leaves : int or None
-        Greatest number of clusters: of all tests those are kept that lower the impurity most, from the root down. None:
-        no limit.
+        Greatest number of clusters: the tests that lower the impurity most are kept, from the root down. None: no
+        limit.
     max_depth : int or None
         Greatest depth of a leaf; None: no limit.
     min_samples_leaf : float
@@ -60,7 +63,7 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
     n_clusters_ : int
         Number of clusters.
     cluster_prototypes_ : DataFrame
-        Mean or most frequent level of each feature, one row a cluster.
+        Mean or most frequent level of each feature, one row per cluster.
     tree_ : Tree
         The tree as flat arrays.
     feature_importances_ : ndarray
@@ -91,10 +94,10 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
         max_depth: int | None = None,
         min_samples_leaf: float = 2,
         max_features: Any = None,
-        feature_weights: Any = None,
+        feature_weights: Ranking | ArrayLike | None = None,
         nominal_tests: str = "ordered",
         tie_break: str = "first",
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.max_leaves = max_leaves
         self.max_depth = max_depth
@@ -105,7 +108,7 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
         self.tie_break = tie_break
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PCTClusterer:
+    def fit(self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None) -> PCTClusterer:
         """Grow the tree.
 
         Parameters
@@ -145,7 +148,7 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
         self.labels_ = self._clusters(whole.features)
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: FeaturesLike) -> np.ndarray:
         """Return the cluster of each example.
 
         Parameters
@@ -158,7 +161,7 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
 
     @property
     def cluster_prototypes_(self) -> pd.DataFrame:
-        """Mean or most frequent level of each feature, one row a cluster."""
+        """Mean or most frequent level of each feature, one row per cluster."""
         check_is_fitted(self)
         means = self.tree_.means(np.flatnonzero(self.tree_.is_leaf))
         return get_task(self.task_).predict(means, self._columns)
@@ -182,7 +185,7 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
 
 
 def best_tests(grown: Any, max_leaves: int | None) -> Any:
-    """Return the tree of the tests that gain most, from the root down, with at most so many leaves.
+    """Return the tree of the tests that gain most, from the root down, with at most that many leaves.
 
     It is the tree that growing best node first would give, because a node's test does not depend on other nodes.
     """

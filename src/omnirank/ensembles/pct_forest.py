@@ -7,6 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from omnirank.core.ranking import Ranking
+from omnirank.core.types import ArrayLike, RandomState
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.types import FeaturesLike
 from omnirank.ensembles.forest import Forest
 from omnirank.ensembles.pct_kinds import PCTClassifierBase, PCTRegressorBase
 from omnirank.tasks import get_task
@@ -125,13 +129,13 @@ class PCTForestClassifier(Forest, PCTClassifierBase):
         tie_break: str = "random",
         normalize_targets: bool = True,
         supervision: Any = "auto",
-        feature_weights: Any = None,
+        feature_weights: Ranking | ArrayLike | None = None,
         min_labelled_leaf: float = 2,
         hierarchy_weight: float = 0.75,
         class_weight: Any = None,
         task: str = "auto",
-        hierarchy: Any = None,
-        random_state: Any = None,
+        hierarchy: Hierarchy | None = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
         sizes = ensemble, n_trees, max_features, bootstrap, min_samples_leaf, max_depth, oob_score, warm_start
@@ -141,7 +145,7 @@ class PCTForestClassifier(Forest, PCTClassifierBase):
         self.class_weight = class_weight
         self.hierarchy = hierarchy
 
-    def staged_predict_proba(self, X: Any) -> Iterator[Any]:
+    def staged_predict_proba(self, X: FeaturesLike) -> Iterator[Any]:
         """Yield the probabilities by the first 1, 2, ... trees: those of smaller forests with the same seed.
 
         Parameters

@@ -10,11 +10,13 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.types import ArrayLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import check_sample_weight
 from omnirank.data.infer import target_from
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TaskNames, task_named
+from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.predictor import PCTPredictor
 from omnirank.tasks import get_task
 from omnirank.tasks.classification import decode_levels
@@ -38,7 +40,7 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
 
     class_weight: Any
 
-    def predict(self, X: Any, threshold: float | None = None) -> Any:
+    def predict(self, X: FeaturesLike, threshold: float | None = None) -> Any:
         """Predict classes or label sets.
 
         Parameters
@@ -61,7 +63,7 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
         finish = partial(get_task(self.task_).predict, columns=self._columns, threshold=cut)
         return average_means(self._trees(), table, self._columns.n_columns, finish, self._n_jobs())
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: FeaturesLike) -> Any:
         """Return the frequencies of classes or labels, averaged over the trees.
 
         Parameters
@@ -73,11 +75,11 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
         -------
         ndarray or list of ndarray
             (n, classes), in the order of ``classes_``; (n, labels) for label sets, with 1/2 as the next larger number,
-            so that rounding gives ``predict``; a list of (n, classes), one a target, for several nominal targets.
+            so that rounding gives ``predict``; a list of (n, classes), one per target, for several nominal targets.
         """
         return self._shares(self._means(self._table(X)))
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the share of labelled examples predicted right: the class, all classes, or the whole label set.
 
         Unlabelled examples do not count; of partly labelled ones what is known does.
@@ -131,7 +133,7 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
             given = [given] * target.n_targets
         if isinstance(given, bytes) or not isinstance(given, Sequence) or len(given) != target.n_targets:
             raise ParameterError(
-                f"class_weight: give 'balanced', a dictionary, or a list of {target.n_targets}, one a target"
+                f"class_weight: give 'balanced', a dictionary, or a list of {target.n_targets}, one per target"
             )
         product = np.ones(dataset.n_examples) if weight is None else weight
         for v, one in enumerate(given):
@@ -179,7 +181,7 @@ class PCTRegressorBase(RegressorMixin, PCTPredictor):
 
     supported_tasks = TaskNames("numbers", "mixed")
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """Return R squared, the mean over the targets, each over the examples in which it is known.
 
         Parameters
@@ -200,7 +202,7 @@ class PCTRegressorBase(RegressorMixin, PCTPredictor):
         truth, found = target.dense(), np.reshape(predicted, (n, -1))
         return float(np.mean([_r2(truth[:, v], found[:, v], weights) for v in range(truth.shape[1])]))
 
-    def _asked_task(self, X: Any, y: Any) -> str:
+    def _asked_task(self, X: FeaturesLike, y: TargetLike | None) -> str:
         task = super()._asked_task(X, y)
         if task != "auto" or isinstance(X, Dataset):
             return task

@@ -14,9 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.log import logger
+from omnirank.core.types import ArrayLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import any_table, check_sample_weight, features_like, read_input
 from omnirank.data.table import Table
+from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.feature_weights import check_feature_weights, resolve_feature_weights
 from omnirank.ensembles.plan import GrowingPlan, GrowingRules, make_plan
 from omnirank.ensembles.supervision import Supervision, check_supervision, resolve_supervision
@@ -99,7 +101,9 @@ class PCTPredictor(BaseEstimator):
 
     # -- reading --------------------------------------------------------------------------------------
 
-    def _training(self, X: Any, y: Any, sample_weight: Any, rules: GrowingRules, entropy: int) -> Training:
+    def _training(
+        self, X: FeaturesLike, y: TargetLike | None, sample_weight: ArrayLike | None, rules: GrowingRules, entropy: int
+    ) -> Training:
         """Read and check the data, and note what predictions need to know of it."""
         rules.check()
         check_supervision(self.supervision)
@@ -152,7 +156,7 @@ class PCTPredictor(BaseEstimator):
         """Whether one tree predicts, and how it is pruned."""
         return False, None
 
-    def _asked_task(self, X: Any, y: Any) -> str:
+    def _asked_task(self, X: FeaturesLike, y: TargetLike | None) -> str:
         if self.task not in ("auto", *self.supported_tasks):
             raise ParameterError(
                 f"task={self.task!r}: {type(self).__name__} takes 'auto' or one of {', '.join(self.supported_tasks)}"
@@ -202,7 +206,7 @@ class PCTPredictor(BaseEstimator):
     def _n_jobs(self) -> int | None:
         return getattr(self, "n_jobs", None)
 
-    def _table(self, X: Any) -> Table:
+    def _table(self, X: FeaturesLike) -> Table:
         check_is_fitted(self)
         return features_like(self, X, self._features)
 
@@ -210,7 +214,7 @@ class PCTPredictor(BaseEstimator):
         """Prototypes averaged over the trees."""
         return average_means(self._trees(), table, self._columns.n_columns, n_jobs=self._n_jobs())
 
-    def predict_means(self, X: Any) -> np.ndarray:
+    def predict_means(self, X: FeaturesLike) -> np.ndarray:
         """Return what predictions are made from: means of the target in the leaves, averaged over the trees.
 
         Parameters
@@ -221,11 +225,11 @@ class PCTPredictor(BaseEstimator):
         Returns
         -------
         ndarray
-            One row an example; one column a number, a label (its frequency) or a class of a nominal target.
+            One row per example; one column per number, per label (its frequency) or per class of a nominal target.
         """
         return self._means(self._table(X))
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: FeaturesLike) -> Any:
         """Predict the target.
 
         Parameters
@@ -236,11 +240,11 @@ class PCTPredictor(BaseEstimator):
         Returns
         -------
         ndarray or DataFrame
-            One value an example; one row an example where there are several targets; a DataFrame for mixed targets.
+            One value per example; one row per example where there are several targets; a DataFrame for mixed targets.
         """
         return self._decide(self._means(self._table(X)))
 
-    def transduce(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def transduce(self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None) -> Any:
         """Fit, and predict the target of the unlabelled examples among the training data.
 
         Parameters

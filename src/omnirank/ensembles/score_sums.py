@@ -70,9 +70,9 @@ class ScoreSums:
     Attributes
     ----------
     rows, tables : dict of str to MeanAccumulator
-        By name of the score: one score a feature; one row of them a target.
+        By name of the score: one score per feature; one row of scores per target.
     n_undefined : int
-        Trees of which a score says nothing; they count as 0.
+        Trees for which a score is undefined; they count as 0.
     """
 
     rows: dict[str, MeanAccumulator]

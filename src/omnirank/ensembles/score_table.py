@@ -1,4 +1,4 @@
-"""The importance scores that trees give: what a score is asked, what it answers, and one entry for each.
+"""The importance scores of trees: what a score takes, what it returns, and one entry for each.
 
 Entries name their function by import path, so that the registry lists scores without importing what computes them.
 """
@@ -56,7 +56,7 @@ class ScoredTree(NamedTuple):
 
 
 class FeatureScores(NamedTuple):
-    """What a score says of one tree.
+    """The score of one tree.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class FeatureScores(NamedTuple):
     table : ndarray (targets, features) or None
         The same for single targets.
     undefined : bool
-        Whether the score says nothing of this tree; then it is 0.
+        Whether the score is undefined for this tree; then it is 0.
     """
 
     row: np.ndarray

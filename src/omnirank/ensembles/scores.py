@@ -22,7 +22,13 @@ _PERMUTATION_KEY = np.uint64(0xA5A5A5A5A5A5A5A5)
 
 
 def genie3(tree: ScoredTree) -> FeatureScores:
-    """Return the summed heuristic values h*(N) of the nodes that test each feature."""
+    """Return the summed heuristic values h*(N) of the nodes that test each feature.
+
+    References
+    ----------
+    Huynh-Thu et al.: Inferring regulatory networks from expression data. PLoS ONE 5(9), 2010. For structured targets:
+    Petkovic, Dzeroski, Kocev: Feature ranking for semi-supervised learning. Machine Learning 112, 2023. Eq. (3).
+    """
     plan, grown = tree.plan, tree.grown
     inner = grown.feature >= 0
     row = np.bincount(grown.feature[inner], grown.gain[inner], plan.dataset.n_features)
@@ -34,6 +40,12 @@ def symbolic(tree: ScoredTree) -> FeatureScores:
 
     A node N weighs |E(N)| / |D_train| (its share of the tree's training sample), or ``symbolic_weight`` to the
     power of its depth.
+
+    References
+    ----------
+    By examples: Petkovic, Dzeroski, Kocev: Feature ranking for semi-supervised learning. Machine Learning 112, 2023.
+    Eq. (2). By depth: Petkovic, Kocev, Dzeroski: Feature ranking for multi-target regression. Machine Learning 109,
+    2020. Eq. (1).
     """
     grown, depth_weight = tree.grown, tree.options.symbolic_weight
     inner = grown.feature >= 0
@@ -81,6 +93,11 @@ def permutation(tree: ScoredTree) -> FeatureScores:
     """Return the relative growth (Err(permuted) - Err) / Err of a tree's out-of-bag error when a feature is permuted.
 
     It is undefined where the tree makes no error until a feature is permuted, or has no out-of-bag rows.
+
+    References
+    ----------
+    Breiman: Random forests. Machine Learning 45, 2001. In this relative form: Petkovic, Dzeroski, Kocev: Feature
+    ranking for semi-supervised learning. Machine Learning 112, 2023. Eq. (4).
     """
     assert tree.counts is not None  # the table says what it needs
     assert tree.measure is not None

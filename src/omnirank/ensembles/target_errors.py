@@ -1,4 +1,4 @@
-"""Out-of-bag errors of one tree, and by how much they grow when a feature is permuted."""
+"""Out-of-bag errors of one tree, and how much they grow when a feature is permuted."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MOST_LABEL_COLUMNS = 64
 
 
 def check_error(error: str, task: str | None = None) -> None:
-    """Raise a ParameterError where there is no such error, or not for this task.
+    """Raise a ParameterError if there is no such error, or none for this task.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def label_sets(columns: PrototypeColumns) -> Any:
 
 
 def _predicted_sets(means: Any, node_row: np.ndarray) -> Any:
-    """Labels with a frequency of at least 1/2, one row a node; inner nodes are empty."""
+    """Labels with a frequency of at least 1/2, one row per node; inner nodes are empty."""
     chosen = sparse.csr_array(means >= 0.5, dtype=np.float64)
     sizes = np.where(node_row >= 0, np.diff(chosen.indptr)[np.maximum(node_row, 0)], 0)
     # Leaves are stored in the order of their nodes, so that the cells are in place already.

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from omnirank.core.errors import DataError, DataTypeError
 from omnirank.core.ranking import Ranking
+from omnirank.core.types import ArrayLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import features_like, read_features
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 
-__all__ = ["aligned_features", "aligned_targets", "ranking_for"]
+__all__ = ["RankingLike", "aligned_features", "aligned_targets", "ranking_for"]
+
+# A ranking, a fitted ranker, or one score per feature.
+RankingLike: TypeAlias = Ranking | BaseEstimator | ArrayLike
 
 
-def ranking_for(ranking: Any, names: Sequence[str]) -> Ranking:
+def ranking_for(ranking: RankingLike, names: Sequence[str]) -> Ranking:
     """Return a ranking of exactly these features, in this order.
 
     Parameters
     ----------
     ranking : Ranking, fitted ranker or array-like
-        An array holds one score a feature, in the order of the names.
+        An array holds one score per feature, in the order of the names.
     names : sequence of str
         The features of the data.
 

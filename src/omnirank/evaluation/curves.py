@@ -11,7 +11,7 @@ import numpy as np
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.immutable import frozen_floats
 from omnirank.data.dataset import Dataset
-from omnirank.evaluation.alignment import ranking_for
+from omnirank.evaluation.alignment import RankingLike, ranking_for
 from omnirank.evaluation.evaluate import evaluate
 from omnirank.evaluation.protocols import FoldResults
 from omnirank.tasks.measuring import measure_of
@@ -39,7 +39,7 @@ class Curve:
     larger_is_better : bool
         Direction of the measure.
     name : str
-        What the curve is called in figures.
+        Name of the curve in plots.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class Curve:
         positions = np.asarray(self.positions)
         values = np.asarray(self.values, np.float64)
         if positions.ndim != 1 or not len(positions) or values.shape != positions.shape:
-            raise DataError(f"a curve has one value a position, not {values.shape} for {positions.shape}")
+            raise DataError(f"a curve has one value per position, not {values.shape} for {positions.shape}")
         if (np.diff(positions) <= 0).any():
             raise DataError("the positions of a curve must increase")
         object.__setattr__(self, "positions", frozen_floats(positions, "positions"))
@@ -158,7 +158,7 @@ def top_sizes(n_features: int) -> list[int]:
 
 
 def top_curve(
-    ranking: Any,
+    ranking: RankingLike,
     train: Dataset,
     test: Dataset,
     n_neighbors: int | None = None,

@@ -13,7 +13,7 @@ from omnirank.core.ranking import Ranking
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
-from omnirank.evaluation.alignment import aligned_features, aligned_targets, ranking_for
+from omnirank.evaluation.alignment import RankingLike, aligned_features, aligned_targets, ranking_for
 from omnirank.evaluation.knn import (
     NEIGHBOR_PREDICTORS,
     NEIGHBORS,
@@ -53,7 +53,7 @@ class Predictions(NamedTuple):
 
 
 def evaluate(
-    ranking: Any,
+    ranking: RankingLike,
     train: Dataset,
     test: Dataset,
     n_neighbors: int | Sequence[int] | None = None,
@@ -68,30 +68,30 @@ def evaluate(
     threshold: float = 0.5,
     n_jobs: int | None = None,
 ) -> Any:
-    r"""Return how well neighbours predict the target in the distance that a ranking weighs.
+    r"""Return how well neighbours predict the target in a distance that weighs features by a ranking.
 
     The distance is :math:`\sum_i w_i d_i^2` with :math:`w_i = \max(\text{score}_i, 0)`, all 1 where no score is
-    positive; neighbours vote with equal weights. A ranking is worth something when they predict better than with
+    positive; neighbours vote with equal weights. A ranking is useful if they predict better than with
     equal weights of the features, which is what `omnirank.evaluation.protocols.relevance` compares.
 
     Parameters
     ----------
     ranking : Ranking, fitted ranker or array-like of scores
-        Features are matched by name; an array holds one score a feature.
+        Features are matched by name; an array holds one score per feature.
     train, test : Dataset
         ``om.Dataset(X, y)`` or ``om.load(path)``: the data that the ranking was made from (nothing else should have
         been used), and others. Numbers are scaled by their ranges in the training data.
     n_neighbors : int, sequence of int or None
-        Number of neighbours; several cost hardly more than one. As many as there are labelled training examples, or
-        more, is a warning: all of them are neighbours then, whatever the ranking says. None: 20 for classes, 5 for
-        numbers, 15 for label sets, 10 for labels in a hierarchy, 1 without target.
+        Number of neighbours; several cost hardly more than one. If it is not smaller than the number of labelled
+        training examples, there is a warning: all of them are neighbours then, whatever the ranking is. None: 20 for
+        classes, 5 for numbers, 15 for label sets, 10 for labels in a hierarchy, 1 without target.
     predictor : {"knn", "ml-knn"}
         Means of the neighbours' targets, or `omnirank.MLkNN` (label sets).
     neighbors : {"labelled", "oracle", "published"}
         Which training examples may be neighbours. "labelled": those with a known target. "oracle": all, with all their
         labels, which ``train`` must then hold although the ranking has seen only some of them. "published": all;
-        unlabelled ones take a place but cast no vote, and where none of the neighbours is labelled the commonest class
-        or 0 is predicted; use it only to compare with figures that were made so.
+        unlabelled ones take a place but cast no vote, and where none of the neighbours is labelled the most common
+        class or 0 is predicted; use it only to compare with results that were made in this way.
     top : int, optional
         Keep only that many of the best features; 16 by default without target, else all.
     weighted : bool, optional
@@ -111,8 +111,14 @@ def evaluate(
     Notes
     -----
     Without target the nearest training example, by the top features, predicts all features of a test example, and the
-    error is the mean over features of the root mean squared error, in their own units. Set beside it the mean of
+    error is the mean over features of the root mean squared error, in their own units. Compare it with the mean of
     several random rankings.
+
+    References
+    ----------
+    Petkovic, Kocev, Dzeroski: Feature ranking for multi-target regression. Machine Learning 109, 2020. Eq. (11).
+    Without target: Petkovic, Kocev, Skrlj, Dzeroski: Ensemble- and distance-based feature ranking for unsupervised
+    learning. International Journal of Intelligent Systems 36, 2021.
 
     Examples
     --------
@@ -144,7 +150,7 @@ def evaluate(
 
 
 def predictions(
-    ranking: Any,
+    ranking: RankingLike,
     train: Dataset,
     test: Dataset,
     n_neighbors: int | Sequence[int] | None = None,

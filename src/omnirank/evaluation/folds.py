@@ -12,6 +12,7 @@ import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.seeds import root_entropy, stream
+from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.table import chosen_numbers
 from omnirank.evaluation.stratification import deal_folds
@@ -152,7 +153,7 @@ def labelled_in_fold(n_labelled: int, n_folds: int, fold: int) -> int:
 
 
 def _cross_validation(
-    dataset: Dataset, n_folds: int = 10, repetitions: int = 1, stratify: bool = True, random_state: Any = None
+    dataset: Dataset, n_folds: int = 10, repetitions: int = 1, stratify: bool = True, random_state: RandomState = None
 ) -> Iterator[Fold]:
     _check_count(n_folds, "n_folds", 2, dataset.n_examples)
     entropy = root_entropy(random_state)
@@ -163,7 +164,11 @@ def _cross_validation(
 
 
 def _split(
-    dataset: Dataset, share: float = 2 / 3, repetitions: int = 1, stratify: bool = True, random_state: Any = None
+    dataset: Dataset,
+    share: float = 2 / 3,
+    repetitions: int = 1,
+    stratify: bool = True,
+    random_state: RandomState = None,
 ) -> Iterator[Fold]:
     entropy = root_entropy(random_state)
     # a data set of row numbers, so that the rule by which a Dataset is split exists once
@@ -185,7 +190,7 @@ def _semi_supervised(
     n_folds: int = 10,
     repetitions: int = 1,
     stratify: bool = True,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> Iterator[Fold]:
     _check_count(n_folds, "n_folds", 2, dataset.n_examples)
     entropy = root_entropy(random_state)
@@ -206,7 +211,7 @@ def _semi_supervised_split(
     test: Any,
     labelled: Sequence[int] | int = LABELLED_COUNTS,
     repetitions: int = 1,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> Iterator[Fold]:
     rows = _test_rows(dataset, test)
     train = _others(rows, dataset)
@@ -222,7 +227,7 @@ def _transductive(
     dataset: Dataset,
     labelled: Sequence[int] | int = LABELLED_COUNTS,
     repetitions: int = 10,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> Iterator[Fold]:
     known = np.flatnonzero(dataset.labelled)
     counts = _counts(labelled)

@@ -1,4 +1,4 @@
-"""Rankings judged over folds, and beside rankings that know nothing."""
+"""Rankings judged over folds, and compared with rankings that do not look at the data."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from sklearn.base import clone
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
+from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.target import Target
-from omnirank.evaluation.alignment import ranking_for
+from omnirank.evaluation.alignment import RankingLike, ranking_for
 from omnirank.evaluation.evaluate import (
     Predictions,
     candidate_count,
@@ -44,10 +45,10 @@ class FoldResults:
     Parameters
     ----------
     frame : DataFrame
-        One row a fold and number of neighbours: ``key``, ``n_labelled`` (as asked for, or those there are), ``n_test``,
-        ``n_neighbors`` and the measures.
+        One row per fold and number of neighbours: ``key``, ``n_labelled`` (as asked for, or those there are),
+        ``n_test``, ``n_neighbors`` and the measures.
     summary : DataFrame
-        One row a number of labelled examples and of neighbours, over the folds: ``n_labelled`` (None where folds hide
+        One row per number of labelled examples and of neighbours, over the folds: ``n_labelled`` (None where folds hide
         no labels), ``n_neighbors``, ``n_folds`` and the measures.
     rankings : dict of str to Ranking
         The ranking of every fold, by key.
@@ -59,7 +60,7 @@ class FoldResults:
 
 
 def evaluate_folds(
-    ranker: Any,
+    ranker: RankingLike,
     dataset: Dataset,
     folds: Sequence[Fold],
     n_neighbors: int | Sequence[int] | None = None,
@@ -188,7 +189,7 @@ def _mean_measures(group: list[Any]) -> dict[int, dict[str, float]]:
     return joined
 
 
-def _ranking_of(ranker: Any, train: Dataset) -> Ranking:
+def _ranking_of(ranker: RankingLike, train: Dataset) -> Ranking:
     if hasattr(ranker, "fit"):
         ranker = clone(ranker).fit(train)
     return ranking_for(ranker, train.feature_names)
@@ -196,7 +197,7 @@ def _ranking_of(ranker: Any, train: Dataset) -> Ranking:
 
 @dataclass(frozen=True)
 class Relevance:
-    """A ranking beside rankings that know nothing, by one measure.
+    """A ranking compared with rankings that do not look at the data, by one measure.
 
     Parameters
     ----------
@@ -244,14 +245,14 @@ class Relevance:
 
 
 def relevance(
-    ranking: Any,
+    ranking: RankingLike,
     train: Dataset,
     test: Dataset,
     n_neighbors: int | None = None,
     *,
     n_random: int = 10,
     measure: str | None = None,
-    random_state: Any = None,
+    random_state: RandomState = None,
     **options: Any,
 ) -> Relevance:
     """Compare a ranking with equal weights and with random rankings.

@@ -28,11 +28,11 @@ class Stability:
     Parameters
     ----------
     pairs : DataFrame
-        One row a pair: ``first``, ``second`` and the measures of `omnirank.compare_rankings`.
+        One row per pair: ``first``, ``second`` and the measures of `omnirank.compare_rankings`.
     means : dict of str to float
         Mean of each measure over the pairs in which it is defined.
     top_counts : dict of str to int
-        In how many rankings a feature is among the top k, most often first; features that never are, are left out.
+        In how many rankings a feature is among the top k, most often first, without features that never are.
     k : int
         Number of top features.
     """

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import ParameterError
+from omnirank.core.plurals import counted
 from omnirank.evaluation.statistics_ranks import average_ranks, checked_table, rounded
 from omnirank.evaluation.statistics_tests import (
     FriedmanResult,
@@ -86,7 +87,7 @@ class Comparison:
         return self.friedman.p_value
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a method, best first: rank, mean performance, wins, and the comparison with the reference.
+        """Return one row per method, best first: rank, mean performance, wins, and the comparison with the reference.
 
         The reference is the control, or else the best method. Its p values are Wilcoxon's, corrected by Benjamini and
         Hochberg for the number of methods.
@@ -135,7 +136,7 @@ class Comparison:
         """Return the outcome in a sentence or two."""
         n, k = self.friedman.n_datasets, self.friedman.n_methods
         test = "Wilcoxon" if k == 2 else f"Friedman F = {self.friedman.f:.3g},"
-        text = f"{k} methods on {n} data sets: {test} p = {self.p_value:.3g}"
+        text = f"{counted(k, 'method')} on {counted(n, 'data set')}: {test} p = {self.p_value:.3g}"
         if not self.rejected:
             return f"{text}; no significant difference at {self.alpha:g}."
         if k == 2:
@@ -192,7 +193,7 @@ def compare_methods(
     control : str, optional
         A column.
     decimals, digits : int, optional
-        Round performances to so many decimals or significant digits before they are ranked.
+        Round performances to this number of decimals or significant digits before they are ranked.
 
     Returns
     -------

@@ -5,19 +5,23 @@ studies that these tests have to reproduce; scipy's functions always correct.
 
 References
 ----------
-J. Demsar: Statistical comparisons of classifiers over multiple data sets. JMLR 7 (2006).
+J. Demsar: Statistical comparisons of classifiers over multiple data sets. JMLR 7 (2006), for all tests
+that compare methods.
+
+Y. Benjamini, Y. Hochberg: Controlling the false discovery rate. Journal of the Royal Statistical Society B 57 (1995).
+Y. Hochberg: A sharper Bonferroni procedure for multiple tests of significance. Biometrika 75 (1988).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.types import ArrayLike
 from omnirank.evaluation.statistics_ranks import method_ranks
 
 __all__ = [
@@ -94,7 +98,7 @@ def friedman_test(table: pd.DataFrame, larger_is_better: bool = True, tie_correc
     return _friedman(ranks.mean(axis=0), n_datasets, correction)
 
 
-def friedman_from_ranks(ranks: Any, n_datasets: int) -> FriedmanResult:
+def friedman_from_ranks(ranks: ArrayLike, n_datasets: int) -> FriedmanResult:
     """Return Friedman's test from the average ranks of methods, as papers print them.
 
     Parameters
@@ -122,7 +126,7 @@ def _friedman(ranks: np.ndarray, n: int, correction: float) -> FriedmanResult:
     k = len(ranks)
     if k < 2:
         raise DataError("Friedman's test needs at least two methods")
-    # All methods tied on every data set: nothing speaks against equality.
+    # All methods tied on every data set: there is no evidence against equality.
     chi2 = 12 * n / (k * (k + 1)) * float(((ranks - (k + 1) / 2) ** 2).sum()) / correction if correction > 0 else 0.0
     left = n * (k - 1) - chi2
     f = (n - 1) * chi2 / left if left > 1e-12 * n * k else math.inf
@@ -239,7 +243,7 @@ class WilcoxonResult:
     n: int
 
 
-def wilcoxon_test(first: Any, second: Any, tie_correction: bool = False) -> WilcoxonResult:
+def wilcoxon_test(first: ArrayLike, second: ArrayLike, tie_correction: bool = False) -> WilcoxonResult:
     """Test whether two methods perform alike, from their performances on the same data sets.
 
     Zero differences are ranked and split evenly between both sides. Differences that agree to 1e-12 of the largest
@@ -293,7 +297,7 @@ class Correction:
     Parameters
     ----------
     rejected : ndarray of bool
-        One a hypothesis, in the order given.
+        One per hypothesis, in the order given.
     thresholds : ndarray
         What each p value is compared with.
     adjusted : ndarray
@@ -305,7 +309,7 @@ class Correction:
     adjusted: np.ndarray
 
 
-def correct_p_values(p_values: Any, alpha: float = 0.05, method: str = "benjamini-hochberg") -> Correction:
+def correct_p_values(p_values: ArrayLike, alpha: float = 0.05, method: str = "benjamini-hochberg") -> Correction:
     """Decide on many hypotheses at once.
 
     Both methods step up: with p values in increasing order and i0 the last one that is at most its threshold, the
@@ -314,7 +318,7 @@ def correct_p_values(p_values: Any, alpha: float = 0.05, method: str = "benjamin
     Parameters
     ----------
     p_values : array-like
-        One a hypothesis.
+        One per hypothesis.
     alpha : float
         Level of significance.
     method : {"benjamini-hochberg", "hochberg"}

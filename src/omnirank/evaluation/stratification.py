@@ -1,4 +1,4 @@
-"""Dealing examples into folds at random, evenly by class, label or labelled and unlabelled."""
+"""Dividing examples into folds at random, evenly by class, label or labelled and unlabelled."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["deal_folds"]
 
 
 def deal_folds(dataset: Dataset, n_folds: int, rng: np.random.Generator, stratify: bool = True) -> list[np.ndarray]:
-    """Deal the examples into folds whose sizes differ by at most one (by few examples for label sets).
+    """Divide the examples into folds whose sizes differ by at most one (by a few examples for label sets).
 
     Stratified means: every class has its share in every fold (classification); every label has (label sets, by
     iterative stratification [1]_); labelled and unlabelled examples have theirs (all tasks).
@@ -25,7 +25,7 @@ def deal_folds(dataset: Dataset, n_folds: int, rng: np.random.Generator, stratif
     n_folds : int
         Number of folds, at most that of the examples.
     rng : Generator
-        Deals.
+        Source of random numbers.
     stratify : bool
         Otherwise the folds are drawn without looking at the target.
 

@@ -7,10 +7,10 @@ means over examples, such as F1.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from omnirank.core.types import ArrayLike
 from omnirank.measures.table import larger, smaller
 
 __all__ = [
@@ -44,7 +44,7 @@ CLASS_MEASURES = (
 )
 
 
-def confusion_matrix(codes: Any, frequencies: Any) -> np.ndarray:
+def confusion_matrix(codes: ArrayLike, frequencies: ArrayLike) -> np.ndarray:
     """Return the counts of (true class, predicted class); the most frequent class is predicted, the first of ties.
 
     Parameters
@@ -67,7 +67,7 @@ def confusion_matrix(codes: Any, frequencies: Any) -> np.ndarray:
     return np.bincount(codes[known] * n_classes + predicted, minlength=n_classes**2).reshape(n_classes, n_classes)
 
 
-def accuracy(confusion: Any) -> float:
+def accuracy(confusion: ArrayLike) -> float:
     """Return the share of examples on the diagonal of a confusion matrix; NaN for an empty one.
 
     Examples
@@ -80,7 +80,7 @@ def accuracy(confusion: Any) -> float:
     return float(np.trace(counts) / counts.sum()) if counts.any() else float("nan")
 
 
-def class_f1_macro(confusion: Any) -> float:
+def class_f1_macro(confusion: ArrayLike) -> float:
     """Return the mean of F1 = 2 TP / (2 TP + FP + FN) over the classes that occur or are predicted.
 
     F1 of a class that is never right is 0; a class that neither occurs nor is predicted is left out, as in
@@ -99,7 +99,7 @@ def class_f1_macro(confusion: Any) -> float:
     return float(np.mean(2 * np.diag(counts)[seen > 0] / seen[seen > 0]))
 
 
-def balanced_accuracy(confusion: Any) -> float:
+def balanced_accuracy(confusion: ArrayLike) -> float:
     """Return the mean of recall over the classes that occur.
 
     Examples
@@ -115,7 +115,7 @@ def balanced_accuracy(confusion: Any) -> float:
     return float(np.mean(np.diag(counts)[sizes > 0] / sizes[sizes > 0]))
 
 
-def cohen_kappa(confusion: Any) -> float:
+def cohen_kappa(confusion: ArrayLike) -> float:
     """Return Cohen's kappa, (p_o - p_e) / (1 - p_e); 0 where chance cannot be beaten because p_e = 1.
 
     Examples
@@ -134,7 +134,7 @@ def cohen_kappa(confusion: Any) -> float:
     return float((np.trace(counts) - by_chance) / (n - by_chance))
 
 
-def matthews_coefficient(confusion: Any) -> float:
+def matthews_coefficient(confusion: ArrayLike) -> float:
     """Return Matthews' correlation coefficient for any number of classes; 0 where one class is true or predicted.
 
     Examples
@@ -151,7 +151,7 @@ def matthews_coefficient(confusion: Any) -> float:
     return float((np.trace(counts) * n - true @ predicted) / np.sqrt(spread)) if spread > 0 else 0.0
 
 
-def class_auroc(codes: Any, frequencies: Any) -> float:
+def class_auroc(codes: ArrayLike, frequencies: ArrayLike) -> float:
     """Return the mean over the classes that occur of the area under the ROC curve, class against rest.
 
     For two classes this is the usual area. With a single class no order can be wrong or right: 0.5.
@@ -173,7 +173,7 @@ def class_auroc(codes: Any, frequencies: Any) -> float:
     return mean_auroc(truth, frequencies[known][:, occurring])
 
 
-def log_loss(codes: Any, frequencies: Any) -> float:
+def log_loss(codes: ArrayLike, frequencies: ArrayLike) -> float:
     """Return the mean of -log of the predicted frequency of the true class.
 
     Frequencies are divided by their sum (a row of zeros says nothing: all classes alike), and 0 counts as the
@@ -197,7 +197,7 @@ def log_loss(codes: Any, frequencies: Any) -> float:
     return float(-np.log(np.clip(found, smallest, 1 - smallest)).mean()) if shares.shape[1] > 1 else 0.0
 
 
-def confusion_measures(confusion: Any) -> dict[str, float]:
+def confusion_measures(confusion: ArrayLike) -> dict[str, float]:
     """Return the measures that a confusion matrix determines.
 
     Examples

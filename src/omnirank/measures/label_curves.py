@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.errors import DataError
+from omnirank.core.types import ArrayLike, MatrixLike
 from omnirank.measures.label_sets import as_labels
 from omnirank.measures.precision_recall import auprc, pooled_auprc
 from omnirank.measures.table import larger, mean_defined
@@ -33,7 +34,7 @@ CURVE_MEASURES = (
 _CELLS = 1_000_000  # cells ranked at a time: bounds the memory that thousands of labels would take
 
 
-def auroc(truth: Any, scores: Any) -> float:
+def auroc(truth: MatrixLike, scores: ArrayLike) -> float:
     """Return the area under the ROC curve of one label; 0.5 where all examples have it, or none.
 
     Parameters
@@ -54,7 +55,7 @@ def auroc(truth: Any, scores: Any) -> float:
     return float(_aurocs(values[known, None], scores[known, None])[0]) if known.any() else float("nan")
 
 
-def mean_auroc(truth: Any, scores: Any) -> float:
+def mean_auroc(truth: MatrixLike, scores: ArrayLike) -> float:
     """Return the mean over labels of the area under the ROC curve.
 
     Parameters
@@ -85,7 +86,7 @@ def mean_auroc(truth: Any, scores: Any) -> float:
     return mean_defined(areas)
 
 
-def mean_auprc(truth: Any, scores: Any, only_present: bool = False) -> float:
+def mean_auprc(truth: MatrixLike, scores: ArrayLike, only_present: bool = False) -> float:
     """Return the mean over labels of the area under the precision-recall curve.
 
     Parameters
@@ -106,7 +107,7 @@ def mean_auprc(truth: Any, scores: Any, only_present: bool = False) -> float:
     return label_curve_measures(truth, scores, only_present)["mean_auprc"]
 
 
-def weighted_auprc(truth: Any, scores: Any) -> float:
+def weighted_auprc(truth: MatrixLike, scores: ArrayLike) -> float:
     """Return the mean of the areas under labels' precision-recall curves, weighted by the shares of examples.
 
     Labels that no example has weigh nothing; NaN where that holds for all.
@@ -120,7 +121,7 @@ def weighted_auprc(truth: Any, scores: Any) -> float:
     return label_curve_measures(truth, scores)["weighted_auprc"]
 
 
-def label_curve_measures(truth: Any, scores: Any, only_present: bool = False) -> dict[str, float]:
+def label_curve_measures(truth: MatrixLike, scores: ArrayLike, only_present: bool = False) -> dict[str, float]:
     """Return all measures that are areas under precision-recall curves.
 
     Parameters

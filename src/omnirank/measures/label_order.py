@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.types import ArrayLike, MatrixLike
 from omnirank.measures.label_sets import as_labels
 from omnirank.measures.table import larger, mean_defined, smaller
 
@@ -50,7 +51,7 @@ class _Order:
         return self.irrelevant.sum(axis=1)
 
 
-def one_error(truth: Any, scores: Any, variant: str = "standard", threshold: float = 0.5) -> float:
+def one_error(truth: MatrixLike, scores: ArrayLike, variant: str = "standard", threshold: float = 0.5) -> float:
     """Return the share of examples whose top-scored label is not relevant; the first label of ties is the top.
 
     Parameters
@@ -81,7 +82,7 @@ def one_error(truth: Any, scores: Any, variant: str = "standard", threshold: flo
     return _one_error(_ordered(truth, scores), _checked(variant), threshold)
 
 
-def coverage(truth: Any, scores: Any, variant: str = "standard") -> float:
+def coverage(truth: MatrixLike, scores: ArrayLike, variant: str = "standard") -> float:
     """Return the mean over examples of the number of labels that score at least as high as all relevant ones.
 
     Parameters
@@ -106,7 +107,7 @@ def coverage(truth: Any, scores: Any, variant: str = "standard") -> float:
     return _coverage(_ordered(truth, scores), _checked(variant))
 
 
-def ranking_loss(truth: Any, scores: Any, variant: str = "standard") -> float:
+def ranking_loss(truth: MatrixLike, scores: ArrayLike, variant: str = "standard") -> float:
     """Return the mean over examples of the share of (relevant, irrelevant) pairs of labels in the wrong order.
 
     Parameters
@@ -130,7 +131,7 @@ def ranking_loss(truth: Any, scores: Any, variant: str = "standard") -> float:
     return _ranking_loss(_ordered(truth, scores), _checked(variant))
 
 
-def average_precision(truth: Any, scores: Any) -> float:
+def average_precision(truth: MatrixLike, scores: ArrayLike) -> float:
     """Return the mean over examples of the mean over their relevant labels of the precision down to the label.
 
     An example with all or no labels relevant counts 1, as in scikit-learn.
@@ -145,7 +146,7 @@ def average_precision(truth: Any, scores: Any) -> float:
 
 
 def label_order_measures(
-    truth: Any, scores: Any, variant: str = "standard", threshold: float = 0.5
+    truth: MatrixLike, scores: ArrayLike, variant: str = "standard", threshold: float = 0.5
 ) -> dict[str, float]:
     """Return all measures of the order of labels.
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.errors import DataError
+from omnirank.core.types import ArrayLike, MatrixLike
 from omnirank.data.containers import checked_sparse
 from omnirank.data.table import is_sparse
 from omnirank.measures.classes import F1_MACRO, SUBSET_ACCURACY
@@ -37,7 +38,7 @@ __all__ = [
 ]
 
 
-def as_labels(truth: Any) -> np.ndarray:
+def as_labels(truth: MatrixLike) -> np.ndarray:
     """Return label sets as a dense matrix of floats, NaN = unknown.
 
     Examples
@@ -56,7 +57,7 @@ def as_labels(truth: Any) -> np.ndarray:
 # -- over examples --------------------------------------------------------------------------------
 
 
-def hamming_loss(truth: Any, predicted: Any, weights: Any = None) -> float:
+def hamming_loss(truth: MatrixLike, predicted: ArrayLike, weights: ArrayLike | None = None) -> float:
     """Return the mean over labels of the share of examples for which the label is wrong, times its weight.
 
     Parameters
@@ -84,7 +85,7 @@ def hamming_loss(truth: Any, predicted: Any, weights: Any = None) -> float:
     return float(np.mean(wrong if weights is None else np.asarray(weights, dtype=np.float64) * wrong))
 
 
-def subset_accuracy(truth: Any, predicted: Any) -> float:
+def subset_accuracy(truth: MatrixLike, predicted: ArrayLike) -> float:
     """Return the share of examples with Y = Z.
 
     Examples
@@ -97,7 +98,7 @@ def subset_accuracy(truth: Any, predicted: Any) -> float:
     return float(np.mean((relevant == chosen).all(axis=1)))
 
 
-def jaccard_samples(truth: Any, predicted: Any) -> float:
+def jaccard_samples(truth: MatrixLike, predicted: ArrayLike) -> float:
     """Return multi-label accuracy, the mean over examples of |Y & Z| / |Y | Z|; 1 where both are empty.
 
     Examples
@@ -110,7 +111,7 @@ def jaccard_samples(truth: Any, predicted: Any) -> float:
     return _mean_share((relevant & chosen).sum(axis=1), (relevant | chosen).sum(axis=1), 1.0)
 
 
-def precision_samples(truth: Any, predicted: Any) -> float:
+def precision_samples(truth: MatrixLike, predicted: ArrayLike) -> float:
     """Return multi-label precision, the mean over examples of |Y & Z| / |Z|; for empty Z 1 if Y is empty, else 0.
 
     Examples
@@ -123,7 +124,7 @@ def precision_samples(truth: Any, predicted: Any) -> float:
     return _mean_share((relevant & chosen).sum(axis=1), chosen.sum(axis=1), ~relevant.any(axis=1))
 
 
-def recall_samples(truth: Any, predicted: Any) -> float:
+def recall_samples(truth: MatrixLike, predicted: ArrayLike) -> float:
     """Return multi-label recall, the mean over examples of |Y & Z| / |Y|; for empty Y 1 if Z is empty, else 0.
 
     Examples
@@ -136,7 +137,7 @@ def recall_samples(truth: Any, predicted: Any) -> float:
     return _mean_share((relevant & chosen).sum(axis=1), relevant.sum(axis=1), ~chosen.any(axis=1))
 
 
-def f1_samples(truth: Any, predicted: Any) -> float:
+def f1_samples(truth: MatrixLike, predicted: ArrayLike) -> float:
     """Return multi-label F1, the mean over examples of 2 |Y & Z| / (|Y| + |Z|); 1 where both are empty.
 
     Examples
@@ -152,7 +153,7 @@ def f1_samples(truth: Any, predicted: Any) -> float:
 # -- over labels ----------------------------------------------------------------------------------
 
 
-def precision_micro(truth: Any, predicted: Any) -> float:
+def precision_micro(truth: MatrixLike, predicted: ArrayLike) -> float:
     """Return TP / (TP + FP) of all labels together; 0 where nothing is predicted.
 
     Examples
@@ -165,7 +166,7 @@ def precision_micro(truth: Any, predicted: Any) -> float:
     return float(_share(both.sum(), chosen.sum()))
 
 
-def recall_micro(truth: Any, predicted: Any) -> float:
+def recall_micro(truth: MatrixLike, predicted: ArrayLike) -> float:
     """Return TP / (TP + FN) of all labels together; 0 where nothing is relevant.
 
     Examples
@@ -178,7 +179,7 @@ def recall_micro(truth: Any, predicted: Any) -> float:
     return float(_share(both.sum(), relevant.sum()))
 
 
-def f1_micro(truth: Any, predicted: Any) -> float:
+def f1_micro(truth: MatrixLike, predicted: ArrayLike) -> float:
     """Return 2 TP / (2 TP + FP + FN) of all labels together; 0 where nothing is relevant or predicted.
 
     Examples
@@ -191,7 +192,7 @@ def f1_micro(truth: Any, predicted: Any) -> float:
     return float(_share(2 * both.sum(), relevant.sum() + chosen.sum()))
 
 
-def precision_macro(truth: Any, predicted: Any) -> float:
+def precision_macro(truth: MatrixLike, predicted: ArrayLike) -> float:
     """Return the mean over labels of TP / (TP + FP); a label that is never predicted counts 0.
 
     Examples
@@ -204,7 +205,7 @@ def precision_macro(truth: Any, predicted: Any) -> float:
     return float(np.mean(_share(both, chosen)))
 
 
-def recall_macro(truth: Any, predicted: Any) -> float:
+def recall_macro(truth: MatrixLike, predicted: ArrayLike) -> float:
     """Return the mean over labels of TP / (TP + FN); a label that no example has counts 0.
 
     Examples
@@ -217,7 +218,7 @@ def recall_macro(truth: Any, predicted: Any) -> float:
     return float(np.mean(_share(both, relevant)))
 
 
-def f1_macro(truth: Any, predicted: Any) -> float:
+def f1_macro(truth: MatrixLike, predicted: ArrayLike) -> float:
     """Return the mean over labels of 2 TP / (2 TP + FP + FN); a label neither present nor predicted counts 0.
 
     Examples
@@ -252,7 +253,7 @@ _DESCRIBED: dict[Callable[..., float], Measure] = {
 SET_MEASURES = tuple(_DESCRIBED.values())
 
 
-def label_set_measures(truth: Any, predicted: Any) -> dict[str, float]:
+def label_set_measures(truth: MatrixLike, predicted: ArrayLike) -> dict[str, float]:
     """Return all measures of predicted label sets.
 
     Examples

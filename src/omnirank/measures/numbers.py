@@ -1,4 +1,4 @@
-"""Measures of predicted numbers, one or several an example; NaN in the truth is unknown and left out."""
+"""Measures of predicted numbers, one or several per example; NaN in the truth is unknown and left out."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from omnirank.core.types import ArrayLike
 from omnirank.core.variances import column_units, divided
 from omnirank.measures.table import larger, mean_defined, smaller
 
@@ -20,7 +21,7 @@ NUMBER_MEASURES = (
 )
 
 
-def rrmse(truth: Any, predicted: Any, variance: Any = None) -> float:
+def rrmse(truth: ArrayLike, predicted: ArrayLike, variance: ArrayLike | None = None) -> float:
     """Return the relative root mean squared error: the mean over targets of sqrt(MSE / variance).
 
     Parameters
@@ -44,7 +45,7 @@ def rrmse(truth: Any, predicted: Any, variance: Any = None) -> float:
     return mean_defined(rrmse_by_target(truth, predicted, variance))
 
 
-def rrmse_by_target(truth: Any, predicted: Any, variance: Any = None) -> np.ndarray:
+def rrmse_by_target(truth: ArrayLike, predicted: ArrayLike, variance: ArrayLike | None = None) -> np.ndarray:
     """Return the relative root mean squared error of every target; NaN where it is undefined.
 
     Parameters
@@ -58,17 +59,17 @@ def rrmse_by_target(truth: Any, predicted: Any, variance: Any = None) -> np.ndar
     >>> rrmse_by_target([[0.0, 5.0], [2.0, 5.0]], [[1.0, 5.0], [1.0, 5.0]]).tolist()
     [1.0, nan]
     """
-    truth, predicted = _columns(truth), _columns(predicted)
+    true, found = _columns(truth), _columns(predicted)
     if variance is None:
-        unit = column_units(truth)
-        truth, predicted = divided(truth, unit), divided(predicted, unit)
-        variance = _variance(truth)
+        unit = column_units(true)
+        true, found = divided(true, unit), divided(found, unit)
+        variance = _variance(true)
     variance = np.atleast_1d(np.asarray(variance, dtype=np.float64))
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(variance > 0, np.sqrt(_mean_squares(truth, predicted) / variance), np.nan)
+        return np.where(variance > 0, np.sqrt(_mean_squares(true, found) / variance), np.nan)
 
 
-def rmse(truth: Any, predicted: Any) -> float:
+def rmse(truth: ArrayLike, predicted: ArrayLike) -> float:
     """Return the mean over targets of the root mean squared error.
 
     Examples
@@ -82,7 +83,7 @@ def rmse(truth: Any, predicted: Any) -> float:
     return mean_defined(np.sqrt(_mean_squares(divided(truth, unit), divided(predicted, unit))) * unit)
 
 
-def mae(truth: Any, predicted: Any) -> float:
+def mae(truth: ArrayLike, predicted: ArrayLike) -> float:
     """Return the mean over targets of the mean absolute error.
 
     Examples
@@ -94,7 +95,7 @@ def mae(truth: Any, predicted: Any) -> float:
     return mean_defined(known_means(np.abs(_columns(truth) - _columns(predicted))))
 
 
-def r2(truth: Any, predicted: Any) -> float:
+def r2(truth: ArrayLike, predicted: ArrayLike) -> float:
     """Return the mean over targets of the coefficient of determination, 1 - MSE / variance of the truth.
 
     Targets that are constant in the truth are left out, where scikit-learn sets 0 or 1; NaN where none is left.
@@ -105,12 +106,12 @@ def r2(truth: Any, predicted: Any) -> float:
     >>> r2([0.0, 2.0], [0.0, 1.0])
     0.5
     """
-    truth, predicted = _columns(truth), _columns(predicted)
-    unit = column_units(truth)
-    truth, predicted = divided(truth, unit), divided(predicted, unit)
-    variance = _variance(truth)
+    true, found = _columns(truth), _columns(predicted)
+    unit = column_units(true)
+    true, found = divided(true, unit), divided(found, unit)
+    variance = _variance(true)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return mean_defined(np.where(variance > 0, 1 - _mean_squares(truth, predicted) / variance, np.nan))
+        return mean_defined(np.where(variance > 0, 1 - _mean_squares(true, found) / variance, np.nan))
 
 
 def number_measures(

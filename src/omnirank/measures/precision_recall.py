@@ -10,10 +10,9 @@ for every whole number TP between the points A and B. The area is that of the tr
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from omnirank.core.types import MatrixLike
 from omnirank.data.containers import checked_sparse
 from omnirank.data.table import is_sparse
 
@@ -55,7 +54,7 @@ def auprc(truth: np.ndarray, scores: np.ndarray) -> float:
     return area_from_counts(positives[::-1], np.bincount(group, minlength=n)[::-1])
 
 
-def pooled_auprc(truth: Any, scores: np.ndarray, only_present: bool = False) -> float:
+def pooled_auprc(truth: MatrixLike, scores: np.ndarray, only_present: bool = False) -> float:
     """Return the area under the average precision-recall curve: all (example, label) pairs as one problem.
 
     Parameters
@@ -66,6 +65,11 @@ def pooled_auprc(truth: Any, scores: np.ndarray, only_present: bool = False) -> 
         Predicted label frequencies.
     only_present : bool
         Leave out labels that no example has, as studies of hierarchical classification do.
+
+    References
+    ----------
+    Vens, Struyf, Schietgat, Dzeroski, Blockeel: Decision trees for hierarchical multi-label classification. Machine
+    Learning 73, 2008.
 
     Examples
     --------

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+
+from omnirank.core.types import ArrayLike
 
 __all__ = ["Measure", "larger", "mean_defined", "smaller"]
 
@@ -48,7 +49,7 @@ def smaller(name: str, title: str, definition: str) -> Measure:
     return Measure(name, title, definition, False)
 
 
-def mean_defined(values: Any) -> float:
+def mean_defined(values: ArrayLike) -> float:
     """Return the mean of the values that are defined; NaN where none is.
 
     Examples

@@ -10,7 +10,7 @@ from omnirank.neighbors.mixed_distances import Cells
 
 __all__ = ["WordCells", "fit_words"]
 
-# Numbers from 0 to 1 are so many units, half of them below zero; more columns than that overflow the sums.
+# The range from 0 to 1 has this many units, half of them below zero; with more columns than this the sums overflow.
 _UNITS = 32766
 _MOST_FEATURES = 60_000
 

@@ -11,11 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.given import check_number
+from omnirank.core.types import ArrayLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import any_table, features_like, read_input
+from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
+from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.neighbors.weighted_knn import ranking_weights, warn_of_many_neighbors, weighted_neighbors
 from omnirank.tasks.classification import decode_levels
 from omnirank.tasks.scoring import share_right, true_target
@@ -53,7 +56,7 @@ class MLkNN(BaseEstimator):
     task_ : str
         "multi-label" or "hierarchical-multi-label".
     n_neighbors_ : int
-        Number of neighbours; fewer than asked for, with a warning, where there are not so many other examples.
+        Number of neighbours; fewer than asked for, with a warning, where there are fewer other examples.
     classes_ : ndarray or list of ndarray
         The classes; for label sets 0 and 1 for each label.
     target_names_ : tuple of str
@@ -84,9 +87,9 @@ class MLkNN(BaseEstimator):
         self,
         n_neighbors: int = 10,
         smoothing: float = 1.0,
-        feature_weights: Any = None,
+        feature_weights: ArrayLike | None = None,
         threshold: float = 0.5,
-        hierarchy: Any = None,
+        hierarchy: Hierarchy | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -96,7 +99,7 @@ class MLkNN(BaseEstimator):
         self.hierarchy = hierarchy
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> MLkNN:
+    def fit(self, X: FeaturesLike, y: TargetLike | None = None) -> MLkNN:
         """Count the labels of the neighbours of all training examples.
 
         Parameters
@@ -128,7 +131,7 @@ class MLkNN(BaseEstimator):
             given = np.ones(dataset.n_features) if self.feature_weights is None else self.feature_weights
             weights = np.asarray(given, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
-            raise ParameterError(f"feature_weights={self.feature_weights!r}: give one number a feature") from None
+            raise ParameterError(f"feature_weights={self.feature_weights!r}: give one number per feature") from None
         if weights.shape != (dataset.n_features,):
             raise DataError(f"feature_weights has shape {weights.shape}, there are {dataset.n_features} features")
         self.task_ = dataset.task
@@ -144,21 +147,21 @@ class MLkNN(BaseEstimator):
         self._near = other_neighbors(self._features, self._weights, self.n_neighbors_, self.n_jobs)
         return self
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: FeaturesLike) -> np.ndarray:
         """Return the probability of every label: an array of shape (n, L)."""
         check_is_fitted(self)
         table = features_like(self, X, self._features)
         ids = weighted_neighbors(self._features, table, self._weights, self.n_neighbors_, self.n_jobs)
         return ml_knn_probabilities(self._labels, self._near, ids, self.smoothing)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: FeaturesLike) -> np.ndarray:
         """Return the label sets as 0/1; the likeliest class where classes were given."""
         found = self.predict_proba(X)
         if self._classes is not None:
             return self._classes[np.argmax(found, axis=1)]
         return (found >= self.threshold).astype(np.int8)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the share of labelled examples whose whole label set, or class, is predicted right.
 
         Unlabelled examples do not count; of partly labelled ones what is known does.

@@ -12,7 +12,7 @@ from omnirank.neighbors.mixed_distances import Cells
 
 __all__ = ["NeighborSearch"]
 
-# Candidates beyond k that the search in low precision keeps, so that its rounding is seldom felt: few, where those do.
+# Candidates beyond k that the search in low precision keeps, so that its rounding seldom matters: as few as suffice.
 _SPARE = (4, 8)
 # Rows tried first; when more than this share of them is uncertain, all are sought in double precision.
 _TRIED = 16
@@ -123,7 +123,7 @@ class NeighborSearch:
 
         cells, n_rows = self.cells, len(rows)
         doubtful = precision != np.float64 and not self._exact
-        # one place more than a group has examples is never taken, which tells that none is left out
+        # one place more than a group has examples is never taken, which shows that none is left out
         n_kept = min(k + (self._spare if doubtful else 0), 1 + max(len(group) for group in self._members))
         candidates, rough, error = self._candidates(precision, rows, n_kept)
         found = np.empty((n_rows, self.n_groups, k), np.int32)
@@ -149,7 +149,7 @@ class NeighborSearch:
         n_columns = sought.cells.shape[1]
         bounds = (0, cells.n_numeric, cells.n_features, n_columns)
         search(sought, blocks, bounds, candidates, rough)
-        # sums of at most so many terms, each rounded, stay below the distance and the sums of both rows' terms,
+        # sums of at most this many terms, each rounded, stay below the distance and the sums of both rows' terms,
         # which lie between -1 and 1
         n_sums = min(n_columns, CHUNK) + n_columns // CHUNK + 6
         return candidates, rough, np.array([(2 * n_sums + 1) * n_columns, n_sums]) * 2.0**-24

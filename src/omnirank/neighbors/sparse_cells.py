@@ -29,11 +29,11 @@ class SparseCells:
         The cells: numbers scaled to [0, 1], codes of levels, NaN where missing. Features without distances (no known
         value, fewer than two levels) store nothing.
     absent : ndarray
-        Value of a cell that is not stored, one a feature.
+        Value of a cell that is not stored, one per feature.
     is_nominal : ndarray of bool
-        One a feature.
+        One per feature.
     both_missing : ndarray
-        Distance of two missing cells, one a feature.
+        Distance of two missing cells, one per feature.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class SparseCells:
         return np.bincount(owner, self._far(self.rows.data, self.rows.indices), self.n_rows)
 
     def distances(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Return d_i of pairs of rows: one row a pair, one column a feature."""
+        """Return d_i of pairs of rows: one row per pair, one column per feature."""
         from omnirank.neighbors.kernels.sparse_search import fill_distances
 
         found = np.zeros((len(first), self.n_features))

@@ -37,7 +37,7 @@ def ranking_weights(importances: np.ndarray) -> np.ndarray:
 
 
 def warn_of_many_neighbors(k: int, n_candidates: int, kind: str = "labelled ", stacklevel: int = 3) -> None:
-    """Warn where all examples that may be neighbours are: then the features decide nothing.
+    """Warn if all examples that may be neighbours are neighbours: then the features decide nothing.
 
     Parameters
     ----------
@@ -89,7 +89,12 @@ def weighted_neighbors(train: Table, test: Table, weights: np.ndarray, k: int, n
     precision; where they are too many, products in double precision come in between. Distances that agree in their
     leading 36 bits are ties. So the result depends neither on the order of summation nor on the number of workers.
 
-    Sparse features stay sparse where few cells are stored, none of them is missing, and levels are two at most.
+    Sparse features stay sparse where few cells are stored, none of them is missing, and there are at most two levels.
+
+    References
+    ----------
+    Petkovic, Kocev, Dzeroski: Feature ranking for multi-target regression. Machine Learning 109, 2020. Eq. (11), whose
+    square root leaves the order of the neighbours as it is.
 
     Examples
     --------
@@ -138,7 +143,7 @@ def _search(
 
 @dataclass(frozen=True, eq=False)
 class _Nearest:
-    """Finds the k nearest of some test examples, and tells for which of them that is certain."""
+    """Finds the k nearest of some test examples, and reports for which of them the result is certain."""
 
     examples: Any
     pairs: Any
@@ -158,7 +163,7 @@ class _Nearest:
 
 
 def neighbor_means(values: Any, ids: np.ndarray, default: np.ndarray | None = None) -> np.ndarray:
-    """Return the means of the known values of neighbours: one row a list of neighbours.
+    """Return the means of the known values of neighbours: one row per list of neighbours.
 
     Parameters
     ----------

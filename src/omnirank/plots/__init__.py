@@ -1,4 +1,4 @@
-"""Figures; matplotlib is imported only when one is drawn."""
+"""Pictures; matplotlib is imported only when one is drawn."""
 
 from omnirank.plots.critical_difference import plot_critical_difference
 from omnirank.plots.curves import plot_curves

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from omnirank.core.plurals import counted
 from omnirank.plots.ranking import new_axes
 
 if TYPE_CHECKING:
@@ -87,7 +88,9 @@ def plot_critical_difference(comparison: Comparison, ax: Axes | None = None, *, 
 
 def _title(comparison: Comparison) -> str:
     test = "Wilcoxon" if len(comparison.average_ranks) == 2 else "Friedman"
-    return f"average ranks on {comparison.friedman.n_datasets} data sets, {test} p = {comparison.p_value:.2g}"
+    return (
+        f"average ranks on {counted(comparison.friedman.n_datasets, 'data set')}, {test} p = {comparison.p_value:.2g}"
+    )
 
 
 def _has_distance(comparison: Comparison) -> bool:

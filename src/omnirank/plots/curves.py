@@ -1,4 +1,4 @@
-"""Figures of performance curves."""
+"""Pictures of performance curves."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def plot_curves(
     curves : Curve or sequence of Curve
         All of the same measure, over the same kind of positions.
     labels : sequence of str, optional
-        One a curve; by default their names.
+        One per curve; by default their names.
     ax : Axes, optional
         Where to draw; by default a new figure.
     equidistant : bool, optional

@@ -1,4 +1,4 @@
-"""Figures of rankings: bars of the best features, curves of agreement between rankings."""
+"""Pictures of rankings: bars of the best features, curves of agreement between rankings."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from omnirank.core.comparison import RankingComparison
 from omnirank.core.errors import ParameterError
+from omnirank.core.plurals import counted
 from omnirank.core.ranking import Ranking
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def plot_fuji(
     comparisons : RankingComparison or sequence of them
         What `omnirank.core.comparison.compare` returned.
     labels : sequence of str, optional
-        One label a comparison; the area under the curve is added to it.
+        One label per comparison; the area under the curve is added to it.
     ax : Axes, optional
         Where to draw; by default a new figure.
 
@@ -152,7 +153,7 @@ def new_axes(width: float, height: float) -> Axes:
 def _title(ranking: Ranking, n_shown: int) -> str:
     count = "all" if n_shown == len(ranking) else f"top {n_shown} of"
     task = f" for {ranking.task}" if ranking.task else ""
-    return f"{ranking.method}{task}: {count} {len(ranking)} features"
+    return f"{ranking.method}{task}: {count} {counted(len(ranking), 'feature')}"
 
 
 def _shortened(name: str) -> str:

@@ -1,7 +1,7 @@
 """How much of each target variable's impurity each feature explains alone, from a few matrix products.
 
 Variables become columns with 0 in place of missing values: one column for a number or a binary variable, one
-0/1 column a level otherwise. With feature columns A, target columns T, example weights b and masks of known
+0/1 column per level otherwise. With feature columns A, target columns T, example weights b and masks of known
 values M, every mean, variance and covariance over the examples known in both comes from A'bT, A'bM_T,
 (A^2)'bM_T, M_A'bT, M_A'b(T^2) and M_A'bM_T. Missing cells cost products, no loops, and sparse stays sparse.
 """
@@ -21,7 +21,7 @@ from omnirank.tasks.columns import PrototypeColumns, clustering_columns
 
 __all__ = ["Columns", "explained_shares", "feature_blocks", "target_blocks"]
 
-# Columns a block: products of blocks stay in a few megabytes.
+# Columns per block: products of blocks stay within a few megabytes.
 _WIDTH = 256
 # A sparse column is centred, and so made dense, where more than this share of its cells is stored. Below it
 # the variance is at least 1 - share times the mean square, so that nothing is lost without centring.
@@ -117,7 +117,7 @@ def explained_shares(features: Columns, target: Columns, weights: np.ndarray) ->
 
 @dataclass(frozen=True, eq=False)
 class _Sums:
-    """Weighted sums over the examples known in both, one column a target column."""
+    """Weighted sums over the examples known in both, one column per target column."""
 
     cross: np.ndarray  # (C_features, C_target) of products
     first: np.ndarray  # (C_features, C_target) of feature values
@@ -236,7 +236,7 @@ def _sparse_parts(matrix: Any) -> tuple[Any, Any]:
 
 
 def _levels_block(table: Table, part: np.ndarray) -> Columns:
-    """One 0/1 column a level."""
+    """One 0/1 column per level."""
     sizes = np.array([len(table.levels[i] or ()) for i in part])
     first = np.cumsum(sizes) - sizes
     rows, columns = [], []

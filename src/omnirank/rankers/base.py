@@ -17,12 +17,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.log import logger
 from omnirank.core.ranking import Ranking
+from omnirank.core.types import ArrayLike
 from omnirank.data.containers import checked_sparse
 from omnirank.data.convert import is_frame
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import any_table, check_sample_weight, read_features, read_input
 from omnirank.data.table import is_sparse
 from omnirank.data.task_registry import TASKS
+from omnirank.data.types import FeaturesLike, TargetLike
 
 __all__ = ["BaseRanker"]
 
@@ -91,7 +93,7 @@ class BaseRanker(SelectorMixin, BaseEstimator):
     def _rank(self, dataset: Dataset) -> Ranking | Mapping[str, Ranking]:
         """Return the ranking, or several by name of the score; the first of them is ``ranking_``."""
 
-    def fit(self: Self, X: Any, y: Any = None) -> Self:
+    def fit(self: Self, X: FeaturesLike, y: TargetLike | None = None) -> Self:
         """Rank the features.
 
         Parameters
@@ -109,7 +111,7 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         """
         return self._fit(X, y)
 
-    def _fit(self: Self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def _fit(self: Self, X: FeaturesLike, y: TargetLike | None, sample_weight: ArrayLike | None = None) -> Self:
         dataset = read_input(self, X, y, task=self.task, hierarchy=self.hierarchy)
         self._check_supported(dataset)
         self._n_selected(dataset.n_features)
@@ -129,7 +131,7 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         self.feature_importances_ = self.ranking_.scores.copy()
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: FeaturesLike) -> Any:
         """Keep the top features.
 
         Parameters
@@ -298,7 +300,7 @@ def _set_output_kind(estimator: Any) -> str:
 _transform_table = BaseRanker.transform
 
 
-def _transform(self: BaseRanker, X: Any) -> Any:
+def _transform(self: BaseRanker, X: FeaturesLike) -> Any:
     if not isinstance(X, Dataset):
         return _transform_table(self, X)
     check_is_fitted(self)
@@ -306,7 +308,7 @@ def _transform(self: BaseRanker, X: Any) -> Any:
     return X.select_features(self.get_support(indices=True))
 
 
-def _fit_transform(self: BaseRanker, X: Any, y: Any = None, **fit_params: Any) -> Any:
+def _fit_transform(self: BaseRanker, X: FeaturesLike, y: TargetLike | None = None, **fit_params: Any) -> Any:
     """Rank the features and keep the top ones: ``fit`` and ``transform`` at once."""
     return self.fit(X, y, **fit_params).transform(X)
 

@@ -1,4 +1,4 @@
-"""Rankings that know nothing: what every method must beat."""
+"""Rankings that do not look at the data: what every method must beat."""
 
 from __future__ import annotations
 

@@ -17,8 +17,11 @@ from omnirank.core.log import logger
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import SeedRanges, root_entropy
 from omnirank.core.target_scores import TargetScores
+from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import data_fingerprint
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.convergence import MOST_TREES, grown_sums
 from omnirank.ensembles.feature_weights import check_feature_weights, resolve_feature_weights
 from omnirank.ensembles.plan import GrowingPlan, GrowingRules, make_plan
@@ -70,14 +73,14 @@ class EnsembleRanker(BaseRanker):
     max_depth : int or None
         Greatest depth of a leaf; None: no limit.
     supervision : "auto", "cv" or float
-        Level of supervision w in [0, 1]: 1 uses the labelled examples only, 0 the features only. "auto": 1 where all
-        examples are labelled, 0 without a target; otherwise what the labelled examples speak for. It is 0 where an
-        unsupervised ranking serves neighbours clearly better than supervised ones that have not seen the labels of the
-        examples judged, by Genie3 and by Symbolic scores. Else small forests of several levels are compared by the
-        out-of-bag loss: where unlabelled examples clearly help, each supervised tree is paired with one of the best
-        level and their scores are averaged (Genie3 and Symbolic as shares of the tree's sum); else it is 1. "cv": the
-        level of 0, 0.1, ..., 1 with the smallest error in 4-fold cross-validation of the labelled examples, for all
-        trees; slow.
+        Level of supervision w in [0, 1]: 1 uses the labelled examples only, 0 the features only. "auto": 1 if all
+        examples are labelled, 0 without a target; otherwise the labelled examples decide. The level is 0 if neighbours
+        found by an unsupervised ranking predict them clearly better than neighbours found by supervised rankings that
+        have not seen their labels, by both Genie3 and Symbolic scores. Otherwise small forests of several levels are
+        compared by their out-of-bag loss. If unlabelled examples clearly help, each supervised tree is paired with one
+        of the best level and their scores are averaged (Genie3 and Symbolic as shares of the tree's sum); if not, the
+        level is 1. "cv": the level of 0, 0.1, ..., 1 with the smallest error in 4-fold cross-validation of the labelled
+        examples, for all trees; slow.
     feature_weights : None, "auto", Ranking or array-like
         How much each feature counts in the features' part of the impurity, relative to the largest. "auto": its
         permutation score in a supervised random forest on the labelled examples.
@@ -111,8 +114,8 @@ class EnsembleRanker(BaseRanker):
         Number of the first tree. Tree i has its own random stream, so that rankings of trees 0 to 49 and 50 to 99,
         grown on two machines with the same seed, merge into that of 100 trees.
     warm_start : bool
-        Whether ``fit`` keeps the trees of the fit before, on the same data with the same parameters, and adds
-        those that are lacking to ``n_trees``.
+        Whether ``fit`` keeps the trees of the previous fit, on the same data with the same parameters, and adds trees
+        until there are ``n_trees``.
     task, hierarchy, n_features_to_select, random_state, n_jobs
         As in every ranker. The same seed gives the same bits for any number of workers, and the first trees of a
         larger ensemble are those of a smaller one. (Where ``supervision="auto"`` compares levels, from 48 trees on:
@@ -138,7 +141,8 @@ class EnsembleRanker(BaseRanker):
     References
     ----------
     Petkovic, Kocev, Dzeroski: Feature ranking for multi-target regression. Machine Learning 109, 2020. Petkovic,
-    Dzeroski, Kocev: Feature ranking for semi-supervised learning. Machine Learning 112, 2023.
+    Dzeroski, Kocev: Feature ranking for semi-supervised learning. Machine Learning 112, 2023. Eq. (1) (impurity), (2)
+    (Symbolic), (3) (Genie3) and (4) (permutation).
 
     Examples
     --------
@@ -164,7 +168,7 @@ class EnsembleRanker(BaseRanker):
         min_samples_leaf: float = 2,
         max_depth: int | None = None,
         supervision: Any = "auto",
-        feature_weights: Any = None,
+        feature_weights: Ranking | ArrayLike | None = None,
         min_labelled_leaf: float = 0,
         symbolic_weight: float | None = None,
         normalize_targets: bool = True,
@@ -177,9 +181,9 @@ class EnsembleRanker(BaseRanker):
         first_tree: int = 0,
         warm_start: bool = False,
         task: str = "auto",
-        hierarchy: Any = None,
+        hierarchy: Hierarchy | None = None,
         n_features_to_select: Any = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
         super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
@@ -204,7 +208,9 @@ class EnsembleRanker(BaseRanker):
         self.first_tree = first_tree
         self.warm_start = warm_start
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> EnsembleRanker:
+    def fit(
+        self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> EnsembleRanker:
         """Grow the ensemble and rank the features.
 
         Parameters
@@ -280,7 +286,7 @@ class EnsembleRanker(BaseRanker):
     def _levels(
         self, dataset: Dataset, sample_weight: np.ndarray | None, entropy: int
     ) -> tuple[Supervision, np.ndarray | None]:
-        """The level of supervision and the weights of the features: those of the fit before where this continues it."""
+        """The level of supervision and the weights of the features; those of the previous fit if this continues it."""
         if self._continues:
             return self._chosen
         rules, weights = GrowingRules.of(self), None
@@ -331,14 +337,14 @@ class EnsembleRanker(BaseRanker):
     def _sizes(self) -> frozenset[int]:
         return frozenset(int(size) for size in self.checkpoints or ())
 
-    # -- continuing the fit before ----------------------------------------------------------------------
+    # -- continuing the previous fit --------------------------------------------------------------------
 
     @property
     def _continues(self) -> bool:
         return bool(self.warm_start) and hasattr(self, "_sums")
 
     def _entropy_before(self, fingerprint: str) -> int:
-        """Root of the random streams of the fit before, which this one continues."""
+        """Root of the random streams of the previous fit, which this one continues."""
         before = self.ranking_
         if before.fingerprint != fingerprint:
             raise DataError("warm_start=True, but the data are not those of the fit before")
@@ -357,7 +363,7 @@ class EnsembleRanker(BaseRanker):
     def _tree_parameters(self) -> dict[str, Any]:
         recorded = self._recorded_parameters()
         given = self.feature_weights
-        if given is not None and not isinstance(given, str):  # a file holds no array: what tells it from others
+        if given is not None and not isinstance(given, str):  # a file holds no array, but what identifies it
             numbers = given.scores if isinstance(given, Ranking) else np.asarray(given, dtype=np.float64)
             recorded["feature_weights"] = hashlib.blake2b(numbers.tobytes(), digest_size=8).hexdigest()
         return {name: value for name, value in recorded.items() if name not in _NOT_OF_A_TREE}

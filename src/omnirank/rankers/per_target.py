@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import has_fit_parameter
 
 from omnirank.core.errors import DataError, ParameterError
@@ -14,9 +14,12 @@ from omnirank.core.log import logger
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy
 from omnirank.core.target_scores import TargetScores
+from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.dataset import Dataset
+from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TaskNames, task_named
+from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.rankers.base import BaseRanker
 
 __all__ = ["PerTargetRanker"]
@@ -29,8 +32,8 @@ class PerTargetRanker(BaseRanker):
 
     This turns any ranking for one target into one for several: the "single-target" version of a ranking for
     multi-target regression, and binary relevance for label sets, where each label is a class of its own (0 or 1).
-    Scores are averaged as they are. It costs one run of the ranker a target, and sees no dependencies between
-    targets; it is what rankings of all targets at once are compared with.
+    Scores are averaged without scaling. This takes one run of the ranker per target and sees no dependencies between
+    targets; rankings of all targets at once are compared with it.
 
     Parameters
     ----------
@@ -65,19 +68,21 @@ class PerTargetRanker(BaseRanker):
 
     def __init__(
         self,
-        ranker: Any = None,
+        ranker: BaseEstimator | None = None,
         target_weights: Sequence[float] | Mapping[str, float] | None = None,
         task: str = "auto",
-        hierarchy: Any = None,
+        hierarchy: Hierarchy | None = None,
         n_features_to_select: Any = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
         super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
         self.ranker = ranker
         self.target_weights = target_weights
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PerTargetRanker:
+    def fit(
+        self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> PerTargetRanker:
         """Rank the features for each target.
 
         Parameters
@@ -141,7 +146,7 @@ class PerTargetRanker(BaseRanker):
         try:
             weights = np.asarray(given, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
-            raise ParameterError(f"target_weights={given!r}: give one number a target") from None
+            raise ParameterError(f"target_weights={given!r}: give one number per target") from None
         if weights.shape != (len(names),):
             raise ParameterError(f"target_weights has shape {weights.shape} for {len(names)} targets")
         if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):

@@ -15,7 +15,9 @@ from omnirank.core.log import logger
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import SeedRanges, root_entropy, stream
 from omnirank.core.target_scores import TargetScores
+from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
+from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TASKS, TaskNames
 from omnirank.neighbors.approximate import ApproximateNeighbors
 from omnirank.neighbors.cached_search import StoredNeighbors
@@ -72,8 +74,8 @@ class ReliefRanker(BaseRanker):
         to the k nearest misses of each other class, weighted by the classes' shares, minus that to the k nearest
         hits; it uses labelled examples only.
     n_neighbors : int, sequence of int, "auto" or None
-        Number of neighbours k; None: 15, with some examples unlabelled 20, without a target 30. At most as many as
-        there are other examples are used. Several numbers give a ranking each, in ``checkpoints_``, from one pass;
+        Number of neighbours k. None: 15; 20 if some examples are unlabelled; 30 without a target. If there are fewer
+        other examples, all of them are used. Several numbers give one ranking each, in ``checkpoints_``, from one pass;
         ``ranking_`` is that of the largest. "auto": 15, 20 or 30, chosen as below.
     n_iterations : float, int or sequence of these
         Number of examples whose neighbours are looked at: a share in (0, 1] or a count, drawn without replacement.
@@ -98,8 +100,8 @@ class ReliefRanker(BaseRanker):
     hierarchy_weight : float
         w0 of the label weights w(l) = w0 * mean(w(parents)).
     first_iteration : int
-        How many of the examples drawn are passed over: rankings of the iterations 0 to 499 and 500 to 999, made on
-        two machines with the same seed, merge into that of 1000.
+        How many of the drawn examples are skipped: rankings of the iterations 0 to 499 and 500 to 999, made on two
+        machines with the same seed, merge into that of 1000.
     task, hierarchy, n_features_to_select, random_state, n_jobs
         As in every ranker. The seed matters only where not all examples are looked at.
 
@@ -121,7 +123,11 @@ class ReliefRanker(BaseRanker):
     References
     ----------
     Robnik-Sikonja, Kononenko: Theoretical and empirical analysis of ReliefF and RReliefF. Machine Learning 53, 2003.
-    Petkovic, Kocev, Dzeroski: Feature ranking for multi-target regression. Machine Learning 109, 2020.
+    Petkovic, Kocev, Dzeroski: Feature ranking for multi-target regression. Machine Learning 109, 2020. Eqs. (4) to (7),
+    Algorithm 3. With unlabelled examples: Petkovic, Dzeroski, Kocev: Feature ranking for semi-supervised learning.
+    Machine Learning 112, 2023. Sec. 5.2, Algorithm 3. Without a target: Petkovic, Kocev, Skrlj, Dzeroski: Ensemble- and
+    distance-based feature ranking for unsupervised learning. International Journal of Intelligent Systems 36, 2021.
+    Eqs. (3) and (4).
 
     Examples
     --------
@@ -151,9 +157,9 @@ class ReliefRanker(BaseRanker):
         hierarchy_weight: float = 0.75,
         first_iteration: int = 0,
         task: str = "auto",
-        hierarchy: Any = None,
+        hierarchy: Hierarchy | None = None,
         n_features_to_select: Any = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
         super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
@@ -318,7 +324,7 @@ class ReliefRanker(BaseRanker):
         recorded = super()._recorded_parameters()
         if hasattr(self, "influence_"):  # not yet in a ranker that others are made from, such as that for one target
             recorded["influence"] = [float(w) for w in self.influence_]
-        # which iterations they were is told by the seeds
+        # the seeds record which iterations they were
         return {name: value for name, value in recorded.items() if name != "first_iteration"}
 
     # -- what was asked for -----------------------------------------------------------------------------

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from omnirank.core.parallel import run_parallel
 from omnirank.core.ranking import Ranking
+from omnirank.core.types import ArrayLike
 from omnirank.data.dataset import Dataset
+from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.rankers._explained_variance import Block, explained_shares, feature_blocks, target_blocks
 from omnirank.rankers.base import BaseRanker
 from omnirank.tasks import get_task
@@ -27,9 +28,9 @@ class UnivariateRanker(BaseRanker):
     .. math:: \sum_v \frac{\alpha_v}{\sum_u \alpha_u} \frac{K_{xv}}{K_v}
               \frac{\sum_{c \in v} \mathrm{Cov}(x, z_c)^2 / \mathrm{Var}(x)}{\sum_{c \in v} \mathrm{Var}(z_c)}
 
-    with one 0/1 column c a class of a nominal target (the denominator is its Gini index). Means are over the
+    with one 0/1 column c per class of a nominal target (the denominator is its Gini index). Means are over the
     examples in which both x and v are known; :math:`K_{xv}` is the weight of these, :math:`K_v` that of the
-    examples with v known: what is missing explains nothing, so that a feature known for a few examples only
+    examples with v known. Missing values explain nothing, so that a feature known for a few examples only
     does not win by chance. Without a target the other features take its place. Scores lie in [0, 1];
     unlabelled examples are not used, constant features get 0.
 
@@ -60,7 +61,9 @@ class UnivariateRanker(BaseRanker):
 
     supported_supervision = ("supervised", "unsupervised")
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> UnivariateRanker:
+    def fit(
+        self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> UnivariateRanker:
         """Rank the features.
 
         Parameters

@@ -26,8 +26,8 @@ def cross_validated_losses(
 ) -> dict[Any, float]:
     """Return the loss of each candidate: mean over folds of labelled examples, weighted by their sizes.
 
-    A fold's examples are predicted by their 20 nearest labelled examples of the other folds, in the distance that the
-    candidate's ranking weighs; the ranking is made from these and all unlabelled examples.
+    A fold's examples are predicted by their 20 nearest labelled examples of the other folds, in a distance that weighs
+    features by the candidate's ranking; the ranking is made from these and all unlabelled examples.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def cross_validated_losses(
     rankings : callable
         From the training part to the importances of each candidate.
     rng : Generator
-        Deals the folds.
+        Draws the folds.
     n_jobs : int or None
         Number of workers.
     """
@@ -56,7 +56,7 @@ def cross_validated_losses(
 
 
 def labelled_folds(dataset: Dataset, rng: np.random.Generator) -> list[np.ndarray]:
-    """Deal the labelled examples into four folds, classes evenly.
+    """Divide the labelled examples into four folds, classes evenly.
 
     Examples
     --------

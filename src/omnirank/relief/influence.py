@@ -30,10 +30,14 @@ def nearest_labelled(cells: Cells | SparseCells, labelled: np.ndarray, n_jobs: i
 
 
 def influences(far: np.ndarray, labelled: np.ndarray, w0: float, w1: float) -> np.ndarray:
-    """Return the influence of each example: 1 where it is labelled, else smaller the farther it is from labelled ones.
+    """Return the influence of each example: 1 if it is labelled, otherwise the smaller the farther from labelled ones.
 
     The influence of unlabelled examples is linear in the distance: w1 for the nearest of them, w0 for the farthest,
     (w0 + w1) / 2 where all have the same distance.
+
+    References
+    ----------
+    Petkovic, Dzeroski, Kocev: Feature ranking for semi-supervised learning. Machine Learning 112, 2023. Sec. 5.2.
 
     Examples
     --------

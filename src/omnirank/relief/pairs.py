@@ -15,7 +15,7 @@ __all__ = ["ClassPairs", "DistancePairs", "PairBlock", "PairRule"]
 
 
 class PairBlock(NamedTuple):
-    """Pairs (rows[j], ids[j, q]) with their weights w and w d_Y; pairs of weight 0 are none.
+    """Pairs (rows[j], ids[j, q]) with their weights w and w d_Y; pairs of weight 0 do not count.
 
     fixed: (P_T, s) of the block where they are not the sums of the products and weights.
     """
@@ -43,8 +43,8 @@ class PairRule(Protocol):
 class DistancePairs:
     r"""Pairs of RReliefF: an example and one of its k nearest neighbours.
 
-    The weight is :math:`f_r f_q \exp(-(\sigma q)^2)` with the influences f and the neighbour's place q; the
-    distance is that of the targets, where no target is known in both that of the features.
+    The weight is :math:`f_r f_q \exp(-(\sigma q)^2)` with the influences f and the neighbour's place q. The
+    distance is that of the targets; where no target is known in both, it is that of the features.
 
     Parameters
     ----------
@@ -56,6 +56,12 @@ class DistancePairs:
         Influence of each example; None is 1.
     sigma : float
         How fast neighbours lose weight.
+
+    References
+    ----------
+    Petkovic, Kocev, Dzeroski: Feature ranking for multi-target regression. Machine Learning 109, 2020. Sec. 2.2.1
+    (weights by place). Petkovic, Dzeroski, Kocev: Feature ranking for semi-supervised learning. Machine Learning 112,
+    2023. Sec. 5.2 (influences).
     """
 
     cumulative = True
@@ -103,11 +109,15 @@ class ClassPairs:
     Parameters
     ----------
     search : NeighborSearch
-        Search with one group a class.
+        Search with one group per class.
     classes : ndarray of int
         Class of each example.
     sigma : float
         How fast neighbours lose weight.
+
+    References
+    ----------
+    Robnik-Sikonja, Kononenko: Theoretical and empirical analysis of ReliefF and RReliefF. Machine Learning 53, 2003.
     """
 
     cumulative = False

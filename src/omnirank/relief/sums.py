@@ -95,7 +95,7 @@ def _finished(rule: PairRule, grown: _Growing) -> Sums:
 
 
 def _parts(order: np.ndarray, ms: Sequence[int], most: int) -> tuple[list[np.ndarray], list[int]]:
-    """About at most so many blocks of rows, and how many of them each number of iterations takes.
+    """Blocks of rows, about as many as allowed at most, and how many of them each number of iterations takes.
 
     Examples between two numbers of iterations are visited in the order of the data: the sums over all examples then
     do not depend on the seed in any bit.

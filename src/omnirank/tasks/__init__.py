@@ -1,4 +1,4 @@
-"""One small module a task: all that depends on what the target is, from its columns to its measures."""
+"""One small module per task: all that depends on what the target is, from its columns to its measures."""
 
 from __future__ import annotations
 

@@ -24,11 +24,11 @@ class Task(TaskTarget, ABC):
     Attributes
     ----------
     measures : tuple of Measure
-        What `measure` returns; by the first of them rankings and predictors are judged unless told otherwise.
+        What `measure` returns; the first of them judges rankings and predictors unless another one is chosen.
     default_neighbors : int
-        How many neighbours judge a ranking, as in the studies from which the protocols come.
+        Number of neighbours that judge a ranking, as in the studies from which the protocols come.
     default_pruning : str or None
-        What ``pruning="auto"`` of a single tree is: "m5"; "plain", by the errors of labels as they are; None.
+        What ``pruning="auto"`` of a single tree is: "m5"; "plain", by the errors of unscaled labels; or None.
     distances : tuple of str
         Target distances that Relief may use; the first is the default.
     """
@@ -40,7 +40,7 @@ class Task(TaskTarget, ABC):
 
     @property
     def default_measure(self) -> str:
-        """Name of the measure by which rankings and predictors are judged unless told otherwise."""
+        """Name of the measure that judges rankings and predictors unless another one is chosen."""
         return self.measures[0].name
 
     def columns(self, target: Target, hierarchy: Hierarchy | None = None, w0: float = 0.75) -> PrototypeColumns:
@@ -66,7 +66,10 @@ class Task(TaskTarget, ABC):
         """
 
     def loss(self, truth: PrototypeColumns, means: np.ndarray, columns: PrototypeColumns) -> float:
-        """Return by how much neighbours fail (0 = perfect), when they choose parameters of a ranking; as `error`."""
+        """Return the loss of neighbours' predictions (0 = perfect), by which parameters of a ranking are chosen.
+
+        Parameters as in `error`.
+        """
         return self.error(truth, means, columns)
 
     @abstractmethod

@@ -17,7 +17,7 @@ __all__ = ["Classification", "MultiTargetClassification"]
 
 
 class MultiTargetClassification(Task):
-    """Several classes an example; impurity, error and distance are means over the targets.
+    """Several classes per example; impurity, error and distance are means over the targets.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class MultiTargetClassification(Task):
 
 
 class Classification(MultiTargetClassification):
-    """One class an example; the impurity is the Gini index, the prototype the class frequencies.
+    """One class per example; the impurity is the Gini index, the prototype the class frequencies.
 
     Error: share of misclassified examples. Distance: 1[y != y'].
 

@@ -1,6 +1,6 @@
 """Targets as columns: what a leaf averages (prototypes) and what a split separates (clustering).
 
-A numeric variable and a label are one column, a nominal variable is one 0/1 column a level. The Gini index of
+A numeric variable and a label are one column, a nominal variable is one 0/1 column per level. The Gini index of
 a nominal variable equals the summed variance of these columns, so every impurity is a weighted sum of
 variances:
 
@@ -8,6 +8,11 @@ variances:
 
 where v is the column's variable, alpha_v its weight, I_v its impurity (variance or Gini index) on the
 training set, and A the sum of the weights of all variables that are not constant.
+
+References
+----------
+Petkovic, Dzeroski, Kocev: Feature ranking for semi-supervised learning. Machine Learning 112, 2023. Eq. (1), of which
+this is the part of the targets or that of the features.
 """
 
 from __future__ import annotations
@@ -41,7 +46,7 @@ class PrototypeColumns:
     Attributes
     ----------
     matrix : ndarray (n, P) with NaN = unknown, or csr_array (label sets; absent = 0, stored NaN = unknown)
-        One column a number, label or level.
+        One column per number, label or level.
     labelled : ndarray of bool
         Examples with any known value; in a sparse matrix the others' rows mean nothing.
     variable : ndarray (P,)
@@ -257,7 +262,7 @@ def clustering_columns(
 
 
 def _refuse_units(columns: PrototypeColumns, positions: np.ndarray) -> None:
-    """Variances that are not divided by those of the training set must be numbers as they are."""
+    """Raise a DataError where floats cannot hold a variance that is not divided by that of the training set."""
     odd = positions[columns.unit[positions] != 1]
     if len(odd):
         raise DataError(
@@ -267,10 +272,10 @@ def _refuse_units(columns: PrototypeColumns, positions: np.ndarray) -> None:
 
 
 def plain_columns(columns: PrototypeColumns, clustering: ClusteringColumns) -> ClusteringColumns:
-    """Return the clustering columns with variables that count as they are, not divided by their impurities.
+    """Return the clustering columns with variables that are not divided by their impurities.
 
-    Divided by its impurity, a rare label counts as much as a common one, though few examples cannot tell how to predict
-    it. Together they count as much as before: the impurity of the training set stays the same.
+    Divided by its impurity, a rare label counts as much as a common one, although few examples cannot show how to
+    predict it. Together the variables count as much as before: the impurity of the training set stays the same.
 
     Parameters
     ----------

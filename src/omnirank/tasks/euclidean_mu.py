@@ -18,6 +18,11 @@ def euclidean_mu(target: Target, hierarchy: Hierarchy, weights: np.ndarray) -> f
     take part. With fewer than two of them mu = 1. In a tree this takes one pass over the labels, in a DAG
     pairs are compared.
 
+    References
+    ----------
+    Petkovic, Dzeroski, Kocev: Feature ranking for hierarchical multi-label classification with tree ensemble methods.
+    Acta Polytechnica Hungarica 17(10), 2020. Eq. (6).
+
     Examples
     --------
     >>> import numpy as np

@@ -58,7 +58,7 @@ def measures_of(task: str) -> tuple[Measure, ...]:
 
 
 def primary_measure(task: str) -> Measure:
-    """Return the measure by which rankings of a task are judged unless told otherwise.
+    """Return the measure that judges rankings of a task unless another one is chosen.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def measure(
     hierarchy : Hierarchy, optional
         Of the labels; weighs them in the weighted Hamming loss.
     variant : {"standard", "clus"}
-        Definition of one error, coverage and ranking loss: scikit-learn's, or that behind published figures.
+        Definition of one error, coverage and ranking loss: scikit-learn's, or that behind published results.
     variance : {"training", "test"}
         Where the variances of the RRMSE are taken from.
     threshold : float

@@ -1,4 +1,4 @@
-"""Multi-label classification: a set of labels an example."""
+"""Multi-label classification: a set of labels per example."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["MultiLabel"]
 
 
 class MultiLabel(Task):
-    """A label set an example; labels are 0/1 variables and the prototype their frequencies.
+    """One label set per example; labels are 0/1 variables, and the prototype holds their frequencies.
 
     Error: Hamming loss. Distances: Hamming, accuracy (Jaccard), F1, subset accuracy.
 
@@ -57,7 +57,7 @@ class MultiLabel(Task):
     def error(self, truth: PrototypeColumns, means: np.ndarray, columns: PrototypeColumns) -> float:
         """Return the Hamming loss, (1/L) sum_l w_l mean_x 1[l in exactly one of the sets], w = 1.
 
-        The mean is over the examples in which the label is known; a label that no example knows counts 0.
+        The mean is over the examples in which the label is known; a label that is never known counts 0.
         """
         wrong, known = _count_wrong(truth, means >= 0.5)
         return float(np.mean(columns.weights * wrong / np.maximum(known, 1)))

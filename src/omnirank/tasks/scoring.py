@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from omnirank.core.errors import DataError
+from omnirank.core.types import ArrayLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import check_sample_weight
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import target_from
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
+from omnirank.data.types import FeaturesLike, TargetLike
 
 __all__ = ["share_right", "target_of", "true_target"]
 
 
-def true_target(X: Any, y: Any, task: str, names: Sequence[str], hierarchy: Hierarchy | None = None) -> Target | None:
+def true_target(
+    X: FeaturesLike, y: TargetLike | None, task: str, names: Sequence[str], hierarchy: Hierarchy | None = None
+) -> Target | None:
     """Return what is to be predicted, with labels in the order of the training data.
 
     Parameters
@@ -63,7 +66,7 @@ def target_of(target: Target | None, predicted: np.ndarray) -> Target:
     return target
 
 
-def share_right(target: Target | None, predicted: np.ndarray, sample_weight: Any = None) -> float:
+def share_right(target: Target | None, predicted: np.ndarray, sample_weight: ArrayLike | None = None) -> float:
     """Return the share of labelled examples predicted right: the class, all classes, or the whole label set.
 
     Unlabelled examples do not count; of partly labelled ones what is known does.

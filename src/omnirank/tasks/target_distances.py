@@ -25,7 +25,7 @@ class TargetDistance(Protocol):
         """Return the distances between rows[i] and ids[i, q]; NaN where nothing is known in both, or ids < 0."""
 
     def of_each(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Return the distances of pairs for every target alone, one row a target."""
+        """Return the distances of pairs for every target alone, one row per target."""
 
 
 class ValueDistances:
@@ -37,6 +37,10 @@ class ValueDistances:
     ----------
     target : Target
         The target of all examples: numbers, classes or both.
+
+    References
+    ----------
+    Petkovic, Kocev, Dzeroski: Feature ranking for multi-target regression. Machine Learning 109, 2020. Eqs. (5), (7).
 
     Examples
     --------
@@ -71,7 +75,7 @@ class ValueDistances:
         return out
 
     def of_each(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Return the distances of pairs for every target alone, one row a target."""
+        """Return the distances of pairs for every target alone, one row per target."""
         a, b = self._values[first], self._values[second]
         found = np.abs(a - b)
         levels = slice(self._n_numeric, None)
@@ -104,6 +108,13 @@ class LabelSetDistances:
         Order of the labels.
     hierarchy_weight : float
         w0 of the label weights.
+
+    References
+    ----------
+    Without weights, the first four are Eqs. (3) to (6) of Petkovic, Kocev, Dzeroski: Feature ranking with Relief for
+    multi-label classification: does distance matter? Discovery Science, LNCS 11198, 2018. The last is Eq. (6) of
+    Petkovic, Dzeroski, Kocev: Feature ranking for hierarchical multi-label classification with tree ensemble methods.
+    Acta Polytechnica Hungarica 17(10), 2020.
 
     Examples
     --------
@@ -146,6 +157,6 @@ class LabelSetDistances:
         return out
 
     def of_each(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Return the distances of pairs for every label alone, one row a label."""
+        """Return the distances of pairs for every label alone, one row per label."""
         a, b = (self.target.take(rows).dense() for rows in (first, second))
         return np.where(np.isnan(a) | np.isnan(b), np.nan, a != b).T

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from omnirank.core.ranking import Ranking
 from omnirank.core.registry import SUPERVISION
@@ -21,7 +21,7 @@ from omnirank.testing.tiny import tiny_dataset
 __all__ = ["check_ranker", "ranker_checks"]
 
 
-def check_ranker(ranker: Any) -> None:
+def check_ranker(ranker: BaseEstimator) -> None:
     """Run all checks of `ranker_checks`, and raise an AssertionError at the first that fails.
 
     Run scikit-learn's ``check_estimator`` as well: the checks here are about what it does not know.
@@ -45,7 +45,7 @@ def check_ranker(ranker: Any) -> None:
             raise AssertionError(f"{type(ranker).__name__} fails {name}: {error}") from error
 
 
-def ranker_checks(ranker: Any) -> Iterator[tuple[str, Callable[[], None]]]:
+def ranker_checks(ranker: BaseEstimator) -> Iterator[tuple[str, Callable[[], None]]]:
     """Yield the name of each check and a function without arguments that runs it.
 
     Examples
@@ -107,7 +107,7 @@ def _require_scores(ranker: Any, data: Dataset) -> None:
     scores = ranker.feature_importances_
     _require(
         isinstance(scores, np.ndarray) and scores.shape == (data.n_features,),
-        f"feature_importances_ must be an array of one score a feature, is {scores!r}",
+        f"feature_importances_ must be an array of one score per feature, is {scores!r}",
     )
     _require(np.isfinite(scores).all(), f"scores must be finite, are {scores}")
     _require(ranker.n_features_in_ == data.n_features, f"n_features_in_ is {ranker.n_features_in_}")

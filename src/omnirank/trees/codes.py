@@ -177,13 +177,13 @@ def code_features(
     Parameters
     ----------
     table : Table
-    The features.
+        The features.
     random_tests : bool
-    Whether trees try one random test a feature (extra trees).
+        Whether trees try one random test per feature (extra trees).
     space : NamedTuple, optional
-    The clustering space; sparse features stay sparse in spaces whose values are all known.
+        The clustering space; sparse features stay sparse in spaces whose values are all known.
     n_jobs : int or None
-    Number of workers.
+        Number of workers.
 
     Examples
     --------

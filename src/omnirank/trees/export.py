@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from omnirank.core.plurals import counted
 from omnirank.trees.tree_text import TreeWords, words_of
 
 __all__ = ["export_graphviz", "export_text"]
@@ -22,9 +23,9 @@ def export_text(
 ) -> str:
     """Return a tree as indented text.
 
-    A test is a condition; examples for which it holds go the way of ``yes``. Where missing values go is said only if it
-    is that way. A leaf says what it predicts - a class and its share, a mean, labels and their shares, or the number of
-    a cluster - and how many training examples it holds.
+    A test is a condition; examples for which it holds go to ``yes``. Missing values are mentioned only if they go there
+    as well. A leaf shows what it predicts - a class and its share, a mean, labels and their shares, or the number of a
+    cluster - and how many training examples it holds.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ def _write(words: TreeWords, node: int, before: str, indent: str, max_depth: int
             lines.append(f"{before}{words.leaf(node)}, {words.size(node)}")
             continue
         if max_depth is not None and tree.depth[node] >= max_depth:
-            lines.append(f"{before}... {_n_leaves(words, node)} leaves, {words.size(node)}")
+            lines.append(f"{before}... {counted(_n_leaves(words, node), 'leaf')}, {words.size(node)}")
             continue
         lines.append(f"{before}{words.test(node)}")
         waiting.append((int(tree.right[node]), f"{indent}`-- no:  ", f"{indent}    "))
@@ -135,7 +136,7 @@ def export_graphviz(
         leaf = arrays.is_leaf[node]
         cut = not leaf and max_depth is not None and arrays.depth[node] >= max_depth
         if cut:
-            text = f"... {_n_leaves(words, node)} leaves"
+            text = f"... {counted(_n_leaves(words, node), 'leaf')}"
         else:
             text = words.leaf(node) if leaf else words.test(node)
         style = ', style="rounded,filled"' if leaf else ""

@@ -21,7 +21,7 @@ _BLOCK_ROWS = (256, 4096)
 
 
 def row_blocks(n_rows: int, n_columns: int, n_workers: int = 1) -> list[slice]:
-    """Return the blocks of rows in which a table is routed: at least one a worker, unless they would be small."""
+    """Return the blocks of rows in which a table is routed: at least one per worker, unless they would be small."""
     least, most = _BLOCK_ROWS
     step = min(most, max(least, _BLOCK_CELLS // max(1, n_columns)))
     step = min(step, max(least, -(-n_rows // n_workers)))

@@ -31,7 +31,7 @@ _SLACK = 1e-9
 
 
 class Pruning(NamedTuple):
-    """How a tree is pruned: the penalty, and whether labels count as they are, not divided by their variances."""
+    """How a tree is pruned: the penalty, and whether labels count unscaled, not divided by their variances."""
 
     penalty: float
     plain: bool = False
@@ -47,8 +47,8 @@ def prune(
 ) -> Any:
     """Return the tree pruned by M5.
 
-    With many rare labels that are divided by their variances, nothing would be left of a tree: no leaf of few examples
-    predicts them (:func:`omnirank.tasks.columns.plain_columns`).
+    With many rare labels that are divided by their variances, a tree would be pruned to its root: no leaf of a few
+    examples predicts them (:func:`omnirank.tasks.columns.plain_columns`).
 
     Parameters
     ----------

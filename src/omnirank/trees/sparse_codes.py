@@ -16,7 +16,7 @@ _MOST_BIT_BYTES = 2**28
 
 
 def suits_sparse_kernel(table: Table) -> bool:
-    """Whether a table's non-zero cells alone say all: sparse, nothing missing, no more than two levels."""
+    """Whether a table's non-zero cells alone describe it: sparse, nothing missing, no more than two levels."""
     if not table.is_sparse or table.n_missing:
         return False
     return all(levels is None or len(levels) <= 2 for levels in table.levels)

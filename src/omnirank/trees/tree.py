@@ -42,7 +42,7 @@ class Tree:
     levels : tuple
         Levels of each feature (None: numeric).
     values : ndarray or csr_array, or None
-        Prototypes, one row a stored node.
+        Prototypes, one row per stored node.
     value_row : ndarray of int
         Row of a node in ``values``, -1 where it has none.
     """

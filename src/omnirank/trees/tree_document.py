@@ -23,7 +23,7 @@ _MOST_SHOWN = 60
 
 
 def tree_of_document(document: dict[str, Any]) -> Tree:
-    """Return the tree that a document of `omnirank.export_json` describes; a clear error where it describes none.
+    """Return the tree that a document of `omnirank.export_json` describes; a clear error if it does not describe one.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Trees as JSON that keeps everything, number by number."""
+"""Trees as JSON that keeps everything, and numbers exactly."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def tree_from_json(text: str) -> Tree:
     Returns
     -------
     Tree
-        With the same arrays. A text that is none, or that describes no tree, is a
+        With the same arrays. A text that is not JSON, or that describes no tree, is a
         `FileFormatError` that names the place.
 
     Examples

@@ -1,7 +1,7 @@
 """Areas under the precision-recall curves of a tree, and what permuting a feature does to them.
 
-All rows of a leaf have the same label frequencies. The (leaf, label) cells are put in groups of equal frequency once a
-tree; a row that moves to another leaf changes the counts of the groups of the two leaves only.
+All rows of a leaf have the same label frequencies. The (leaf, label) cells are put in groups of equal frequency once
+per tree; a row that moves to another leaf changes the counts of the groups of the two leaves only.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Sets(NamedTuple):
 
 
 class Curves(NamedTuple):
-    """Curves of one tree: one for all labels, or one a label.
+    """Curves of one tree: one for all labels, or one per label.
 
     The groups of a curve follow one another, the largest frequency first; the last group of each is that of
     frequency 0, whose cells are not stored.

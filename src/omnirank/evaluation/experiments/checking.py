@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from omnirank.core.errors import DataError, FileFormatError, OmnirankError, ParameterError
+from omnirank.core.types import PathLike
 from omnirank.evaluation.experiments.raw_pages import readable_rows
 from omnirank.evaluation.experiments.schema import StoreUnavailableError
 from omnirank.evaluation.experiments.store import Member, Store
@@ -46,7 +47,7 @@ class StoreCheck:
     counts : dict of str to int
         Number of jobs that are whole, by state: "done", "failed", "pending".
     lost : tuple of LostJob
-        Jobs whose rows cannot be read, and of which a study still tells.
+        Jobs whose rows cannot be read, but which a study still lists.
     n_lost_elsewhere : int
         Jobs whose rows and places are both lost: an index still names them.
     studies : tuple of str
@@ -66,8 +67,8 @@ class StoreCheck:
         return not self.problem
 
 
-def check_store(path: str | Path, out: str | Path | None = None) -> StoreCheck:
-    """Tell what is lost of a store, and save the rest in a new one. The store itself is only read.
+def check_store(path: PathLike, out: PathLike | None = None) -> StoreCheck:
+    """Report what is lost of a store, and save the rest in a new one. The store itself is only read.
 
     Check a store while no run uses it: what is being written looks like damage. In the new store, lost jobs wait to be
     run. Run the plan with it: what was saved is not computed again; lost places in studies and the results of waiting
@@ -142,7 +143,7 @@ def _looked_at(path: Path) -> tuple[str, _Found]:
 
 @dataclass
 class _Found:
-    """The rows of a store that are whole, told by their shape and their seals."""
+    """The rows of a store that are whole, recognised by their shape and their seals."""
 
     jobs: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     members: dict[tuple[Any, ...], tuple[Any, ...]] = field(default_factory=dict)
@@ -196,7 +197,7 @@ class _Found:
             self.jobs[key] = (key, fit, spec, position, "failed" if failed else "pending", *[None] * 3, *told, None)
 
     def lost(self) -> list[LostJob]:
-        """Return the jobs that members tell of, and that are not there."""
+        """Return the jobs that members refer to, and that are not there."""
         places = sorted(self.members.values())
         return [LostJob(row[0], Member(*row[1:8]), row[8]) for row in places if row[8] not in self.jobs]
 

@@ -69,7 +69,7 @@ def _job(
         "seed": seed,
         "code": plan.code,
     }
-    # What decides about the figures, and not where it comes from: files may move, schemes may get more folds.
+    # What decides the results, and not where it comes from: files may move, schemes may get more folds.
     content = {
         "data": data["fingerprint"],
         "fold": fold.digest,

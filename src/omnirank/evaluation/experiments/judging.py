@@ -1,4 +1,4 @@
-"""The figures of one ranking or predictor on one fold."""
+"""The results of one ranking or predictor on one fold."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def judge(model: Any, parts: Parts, evaluation: Mapping[str, Any]) -> dict[str, 
     Parameters
     ----------
     model : Ranking or fitted predictor
-        A ranking is judged by what neighbours predict in the distance that it weighs, a predictor by its own
+        A ranking is judged by what neighbours predict in a distance that weighs features by it, a predictor by its own
         predictions.
     parts : Parts
         The fold.

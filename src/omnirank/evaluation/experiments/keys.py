@@ -11,7 +11,7 @@ from typing import Any
 
 __all__ = ["canonical_json", "code_version", "content_key"]
 
-# Rooms that decide about figures; a change elsewhere (plots, command line) computes nothing anew.
+# Rooms that decide results; a change elsewhere (plots, command line) computes nothing anew.
 _ROOMS = (
     "core",
     "data",
@@ -55,7 +55,7 @@ def content_key(content: Mapping[str, Any]) -> str:
 
 @cache
 def code_version() -> str:
-    """Return the version of the code that computes figures.
+    """Return the version of the code that computes results.
 
     That of the package; for development versions, which change under one number, with a hash of the sources.
 

@@ -16,7 +16,7 @@ from omnirank.tasks import get_task
 
 __all__ = ["PREDICTORS", "fit_parts", "known_parameters", "make", "make_predictor", "models_of_one_fit"]
 
-# Learners that are compared by their own predictions: classes for classes and labels, and for numbers.
+# Learners that are judged by their own predictions: an estimator for classes and labels, and one for numbers.
 PREDICTORS = {
     "pct": ("omnirank.ensembles.pct", "PCTClassifier", "PCTRegressor"),
     "pct-forest": ("omnirank.ensembles.pct_forest", "PCTForestClassifier", "PCTForestRegressor"),

@@ -30,7 +30,7 @@ def memory_size(text: str) -> int:
 def limit_memory(n_bytes: int) -> None:
     """Make allocations beyond a number of bytes fail, where the system can do that.
 
-    Where it cannot, the limit is not kept; `can_limit_memory` tells.
+    Where it cannot, there is no limit; `can_limit_memory` says whether it can.
     """
     if not can_limit_memory():
         return

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from omnirank.core.errors import DataTypeError, FileFormatError, ParameterError
+from omnirank.core.types import PathLike
 from omnirank.evaluation.experiments import plan_checks as checks
 from omnirank.evaluation.experiments.keys import canonical_json, code_version
 
@@ -80,7 +81,7 @@ class FoldScheme:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How a ranking is judged: by the predictions of neighbours in the distance that it weighs."""
+    """How a ranking is judged: by the predictions of neighbours in a distance that weighs features by it."""
 
     predictor: str | None = None
     n_neighbors: tuple[int, ...] = ()
@@ -133,7 +134,7 @@ class StudyPlan:
         return self.path.with_suffix(".sqlite")
 
 
-def read_plan(path: str | Path | Mapping[str, Any]) -> StudyPlan:
+def read_plan(path: PathLike | Mapping[str, Any]) -> StudyPlan:
     """Read and check a plan.
 
     Parameters

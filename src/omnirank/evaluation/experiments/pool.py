@@ -133,7 +133,7 @@ class _Worker:
     def send(self, claim: dict[str, Any]) -> None:
         self.claim = claim
         assert self._process.stdin is not None
-        with suppress(OSError):  # it has died meanwhile: the listener tells
+        with suppress(OSError):  # it has died meanwhile: the listener reports it
             self._process.stdin.write(json.dumps(claim) + "\n")
             self._process.stdin.flush()
 

@@ -1,4 +1,4 @@
-"""What studies have found: figures of all jobs, tables over data sets, curves, times and failures."""
+"""What studies have found: measures of all jobs, tables over data sets, curves, times and failures."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pandas as pd
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.ranking import Ranking
 from omnirank.core.suggestions import did_you_mean
+from omnirank.core.types import PathLike
 from omnirank.evaluation.experiments.schema import damaged
 from omnirank.evaluation.experiments.store import Member, Store
 from omnirank.evaluation.experiments.stored import STUDY_LISTS, check_study_facts
@@ -39,9 +40,9 @@ class StudyResults:
     facts : dict
         Order of data sets and methods, tasks, measures to report.
     jobs : DataFrame
-        One row a job: data, method, choice, labelled, neighbors, seed, fold, state, seconds, error, key.
+        One row per job: data, method, choice, labelled, neighbors, seed, fold, state, seconds, error, key.
     figures : DataFrame
-        One row a figure of a finished job: data, method, choice, labelled, neighbors, seed, fold, measure, value,
+        One row per measure of a finished job: data, method, choice, labelled, neighbors, seed, fold, measure, value,
         n_test.
     """
 
@@ -59,7 +60,7 @@ class StudyResults:
 
     @property
     def recorded(self) -> list[str]:
-        """Measures that there are figures of."""
+        """Measures that were recorded."""
         return [name for name in MEASURES if name in set(self.figures["measure"])]
 
     @property
@@ -70,7 +71,7 @@ class StudyResults:
 
     @property
     def labelled_counts(self) -> list[int]:
-        """Numbers of labelled examples; [0] where they are as they are."""
+        """Numbers of labelled examples; [0] where no labels were hidden."""
         return sorted({int(count) for count in self.jobs["labelled"]})
 
     def means(self, measure: str | None = None) -> pd.DataFrame:
@@ -147,7 +148,7 @@ class StudyResults:
         return self._in_order(areas.unstack("method")) if len(areas) else pd.DataFrame()
 
     def curves(self, measure: str, neighbors: int | None = None) -> dict[str, pd.DataFrame]:
-        """Return the means over the number of labelled examples: for each data set, one column a method."""
+        """Return the means over the number of labelled examples: for each data set, one column per method."""
         tables = {count: self.table(measure, neighbors, count) for count in self.labelled_counts}
         names = list(dict.fromkeys(name for table in tables.values() for name in table.index))
         found = {
@@ -170,7 +171,7 @@ class StudyResults:
     def compare(
         self, measure: str, neighbors: int | None = None, labelled: int | None = None, **options: Any
     ) -> Comparison:
-        """Return the comparison of the methods over the data sets that all of them have figures for.
+        """Return the comparison of the methods over the data sets for which all of them have results.
 
         Parameters
         ----------
@@ -219,7 +220,7 @@ class Results:
         raise DataError(f"there is no study {name!r}; there are {', '.join(repr(s.name) for s in self.studies)}")
 
 
-def store_files(path: str | Path) -> list[Path]:
+def store_files(path: PathLike) -> list[Path]:
     """Return the stores that a path stands for: itself, that beside a plan, or all ``.sqlite`` files of a folder."""
     path = Path(path)
     if path.is_dir():
@@ -238,7 +239,7 @@ def store_files(path: str | Path) -> list[Path]:
     return [store]
 
 
-def read_results(path: str | Path) -> Results:
+def read_results(path: PathLike) -> Results:
     """Read the results of the studies in a store, in the stores of a folder, or beside a plan.
 
     Parameters
@@ -284,7 +285,7 @@ def read_results(path: str | Path) -> Results:
     return Results(tuple(_study(name, facts[name], rows.get(name, {})) for name in sorted(facts)))
 
 
-def read_rankings(path: str | Path, study: str, data: str, method: str) -> dict[str, Ranking]:
+def read_rankings(path: PathLike, study: str, data: str, method: str) -> dict[str, Ranking]:
     """Return the rankings that a study has kept (``keep_rankings = true``) of one data set and method.
 
     Parameters

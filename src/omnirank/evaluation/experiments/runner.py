@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from omnirank.core.errors import DataError, OmnirankError, ParameterError
 from omnirank.core.parallel import worker_count
+from omnirank.core.types import PathLike
 from omnirank.data.task_registry import is_unsupervised
 from omnirank.evaluation.experiments.jobs import jobs_of, study_facts
 from omnirank.evaluation.experiments.keys import canonical_json, code_version
@@ -32,7 +33,7 @@ BACKENDS = ("processes", "dask")
 _LEASE_S = 60.0
 _POLL_S = 0.5
 _REPORT_S = 0.5
-_PATIENCE_S = 120.0  # how long a full disk or a locked store is waited for
+_PATIENCE_S = 120.0  # how long to wait for a full disk or a locked store
 
 
 @dataclass(frozen=True)
@@ -62,17 +63,17 @@ class RunSummary:
 
 @dataclass(frozen=True)
 class Listeners:
-    """Who hears of a run: ``progress(n_finished, n_jobs)`` and ``note(text)``."""
+    """What is called while a run goes on: ``progress(n_finished, n_jobs)`` and ``note(text)``."""
 
     progress: Callable[[int, int], None] = field(default=lambda finished, total: None)
     note: Callable[[str], None] = field(default=lambda text: None)
 
 
 def run_plan(
-    plan: StudyPlan | str | Path | Mapping[str, Any],
+    plan: StudyPlan | PathLike | Mapping[str, Any],
     *,
     n_jobs: int = 1,
-    store: str | Path | None = None,
+    store: PathLike | None = None,
     backend: str = "processes",
     scheduler: str | None = None,
     retry_failed: bool = False,
@@ -103,11 +104,11 @@ def run_plan(
     memory_limit : int, optional
         Most bytes that a worker process may hold.
     listeners : Listeners, optional
-        Who hears of progress.
+        Called with the progress.
     lease_s : float
-        A run that gives no sign for so long has lost its jobs to others.
+        A run that gives no sign for this long loses its jobs to others.
     patience_s : float
-        How long a full disk is waited for before the run gives up.
+        How long the run waits for a full disk before it gives up.
 
     Returns
     -------

@@ -16,7 +16,7 @@ __all__ = ["SCHEMA_VERSION", "StoreUnavailableError", "connect", "damaged", "rea
 # Version 2 has seals.
 SCHEMA_VERSION = 2
 
-# "omrk" in ASCII: tells a store from any other SQLite file.
+# "omrk" in ASCII: distinguishes a store from any other SQLite file.
 _APPLICATION = 0x6F6D726B
 _BUSY_TIMEOUT_S = 30.0
 
@@ -146,7 +146,7 @@ def reading(path: Path) -> Iterator[None]:
 def damaged(path: Path, problem: str) -> FileFormatError:
     """Return the error of a store that cannot be read."""
     return FileFormatError(
-        f"not a store of experiments, or damaged ({problem}); omnirank experiment check tells what is lost and saves "
+        f"not a store of experiments, or damaged ({problem}); omnirank experiment check reports what is lost and saves "
         "the rest",
         path=path,
     )

@@ -51,7 +51,7 @@ class NumberedFold:
 
     @property
     def labelled(self) -> int:
-        """The number of labelled examples that was asked for; 0: as they are."""
+        """The number of labelled examples that was asked for; 0: no labels are hidden."""
         return self.fold.n_labelled or 0
 
     @cached_property

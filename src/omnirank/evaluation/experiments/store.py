@@ -1,4 +1,4 @@
-"""The store of a study: which jobs there are, who runs them, and what came out."""
+"""The store of a study: which jobs there are, who runs them, and their results."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from omnirank.core.errors import DataError, FileFormatError
+from omnirank.core.types import PathLike
 from omnirank.evaluation.experiments.keys import canonical_json
 from omnirank.evaluation.experiments.owners import is_gone
 from omnirank.evaluation.experiments.schema import connect, damaged, reading, transaction
@@ -30,7 +31,7 @@ _OF_STUDY = "EXISTS (SELECT 1 FROM members WHERE members.key = jobs.key AND memb
 
 
 class Member(NamedTuple):
-    """The place of a job in a study; 0 labelled is "as they are", 0 neighbours a method that predicts itself."""
+    """The place of a job in a study; 0 labelled: no labels are hidden; 0 neighbours: a method that predicts itself."""
 
     data: str
     method: str
@@ -85,7 +86,7 @@ class Store:
     {'done': 1}
     """
 
-    def __init__(self, path: str | Path, *, create: bool = False) -> None:
+    def __init__(self, path: PathLike, *, create: bool = False) -> None:
         self.path = Path(path)
         self._db: sqlite3.Connection = connect(self.path, create=create)
 

@@ -25,14 +25,14 @@ __all__ = [
     "unpacked_ranking",
 ]
 
-# One encoder for all: json.dumps would make one a call. A damaged cell may be of any type.
+# One encoder for all: json.dumps would make one per call. A damaged cell may be of any type.
 _encoded = json.JSONEncoder(separators=(",", ":"), default=repr).encode
 
 STUDY_LISTS = ("measures", "data", "methods", "best_of_grid")
 
 
 def job_seal(key: str, figures: str, seconds: float, n_test: int) -> str:
-    """Return the seal of a result: SQLite notices no change of single bytes, and a changed figure looks like one.
+    """Return the seal of a result: SQLite does not notice a changed byte, and a changed number looks like any other.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def check_study_facts(facts: dict[str, Any]) -> None:
 
 
 def unpacked_figures(text: Any) -> dict[str, float | None]:
-    """Return the figures of a job by measure; None where a measure is undefined.
+    """Return the values of a job by measure; None where a measure is undefined.
 
     Examples
     --------
@@ -115,9 +115,9 @@ def unpacked_figures(text: Any) -> dict[str, float | None]:
         if measure not in MEASURES:
             raise DataError(f"there is no measure {measure!r}")
         if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-            raise DataError(f"the figure of {measure} is {value!r}, not a number")
+            raise DataError(f"the value of {measure} is {value!r}, not a number")
         if value is not None and not math.isfinite(value):
-            raise DataError(f"the figure of {measure} is {value!r}")
+            raise DataError(f"the value of {measure} is {value!r}")
     return found
 
 

@@ -12,7 +12,7 @@ __all__ = ["best_in_rows", "latex_table", "markdown_table", "shown_numbers"]
 
 
 def shown_numbers(table: pd.DataFrame, digits: int = 4) -> pd.DataFrame:
-    """Return the cells as text with so many significant digits; empty where a value is missing.
+    """Return the cells as text with that many significant digits; empty where a value is missing.
 
     Examples
     --------

@@ -46,7 +46,7 @@ def perform(claim: Mapping[str, Any]) -> dict[str, Any]:
     outcome: dict[str, Any] = {"fit": claim["fit"], "done": {}, "failed": {}}
     specs = claim["specs"]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # there would be one a fold; fits one by one show them
+        warnings.simplefilter("ignore")  # there would be one per fold; fits one by one show them
         try:
             _prepare(claim)
             parts = _parts(next(iter(specs.values())))

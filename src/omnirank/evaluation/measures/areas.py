@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from omnirank.core.errors import DataError
+from omnirank.core.types import ArrayLike
 
 __all__ = ["area_difference", "curve_area"]
 
 
-def curve_area(values: Any, positions: Any = None) -> float:
+def curve_area(values: ArrayLike, positions: ArrayLike | None = None) -> float:
     """Return the area under a curve, divided by its width: the mean height by the trapezoidal rule.
 
     Parameters
@@ -40,15 +39,17 @@ def curve_area(values: Any, positions: Any = None) -> float:
         raise DataError(f"a curve is a list of at least one value, not an array of shape {heights.shape}")
     places = np.arange(len(heights), dtype=np.float64) if positions is None else np.asarray(positions, dtype=np.float64)
     if places.shape != heights.shape or (np.diff(places) <= 0).any():
-        raise DataError("a curve needs one position a value, in increasing order")
+        raise DataError("a curve needs one position per value, in increasing order")
     if len(heights) == 1:
         return float(heights[0])
     trapezoids = np.diff(places) * (heights[1:] + heights[:-1]) / 2
     return float(trapezoids.sum() / (places[-1] - places[0]))
 
 
-def area_difference(first: Any, second: Any, larger_is_better: bool, positions: Any = None) -> float:
-    """Return by how much the first curve is better than the second: the difference of their areas, > 0 when it is.
+def area_difference(
+    first: ArrayLike, second: ArrayLike, larger_is_better: bool, positions: ArrayLike | None = None
+) -> float:
+    """Return how much better the first curve is than the second: the difference of their areas, > 0 if it is better.
 
     Parameters
     ----------

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.seeds import root_entropy, stream
+from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
 from omnirank.data.target import Target
@@ -27,7 +26,7 @@ def clustering_hypothesis(
     n_clusters: int | None = None,
     n_runs: int = 5,
     over_runs: str = "best",
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> float:
     """Return how far clusters of the features, found without the target, agree with it.
 
@@ -47,9 +46,13 @@ def clustering_hypothesis(
     n_runs : int
         Runs of k-means from different starts.
     over_runs : {"best", "median"}
-        What of the runs to return.
+        Which of the runs to return.
     random_state : None, int, RandomState or Generator
         Seed of the starts.
+
+    References
+    ----------
+    Petkovic, Dzeroski, Kocev: Feature ranking for semi-supervised learning. Machine Learning 112, 2023.
 
     Examples
     --------

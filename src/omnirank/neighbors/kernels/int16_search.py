@@ -1,4 +1,4 @@
-"""Nearest columns of each row with cells rounded to 16 bits: twice as many a vector as in single precision."""
+"""Nearest columns of each row with cells rounded to 16 bits: twice as many per vector as in single precision."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import numpy as np
 from omnirank.core.compiled import Kinds, compiled, dispatched, inlined
 from omnirank.neighbors.kernels.tile import closer, lowest_bit
 
-# Distances that agree in so many leading bits are ties, whatever the order of summation.
+# Distances that agree in this number of leading bits are ties, whatever the order of summation.
 TIE_BITS = 36
 
 

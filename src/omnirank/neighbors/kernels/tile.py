@@ -200,7 +200,7 @@ def _lowest_bit(typing_context, mask):
 # add_tile(rows, first, blocks, block, scale, (a, b, c, d), out): adds to out[i, j], of the rows first + i and the
 #     columns j of a block, sum scale max(x, t) over a..b, sum scale [x != t] over b..c, sum x t over c..d
 # round_tile(out): rounds distances in double precision to multiples of TIE
-# closer(out, row, limit): one bit a column of the tile, set where the distance is below the limit
+# closer(out, row, limit): one bit per column of the tile, set where the distance is below the limit
 # lowest_bit(mask): place of the lowest bit that is set
 if numba.config.DISABLE_JIT:
     add_tile, round_tile, closer, lowest_bit = _add_tile_plain, _round_tile_plain, _closer_plain, _lowest_bit_plain

@@ -33,7 +33,7 @@ class BinaryCells(NamedTuple):
     n_levels: np.ndarray  # 2 for a nominal feature (its codes are 0 and 1), else 0
 
 
-# The same parts: any number of values a feature; and one random threshold a feature (extra trees), which has one
+# The same parts: any number of values per feature; and one random threshold per feature (extra trees), which has one
 # choice only where no feature has a third value.
 ValuedCells = namedtuple("ValuedCells", BinaryCells._fields)
 DrawnCells = namedtuple("DrawnCells", BinaryCells._fields)

@@ -1,4 +1,4 @@
-"""One random test a feature: the search of extra trees on numeric features.
+"""One random test per feature: the search of extra trees on numeric features.
 
 The values of the cells are compared with the drawn threshold themselves: looking up ranks, and ranks' values, would
 take longer than the rest of the search.

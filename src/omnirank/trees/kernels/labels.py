@@ -34,7 +34,7 @@ class LabelSets(NamedTuple):
 
     starts: np.ndarray
     labels: np.ndarray
-    scale: np.ndarray  # one a label
+    scale: np.ndarray  # one per label
 
 
 class LabelNode(NamedTuple):

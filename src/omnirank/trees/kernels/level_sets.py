@@ -25,7 +25,7 @@ from omnirank.trees.kernels.two_parts import TwoParts, allowed_gain
 
 # Settings.nominal_search of sets of levels: this, or greedy.
 ONE_AGAINST_REST = 2
-# A greedy search takes up to levels^2 x columns / 2 steps a node: with more levels in it, they are cut in order.
+# A greedy search takes up to levels^2 x columns / 2 steps per node: with more levels in it, they are cut in order.
 MOST_GREEDY_LEVELS = 1024
 
 

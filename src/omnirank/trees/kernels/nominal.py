@@ -107,7 +107,7 @@ def search_sets(space, node, features, f, weight, lo, n, present, n_missing, tot
     """Search sets of levels, if this kind of features does; returns whether it has."""
 
 
-# One function, not one a branch: every level of calls makes the compiler work through the code below it again.
+# One function, not one per branch: every level of calls makes the compiler work through the code below it again.
 @search_feature.kind(MixedCodes, MixedSets)
 def _search_mixed(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
     """Try all thresholds of a numeric feature; cut the levels of a nominal one in the order of their means."""

@@ -1,4 +1,4 @@
-"""Random numbers inside kernels: one state a node, derived from its place in the tree alone.
+"""Random numbers inside kernels: one state per node, derived from its place in the tree alone.
 
 A node's draws do not depend on the order in which nodes are visited, so every kernel grows the same tree.
 """

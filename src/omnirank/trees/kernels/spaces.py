@@ -33,12 +33,12 @@ from omnirank.trees.kernels.order import ORDER, OTHER
 # Rows of the float scratch of a node: gains and weights of the rows split off, and gains with the missing rows.
 GAIN, SPLIT_OFF, EXTRA, WITH_MISSING = 0, 1, 2, 3
 
-# Share of a node's sum of squares, a row, that rounding may leave of an impurity of 0.
+# Share of a node's sum of squares, per row, that rounding may leave of an impurity of 0.
 ROUNDING = 4e-16
 
 SPACES = Kinds("clustering spaces")
 
-# Up to so many gains are divided one by one: vectors would have to wait until what they read has been stored.
+# Up to this many gains are divided one by one: vectors would have to wait until what they read has been stored.
 FEW_CUTS = 7
 
 

@@ -4,10 +4,10 @@ Kinds of features (random tests are in `draw`, nominal features in `nominal`); t
 differ, not the rest of the growing:
 
     NumericCodes    thresholds, all of them
-    NumericDraws    one random threshold a feature (extra trees)
+    NumericDraws    one random threshold per feature (extra trees)
     MixedCodes      thresholds, and subsets of levels in the order of their means
     MixedSets       thresholds, and subsets of levels found greedily or one by one
-    MixedDraws      one random threshold or subset a feature
+    MixedDraws      one random threshold or subset per feature
 """
 
 from __future__ import annotations
