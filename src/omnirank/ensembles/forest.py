@@ -16,7 +16,7 @@ from omnirank.core.given import check_number
 from omnirank.core.parallel import run_parallel
 from omnirank.core.seeds import root_entropy
 from omnirank.data.estimator_input import data_fingerprint
-from omnirank.data.types import FeaturesLike
+from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.plan import GrowingPlan, GrowingRules
 from omnirank.ensembles.predictor import PCTPredictor, Training, grow_tree
 from omnirank.tasks import get_task
