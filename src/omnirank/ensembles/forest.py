@@ -15,6 +15,7 @@ from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.given import check_number
 from omnirank.core.parallel import run_parallel
 from omnirank.core.seeds import root_entropy
+from omnirank.core.types import ArrayLike
 from omnirank.data.estimator_input import data_fingerprint
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.plan import GrowingPlan, GrowingRules
