@@ -172,7 +172,8 @@ def neighbor_means(values: Any, ids: np.ndarray, default: np.ndarray | None = No
     ids : ndarray of int of shape (m, k)
         Lists of neighbours.
     default : ndarray of shape (P,), optional
-        The mean where the value is not known for any neighbour; by default that of all examples, 0 where it is never known.
+        The mean where the value is not known for any neighbour; by default that of all examples, or 0 if it is never
+        known.
 
     Examples
     --------
