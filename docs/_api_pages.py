@@ -1,4 +1,4 @@
-"""Reference pages for the public names of a package, one page a name, written when the docs are built."""
+"""Reference pages for the public names of a package, one page per name, written when the docs are built."""
 
 from __future__ import annotations
 

@@ -217,7 +217,7 @@ def test_other_refusals():
     refused_both_ways(whole, bare, "keeps no sums")
     renamed = Ranking(**(grown(TREES, first=2)._fields() | {"method": "symbolic"}))
     refused_both_ways(whole, renamed, "method is")
-    refused_both_ways(whole, grown([[1.0]], first=2, names=("a",)), "features in one and")
+    refused_both_ways(whole, grown([[1.0]], first=2, names=("a",)), "features? in one and")
     refused_both_ways(whole, whole, "streams 0 to 1")
     # the overlap is found in merged rankings as well, whichever came first
     refused_both_ways(whole.merge(grown(TREES, entropy=7)), grown(TREES, first=1, entropy=7), "of seed 7")

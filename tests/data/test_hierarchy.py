@@ -302,7 +302,7 @@ def test_from_array_label_names():
 
 
 def test_constructor_checks_what_it_is_given():
-    with pytest.raises(DataError, match="2 labels, but parents of 1 labels"):
+    with pytest.raises(DataError, match="2 labels, but parents of 1 label"):
         Hierarchy(("a", "b"), ((),))
     with pytest.raises(DataError, match="label 'a' is given twice"):
         Hierarchy(("a", "a"), ((), ()))

@@ -92,7 +92,7 @@ def test_examples_marked_as_unlabelled(make):
     target = Target.labels(make([[1.0, NAN], [0.0, 0.0], [NAN, NAN]]), ["a", "b"], [True, False, True])
     np.testing.assert_array_equal(target.dense(), [[1, NAN], [NAN, NAN], [NAN, NAN]])
     assert target.labelled.tolist() == [True, False, False]
-    with pytest.raises(DataError, match="1 labels belong to examples that are marked as unlabelled"):
+    with pytest.raises(DataError, match="marked as unlabelled have 1 label"):
         Target.labels(make([[1.0, 0.0], [0.0, 1.0]]), ["a", "b"], [True, False])
 
 

@@ -277,7 +277,7 @@ def check_finishes_to(state: Accumulator | None, scores: np.ndarray) -> None:
     >>> from omnirank.core.accumulators import MeanAccumulator, check_finishes_to
     >>> check_finishes_to(MeanAccumulator.empty(1).update([[2.0]]), np.array([3.0]))
     Traceback (most recent call last):
-    omnirank.core.errors.DataError: the scores are not those that the given state finishes to
+    omnirank.core.errors.DataError: the scores are not those of the given state
     """
     if state is None:
         return

@@ -33,7 +33,7 @@ class Dataset:
     X : array-like, scipy.sparse container, data frame or Table
         The features. Numbers are numeric; categoricals, strings and booleans are nominal; NaN, None and NA
         are missing. In a sparse matrix an absent cell is 0 and a stored NaN is missing. Numbers stay float32
-        where all are. A float array is not copied: who changes it later changes the data set.
+        where all are. A float array is not copied: changing it later changes the data set.
     y : array-like, data frame, scipy.sparse container, sequence of sets, Target or None
         The target; NaN, None and NA mean unlabelled (-1 is a value). None: no target at all.
     task : str

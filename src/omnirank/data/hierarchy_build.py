@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
+from omnirank.core.plurals import counted
 from omnirank.data.containers import checked_sparse
 from omnirank.data.table import default_names
 
@@ -188,7 +189,7 @@ def check_structure(labels: Sequence[Any], parents: Sequence[Any]) -> None:
     if not labels:
         raise DataError("a hierarchy needs at least one label")
     if len(labels) != len(parents):
-        raise DataError(f"{len(labels)} labels, but parents of {len(parents)} labels")
+        raise DataError(f"{counted(len(labels), 'label')}, but parents of {counted(len(parents), 'label')}")
     _names(labels, "label")
     for child, above in enumerate(parents):
         name = labels[child]

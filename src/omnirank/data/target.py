@@ -12,6 +12,7 @@ import pandas as pd
 from scipy import sparse
 
 from omnirank.core.errors import DataError
+from omnirank.core.plurals import counted
 from omnirank.data.table import Levels, Table, categorical, is_sparse
 
 __all__ = ["Target", "decode", "side_by_side"]
@@ -100,7 +101,7 @@ class Target:
             labelled = np.asarray(labelled, dtype=bool)
             wrong = (values == 1)[~labelled].sum()
             if wrong:
-                raise DataError(f"{wrong} labels belong to examples that are marked as unlabelled")
+                raise DataError(f"examples that are marked as unlabelled have {counted(int(wrong), 'label')}")
             known = known & labelled
         return cls(tuple(names), none, _blank(values, ~known), known, True)
 

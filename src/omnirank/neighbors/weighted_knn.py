@@ -168,11 +168,12 @@ def neighbor_means(values: Any, ids: np.ndarray, default: np.ndarray | None = No
     Parameters
     ----------
     values : ndarray of shape (n, P), NaN = unknown, or scipy.sparse container
-        What the examples know; in a sparse matrix all is known.
+        What is known of the examples; in a sparse matrix everything is known.
     ids : ndarray of int of shape (m, k)
         Lists of neighbours.
     default : ndarray of shape (P,), optional
-        The mean where none of the neighbours knows the value; by default that of all examples, 0 where nobody knows it.
+        The mean where the value is not known for any neighbour; by default that of all examples, or 0 if it is never
+        known.
 
     Examples
     --------

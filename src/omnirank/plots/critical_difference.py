@@ -35,7 +35,7 @@ def plot_critical_difference(comparison: Comparison, ax: Axes | None = None, *, 
     comparison : Comparison
         What `omnirank.evaluation.statistics.compare_methods` returned.
     ax : Axes, optional
-        Where to draw; by default a new figure, of which nothing else knows (no display is needed).
+        Where to draw; by default a new figure outside pyplot (no display is needed).
     title : str, optional
         Title; by default the p value of the test of all methods.
 

@@ -34,7 +34,7 @@ def score_map(
     shape : tuple of int
         Rows and columns of the image.
     ax : Axes, optional
-        Where to draw; by default a new figure, of which nothing else knows (no display is needed).
+        Where to draw; by default a new figure outside pyplot (no display is needed).
     cmap : str
         Name of a matplotlib colour map.
     colorbar : bool

@@ -39,7 +39,7 @@ def plot_ranking(
     ranking : Ranking
         What to draw.
     ax : Axes, optional
-        Where to draw; by default a new figure, of which nothing else knows (no display is needed).
+        Where to draw; by default a new figure outside pyplot (no display is needed).
     k : int
         Number of features.
     errors : bool

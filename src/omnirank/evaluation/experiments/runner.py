@@ -233,7 +233,7 @@ class _Run:
                     self._record(outcome)
                 elif not self._n_running and not self.n_open():
                     return
-                else:  # others may have finished something, and who watches sees that this run lives
+                else:  # others may have finished something, and this shows that the run is alive
                     self._report()
         finally:
             backend.close()

@@ -93,7 +93,7 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
     if not path.parent.is_dir():
         raise DataError(f"cannot make the store {str(path)!r}: the folder {str(path.parent)!r} does not exist")
     writable = create or os.access(path, os.W_OK)
-    # what nobody here can write is read as it is, without the files that SQLite puts beside a store
+    # a store that cannot be written is read as it is, without the files that SQLite puts beside it
     where = path if writable else f"{path.resolve().as_uri()}?mode=ro&immutable=1"
     try:
         connection = sqlite3.connect(where, timeout=_BUSY_TIMEOUT_S, isolation_level=None, uri=not writable)
