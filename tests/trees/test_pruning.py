@@ -107,13 +107,13 @@ def test_labels_as_they_are(task, w):
     own = plan.clustering.columns
     weights = alpha[own] * (plan.clustering.weights @ variance[own]) / (alpha[own] @ variance[own])
     target = (plan.columns, plan.clustering, plan.weight)
-    features = node_errors(grown, *target, plan.around) - all_node_errors(grown, *target)
+    features = node_errors(grown, *target, plan.feature_part) - all_node_errors(grown, *target)
     plain = ClusteringColumns(own, weights, np.ones(len(own)))
     errors = features + all_node_errors(grown, plan.columns, plain, plan.weight)
     expected = prune_m5(grown, np.maximum(errors, 0.0), 1.0)
-    assert nested(prune(grown, Pruning(1.0, plain=True), *target, plan.around)) == nested(expected)
-    assert nested(prune(grown, Pruning(1.0), *target, plan.around)) == nested(
-        prune_m5(grown, node_errors(grown, *target, plan.around), 1.0)
+    assert nested(prune(grown, Pruning(1.0, plain=True), *target, plan.feature_part)) == nested(expected)
+    assert nested(prune(grown, Pruning(1.0), *target, plan.feature_part)) == nested(
+        prune_m5(grown, node_errors(grown, *target, plan.feature_part), 1.0)
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from typing import Any
 
@@ -20,7 +19,7 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Table, default_names
 from omnirank.data.task_registry import is_unsupervised
 
-__all__ = ["check_sample_weight", "data_fingerprint", "features_like", "read_features", "read_input", "without_target"]
+__all__ = ["check_sample_weight", "features_like", "read_features", "read_input", "without_target"]
 
 # Gains hold products of three weights, or of a weight and squares.
 _MOST_WEIGHT = 1e100
@@ -209,15 +208,6 @@ def check_sample_weight(sample_weight: Any, n_examples: int) -> np.ndarray:
     if total > _MOST_WEIGHT:
         raise DataError(f"sample_weight sums up to {total:.0e}, whose square floats hardly hold: use weights of mean 1")
     return weights
-
-
-def data_fingerprint(dataset: Dataset, sample_weight: np.ndarray | None) -> str:
-    """Return the fingerprint of the data, weights of the examples included."""
-    if sample_weight is None:
-        return dataset.fingerprint
-    digest = hashlib.blake2b(dataset.fingerprint.encode(), digest_size=16)
-    digest.update(np.ascontiguousarray(sample_weight).tobytes())
-    return digest.hexdigest()
 
 
 def _given_dataset(estimator: Any, dataset: Dataset, y: Any, task: str, hierarchy: Any) -> Dataset:

@@ -62,7 +62,7 @@ class FeatureErrors:
 
 def feature_errors(plan: GrowingPlan) -> FeatureErrors:
     """Return the error of the features of a plan, in one number."""
-    columns = plan.columns if plan.around is None else plan.around.columns
+    columns = plan.columns if plan.feature_part is None else plan.feature_part.columns
     dense = columns.scaled(columns.dense())
     is_class = np.array([levels is not None for levels in columns.levels], bool)
     numbers = np.flatnonzero(~is_class[columns.variable])

@@ -45,7 +45,7 @@ def prune(
     columns: PrototypeColumns,
     clustering: ClusteringColumns,
     weight: np.ndarray,
-    around: tuple[PrototypeColumns, ClusteringColumns] | None = None,
+    feature_part: tuple[PrototypeColumns, ClusteringColumns] | None = None,
 ) -> Any:
     """Return the tree pruned by M5.
 
@@ -58,10 +58,10 @@ def prune(
         The tree.
     rule : Pruning
         How.
-    columns, clustering, weight, around
+    columns, clustering, weight, feature_part
         As in :func:`node_errors`.
     """
-    errors = node_errors(grown, columns, clustering, weight, around)
+    errors = node_errors(grown, columns, clustering, weight, feature_part)
     if rule.plain:
         plain = plain_columns(columns, clustering)
         change = replace(clustering, weights=plain.weights - clustering.weights)
@@ -126,7 +126,7 @@ def node_errors(
     columns: PrototypeColumns,
     clustering: ClusteringColumns,
     weight: np.ndarray,
-    around: tuple[PrototypeColumns, ClusteringColumns] | None = None,
+    feature_part: tuple[PrototypeColumns, ClusteringColumns] | None = None,
 ) -> np.ndarray:
     """Return E of each node: weighted squared distances of its examples from its prototype.
 
@@ -143,14 +143,14 @@ def node_errors(
         The coded target.
     weight : ndarray
         Weights of the training examples.
-    around : (PrototypeColumns, ClusteringColumns), optional
+    feature_part : (PrototypeColumns, ClusteringColumns), optional
         The features of a semi-supervised tree: their distances count too, as they do in its gains.
     """
     errors = np.zeros(len(grown.feature))
     leaf = grown.feature < 0
     errors[leaf] = leaf_errors(grown, columns, clustering, weight)
-    if around is not None:
-        errors[leaf] += leaf_errors(grown, *around, weight)
+    if feature_part is not None:
+        errors[leaf] += leaf_errors(grown, *feature_part, weight)
     for node in np.flatnonzero(~leaf)[::-1]:
         errors[node] = errors[node + 1] + errors[grown.right[node]] + grown.gain[node]
     return errors
