@@ -41,17 +41,19 @@ def targets(rng, X):
 
 
 def few(y, rng):
-    """The target of a third of the examples, whose first target alone is sometimes unknown where there are several."""
+    """The target of a third of the examples; the first of several targets is unknown in some of them."""
     hidden = rng.random(N) < 0.66
     if y.dtype.kind == "U":
         return np.where(hidden, None, y)
     y = np.where(hidden if y.ndim == 1 else hidden[:, None], np.nan, y)
+    if y.ndim > 1:
+        y[::7, 0] = np.nan
     return y
 
 
 def fitted(X, y, task, **parameters):
-    ranker = om.EnsembleRanker("permutation", n_trees=14, task=task, random_state=3, **parameters).fit(X, y)
-    return ranker, [row for name in sorted(ranker.rankings_) for row in (ranker.rankings_[name].scores,)]
+    ranker = om.EnsembleRanker("permutation", n_trees=12, task=task, random_state=3, **parameters).fit(X, y)
+    return ranker, [ranker.rankings_[name].scores for name in sorted(ranker.rankings_)]
 
 
 @pytest.mark.parametrize("kind", ["binary", "values", "numeric among them"])
@@ -62,15 +64,13 @@ def test_arrays_and_sparse_containers_give_the_same_bits(kind, density):
     for task, y in targets(rng, X).items():
         cases = [(y, {})]
         if y is not None:
-            cases = [(y, {}), (y, {"ensemble": "extra-trees"}), (few(y, rng), {})]
+            cases += [(y, {"ensemble": "extra-trees"}), (few(y, rng), {})]
             cases += [(few(y, rng), {"supervision": w, "min_labelled_leaf": 2}) for w in (0.0, 0.5)]
         for labels, parameters in cases:
             dense, scores = fitted(X, labels, task, **parameters)
-            for container in (sparse.csr_array(X), sparse.csc_matrix(X)):
-                other, found = fitted(container, labels, task, **parameters)
-                assert (other.supervision_, other.supervision_curve_) == (dense.supervision_, dense.supervision_curve_)
-                for a, b in zip(scores, found, strict=True):
-                    np.testing.assert_array_equal(a, b)
+            other, found = fitted(sparse.csr_array(X), labels, task, **parameters)
+            assert (other.supervision_, other.supervision_curve_) == (dense.supervision_, dense.supervision_curve_)
+            np.testing.assert_array_equal(scores, found)
 
 
 @pytest.mark.parametrize("density", [0.05, 0.5])
@@ -115,12 +115,11 @@ def test_missing_cells_and_third_levels_are_laid_out_in_full():
     assert non_zero_cells(Table.from_sparse(sparse.csc_array(sparse_cells), levels=levels)) is None
 
 
-@pytest.mark.parametrize("kind", ["binary", "values", "numeric among them"])
 @pytest.mark.parametrize("ensemble", ["random-forest", "extra-trees"])
-def test_a_subset_of_coded_examples_grows_the_trees_of_its_own(kind, ensemble):
+def test_a_subset_of_coded_examples_grows_the_trees_of_its_own(ensemble):
     """Codes of all examples serve a subset: kernels ask for their order, and thresholds come from values."""
     rng = np.random.default_rng(4)
-    X = features(rng, 0.5, kind)
+    X = features(rng, 0.5, "numeric among them")
     X[rng.random(X.shape) < 0.05] = np.nan
     frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(24)])
     frame["c"] = pd.Categorical(rng.choice(list("abc"), N))
