@@ -15,7 +15,7 @@ from scipy import sparse
 
 import omnirank as om
 from benchmarks import Bar, Contestant, benchmark, compare, figure
-from benchmarks.bench_forests import rank
+from benchmarks.bench_forests import rank, sklearn_forest
 from omnirank.ensembles.plan import GrowingPlan, GrowingRules, make_plan
 
 SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
@@ -38,7 +38,7 @@ def mostly_zero(share: float, kind: str, n: int = 2000, n_features: int = 200) -
 def dataset(X: np.ndarray, target: str) -> om.Dataset:
     """Return the features with a target that some of them tell."""
     rng = np.random.default_rng(1)
-    n, n_features = X.shape
+    n = len(X)
     if target == "no target":
         return om.Dataset(X)
     if target == "400 labels":
@@ -99,15 +99,17 @@ def example(container: Any) -> tuple[Any, np.ndarray]:
 @benchmark("layout-container")
 def containers(quick: bool) -> list:
     """4000 x 300 binary features, 5 % ones, 400 labels, 100 trees: an array takes as long as scipy.sparse."""
-    few = partial(rank, n_trees=2 if quick else 100)
+    n_trees = 2 if quick else 100
+    few = partial(rank, n_trees=n_trees)
     return [
         compare(
             "layout-container",
             [
                 Contestant("array", partial(example, np.asarray), few),
                 Contestant("scipy.sparse", partial(example, sparse.csr_array), few),
+                Contestant("scikit-learn", partial(example, np.asarray), partial(sklearn_forest, n_trees=n_trees)),
             ],
-            bar=Bar(at_least=0.8),
+            bar=Bar(at_least=12, against="scikit-learn"),
             memory=not quick,
         )
     ]
