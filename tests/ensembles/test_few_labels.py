@@ -12,7 +12,7 @@ import omnirank as om
 from omnirank.core.seeds import root_entropy
 from omnirank.ensembles import supervision
 from omnirank.ensembles.pct_clusterer import best_tests
-from omnirank.ensembles.plan import GrowingPlan, GrowingRules, make_plan
+from omnirank.ensembles.plan import GrowingData, GrowingPlan, GrowingRules, make_plan
 from omnirank.ensembles.scores import out_of_bag
 from omnirank.ensembles.supervision import _compared, resolve_supervision
 from omnirank.ensembles.target_errors import error_measure
@@ -236,7 +236,9 @@ def clusters(seed=0, n=300, agree=True):
 
 @pytest.mark.parametrize("agree", [True, False])
 def test_unlabelled_examples_help_where_clusters_are_classes(agree):
-    chosen = [resolve_supervision("auto", clusters(seed, agree=agree), GrowingRules(), seed) for seed in range(6)]
+    chosen = [
+        resolve_supervision("auto", GrowingData(clusters(seed, agree=agree), seed), GrowingRules()) for seed in range(6)
+    ]
     n_used = sum(found.chosen for found in chosen)
     smaller = [min(found.curve[w] for w in (0.25, 0.5, 0.75)) < found.curve[1.0] for found in chosen]
     assert n_used >= 3 if agree else n_used == 0
@@ -310,27 +312,32 @@ def test_choosing_grows_no_more_trees_on_all_examples_than_the_ensemble(n_trees,
 
 def test_levels_by_cross_validation():
     data = clusters()
-    found = resolve_supervision("cv", data, GrowingRules(), 0)
+    found = resolve_supervision("cv", GrowingData(data, 0), GrowingRules())
     assert list(found.curve) == [i / 10 for i in range(11)]
     assert found.level == max(w for w, error in found.curve.items() if error == min(found.curve.values()))
     assert not found.chosen
     assert "cross-validation" in found.reason
-    assert "too few" in resolve_supervision("cv", data.keep_labels(3, random_state=0), GrowingRules(), 0).reason
+    assert (
+        "too few"
+        in resolve_supervision("cv", GrowingData(data.keep_labels(3, random_state=0), 0), GrowingRules()).reason
+    )
     ranker = om.EnsembleRanker(supervision="cv", n_trees=3, random_state=0).fit(data)
     assert "pairs" not in ranker.supervision_reason_
-    assert resolve_supervision("cv", data.take(data.labelled), GrowingRules(), 0).level == 1
+    assert resolve_supervision("cv", GrowingData(data.take(data.labelled), 0), GrowingRules()).level == 1
 
 
 def test_single_trees_are_compared_one_by_one():
     data = clusters()
     rules = GrowingRules(min_labelled_leaf=2)
-    together = resolve_supervision("auto", data, rules, 0).curve
-    alone = resolve_supervision("auto", data, rules, 0, single=True).curve
+    together = resolve_supervision("auto", GrowingData(data, 0), rules).curve
+    alone = resolve_supervision("auto", GrowingData(data, 0), rules, single=True).curve
     assert all(alone[w] > together[w] for w in together)  # a mean of losses exceeds the loss of the mean
     model = om.PCTClassifier(pruning="m5", random_state=0).fit(data)
     rules, entropy = GrowingRules.of(model, ensemble="bagging", bootstrap=False), root_entropy(0)
-    pruned = resolve_supervision("auto", data, rules, entropy, single=True, pruning=model._how_to_prune(data.task))
-    grown = resolve_supervision("auto", data, rules, entropy, single=True)
+    pruned = resolve_supervision(
+        "auto", GrowingData(data, entropy), rules, single=True, pruning=model._how_to_prune(data.task)
+    )
+    grown = resolve_supervision("auto", GrowingData(data, entropy), rules, single=True)
     assert model.supervision_curve_ == pruned.curve != grown.curve
 
 
@@ -340,9 +347,9 @@ def test_rare_labels_count_less_than_common_ones_in_the_loss_of_predictions():
     X = rng.normal(size=(300, 4))
     y = np.column_stack([rng.random(300) < 0.5, X[:, 0] > 1.6])
     data = om.Dataset(X, y.astype(int), task="multi-label").keep_labels(200, random_state=0)
-    to_predict = resolve_supervision("auto", data, GrowingRules(), 0)
+    to_predict = resolve_supervision("auto", GrowingData(data, 0), GrowingRules())
     assert to_predict.curve[1.0] > 0.9
-    to_rank = resolve_supervision("auto", data, GrowingRules(), 0, n_ranked=48)
+    to_rank = resolve_supervision("auto", GrowingData(data, 0), GrowingRules(), n_ranked=48)
     assert to_rank.curve[1.0] < to_predict.curve[1.0] - 0.1  # both labels count alike
 
 
@@ -358,19 +365,19 @@ def test_reasons_say_how_far_apart_losses_must_be():
 def test_where_the_level_comes_from():
     data = few_labels("classification", n=60)
     rules = GrowingRules()
-    found = resolve_supervision("auto", data, rules, 0)
+    found = resolve_supervision("auto", GrowingData(data, 0), rules)
     assert set(found.curve) == {0.25, 0.5, 0.75, 1.0}
     assert found.level in found.curve
-    assert resolve_supervision(0.3, data, rules, 0).level == 0.3
-    assert resolve_supervision("auto", data.take(data.labelled), rules, 0).level == 1
+    assert resolve_supervision(0.3, GrowingData(data, 0), rules).level == 0.3
+    assert resolve_supervision("auto", GrowingData(data.take(data.labelled), 0), rules).level == 1
     alone = om.Dataset(data.features)
-    assert resolve_supervision("auto", alone, rules, 0).level == 0
+    assert resolve_supervision("auto", GrowingData(alone, 0), rules).level == 0
     with pytest.raises(DataError, match="needs a target"):
-        resolve_supervision(0.5, alone, rules, 0)
+        resolve_supervision(0.5, GrowingData(alone, 0), rules)
     same = om.Dataset(np.arange(12.0).reshape(6, 2), [1.0, 1.0, 1.0] + [np.nan] * 3, task="regression")
-    assert resolve_supervision("auto", same, rules, 0).reason == "the known target values are all the same"
+    assert resolve_supervision("auto", GrowingData(same, 0), rules).reason == "the known target values are all the same"
     lone = om.Dataset(np.arange(40.0).reshape(20, 2), [1.0, 2.0] + [np.nan] * 18, task="regression")
-    assert 1.0 not in resolve_supervision("auto", lone, rules, 0).curve
+    assert 1.0 not in resolve_supervision("auto", GrowingData(lone, 0), rules).curve
 
 
 def test_weights_of_features():
@@ -447,7 +454,7 @@ def test_trees_are_pruned_in_the_space_in_which_they_are_grown():
     data = om.Dataset(X, X[:, 0] + rng.normal(size=60)).keep_labels(15, random_state=0)
     plan = make_plan(data, GrowingRules("bagging", bootstrap=False, supervision=0.5, min_samples_leaf=1), 0)
     grown = plan.grow(0)
-    pruned = prune_m5(grown, node_errors(grown, plan.columns, plan.clustering, plan.weight, plan.around))
+    pruned = prune_m5(grown, node_errors(grown, plan.columns, plan.clustering, plan.weight, plan.feature_part))
     problem = problem_of(data, 0.5, plan.weight)
 
     def nested(node):

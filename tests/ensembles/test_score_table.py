@@ -12,7 +12,6 @@ from omnirank.core.registry import get_method, register, unregister
 from omnirank.ensembles.plan import GrowingRules, make_plan
 from omnirank.ensembles.score_sums import TreeScorer
 from omnirank.ensembles.score_table import SCORES, FeatureScores, Score, ScoreOptions, computed_scores, get_score
-from omnirank.ensembles.supervision import labelled_part
 from omnirank.errors import ParameterError
 from omnirank.evaluation.experiments.learners import models_of_one_fit
 from omnirank.testing import tiny_dataset
@@ -54,7 +53,7 @@ def test_a_score_is_an_entry_of_the_table(toy):
 def test_trees_of_pairs_are_averaged_as_they_are_or_as_shares(toy):
     data = tiny_dataset("regression").hide_labels(np.arange(30))
     names = computed_scores("toy")
-    part, _ = labelled_part(data, None)
+    part = data.take(data.labelled)
     plans = (make_plan(data, GrowingRules(supervision=0.5), 0), make_plan(part, GrowingRules(), 0))
     one, other = (TreeScorer.make(plan, names, ScoreOptions()) for plan in plans)
     pair = TreeScorer.make(plans[0], names, ScoreOptions(), partner=other)(2)

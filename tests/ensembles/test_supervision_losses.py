@@ -8,9 +8,9 @@ import pytest
 import omnirank as om
 from omnirank.core.seeds import stream
 from omnirank.ensembles import supervision
-from omnirank.ensembles.plan import GrowingRules
+from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.supervision import _compared, resolve_supervision
-from omnirank.ensembles.supervision_losses import LabelledExamples, cross_validated_error, out_of_bag_losses
+from omnirank.ensembles.supervision_losses import cross_validated_error, out_of_bag_losses
 from omnirank.tasks import clustering_columns, get_task
 
 RULES = GrowingRules(min_samples_leaf=1)
@@ -43,8 +43,7 @@ def clustering_of(data):
 def test_errors_are_the_mean_over_folds_of_forests_without_the_fold(weighted):
     data, entropy, n_folds = numbers(), 5, 4
     weight = np.random.default_rng(1).integers(1, 5, data.n_examples) / 2 if weighted else None
-    examples = LabelledExamples(data, weight, None, entropy)
-    found = cross_validated_error(examples, RULES, [0.0, 0.5, 1.0], 6, n_folds)
+    found = cross_validated_error(GrowingData(data, entropy, weight), RULES, [0.0, 0.5, 1.0], 6, n_folds)
     order = stream(entropy, 2**31).permutation(np.flatnonzero(data.labelled))
     for w, error in found.items():
         errors = []
@@ -63,14 +62,14 @@ def test_errors_are_the_mean_over_folds_of_forests_without_the_fold(weighted):
 
 def test_cross_validation_cannot_predict_noise():
     """Forests that had seen the test fold would know most of its classes by heart."""
-    found = cross_validated_error(LabelledExamples(noise(), None, None, 0), RULES, [0.5, 1.0], 20, 4)
+    found = cross_validated_error(GrowingData(noise(), 0), RULES, [0.5, 1.0], 20, 4)
     assert all(error > 0.35 for error in found.values()), found
 
 
 def test_of_equal_errors_the_most_supervised_level_is_taken(monkeypatch):
     curve = {0.0: 0.3, 0.4: 0.1, 0.7: 0.1, 1.0: 0.2}
     monkeypatch.setattr(supervision, "cross_validated_error", lambda *_: curve)
-    assert resolve_supervision("cv", numbers(), RULES, 0).level == 0.7
+    assert resolve_supervision("cv", GrowingData(numbers(), 0), RULES).level == 0.7
 
 
 # -- out of bag ----------------------------------------------------------------------------------------------
@@ -78,7 +77,7 @@ def test_of_equal_errors_the_most_supervised_level_is_taken(monkeypatch):
 
 def test_out_of_bag_losses_are_those_of_the_trees_that_have_not_seen_the_example():
     data, entropy = numbers(), 2
-    losses = out_of_bag_losses(LabelledExamples(data, None, None, entropy), RULES, clustering_of(data), 30)
+    losses = out_of_bag_losses(GrowingData(data, entropy), RULES, clustering_of(data), 30)
     part = data.take(data.labelled)
     forest = om.PCTForestRegressor(n_trees=30, min_samples_leaf=1, oob_score=True, random_state=entropy).fit(part)
     relative = (forest.oob_prediction_ - part.y) ** 2 / part.y.var(axis=0)
@@ -90,14 +89,14 @@ def test_noise_is_not_predicted_out_of_bag(single):
     data = noise()
     for w in (0.5, 1.0):
         rules = GrowingRules(min_samples_leaf=1, supervision=w)
-        losses = out_of_bag_losses(LabelledExamples(data, None, None, 0), rules, clustering_of(data), 20, single)
+        losses = out_of_bag_losses(GrowingData(data, 0), rules, clustering_of(data), 20, single)
         assert np.nanmean(losses) > 0.9  # 1 is the loss of the mean
 
 
 def test_levels_are_compared_from_twelve_trees_on():
     """A third of the trees may be spent on the choice, and four a level are the fewest that tell something."""
     data = numbers(n=24, n_labelled=12)
-    found = {n: resolve_supervision("auto", data, GrowingRules(), 0, n_ranked=n) for n in (11, 12)}
+    found = {n: resolve_supervision("auto", GrowingData(data, 0), GrowingRules(), n_ranked=n) for n in (11, 12)}
     assert "fewer than 12 trees are too few" in found[11].reason
     assert not found[11].curve
     assert found[12].curve

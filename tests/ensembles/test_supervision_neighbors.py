@@ -10,9 +10,8 @@ import pytest
 import omnirank as om
 from omnirank.core.seeds import stream
 from omnirank.ensembles import supervision_neighbors
-from omnirank.ensembles.plan import GrowingRules
+from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.supervision import _by_neighbors, resolve_supervision
-from omnirank.ensembles.supervision_losses import LabelledExamples
 from omnirank.ensembles.supervision_neighbors import neighbor_losses
 from omnirank.tasks import clustering_columns, get_task
 from reference import ensembles_cases
@@ -44,7 +43,7 @@ def test_losses_are_those_of_the_definition(task):
     data = om.Dataset(X, y, task=task).keep_labels(45, random_state=0)
     rules, entropy = GrowingRules(), 3
     columns, clustering = columns_of(data, rules)
-    found = neighbor_losses(LabelledExamples(data, None, None, entropy), rules, clustering, 5)
+    found = neighbor_losses(GrowingData(data, entropy), rules, clustering, 5)
     rows = np.flatnonzero(data.labelled)
     order = stream(entropy, 2**31 + 1).permutation(45)
     options = {"n_trees": 5, "random_state": entropy}
@@ -68,7 +67,7 @@ def test_every_task_has_losses(task):
     data = ensembles_cases.random_dataset(np.random.default_rng(1), task, 60).keep_labels(30, random_state=1)
     rules = GrowingRules()
     _, clustering = columns_of(data, rules)
-    found = neighbor_losses(LabelledExamples(data, None, None, 0), rules, clustering, 2)
+    found = neighbor_losses(GrowingData(data, 0), rules, clustering, 2)
     assert set(found) == {"genie3", "symbolic"}
     assert all(np.isfinite(losses).all() for by_level in found.values() for losses in by_level.values())
 
@@ -76,9 +75,9 @@ def test_every_task_has_losses(task):
 def test_few_examples_of_a_fold_are_judged(monkeypatch):
     data = hidden_structure(0)
     _, clustering = columns_of(data, GrowingRules())
-    whole = neighbor_losses(LabelledExamples(data, None, None, 0), GrowingRules(), clustering, 2)
+    whole = neighbor_losses(GrowingData(data, 0), GrowingRules(), clustering, 2)
     monkeypatch.setattr(supervision_neighbors, "_MOST_JUDGED", 5)
-    some = neighbor_losses(LabelledExamples(data, None, None, 0), GrowingRules(), clustering, 2)
+    some = neighbor_losses(GrowingData(data, 0), GrowingRules(), clustering, 2)
     for score, level in product(("genie3", "symbolic"), (0.0, 1.0)):
         judged = ~np.isnan(some[score][level])
         assert judged.sum() == 15
@@ -92,8 +91,8 @@ def test_too_few_labels_are_not_dealt_into_folds():
         y = np.where(hidden, np.nan, target)
         data = om.Dataset(np.random.default_rng(0).normal(size=(30, 3)), y, task="regression")
         _, clustering = columns_of(data, rules)
-        assert neighbor_losses(LabelledExamples(data, None, None, 0), rules, clustering, 2) is None
-        assert resolve_supervision("auto", data, rules, 0, n_ranked=100).level > 0
+        assert neighbor_losses(GrowingData(data, 0), rules, clustering, 2) is None
+        assert resolve_supervision("auto", GrowingData(data, 0), rules, n_ranked=100).level > 0
 
 
 def test_only_what_is_clear_by_both_scores_makes_a_ranking_unsupervised():
@@ -142,9 +141,9 @@ def test_an_unsupervised_choice_is_the_unsupervised_ranking():
 
 def test_very_few_trees_are_supervised():
     data = hidden_structure(0)
-    found = resolve_supervision("auto", data, GrowingRules(), 0, n_ranked=11)
+    found = resolve_supervision("auto", GrowingData(data, 0), GrowingRules(), n_ranked=11)
     assert (found.level, found.reason) == (1.0, "fewer than 12 trees are too few to compare levels")
     few = data.keep_labels(2, random_state=0)
     target = few.y[few.labelled]
     if len(set(target)) == 2:
-        assert resolve_supervision("auto", few, GrowingRules(), 0, n_ranked=11).level == 0.5
+        assert resolve_supervision("auto", GrowingData(few, 0), GrowingRules(), n_ranked=11).level == 0.5

@@ -116,12 +116,12 @@ def test_labels_as_they_are(task, w):
     own = plan.clustering.columns
     weights = alpha[own] * (plan.clustering.weights @ variance[own]) / (alpha[own] @ variance[own])
     target = (plan.columns, plan.clustering, plan.weight)
-    features = node_errors(grown, *target, plan.around) - squared_distances(grown, plan, plan.clustering.weights)
+    features = node_errors(grown, *target, plan.feature_part) - squared_distances(grown, plan, plan.clustering.weights)
     errors = features + squared_distances(grown, plan, weights)
     expected = prune_m5(grown, np.maximum(errors, 0.0), 1.0)
-    assert nested(prune(grown, Pruning(1.0, plain=True), *target, plan.around)) == nested(expected)
-    assert nested(prune(grown, Pruning(1.0), *target, plan.around)) == nested(
-        prune_m5(grown, node_errors(grown, *target, plan.around), 1.0)
+    assert nested(prune(grown, Pruning(1.0, plain=True), *target, plan.feature_part)) == nested(expected)
+    assert nested(prune(grown, Pruning(1.0), *target, plan.feature_part)) == nested(
+        prune_m5(grown, node_errors(grown, *target, plan.feature_part), 1.0)
     )
 
 

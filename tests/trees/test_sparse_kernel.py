@@ -11,6 +11,7 @@ from omnirank.data.table import Table
 from omnirank.ensembles.plan import GrowingRules, make_plan
 from omnirank.trees.codes import DenseFeatures, SparseFeatures
 from omnirank.trees.tree import tree_from_grown
+from reference.layouts import laid_out
 
 TARGETS = ("labels", "number", "numbers")
 
@@ -38,10 +39,18 @@ def grow_both(X, y, ensemble, seed, levels=None, **rules):
     columns = [thin.column(i) for i in range(thin.n_columns)]
     full = Table.from_columns(thin.names, columns, thin.levels)
     settings = GrowingRules(ensemble=ensemble, **rules)
-    plans = [make_plan(om.Dataset(table, y), settings, seed) for table in (thin, full)]
-    assert isinstance(plans[0].coded, SparseFeatures)
-    assert isinstance(plans[1].coded, DenseFeatures)
+    plans = both_plans(om.Dataset(thin, y), om.Dataset(full, y), settings, seed)
     return [(plan, plan.grow(0)) for plan in plans]
+
+
+def both_plans(thin, full, *arguments):
+    """Plans on non-zero cells and on all cells."""
+    plans = []
+    for dataset, kind in ((thin, SparseFeatures), (full, DenseFeatures)):
+        with laid_out(on_cells=kind is SparseFeatures):
+            plans.append(make_plan(dataset, *arguments))
+        assert isinstance(plans[-1].coded, kind)
+    return plans
 
 
 def assert_same_tree(sparse_side, dense_side):
@@ -108,8 +117,8 @@ def test_feature_without_zeros_and_ties():
 
 
 def test_missing_cells_take_the_dense_path():
-    X = sparse.csc_array(np.array([[0.0, 1.0], [np.nan, 0.0], [2.0, 1.0], [0.0, 3.0]]))
-    plan = make_plan(om.Dataset(X, [0.1, 0.2, 0.9, 1.3]), GrowingRules(), 0)
+    X = sparse.csc_array(np.vstack([[[0.0, 1.0], [np.nan, 0.0], [2.0, 1.0], [0.0, 3.0]], np.zeros((36, 2))]))
+    plan = make_plan(om.Dataset(X, [0.1, 0.2, 0.9, 1.3, *np.arange(36.0)]), GrowingRules(), 0)
     assert isinstance(plan.coded, DenseFeatures)
 
 
@@ -140,7 +149,7 @@ def test_same_trees_with_weights_and_few_labels():
     tables = [Table.from_sparse(sparse.csc_array(X)), Table.from_numeric(X)]
     for w, least in ((0.4, 0), (0.0, 2)):
         rules = GrowingRules(supervision=w, min_labelled_leaf=least)
-        plans = [make_plan(om.Dataset(t, y), rules, 0, weight) for t in tables]
+        plans = both_plans(*(om.Dataset(t, y) for t in tables), rules, 0, weight)
         for i in range(4):
             assert_same_tree(*[(plan, plan.grow(i)) for plan in plans])
 
@@ -152,10 +161,10 @@ def test_partly_known_label_sets_of_sparse_features():
     y = target(rng, X, "labels").astype(float)
     y[rng.random(y.shape) < 0.4] = np.nan
     y[60:] = np.nan
-    plans = [
-        make_plan(om.Dataset(t, y, task="multi-label"), GrowingRules(supervision=0.5), 0)
-        for t in (Table.from_sparse(sparse.csc_array(X)), Table.from_numeric(X))
-    ]
-    assert isinstance(plans[0].coded, DenseFeatures)
+    plans = []
+    for on_cells in (True, False):
+        with laid_out(on_cells):
+            plans.append(make_plan(om.Dataset(X, y, task="multi-label"), GrowingRules(supervision=0.5), 0))
+        assert isinstance(plans[-1].coded, DenseFeatures)
     for i in range(3):
         assert_same_tree(*[(plan, plan.grow(i)) for plan in plans])

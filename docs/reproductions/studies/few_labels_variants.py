@@ -22,9 +22,9 @@ from few_labels import LABELLED, MOST_EXAMPLES, data_sets
 import omnirank as om
 from omnirank.ensembles import scores
 from omnirank.ensembles.feature_weights import resolve_feature_weights
-from omnirank.ensembles.plan import GrowingRules
+from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.score_table import ScoredTree
-from omnirank.ensembles.supervision_losses import LabelledExamples, cross_validated_error, out_of_bag_losses
+from omnirank.ensembles.supervision_losses import cross_validated_error, out_of_bag_losses
 from omnirank.evaluation.folds import make_folds
 
 GRID = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -32,9 +32,9 @@ TREES = 30
 SECONDS_A_SEED = 55
 
 
-def forest(examples: LabelledExamples, level: float, n_trees: int = TREES) -> dict[str, np.ndarray]:
+def forest(data: GrowingData, level: float, n_trees: int = TREES) -> dict[str, np.ndarray]:
     """Return the scores of a forest as shares: Genie3, Symbolic, and the target's part of Genie3."""
-    plan = examples.plan(GrowingRules(supervision=level))
+    plan = data.at_level(level).plan(GrowingRules(supervision=level))
     sums = {name: np.zeros(plan.dataset.n_features) for name in ("genie3", "symbolic", "target")}
     for i in range(n_trees):
         tree = ScoredTree(plan, plan.grow(i))
@@ -52,11 +52,10 @@ def shares(row: np.ndarray) -> np.ndarray:
 
 def rankings(train: om.Dataset, entropy: int) -> tuple[dict[tuple[str, str], np.ndarray], dict[str, Any]]:
     """Return the scores of all variants, and the losses of labelled examples by which levels can be chosen."""
-    examples = LabelledExamples(train, None, None, entropy, 1)
-    forests = {w: forest(examples, w) for w in GRID}
-    weights = resolve_feature_weights("auto", train, GrowingRules(), entropy, None, 1)
-    weighted = forest(LabelledExamples(train, None, weights, entropy, 1), 0.5)
-    large = forest(examples, 1.0, 100)
+    data = GrowingData(train, entropy, n_jobs=1)
+    forests = {w: forest(data, w) for w in GRID}
+    weighted = forest(resolve_feature_weights("auto", data, GrowingRules()), 0.5)
+    large = forest(data, 1.0, 100)
     found: dict[tuple[str, str], np.ndarray] = {("uniform", "none"): np.ones(train.n_features)}
     for score in ("genie3", "symbolic"):
         by_level = {w: forests[w][score] for w in GRID}
@@ -69,8 +68,8 @@ def rankings(train: om.Dataset, entropy: int) -> tuple[dict[tuple[str, str], np.
     found["pairs, feature weights", "genie3"] = (weighted["genie3"] + forests[1.0]["genie3"]) / 2
     for w in (0.25, 0.5, 0.75):
         found[f"target part, w={w:g}", "genie3"] = forests[w]["target"]
-    supervised = examples.plan(GrowingRules())
-    losses = {w: out_of_bag_losses(examples, GrowingRules(supervision=w), supervised.clustering, TREES) for w in GRID}
+    supervised = data.labelled.plan(GrowingRules())
+    losses = {w: out_of_bag_losses(data, GrowingRules(supervision=w), supervised.clustering, TREES) for w in GRID}
     met = ~np.any([np.isnan(row) for row in losses.values()], axis=0)
     differences = {w: (row - losses[1.0])[met] for w, row in losses.items()}
     info = {
@@ -87,8 +86,7 @@ def figures(data: om.Dataset, fold: Any, seed: int) -> dict[str, Any]:
     entropy = 1000 * seed + 7
     found, info = rankings(train, entropy)
     if data.n_features <= 120 and fold.key.endswith("fold=0"):
-        examples = LabelledExamples(train, None, None, entropy, 1)
-        info["cv"] = cross_validated_error(examples, GrowingRules(), GRID, 10, 4)
+        info["cv"] = cross_validated_error(GrowingData(train, entropy, n_jobs=1), GrowingRules(), GRID, 10, 4)
     values = {}
     for (variant, score), row in found.items():
         same = om.evaluate(row, train, test)

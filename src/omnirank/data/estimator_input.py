@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from typing import Any
 
@@ -25,7 +24,6 @@ from omnirank.data.types import FeaturesLike, TargetLike
 __all__ = [
     "any_table",
     "check_sample_weight",
-    "data_fingerprint",
     "features_like",
     "read_features",
     "read_input",
@@ -230,16 +228,9 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_examples: int) -> np.
     return weights
 
 
-def data_fingerprint(dataset: Dataset, sample_weight: np.ndarray | None) -> str:
-    """Return the fingerprint of the data, weights of the examples included."""
-    if sample_weight is None:
-        return dataset.fingerprint
-    digest = hashlib.blake2b(dataset.fingerprint.encode(), digest_size=16)
-    digest.update(np.ascontiguousarray(sample_weight).tobytes())
-    return digest.hexdigest()
-
-
-def _given_dataset(estimator: Any, dataset: Dataset, y: TargetLike | None, task: str, hierarchy: Any) -> Dataset:
+def _given_dataset(
+    estimator: Any, dataset: Dataset, y: TargetLike | None, task: str, hierarchy: TargetLike | None
+) -> Dataset:
     if y is not None:
         raise ParameterError("the Dataset holds its target: y must not be given as well")
     if hierarchy is not None:

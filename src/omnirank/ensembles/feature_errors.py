@@ -29,7 +29,7 @@ def feature_errors(plan: GrowingPlan) -> ColumnErrors:
     Petkovic, Kocev, Skrlj, Dzeroski: Ensemble- and distance-based feature ranking for unsupervised learning.
     International Journal of Intelligent Systems 36, 2021 (the error e of Eq. (2)).
     """
-    columns = plan.columns if plan.around is None else plan.around.columns
+    columns = plan.columns if plan.feature_part is None else plan.feature_part.columns
     impurity = weighted_impurities(columns, plan.weight)
     counted = np.where(impurity > 0, columns.weights, 0.0)
     scale = np.divide(counted, impurity * max(counted.sum(), 1e-300), out=np.zeros(len(counted)), where=impurity > 0)

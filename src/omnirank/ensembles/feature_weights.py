@@ -10,9 +10,8 @@ import numpy as np
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.ranking import Ranking
 from omnirank.data.dataset import Dataset
-from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.score_sums import mean_scores
-from omnirank.ensembles.supervision import labelled_part
 
 __all__ = ["check_feature_weights", "resolve_feature_weights"]
 
@@ -21,23 +20,18 @@ _TREES = 100
 _SCORE = "permutation"
 
 
-def resolve_feature_weights(
-    given: Any,
-    dataset: Dataset,
-    rules: GrowingRules,
-    entropy: int,
-    sample_weight: np.ndarray | None = None,
-    n_jobs: int | None = None,
-) -> np.ndarray | None:
-    """Return the weights of the features, the largest of them 1; None where all count the same.
+def resolve_feature_weights(given: Any, data: GrowingData, rules: GrowingRules) -> GrowingData:
+    """Return the data with the weights of the features, the largest of them 1; None where all count the same.
 
     Parameters
     ----------
     given : None, "auto", Ranking or array-like
         Weights, or the ranking whose scores they are: negative ones count as 0, and all as 1 where none is positive.
         "auto": the permutation scores of a supervised random forest on the labelled examples.
-    dataset, rules, entropy, sample_weight, n_jobs
-        As in :func:`omnirank.ensembles.plan.make_plan`.
+    data : GrowingData
+        The examples.
+    rules : GrowingRules
+        How trees are grown.
 
     References
     ----------
@@ -48,17 +42,19 @@ def resolve_feature_weights(
     --------
     >>> import omnirank as om
     >>> from omnirank.ensembles.feature_weights import resolve_feature_weights
-    >>> from omnirank.ensembles.plan import GrowingRules
-    >>> data = om.datasets.load_sample("linnerud")
-    >>> resolve_feature_weights([3, 6, 0], data, GrowingRules(), 0).tolist()
+    >>> from omnirank.ensembles.plan import GrowingData, GrowingRules
+    >>> data = GrowingData(om.datasets.load_sample("linnerud"), entropy=0)
+    >>> resolve_feature_weights([3, 6, 0], data, GrowingRules()).feature_weights.tolist()
     [0.5, 1.0, 0.0]
     """
-    weights = check_feature_weights(given, dataset)
+    weights = check_feature_weights(given, data.dataset)
     if isinstance(given, str):
-        if dataset.target is None:
+        if data.dataset.target is None:
             raise DataError("feature_weights='auto' needs labelled examples, but there is no target")
-        weights = _supervised_scores(dataset, rules, entropy, sample_weight, n_jobs)
-    return None if weights is None else _relative(weights)
+        supervised = replace(rules, ensemble="random-forest", bootstrap=True, max_features=None, supervision=1.0)
+        plan = data.labelled.plan(supervised)
+        weights = mean_scores(plan, (_SCORE,), _TREES, data.n_jobs, "weighing features")[_SCORE]
+    return data if weights is None else replace(data, feature_weights=_relative(weights))
 
 
 def check_feature_weights(given: Any, dataset: Dataset) -> np.ndarray | None:
@@ -94,15 +90,6 @@ def check_feature_weights(given: Any, dataset: Dataset) -> np.ndarray | None:
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
         raise ParameterError("feature_weights must be finite, not negative and not all zero")
     return weights
-
-
-def _supervised_scores(
-    dataset: Dataset, rules: GrowingRules, entropy: int, weight: np.ndarray | None, n_jobs: int | None
-) -> np.ndarray:
-    part, own = labelled_part(dataset, weight)
-    supervised = replace(rules, ensemble="random-forest", bootstrap=True, max_features=None, supervision=1.0)
-    plan = make_plan(part, supervised, entropy, own, n_jobs)
-    return mean_scores(plan, (_SCORE,), _TREES, n_jobs, "weighing features")[_SCORE]
 
 
 def _relative(scores: np.ndarray) -> np.ndarray:

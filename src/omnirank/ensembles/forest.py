@@ -16,7 +16,6 @@ from omnirank.core.given import check_number
 from omnirank.core.parallel import run_parallel
 from omnirank.core.seeds import root_entropy
 from omnirank.core.types import ArrayLike
-from omnirank.data.estimator_input import data_fingerprint
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.plan import GrowingPlan, GrowingRules
 from omnirank.ensembles.predictor import PCTPredictor, Training, grow_tree
@@ -89,7 +88,7 @@ class Forest(PCTPredictor):
             self._entropy = root_entropy(self.random_state)
         training = self._training(X, y, sample_weight, rules, self._entropy)
         kept = self._kept_trees(training)
-        plan = self._plan(training, rules, self._entropy, self.n_jobs)
+        plan = self._plan(training, rules)
         grow = partial(grow_tree, plan, training, None)
         grown = run_parallel(grow, range(len(kept), self.n_trees), self.n_jobs, description="growing trees")
         self.trees_ = [*kept, *grown]
@@ -106,7 +105,7 @@ class Forest(PCTPredictor):
 
     def _kept_trees(self, training: Training) -> list[Tree]:
         """The trees of the previous fit, where they are to stay."""
-        print_of_data = data_fingerprint(training.dataset, training.weight) if self.warm_start else None
+        print_of_data = training.data.fingerprint if self.warm_start else None
         before = getattr(self, "trees_", []) if self.warm_start else []
         if before:
             if self._data != print_of_data:

@@ -73,8 +73,8 @@ class _SingleTree(PCTPredictor):
         """
         rules, entropy = GrowingRules.of(self, ensemble="bagging", bootstrap=False), root_entropy(self.random_state)
         training = self._training(X, y, sample_weight, rules, entropy)
-        pruning = self._how_to_prune(training.dataset.task)
-        plan = self._plan(training, rules, entropy)
+        pruning = self._how_to_prune(training.data.dataset.task)
+        plan = self._plan(training, rules)
         self.tree_ = grow_tree(plan, training, pruning, 0)
         return self
 

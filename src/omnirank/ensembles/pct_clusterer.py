@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from omnirank.data.target import Target
 from omnirank.data.task_registry import task_named
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.feature_weights import resolve_feature_weights
-from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.tasks import get_task, prototype_columns
 from omnirank.trees.prediction import leaves_of
 from omnirank.trees.prototypes import node_means
@@ -128,15 +129,13 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
         n = self.max_leaves
         if n is not None and (not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1):
             raise ParameterError(f"max_leaves={n!r}: choose a positive count or None")
-        whole = read_input(self, X, None, task=task_named("none"))
-        dataset, weight = whole, None
+        data = GrowingData(read_input(self, X, None, task=task_named("none")), root_entropy(self.random_state))
+        whole = data.dataset
         if sample_weight is not None:
             weight = check_sample_weight(sample_weight, whole.n_examples)
-            dataset, weight = whole.take(weight > 0), weight[weight > 0]
-        rules = GrowingRules.of(self, ensemble="bagging", bootstrap=False)
-        entropy = root_entropy(self.random_state)
-        weights = resolve_feature_weights(self.feature_weights, dataset, rules, entropy, weight)
-        plan = make_plan(dataset, rules, entropy, weight, feature_weights=weights)
+            data = replace(data, weight=weight).take(weight > 0)
+        rules, dataset = GrowingRules.of(self, ensemble="bagging", bootstrap=False), data.dataset
+        plan = resolve_feature_weights(self.feature_weights, data, rules).plan(rules)
         grown = best_tests(plan.grow(0), n)
         columns = prototype_columns(Target.from_table(dataset.features))
         self.tree_ = tree_from_grown(grown, dataset.features, *node_means(grown, columns))

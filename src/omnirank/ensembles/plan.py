@@ -1,9 +1,10 @@
-"""From data and parameters to what trees are grown on, once a fit."""
+"""From data and parameters to what trees are grown on: what all plans of a fit share is computed once."""
 
 from __future__ import annotations
 
+import hashlib
 import warnings
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,14 +15,23 @@ from omnirank.core.given import check_number
 from omnirank.core.log import logger
 from omnirank.core.seeds import kernel_seed, stream
 from omnirank.data.dataset import Dataset
-from omnirank.data.table import Table
+from omnirank.ensembles.growing_checks import (
+    check_leaves,
+    mostly_binary,
+    warn_about_features,
+    warn_about_few_labels,
+    what_is_constant,
+)
 from omnirank.tasks import Task, clustering_columns, feature_columns, get_task
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
-from omnirank.trees.codes import CodedFeatures, code_features
+from omnirank.trees.codes import CodedFeatures, DenseFeatures, code_features
+from omnirank.trees.layout import grows_on_cells, non_zero_cells
+from omnirank.trees.prototypes import node_means
+from omnirank.trees.pruning import Pruning, prune
 from omnirank.trees.space import clustering_space, constant_space, two_part_space
-from omnirank.trees.sparse_codes import suits_sparse_kernel
+from omnirank.trees.tree import Tree, tree_from_grown
 
-__all__ = ["ENSEMBLES", "GrowingPlan", "GrowingRules", "Part", "make_plan"]
+__all__ = ["ENSEMBLES", "CodedColumns", "GrowingData", "GrowingPlan", "GrowingRules", "make_plan"]
 
 ENSEMBLES = ("random-forest", "extra-trees", "bagging")
 NOMINAL_TESTS = ("ordered", "greedy", "one-against-rest")
@@ -78,19 +88,25 @@ class GrowingRules:
         return self.ensemble == "extra-trees"
 
 
-class Part(NamedTuple):
+class CodedColumns(NamedTuple):
     """Target or features as columns: what a leaf averages, and what a split separates."""
 
     columns: PrototypeColumns
     clustering: ClusteringColumns
+
+    def counted(self, share: float) -> CodedColumns:
+        """Return the columns with this share in the impurity."""
+        if share == 1:
+            return self
+        return self._replace(clustering=replace(self.clustering, weights=self.clustering.weights * share))
 
 
 @dataclass(frozen=True, eq=False)
 class GrowingPlan:
     """Everything that the trees of one fit share; picklable, so that workers may be processes.
 
-    ``columns`` and ``clustering`` are those of the target; without a target, those of the features. ``around`` are the
-    features of semi-supervised trees, else None.
+    ``columns`` and ``clustering`` are those of the target; without a target, those of the features. ``feature_part``
+    are the features of semi-supervised trees, else None.
     """
 
     dataset: Dataset
@@ -103,7 +119,7 @@ class GrowingPlan:
     settings: Any
     weight: np.ndarray
     entropy: int
-    around: Part | None = None
+    feature_part: CodedColumns | None = None
 
     @property
     def n_examples(self) -> int:
@@ -113,8 +129,12 @@ class GrowingPlan:
     @property
     def trees_are_equal(self) -> bool:
         """Whether all trees see the same examples, features and tests, so that they differ by ties only."""
-        sees_all = features_per_node(self.rules, self.dataset) == self.dataset.n_features
-        return sees_all and not self.rules.bootstraps and not self.rules.random_tests
+        return self.trees_see_all and not self.rules.random_tests
+
+    @property
+    def trees_see_all(self) -> bool:
+        """Whether all trees see the same examples and features."""
+        return self.settings.max_features == self.dataset.n_features and not self.rules.bootstraps
 
     def counts(self, i: int) -> np.ndarray:
         """Return how often tree i sees each example: bootstrap counts, or once each."""
@@ -139,6 +159,157 @@ class GrowingPlan:
         counts = self.counts(i) if counts is None else counts
         return self.coded.grow(self.space, counts * self.weight, self.settings, kernel_seed(self.entropy, i))
 
+    def tree(self, pruning: Pruning | None, i: int) -> Tree:
+        """Grow tree i, prune it where that is asked for, and keep its leaves' prototypes."""
+        grown = self.grow(i)
+        if pruning is not None:
+            grown = prune(grown, pruning, self.columns, self.clustering, self.weight, self.feature_part)
+        return tree_from_grown(grown, self.dataset.features, *node_means(grown, self.columns))
+
+
+@dataclass(frozen=True, eq=False)
+class GrowingData:
+    """The examples of a fit; features are coded once, for plans of all levels of supervision and of subsets.
+
+    Attributes
+    ----------
+    dataset : Dataset
+        The examples. Without a target trees are unsupervised.
+    entropy : int
+        Root of the random streams: trees of all levels draw the same labelled examples.
+    weight : ndarray, optional
+        Weights of the examples.
+    feature_weights : ndarray, optional
+        How much each feature counts in the features' part of the impurity.
+    n_jobs : int or None
+        Number of workers.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.ensembles.plan import GrowingData, GrowingRules
+    >>> data = GrowingData(om.datasets.load_sample("linnerud").keep_labels(8, random_state=0), entropy=0)
+    >>> data.plan(GrowingRules(supervision=0.5)).n_examples, data.labelled.plan(GrowingRules()).n_examples
+    (20, 8)
+    """
+
+    dataset: Dataset
+    entropy: int
+    weight: np.ndarray | None = None
+    feature_weights: np.ndarray | None = None
+    n_jobs: int | None = None
+    # by whether trees are grown on non-zero cells; what has the same rows shares them
+    _codings: dict[bool, CodedFeatures] = field(default_factory=dict)
+    _taken_from: tuple[GrowingData, np.ndarray] | None = None
+
+    def take(self, rows: np.ndarray) -> GrowingData:
+        """Return some of the examples (a mask)."""
+        if rows.all():
+            return self
+        weight = None if self.weight is None else self.weight[rows]
+        return replace(self, dataset=self.dataset.take(rows), weight=weight, _codings={}, _taken_from=(self, rows))
+
+    @cached_property
+    def labelled(self) -> GrowingData:
+        """The labelled examples."""
+        return self.take(self.dataset.labelled)
+
+    def at_level(self, supervision: float) -> GrowingData:
+        """Return the examples that trees of this level see: supervised ones see the labelled examples only."""
+        return self.labelled if supervision == 1 else self
+
+    @property
+    def fingerprint(self) -> str:
+        """Fingerprint of the data, weights of the examples included."""
+        if self.weight is None:
+            return self.dataset.fingerprint
+        digest = hashlib.blake2b(self.dataset.fingerprint.encode(), digest_size=16)
+        digest.update(np.ascontiguousarray(self.weight).tobytes())
+        return digest.hexdigest()
+
+    @cached_property
+    def _cells(self) -> Any:
+        return non_zero_cells(self.dataset.features)
+
+    def _coded(self, on_cells: bool) -> CodedFeatures:
+        found = self._known_coding(on_cells)
+        if found is None:
+            cells = self._cells if on_cells else None
+            found = self._codings[on_cells] = code_features(self.dataset.features, cells=cells, n_jobs=self.n_jobs)
+        return found
+
+    def _known_coding(self, on_cells: bool) -> CodedFeatures | None:
+        """Codes of these examples, or of more of them; non-zero cells are sooner coded than taken."""
+        if self._taken_from is not None and on_cells not in self._codings:
+            whole, rows = self._taken_from
+            coded = whole._known_coding(on_cells)
+            if isinstance(coded, DenseFeatures):
+                self._codings[on_cells] = coded.take(rows, self.dataset.features)
+        return self._codings.get(on_cells)
+
+    @cached_property
+    def _feature_part(self) -> CodedColumns:
+        columns = feature_columns(self.dataset.features, self.feature_weights, self._cells)
+        return CodedColumns(columns, clustering_columns(columns, self.weight))
+
+    def target_columns(self, rules: GrowingRules) -> PrototypeColumns:
+        """Return the coded target; there is one."""
+        target = self.dataset.target
+        assert target is not None
+        return get_task(self.dataset.task).columns(target, self.dataset.hierarchy, rules.hierarchy_weight)
+
+    def _parts(self, rules: GrowingRules) -> tuple[CodedColumns, CodedColumns | None]:
+        """Target and features with their shares w and 1 - w; without a target the features take its place."""
+        w = float(rules.supervision)
+        if self.dataset.target is None:
+            return self._feature_part, None
+        columns = self.target_columns(rules)
+        target = CodedColumns(columns, clustering_columns(columns, self.weight, rules.normalize_targets))
+        if not len(target.clustering.columns):
+            if w == 1:
+                raise DataError(what_is_constant(columns))
+            logger.info("%s; features alone decide on the tests", what_is_constant(columns))
+        return target.counted(w), self._feature_part.counted(1 - w) if w < 1 else None
+
+    def plan(self, rules: GrowingRules) -> GrowingPlan:
+        """Return what trees are grown on; with supervision 1, all examples are labelled (at least partly)."""
+        from omnirank.trees.kernels.split import Settings
+
+        rules.check()
+        dataset = self.dataset
+        weight = np.ones(dataset.n_examples) if self.weight is None else self.weight
+        check_leaves(weight, rules.min_samples_leaf, self.weight is not None)
+        target, feature_part = self._parts(rules)
+        warn_about_features(dataset.features)
+        on_cells = grows_on_cells(self._cells, *target, labelled_only=feature_part is not None)
+        if feature_part is not None:
+            least = float(rules.min_labelled_leaf)
+            warn_about_few_labels(weight[target.columns.labelled].sum(), least)
+            space = two_part_space(target, feature_part, self.weight, least, on_cells)
+        elif len(target.clustering.columns):
+            space = clustering_space(*target, self.weight, on_cells)
+        else:  # all features are constant, and no tree splits
+            space = constant_space(dataset.n_examples)
+        coded = self._coded(on_cells).with_tests(rules.random_tests)
+        settings = Settings(
+            features_per_node(rules, dataset),
+            float(rules.min_samples_leaf),
+            _NO_LIMIT if rules.max_depth is None else int(rules.max_depth),
+            rules.tie_break == "first",
+            NOMINAL_TESTS.index(rules.nominal_tests),
+            _LEAST_GAIN,
+        )
+        task = get_task(dataset.task)
+        plan = GrowingPlan(dataset, rules, task, *target, coded, space, settings, weight, self.entropy, feature_part)
+        if plan.trees_see_all and rules.random_tests and mostly_binary(dataset.features):
+            warnings.warn(
+                "extra trees without bootstrap that see all features, most of them binary, are nearly the same "
+                "tree: set bootstrap=True or max_features='sqrt'",
+                UserWarning,
+                stacklevel=2,
+            )
+        return plan
+
 
 def make_plan(
     dataset: Dataset,
@@ -148,98 +319,8 @@ def make_plan(
     n_jobs: int | None = None,
     feature_weights: np.ndarray | None = None,
 ) -> GrowingPlan:
-    """Prepare a data set for growing trees.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        With supervision 1, all its examples are labelled (at least partly). Without a target trees are unsupervised.
-    rules : GrowingRules
-        How trees are grown.
-    entropy : int
-        Root of the random streams.
-    sample_weight : ndarray, optional
-        Weights of the examples.
-    n_jobs : int or None
-        Number of workers that code the features.
-    feature_weights : ndarray, optional
-        How much each feature counts in the features' part of the impurity.
-    """
-    from omnirank.trees.kernels.split import Settings
-
-    rules.check()
-    weight = np.ones(dataset.n_examples) if sample_weight is None else sample_weight
-    if weight.sum() < 2 * rules.min_samples_leaf:
-        hint = "lower it" if sample_weight is None else "use weights of mean 1"
-        raise DataError(
-            f"the examples weigh {weight.sum():g} together, less than two leaves of "
-            f"min_samples_leaf={rules.min_samples_leaf:g}: {hint}"
-        )
-    task = get_task(dataset.task)
-    target, around = _parts(dataset, rules, task, sample_weight, feature_weights)
-    _warn_about(dataset, rules)
-    sparse_features = suits_sparse_kernel(dataset.features)
-    if around is not None:
-        least = float(rules.min_labelled_leaf)
-        _warn_about_few_labels(weight[target.columns.labelled].sum(), least)
-        space = two_part_space(target, around, sample_weight, least, sparse_features)
-    elif len(target.clustering.columns):
-        space = clustering_space(target.columns, target.clustering, sample_weight, sparse_features)
-    else:  # all features are constant, and no tree splits
-        space = constant_space(dataset.n_examples)
-    coded = code_features(dataset.features, rules.random_tests, space, n_jobs)
-    settings = Settings(
-        features_per_node(rules, dataset),
-        float(rules.min_samples_leaf),
-        _NO_LIMIT if rules.max_depth is None else int(rules.max_depth),
-        rules.tie_break == "first",
-        NOMINAL_TESTS.index(rules.nominal_tests),
-        _LEAST_GAIN,
-    )
-    return GrowingPlan(
-        dataset,
-        rules,
-        task,
-        target.columns,
-        target.clustering,
-        coded,
-        space,
-        settings,
-        weight,
-        entropy,
-        around,
-    )
-
-
-def _parts(
-    dataset: Dataset,
-    rules: GrowingRules,
-    task: Task,
-    sample_weight: np.ndarray | None,
-    feature_weights: np.ndarray | None,
-) -> tuple[Part, Part | None]:
-    """Target and features with their shares w and 1 - w; without a target the features take its place."""
-    w = float(rules.supervision)
-    around = None
-    if dataset.target is None or w < 1:
-        columns = feature_columns(dataset.features, feature_weights)
-        share = 1.0 if dataset.target is None else 1 - w
-        around = Part(columns, _counted(clustering_columns(columns, sample_weight), share))
-    if dataset.target is None:
-        if around is None:  # for the type checker: there is no target
-            raise DataError("there is nothing to grow trees for")
-        return around, None
-    columns = task.columns(dataset.target, dataset.hierarchy, rules.hierarchy_weight)
-    clustering = clustering_columns(columns, sample_weight, rules.normalize_targets)
-    if not len(clustering.columns):
-        if around is None:
-            raise DataError(_what_is_constant(columns))
-        logger.info("%s; features alone decide on the tests", _what_is_constant(columns))
-    return Part(columns, _counted(clustering, w)), around
-
-
-def _counted(clustering: ClusteringColumns, share: float) -> ClusteringColumns:
-    return clustering if share == 1 else replace(clustering, weights=clustering.weights * share)
+    """Prepare a data set for growing trees of one plan; parameters as in :class:`GrowingData`."""
+    return GrowingData(dataset, entropy, sample_weight, feature_weights, n_jobs).plan(rules)
 
 
 def features_per_node(rules: GrowingRules, dataset: Dataset) -> int:
@@ -254,7 +335,7 @@ def features_per_node(rules: GrowingRules, dataset: Dataset) -> int:
     if given is None:
         if dataset.target is None and rules.ensemble != "bagging":
             given = "log2"
-        elif rules.ensemble == "random-forest" or (rules.ensemble == "extra-trees" and _mostly_binary(dataset)):
+        elif rules.ensemble == "random-forest" or (rules.ensemble == "extra-trees" and mostly_binary(dataset.features)):
             given = "sqrt"
         else:
             given = "all"
@@ -270,93 +351,3 @@ def features_per_node(rules: GrowingRules, dataset: Dataset) -> int:
     raise ParameterError(
         f"max_features={given!r}: choose 'sqrt', 'log2', 'all', a count from 1 to {n} or a share in (0, 1]"
     )
-
-
-def _mostly_binary(dataset: Dataset) -> bool:
-    table = dataset.features
-    binary = 0
-    for f, levels in enumerate(table.levels):
-        if levels is not None:
-            binary += len(levels) <= 2
-            continue
-        if table.is_sparse:
-            stored = table.matrix.data[table.matrix.indptr[f] : table.matrix.indptr[f + 1]]
-            binary += len(stored) == 0 or bool((stored == stored[0]).all())
-        else:
-            cells = table.numeric[:, table.slots[f]]
-            binary += _two_values(cells)
-    return binary > table.n_columns / 2
-
-
-def _two_values(cells: np.ndarray) -> bool:
-    known = cells[~np.isnan(cells)]
-    return len(known) == 0 or bool(((known == known.min()) | (known == known.max())).all())
-
-
-def _what_is_constant(columns: PrototypeColumns) -> str:
-    name = repr(columns.names[0])
-    if columns.n_variables > 1:
-        return f"all {columns.n_variables} targets ({name}, ...) are constant: there is nothing to learn"
-    if columns.levels[0] is not None:
-        known = columns.matrix[columns.labelled]
-        level = columns.levels[0][int(np.argmax(known[0]))]
-        return f"target {name} has one class only ({level!r}): there is nothing to learn"
-    return f"target {name} is constant: there is nothing to learn"
-
-
-def _without_known_value(table: Table) -> list[str]:
-    """Names of the features of which every cell is missing."""
-    if table.is_sparse:
-        full = np.flatnonzero(np.diff(table.matrix.indptr) == table.n_rows)
-        starts = table.matrix.indptr
-        return [table.names[f] for f in full if np.isnan(table.matrix.data[starts[f] : starts[f + 1]]).all()]
-    # Looking at the first row spares most columns a second look.
-    found = []
-    for f in range(table.n_columns):
-        cells = table.column(f)
-        if _missing(cells[:1]).all() and _missing(cells).all():
-            found.append(f)
-    return [table.names[f] for f in found]
-
-
-def _missing(cells: np.ndarray) -> np.ndarray:
-    return np.isnan(cells) if cells.dtype.kind == "f" else cells < 0
-
-
-def _warn_about_few_labels(labelled: float, least: float) -> None:
-    """A child has no labelled weight or at least ``least``; where there is less of it, no child can have any."""
-    if labelled < least * (1 - 1e-9):  # weights are sums of floats
-        warnings.warn(
-            f"no split is admissible: the labelled examples weigh {labelled:g} together, less than one leaf of "
-            f"min_labelled_leaf={least:g}; lower it, or leave it at 0",
-            UserWarning,
-            stacklevel=3,
-        )
-
-
-def _warn_about(dataset: Dataset, rules: GrowingRules) -> None:
-    table = dataset.features
-    empty = _without_known_value(table)
-    if empty:
-        more = f" and {len(empty) - 1} more" if len(empty) > 1 else ""
-        warnings.warn(f"feature {empty[0]!r}{more} has no known value: no tree can test it", UserWarning, stacklevel=2)
-    for f, levels in enumerate(table.levels):
-        if levels is not None and len(levels) > max(2, table.n_rows / 2) and not table.is_sparse:
-            warnings.warn(
-                f"feature {table.names[f]!r} has {len(levels)} levels for {table.n_rows} examples: "
-                "is it an identifier? Leave it out of the ranking",
-                UserWarning,
-                stacklevel=2,
-            )
-    if (
-        rules.ensemble == "extra-trees"
-        and not rules.bootstraps
-        and features_per_node(rules, dataset) == dataset.n_features
-        and _mostly_binary(dataset)
-    ):
-        warnings.warn(
-            "extra trees without bootstrap that see all features, most of them binary, are nearly the same "
-            "tree: set bootstrap=True or max_features='sqrt'",
-            UserWarning,
-            stacklevel=2,
-        )

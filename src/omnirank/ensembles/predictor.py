@@ -20,13 +20,13 @@ from omnirank.data.estimator_input import any_table, check_sample_weight, featur
 from omnirank.data.table import Table
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.feature_weights import check_feature_weights, resolve_feature_weights
-from omnirank.ensembles.plan import GrowingPlan, GrowingRules, make_plan
+from omnirank.ensembles.plan import GrowingData, GrowingPlan, GrowingRules
 from omnirank.ensembles.supervision import Supervision, check_supervision, resolve_supervision
 from omnirank.tasks import get_task
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.prediction import average_means
 from omnirank.trees.prototypes import node_means
-from omnirank.trees.pruning import Pruning, prune
+from omnirank.trees.pruning import Pruning
 from omnirank.trees.tree import Tree, one_leaf, tree_from_grown
 
 __all__ = ["PCTPredictor", "Training", "grow_tree"]
@@ -42,25 +42,19 @@ class Training:
         All examples given.
     used : ndarray of bool
         Those that trees may see: of positive weight, and labelled where the level of supervision is 1.
-    dataset : Dataset
-        The used examples.
-    weight : ndarray or None
-        Their weights.
+    data : GrowingData
+        The used examples, their weights and those of the features.
     columns : PrototypeColumns
         Their coded target.
     level : Supervision
         The level of supervision.
-    feature_weights : ndarray or None
-        How much each feature counts beside the target.
     """
 
     whole: Dataset
     used: np.ndarray
-    dataset: Dataset
-    weight: np.ndarray | None
+    data: GrowingData
     columns: PrototypeColumns
     level: Supervision
-    feature_weights: np.ndarray | None = None
 
     @property
     def is_constant(self) -> bool:
@@ -121,36 +115,27 @@ class PCTPredictor(BaseEstimator):
         used = np.ones(whole.n_examples, bool) if weight is None else weight > 0
         if not (used & whole.labelled).any():
             raise DataError("no example has both a known target value and a positive weight")
-        dataset, weight = _rows(whole, weight, used)
-        level, feature_weights = self._level(dataset, weight, rules, entropy)
+        data = GrowingData(whole, entropy, weight, n_jobs=self._n_jobs()).take(used)
+        level, data = self._level(data, rules)
         if level.level == 1:
-            used = used & whole.labelled
-            dataset, weight = _rows(dataset, weight, dataset.labelled)
+            used, data = used & whole.labelled, data.labelled
         if not used.all():
             logger.info("%d examples without known target or weight are not used", int((~used).sum()))
-        task, target = get_task(dataset.task), dataset.target
-        assert target is not None  # some example is labelled
-        columns = task.columns(target, dataset.hierarchy, getattr(self, "hierarchy_weight", 0.75))
-        self._note(dataset, columns)
+        columns = data.target_columns(rules)
+        self._note(data.dataset, columns)
         self._labelled = whole.labelled
         self.supervision_ = level.level
         self.supervision_reason_ = level.reason
         self.supervision_curve_ = dict(level.curve)
-        return Training(whole, used, dataset, weight, columns, level, feature_weights)
+        return Training(whole, used, data, columns, level)
 
-    def _level(
-        self, dataset: Dataset, weight: np.ndarray | None, rules: GrowingRules, entropy: int
-    ) -> tuple[Supervision, np.ndarray | None]:
-        """Return the level of supervision and the weights of the features, which count below 1 only."""
-        check_feature_weights(self.feature_weights, dataset)
-        if self.supervision == 1 or (isinstance(self.supervision, str) and dataset.labelled.all()):
-            return resolve_supervision(self.supervision, dataset, rules, entropy, weight), None
-        n_jobs = self._n_jobs()
-        weights = resolve_feature_weights(self.feature_weights, dataset, rules, entropy, weight, n_jobs)
-        level = resolve_supervision(
-            self.supervision, dataset, rules, entropy, weight, weights, n_jobs, *self._single_tree(dataset.task)
-        )
-        return level, weights
+    def _level(self, data: GrowingData, rules: GrowingRules) -> tuple[Supervision, GrowingData]:
+        """Return the level of supervision, and the data with the weights of the features, which count below 1 only."""
+        check_feature_weights(self.feature_weights, data.dataset)
+        if self.supervision == 1 or (isinstance(self.supervision, str) and data.dataset.labelled.all()):
+            return resolve_supervision(self.supervision, data, rules), data
+        data = resolve_feature_weights(self.feature_weights, data, rules)
+        return resolve_supervision(self.supervision, data, rules, *self._single_tree(data.dataset.task)), data
 
     def _single_tree(self, task: str) -> tuple[bool, Pruning | None]:
         """Whether one tree predicts, and how it is pruned."""
@@ -181,13 +166,10 @@ class PCTPredictor(BaseEstimator):
         self._features = dataset.features.take(slice(0, 0))
         self._columns = replace(columns, matrix=columns.matrix[:0], labelled=columns.labelled[:0])
 
-    def _plan(
-        self, training: Training, rules: GrowingRules, entropy: int, n_jobs: int | None = None
-    ) -> GrowingPlan | None:
+    def _plan(self, training: Training, rules: GrowingRules) -> GrowingPlan | None:
         """Return the plan of the trees; None, with a warning, where the target is constant."""
         if not training.is_constant:
-            rules = replace(rules, supervision=training.level.level)
-            return make_plan(training.dataset, rules, entropy, training.weight, n_jobs, training.feature_weights)
+            return training.data.plan(replace(rules, supervision=training.level.level))
         names = training.columns.names
         shown = repr(names[0]) if len(names) == 1 else f"{names[0]!r} and the {len(names) - 1} others"
         warnings.warn(
@@ -288,23 +270,9 @@ class PCTPredictor(BaseEstimator):
 
 
 def grow_tree(plan: GrowingPlan | None, training: Training, pruning: Pruning | None, i: int) -> Tree:
-    """Grow tree i of a plan, prune it where that is asked for, and keep its leaves' prototypes.
-
-    Without a plan the target is constant and the tree is one leaf.
-    """
-    if plan is None:
-        n = training.dataset.n_examples
-        grown = one_leaf(np.ones(n) if training.weight is None else training.weight)
-    else:
-        grown = plan.grow(i)
-        if pruning is not None:
-            grown = prune(grown, pruning, plan.columns, plan.clustering, plan.weight, plan.around)
-    values, value_row = node_means(grown, training.columns)
-    return tree_from_grown(grown, training.dataset.features, values, value_row)
-
-
-def _rows(dataset: Dataset, weight: np.ndarray | None, rows: np.ndarray) -> tuple[Dataset, np.ndarray | None]:
-    """Some rows (a mask) and their weights."""
-    if rows.all():
-        return dataset, weight
-    return dataset.take(rows), None if weight is None else weight[rows]
+    """Return tree i of a plan; without one the target is constant and the tree is one leaf."""
+    if plan is not None:
+        return plan.tree(pruning, i)
+    data = training.data
+    grown = one_leaf(np.ones(data.dataset.n_examples) if data.weight is None else data.weight)
+    return tree_from_grown(grown, data.dataset.features, *node_means(grown, training.columns))

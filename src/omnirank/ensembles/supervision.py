@@ -12,14 +12,13 @@ import numpy as np
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.log import logger
 from omnirank.core.parallel import one_blas_thread
-from omnirank.data.dataset import Dataset
-from omnirank.ensembles.plan import GrowingRules
-from omnirank.ensembles.supervision_losses import LabelledExamples, cross_validated_error, out_of_bag_losses
+from omnirank.ensembles.plan import GrowingData, GrowingRules
+from omnirank.ensembles.supervision_losses import cross_validated_error, out_of_bag_losses
 from omnirank.ensembles.supervision_neighbors import neighbor_losses
 from omnirank.tasks import ClusteringColumns, clustering_columns, get_task, plain_columns
 from omnirank.trees.pruning import Pruning
 
-__all__ = ["Supervision", "check_supervision", "labelled_part", "resolve_supervision"]
+__all__ = ["Supervision", "check_supervision", "resolve_supervision"]
 
 # Levels that "auto" compares out of bag, each by a forest of so many trees.
 _GRID = (0.25, 0.5, 0.75, 1.0)
@@ -84,23 +83,10 @@ def check_supervision(given: Any) -> None:
         raise ParameterError(f"supervision={given!r}: choose 'auto', 'cv' or a number in [0, 1]")
 
 
-def labelled_part(dataset: Dataset, weight: np.ndarray | None) -> tuple[Dataset, np.ndarray | None]:
-    """Return the labelled examples and their weights: what supervised trees see."""
-    labelled = dataset.labelled
-    if labelled.all():
-        return dataset, weight
-    logger.info("%d unlabelled examples are not used", int((~labelled).sum()))
-    return dataset.take(labelled), None if weight is None else weight[labelled]
-
-
 def resolve_supervision(
     given: Any,
-    dataset: Dataset,
+    data: GrowingData,
     rules: GrowingRules,
-    entropy: int,
-    sample_weight: np.ndarray | None = None,
-    feature_weights: np.ndarray | None = None,
-    n_jobs: int | None = None,
     single: bool = False,
     pruning: Pruning | None = None,
     n_ranked: int | None = None,
@@ -119,14 +105,10 @@ def resolve_supervision(
     ----------
     given : "auto", "cv" or float
         What the user asks for.
-    dataset : Dataset
+    data : GrowingData
         The examples, labelled or not.
     rules : GrowingRules
         How trees are grown.
-    entropy : int
-        Root of the random streams.
-    sample_weight, feature_weights, n_jobs
-        As in :func:`omnirank.ensembles.plan.make_plan`.
     single : bool
         Whether a single tree is to predict: then the losses of the forest's trees are averaged, not their predictions.
     pruning : Pruning or None
@@ -138,14 +120,14 @@ def resolve_supervision(
     Examples
     --------
     >>> import omnirank as om
-    >>> from omnirank.ensembles.plan import GrowingRules
+    >>> from omnirank.ensembles.plan import GrowingData, GrowingRules
     >>> from omnirank.ensembles.supervision import resolve_supervision
-    >>> data = om.datasets.load_sample("digits")
-    >>> resolve_supervision("auto", data, GrowingRules(), 0).reason
+    >>> data = GrowingData(om.datasets.load_sample("digits"), entropy=0)
+    >>> resolve_supervision("auto", data, GrowingRules()).reason
     'all examples are labelled'
     """
     check_supervision(given)
-    named = isinstance(given, str)
+    named, dataset = isinstance(given, str), data.dataset
     if dataset.target is None:
         if not named and float(given) > 0:
             raise DataError(f"supervision={given!r} needs a target, but no example has a known target value")
@@ -154,39 +136,35 @@ def resolve_supervision(
         return Supervision(float(given), "given")
     if dataset.labelled.all():
         return Supervision(1.0, "all examples are labelled")
-    part = dataset.take(dataset.labelled)
-    assert part.target is not None  # labelled examples have one
-    columns = get_task(dataset.task).columns(part.target, dataset.hierarchy, rules.hierarchy_weight)
+    columns = data.labelled.target_columns(rules)
     if not ((columns.impurity > 0) & (columns.weights > 0)).any():
         return Supervision(0.0, "the known target values are all the same")
-    examples = LabelledExamples(dataset, sample_weight, feature_weights, entropy, n_jobs, pruning if single else None)
     rules = replace(rules, ensemble="random-forest", bootstrap=True)
-    weight = np.ones(part.n_examples) if sample_weight is None else sample_weight[dataset.labelled]
     if given == "cv":
-        return _by_cross_validation(examples, rules, weight)
+        return _by_cross_validation(data, rules, pruning)
     clustering = clustering_columns(columns, None, rules.normalize_targets)
-    if n_ranked is None:
-        if get_task(dataset.task).kind == "labels":
-            clustering = plain_columns(columns, clustering)
-        return _by_out_of_bag_loss(examples, rules, clustering, weight, _GRID, _TREES, single)
-    return _for_ranking(examples, rules, clustering, weight, n_ranked)
+    if n_ranked is not None:
+        return _for_ranking(data, rules, clustering, n_ranked)
+    if get_task(dataset.task).kind == "labels":
+        clustering = plain_columns(columns, clustering)
+    return _by_out_of_bag_loss(data, rules, clustering, _GRID, _TREES, single, pruning)
 
 
-def _for_ranking(
-    examples: LabelledExamples,
-    rules: GrowingRules,
-    clustering: ClusteringColumns,
-    weight: np.ndarray,
-    n_ranked: int,
-) -> Supervision:
+def _labelled_weight(data: GrowingData) -> np.ndarray:
+    labelled = data.labelled
+    return np.ones(labelled.dataset.n_examples) if labelled.weight is None else labelled.weight
+
+
+def _for_ranking(data: GrowingData, rules: GrowingRules, clustering: ClusteringColumns, n_ranked: int) -> Supervision:
+    weight = _labelled_weight(data)
     n_trees = min(_TREES, n_ranked // _SHARE)
     if n_trees < _FEWEST:
         level = 1.0 if weight.sum() >= 2 * rules.min_samples_leaf else 0.5
         return Supervision(level, f"fewer than {_SHARE * _FEWEST} trees are too few to compare levels")
     with one_blas_thread():  # once, around many short calls
-        losses = neighbor_losses(examples, rules, clustering, n_trees)
+        losses = neighbor_losses(data, rules, clustering, n_trees)
         found = None if losses is None else _by_neighbors(losses, weight)
-        return found or _by_out_of_bag_loss(examples, rules, clustering, weight, _RANKING_GRID, n_trees)
+        return found or _by_out_of_bag_loss(data, rules, clustering, _RANKING_GRID, n_trees)
 
 
 def _by_neighbors(losses: Mapping[str, Mapping[float, np.ndarray]], weight: np.ndarray) -> Supervision | None:
@@ -206,13 +184,14 @@ def _by_neighbors(losses: Mapping[str, Mapping[float, np.ndarray]], weight: np.n
     return Supervision(0.0, reason, {w: float(np.mean([mean[w] for mean in means])) for w in (0.0, 1.0)}, chosen=True)
 
 
-def _by_cross_validation(examples: LabelledExamples, rules: GrowingRules, weight: np.ndarray) -> Supervision:
+def _by_cross_validation(data: GrowingData, rules: GrowingRules, pruning: Pruning | None) -> Supervision:
+    weight = _labelled_weight(data)
     # a fold less, the examples must still do for two leaves
     left = np.sort(weight)[: len(weight) - -(-len(weight) // _CV_FOLDS)].sum()
     levels = [w for w in _CV_GRID if w < 1 or left >= 2 * rules.min_samples_leaf]
     if len(weight) < _CV_FOLDS:
         return Supervision(0.5, f"{len(weight)} labelled examples are too few for {_CV_FOLDS} folds")
-    curve = cross_validated_error(examples, rules, levels, _TREES, _CV_FOLDS)
+    curve = cross_validated_error(data, rules, levels, _TREES, _CV_FOLDS, pruning)
     best = min(curve.values())
     level = max(w for w, error in curve.items() if error <= best * (1 + _EQUAL))
     reason = f"error {best:.4g} in {_CV_FOLDS}-fold cross-validation of the labelled examples"
@@ -223,17 +202,20 @@ def _by_cross_validation(examples: LabelledExamples, rules: GrowingRules, weight
 
 
 def _by_out_of_bag_loss(
-    examples: LabelledExamples,
+    data: GrowingData,
     rules: GrowingRules,
     clustering: ClusteringColumns,
-    weight: np.ndarray,
     grid: Sequence[float],
     n_trees: int,
     single: bool = False,
+    pruning: Pruning | None = None,
 ) -> Supervision:
+    weight = _labelled_weight(data)
     if weight.sum() < 2 * rules.min_samples_leaf:
         grid = [w for w in grid if w < 1]
-    losses = {w: out_of_bag_losses(examples, replace(rules, supervision=w), clustering, n_trees, single) for w in grid}
+    losses = {
+        w: out_of_bag_losses(data, replace(rules, supervision=w), clustering, n_trees, single, pruning) for w in grid
+    }
     met = ~np.any([np.isnan(found) for found in losses.values()], axis=0)
     return _compared({w: found[met] for w, found in losses.items()}, weight[met])
 

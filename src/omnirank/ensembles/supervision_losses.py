@@ -3,72 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from omnirank.core.parallel import run_parallel
 from omnirank.core.seeds import stream
-from omnirank.data.dataset import Dataset
-from omnirank.ensembles.plan import GrowingPlan, GrowingRules, make_plan
+from omnirank.ensembles.plan import GrowingData, GrowingPlan, GrowingRules
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 from omnirank.trees.prediction import average_means, sum_means
-from omnirank.trees.prototypes import node_means
-from omnirank.trees.pruning import Pruning, prune
-from omnirank.trees.tree import Tree, tree_from_grown
+from omnirank.trees.pruning import Pruning
+from omnirank.trees.tree import Tree
 
-__all__ = ["LabelledExamples", "cross_validated_error", "out_of_bag_losses", "squared_losses"]
+__all__ = ["cross_validated_error", "out_of_bag_losses", "squared_losses"]
 
 # Keeps the stream that deals folds apart from those of trees.
 _FOLDS_KEY = 2**31
 
 
-@dataclass(frozen=True, eq=False)
-class LabelledExamples:
-    """The labelled examples of a data set, and what forests are grown from.
-
-    Attributes
-    ----------
-    dataset : Dataset
-        All examples.
-    weight, feature_weights : ndarray or None
-        Of the examples and of the features, as in :func:`omnirank.ensembles.plan.make_plan`.
-    entropy : int
-        Root of the random streams: trees of all levels draw the same labelled examples.
-    n_jobs : int or None
-        Number of workers.
-    pruning : Pruning or None
-        How trees are pruned; None: not at all.
-    """
-
-    dataset: Dataset
-    weight: np.ndarray | None
-    feature_weights: np.ndarray | None
-    entropy: int
-    n_jobs: int | None = None
-    pruning: Pruning | None = None
-
-    def plan(self, rules: GrowingRules) -> GrowingPlan:
-        """Return the plan of trees of a level; supervised ones see the labelled examples only."""
-        dataset, weight = self.dataset, self.weight
-        if rules.supervision == 1:
-            labelled = dataset.labelled
-            dataset, weight = dataset.take(labelled), None if weight is None else weight[labelled]
-        return make_plan(dataset, rules, self.entropy, weight, self.n_jobs, self.feature_weights)
-
-    def trees(self, plan: GrowingPlan, n_trees: int) -> list[Tree]:
-        """Grow the first trees of a plan."""
-        what = f"supervision {plan.rules.supervision:g}"
-        return run_parallel(partial(_tree, plan, self.pruning), range(n_trees), self.n_jobs, description=what)
-
-
 def out_of_bag_losses(
-    examples: LabelledExamples,
+    data: GrowingData,
     rules: GrowingRules,
     clustering: ClusteringColumns,
     n_trees: int,
     single: bool = False,
+    pruning: Pruning | None = None,
 ) -> np.ndarray:
     r"""Return the loss of each labelled example, predicted by the trees that have not seen it; NaN where all have.
 
@@ -78,8 +38,8 @@ def out_of_bag_losses(
 
     Parameters
     ----------
-    examples : LabelledExamples
-        What to grow trees from.
+    data : GrowingData
+        What to grow trees from: all examples; supervised trees see the labelled ones only.
     rules : GrowingRules
         How, and at which level of supervision.
     clustering : ClusteringColumns
@@ -88,22 +48,27 @@ def out_of_bag_losses(
         Number of trees.
     single : bool
         Whether the losses of single trees are averaged, and not their predictions.
+    pruning : Pruning or None
+        How trees are pruned; None: not at all.
     """
-    plan = examples.plan(rules)
-    trees = examples.trees(plan, n_trees)
+    plan = data.at_level(rules.supervision).plan(rules)
+    trees = _trees(plan, pruning, n_trees, data.n_jobs)
     labelled = plan.dataset.labelled
-    part = plan.dataset.take(labelled)
     seen = np.array([plan.counts(i)[labelled] > 0 for i in range(n_trees)])
-    assert part.target is not None  # labelled examples have one
-    truth = plan.task.columns(part.target, part.hierarchy, rules.hierarchy_weight)
+    features, truth = data.labelled.dataset.features, data.labelled.target_columns(rules)
     groups = [slice(i, i + 1) for i in range(n_trees)] if single else [slice(None)]
-    total, n_losses = np.zeros(part.n_examples), np.zeros(part.n_examples)
+    total, n_losses = np.zeros(len(truth.labelled)), np.zeros(len(truth.labelled))
     for group in groups:
-        sums, counts = sum_means(trees[group], part.features, truth.n_columns, seen[group], examples.n_jobs)
+        sums, counts = sum_means(trees[group], features, truth.n_columns, seen[group], data.n_jobs)
         met = counts > 0
         total[met] += squared_losses(truth, met, clustering, sums[met] / counts[met, None])
         n_losses += met
     return np.divide(total, n_losses, out=np.full(len(total), np.nan), where=n_losses > 0)
+
+
+def _trees(plan: GrowingPlan, pruning: Pruning | None, n_trees: int, n_jobs: int | None) -> list[Tree]:
+    what = f"supervision {plan.rules.supervision:g}"
+    return run_parallel(partial(plan.tree, pruning), range(n_trees), n_jobs, description=what)
 
 
 def squared_losses(
@@ -128,7 +93,12 @@ def squared_losses(
 
 
 def cross_validated_error(
-    examples: LabelledExamples, rules: GrowingRules, levels: Sequence[float], n_trees: int, n_folds: int
+    data: GrowingData,
+    rules: GrowingRules,
+    levels: Sequence[float],
+    n_trees: int,
+    n_folds: int,
+    pruning: Pruning | None = None,
 ) -> dict[float, float]:
     """Return the error of the task by level, over folds of the labelled examples.
 
@@ -136,33 +106,23 @@ def cross_validated_error(
 
     Parameters
     ----------
-    examples, rules, n_trees
+    data, rules, n_trees, pruning
         As in :func:`out_of_bag_losses`.
     levels : sequence of float
         Levels of supervision.
     n_folds : int
         Number of folds; examples are dealt by the seed.
     """
-    dataset = examples.dataset
-    order = stream(examples.entropy, _FOLDS_KEY).permutation(np.flatnonzero(dataset.labelled))
+    order = stream(data.entropy, _FOLDS_KEY).permutation(np.flatnonzero(data.dataset.labelled))
     errors: dict[float, list[float]] = {w: [] for w in levels}
     for fold in range(n_folds):
-        test = np.zeros(dataset.n_examples, bool)
+        test = np.zeros(data.dataset.n_examples, bool)
         test[order[fold::n_folds]] = True
-        weight = None if examples.weight is None else examples.weight[~test]
-        rest = replace(examples, dataset=dataset.take(~test), weight=weight)
-        left_out = dataset.take(test)
-        assert left_out.target is not None  # only labelled examples are left out
+        rest, left_out = data.take(~test), data.take(test)
+        truth = left_out.target_columns(rules)
         for w in levels:
-            plan = rest.plan(replace(rules, supervision=w))
-            means = average_means(rest.trees(plan, n_trees), left_out.features, plan.columns.n_columns)
-            truth = plan.task.columns(left_out.target, dataset.hierarchy, rules.hierarchy_weight)
+            plan = rest.at_level(w).plan(replace(rules, supervision=w))
+            trees = _trees(plan, pruning, n_trees, data.n_jobs)
+            means = average_means(trees, left_out.dataset.features, plan.columns.n_columns)
             errors[w].append(plan.task.error(truth, means, plan.columns))
     return {w: float(np.mean(found)) for w, found in errors.items()}
-
-
-def _tree(plan: GrowingPlan, pruning: Pruning | None, i: int) -> Tree:
-    grown = plan.grow(i)
-    if pruning is not None:
-        grown = prune(grown, pruning, plan.columns, plan.clustering, plan.weight, plan.around)
-    return tree_from_grown(grown, plan.dataset.features, *node_means(grown, plan.columns))

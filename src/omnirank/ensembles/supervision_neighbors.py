@@ -8,11 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from omnirank.core.seeds import stream
-from omnirank.ensembles.plan import GrowingRules
+from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.score_sums import mean_scores
-from omnirank.ensembles.supervision_losses import LabelledExamples, squared_losses
+from omnirank.ensembles.supervision_losses import squared_losses
 from omnirank.neighbors.weighted_knn import neighbor_means, ranking_weights, weighted_neighbors
-from omnirank.tasks import get_task
 from omnirank.tasks.columns import ClusteringColumns
 
 __all__ = ["neighbor_losses"]
@@ -28,7 +27,7 @@ _FOLDS_KEY = 2**31 + 1
 
 
 def neighbor_losses(
-    examples: LabelledExamples,
+    data: GrowingData,
     rules: GrowingRules,
     clustering: ClusteringColumns,
     n_trees: int,
@@ -41,7 +40,7 @@ def neighbor_losses(
 
     Parameters
     ----------
-    examples, rules, clustering
+    data, rules, clustering
         As in :func:`omnirank.ensembles.supervision_losses.out_of_bag_losses`.
     n_trees : int
         Number of trees that see no label, and of supervised ones for each fold.
@@ -52,47 +51,42 @@ def neighbor_losses(
         By score, "genie3" and "symbolic", and level; None where the labelled examples outside a fold do not do to grow
         trees.
     """
-    dataset = examples.dataset
-    rows = np.flatnonzero(dataset.labelled)
-    folds = list(_folds(examples, rules, rows))
+    labelled = data.labelled
+    folds = list(_folds(labelled, rules))
     if not folds:
         return None
-    part = dataset.take(rows)
-    assert part.target is not None  # labelled examples have one
-    truth = get_task(dataset.task).columns(part.target, dataset.hierarchy, rules.hierarchy_weight)
+    truth, features = labelled.target_columns(rules), labelled.dataset.features
     known = truth.matrix.toarray() if truth.is_sparse else truth.matrix
-    without = _rankings(examples, replace(rules, supervision=0.0), n_trees)
-    losses = {score: {level: np.full(len(rows), np.nan) for level in (0.0, 1.0)} for score in without}
-    for fold in folds:
-        outside = np.ones(len(rows), bool)
-        outside[fold] = False
-        rest = replace(examples, dataset=dataset.hide_labels(rows[fold]))
-        supervised = _rankings(rest, replace(rules, supervision=1.0), n_trees)
+    without = _rankings(data, replace(rules, supervision=0.0), n_trees)
+    losses = {score: {level: np.full(len(known), np.nan) for level in (0.0, 1.0)} for score in without}
+    for outside, fold in folds:
+        supervised = _rankings(labelled.take(outside), replace(rules, supervision=1.0), n_trees)
         judged = fold[:_MOST_JUDGED]
-        near, far = part.features.take(outside), part.features.take(judged)
+        near, far = features.take(outside), features.take(judged)
         for score, by_level in losses.items():
             for level, ranking in ((0.0, without[score]), (1.0, supervised[score])):
-                ids = weighted_neighbors(near, far, ranking_weights(ranking), _NEIGHBORS, examples.n_jobs)
+                ids = weighted_neighbors(near, far, ranking_weights(ranking), _NEIGHBORS, data.n_jobs)
                 means = neighbor_means(known[outside], ids)
                 by_level[level][judged] = squared_losses(truth, judged, clustering, means)
     return losses
 
 
-def _folds(examples: LabelledExamples, rules: GrowingRules, rows: np.ndarray) -> Iterator[np.ndarray]:
-    """Places of each fold among the labelled examples, by the seed; none where the rest does not do for two leaves."""
-    dataset = examples.dataset
-    weight = np.ones(len(rows)) if examples.weight is None else examples.weight[rows]
-    order = stream(examples.entropy, _FOLDS_KEY).permutation(len(rows))
+def _folds(labelled: GrowingData, rules: GrowingRules) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Who is outside (a mask) and inside each fold, dealt by the seed; none where the rest is not enough for trees."""
+    n = labelled.dataset.n_examples
+    weight = np.ones(n) if labelled.weight is None else labelled.weight
+    order = stream(labelled.entropy, _FOLDS_KEY).permutation(n)
     folds = [order[fold::_FOLDS] for fold in range(_FOLDS)]
-    for fold in folds:
-        rest = dataset.take(np.delete(rows, fold))
-        if rest.target is None or weight.sum() - weight[fold].sum() < 2 * rules.min_samples_leaf:
+    masks = [~np.isin(np.arange(n), fold) for fold in folds]
+    for fold, outside in zip(folds, masks, strict=True):
+        rest = labelled.take(outside)
+        if rest.dataset.target is None or weight.sum() - weight[fold].sum() < 2 * rules.min_samples_leaf:
             return
-        columns = get_task(dataset.task).columns(rest.target, dataset.hierarchy, rules.hierarchy_weight)
+        columns = rest.target_columns(rules)
         if not len(fold) or not ((columns.impurity > 0) & (columns.weights > 0)).any():
             return
-    yield from folds
+    yield from zip(masks, folds, strict=True)
 
 
-def _rankings(examples: LabelledExamples, rules: GrowingRules, n_trees: int) -> dict[str, np.ndarray]:
-    return mean_scores(examples.plan(rules), _SCORES, n_trees, examples.n_jobs, f"supervision {rules.supervision:g}")
+def _rankings(data: GrowingData, rules: GrowingRules, n_trees: int) -> dict[str, np.ndarray]:
+    return mean_scores(data.plan(rules), _SCORES, n_trees, data.n_jobs, f"supervision {rules.supervision:g}")

@@ -65,7 +65,7 @@ def error_measure(plan: GrowingPlan, error: str = "auto", per_target: bool = Fal
     check_error(error, plan.task.name)
     if plan.task.kind == "none" and not per_target:
         return feature_errors(plan)
-    if error == "auto" and plan.around is not None:
+    if error == "auto" and plan.feature_part is not None:
         return mixed_errors(plan, _target_measure(plan, error, per_target))
     return _target_measure(plan, "auto" if error == "target" else error, per_target)
 

@@ -19,15 +19,14 @@ from omnirank.core.seeds import SeedRanges, root_entropy
 from omnirank.core.target_scores import TargetScores
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.dataset import Dataset
-from omnirank.data.estimator_input import data_fingerprint
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.convergence import MOST_TREES, grown_sums
 from omnirank.ensembles.feature_weights import check_feature_weights, resolve_feature_weights
-from omnirank.ensembles.plan import GrowingPlan, GrowingRules, make_plan
+from omnirank.ensembles.plan import GrowingData, GrowingPlan, GrowingRules
 from omnirank.ensembles.score_sums import ScoreSums, TreeScorer
 from omnirank.ensembles.score_table import ScoreOptions, computed_scores, get_score
-from omnirank.ensembles.supervision import Supervision, check_supervision, labelled_part, resolve_supervision
+from omnirank.ensembles.supervision import Supervision, check_supervision, resolve_supervision
 from omnirank.ensembles.target_errors import check_error
 from omnirank.rankers.base import BaseRanker
 
@@ -246,14 +245,16 @@ class EnsembleRanker(BaseRanker):
         self._check(dataset.task)
         check_feature_weights(self.feature_weights, dataset)
         entropy = 0 if self._continues else root_entropy(self.random_state)
-        level, weights = self._levels(dataset, sample_weight, entropy)
-        if level.level == 1:
-            dataset, sample_weight = labelled_part(dataset, sample_weight)
-        fingerprint = data_fingerprint(dataset, sample_weight)
+        data = GrowingData(dataset, entropy, sample_weight, n_jobs=self.n_jobs)
+        level, data = self._levels(data)
+        chosen = data.at_level(level.level)
+        if chosen is not data:
+            n_left_out = dataset.n_examples - chosen.dataset.n_examples
+            logger.info("%d unlabelled examples are not used", n_left_out)
+        fingerprint = chosen.fingerprint
         if self._continues:
-            entropy = self._entropy_before(fingerprint)
-        rules = GrowingRules.of(self, supervision=level.level)
-        plan = make_plan(dataset, rules, entropy, sample_weight, self.n_jobs, weights)
+            chosen = replace(chosen, entropy=self._entropy_before(fingerprint))
+        plan = chosen.plan(GrowingRules.of(self, supervision=level.level))
         if plan.trees_are_equal and self.n_trees != 1:
             warnings.warn(
                 "without bootstrap, trees that see all features are the same tree up to ties: set bootstrap=True or "
@@ -261,7 +262,7 @@ class EnsembleRanker(BaseRanker):
                 UserWarning,
                 stacklevel=4,
             )
-        scorer = self._scorer(plan, level, sample_weight)
+        scorer = self._scorer(plan, level, chosen)
         sums, kept = ScoreSums.empty(scorer), {}
         if self._continues:
             sums, kept = self._sums, {q: found for q, found in self.checkpoints_.items() if q in self._sizes}
@@ -275,7 +276,7 @@ class EnsembleRanker(BaseRanker):
         self.n_trees_ = sums.n_trees
         self.n_undefined_ = sums.n_undefined
         self._sums = sums
-        self._chosen = level, weights
+        self._chosen = level, data.feature_weights
         self.supervision_ = level.level
         self.supervision_reason_ = level.reason
         self.supervision_curve_ = dict(level.curve)
@@ -283,33 +284,29 @@ class EnsembleRanker(BaseRanker):
             logger.info("%d of %d trees have no out-of-bag error and contribute 0", sums.n_undefined, sums.n_trees)
         return self._rankings(plan, level, sums, fingerprint)
 
-    def _levels(
-        self, dataset: Dataset, sample_weight: np.ndarray | None, entropy: int
-    ) -> tuple[Supervision, np.ndarray | None]:
-        """The level of supervision and the weights of the features; those of the previous fit if this continues it."""
+    def _levels(self, data: GrowingData) -> tuple[Supervision, GrowingData]:
+        """The level of supervision, and the data with the weights of features: those of the fit that this continues."""
         if self._continues:
-            return self._chosen
-        rules, weights = GrowingRules.of(self), None
+            level, weights = self._chosen
+            return level, replace(data, feature_weights=weights)
+        rules, dataset = GrowingRules.of(self), data.dataset
         certain = isinstance(self.supervision, str) and dataset.target is not None and dataset.labelled.all()
         if self.supervision != 1 and not certain:
-            weights = resolve_feature_weights(self.feature_weights, dataset, rules, entropy, sample_weight, self.n_jobs)
+            data = resolve_feature_weights(self.feature_weights, data, rules)
         n_trees = MOST_TREES if self.n_trees == "auto" else int(self.n_trees)
-        level = resolve_supervision(
-            self.supervision, dataset, rules, entropy, sample_weight, weights, self.n_jobs, n_ranked=n_trees
-        )
+        level = resolve_supervision(self.supervision, data, rules, n_ranked=n_trees)
         if level.paired:
             reason = f"{level.reason}; scores are means over pairs of a tree of this level and a supervised one"
             level = replace(level, reason=reason)
-        return level, weights
+        return level, data
 
-    def _scorer(self, plan: GrowingPlan, level: Supervision, sample_weight: np.ndarray | None) -> TreeScorer:
+    def _scorer(self, plan: GrowingPlan, level: Supervision, data: GrowingData) -> TreeScorer:
         """What grows and scores trees: pairs of a supervised and a semi-supervised one where "auto" uses both."""
         names = computed_scores(self.importance)
         options = ScoreOptions(self.per_target, self.symbolic_weight, self.permutation_error)
         if not level.paired:
             return TreeScorer.make(plan, names, options)
-        part, weight = labelled_part(plan.dataset, sample_weight)
-        supervised = make_plan(part, GrowingRules.of(self), plan.entropy, weight, self.n_jobs)
+        supervised = data.labelled.plan(GrowingRules.of(self))
         return TreeScorer.make(plan, names, options, partner=TreeScorer.make(supervised, names, options))
 
     # -- what was asked for -----------------------------------------------------------------------------

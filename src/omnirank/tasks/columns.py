@@ -179,11 +179,8 @@ def prototype_columns(target: Target, weights: np.ndarray | None = None) -> Prot
     )
 
 
-def feature_columns(table: Table, weights: np.ndarray | None = None) -> PrototypeColumns:
+def feature_columns(table: Table, weights: np.ndarray | None = None, cells: Any = None) -> PrototypeColumns:
     """Return the features as the prototype columns of unsupervised and semi-supervised trees.
-
-    Sparse features without missing cells stay sparse; there a nominal feature of two levels is one column, 1 for its
-    second level.
 
     Parameters
     ----------
@@ -191,6 +188,9 @@ def feature_columns(table: Table, weights: np.ndarray | None = None) -> Prototyp
         The features.
     weights : ndarray, optional
         Weight of each feature, 1 by default.
+    cells : csc_array, optional
+        The non-zero cells of a table without missing cells: where given, the columns are sparse, and a nominal feature
+        of two levels is one column, 1 for its second level.
 
     Examples
     --------
@@ -201,12 +201,11 @@ def feature_columns(table: Table, weights: np.ndarray | None = None) -> Prototyp
     >>> feature_columns(table).matrix.tolist()
     [[1.5, 0.0, 1.0], [2.5, 1.0, 0.0]]
     """
-    binary = all(levels is None or len(levels) <= 2 for levels in table.levels)
-    if not table.is_sparse or table.n_missing or not binary:
+    if cells is None:
         return prototype_columns(Target.from_table(table), weights)
     n = table.n_columns
     return PrototypeColumns(
-        sparse.csr_array(table.matrix).astype(np.float64),
+        sparse.csr_array(cells).astype(np.float64),
         np.ones(table.n_rows, bool),
         np.arange(n),
         np.full(n, -1),

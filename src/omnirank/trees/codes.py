@@ -1,13 +1,9 @@
-"""Features as small integers: each is ranked once a data set, and trees are grown on the ranks.
-
-Which kernel grows the trees - on all cells, or on the non-zero cells of sparse features - is chosen here, from the
-data; nothing else knows which one ran.
-"""
+"""Features as small integers: each is ranked once per data set, and trees are grown on the ranks."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -15,7 +11,7 @@ import numpy as np
 
 from omnirank.core.parallel import blocks, run_parallel
 from omnirank.data.table import Table
-from omnirank.trees.sparse_codes import sparse_codes, suits_sparse_kernel
+from omnirank.trees.sparse_codes import sparse_codes, with_tests
 
 __all__ = ["CodedFeatures", "DenseFeatures", "SparseFeatures", "code_features"]
 
@@ -34,12 +30,13 @@ class CodedFeatures(ABC):
     ----------
     table : Table
         The features as given.
-    cells : NamedTuple
-        The coded features as the growing kernel takes them.
     """
 
     table: Table
-    cells: Any
+
+    @abstractmethod
+    def with_tests(self, random_tests: bool) -> CodedFeatures:
+        """Return the same features for trees that try all tests, or one random test per feature."""
 
     @abstractmethod
     def grow(self, space: Any, weight: np.ndarray, settings: Any, seed: Any) -> Any:
@@ -58,7 +55,13 @@ class CodedFeatures(ABC):
 
 @dataclass(frozen=True, eq=False)
 class SparseFeatures(CodedFeatures):
-    """Non-zero cells only."""
+    """Non-zero cells only, as the growing kernel takes them."""
+
+    cells: Any
+
+    def with_tests(self, random_tests: bool) -> SparseFeatures:
+        """Return the same cells as another kind."""
+        return replace(self, cells=with_tests(self.cells, random_tests))
 
     def grow(self, space: Any, weight: np.ndarray, settings: Any, seed: Any) -> Any:
         """Grow a tree."""
@@ -91,10 +94,24 @@ class DenseFeatures(CodedFeatures):
         uint16 up to 65,534 rows and levels, uint32 above.
     n_levels : ndarray (n_features,)
         Number of levels, 0 for a numeric feature.
+    distinct : ndarray (n_features,)
+        Features of which all cells are known to differ, so that ordering them takes less.
+    random_tests : bool
+        Whether trees try one random test per feature.
     """
 
     codes: np.ndarray
     n_levels: np.ndarray
+    distinct: np.ndarray
+    random_tests: bool = False
+
+    def with_tests(self, random_tests: bool) -> DenseFeatures:
+        """Return the same codes."""
+        return self if random_tests == self.random_tests else replace(self, random_tests=random_tests)
+
+    def take(self, rows: np.ndarray, table: Table) -> DenseFeatures:
+        """Return the features of some rows (a mask), which are that table: kernels only ask how codes are ordered."""
+        return replace(self, table=table, codes=np.ascontiguousarray(self.codes[:, rows]))
 
     def grow(self, space: Any, weight: np.ndarray, settings: Any, seed: Any) -> Any:
         """Grow a tree."""
@@ -103,16 +120,46 @@ class DenseFeatures(CodedFeatures):
         return grow(space, searched_cells(self.cells, settings), weight, settings, seed)
 
     @property
+    def _missing(self) -> Any:
+        return self.codes.dtype.type(np.iinfo(self.codes.dtype).max)
+
+    @cached_property
+    def cells(self) -> Any:
+        """Codes as the growing kernel takes them: for all tests, or for one random test per feature."""
+        from omnirank.trees.kernels.draw import NumericDraws
+        from omnirank.trees.kernels.nominal import MixedCodes, MixedDraws
+        from omnirank.trees.kernels.split import NumericCodes
+
+        packed = np.zeros(0, np.uint32 if self.codes.itemsize == 2 else np.uint64)
+        first = (self.codes, self._missing, packed)
+        nominal = bool(self.n_levels.any())
+        if self.random_tests:
+            values = _numeric_cells(self.table)
+            return MixedDraws(*first, values, self.n_levels) if nominal else NumericDraws(*first, values)
+        by_row = np.ascontiguousarray(self.codes.T)
+        if nominal:
+            return MixedCodes(*first, self.distinct, by_row, self.n_levels)
+        return NumericCodes(*first, self.distinct, by_row)
+
+    @property
     def routing(self) -> Any:
         """Codes by feature."""
         from omnirank.trees.kernels.route import Codes
 
-        return Codes(self.codes, self.cells.missing, self.n_levels)
+        return Codes(self.codes, self._missing, self.n_levels)
 
     @cached_property
     def values(self) -> tuple[np.ndarray, np.ndarray]:
-        """Values of the codes."""
-        return _distinct_values(self.table, self.codes, self.n_levels, self.cells.missing)
+        """Values of the codes; a code that no row has goes with the one before."""
+        found, starts = [np.zeros(0)], np.zeros(len(self.codes) + 1, np.int64)
+        for f, ranks in enumerate(self.codes):
+            if self.n_levels[f] == 0:
+                known = ranks != self._missing
+                values = np.full(int(ranks[known].max()) + 1 if known.any() else 0, -np.inf)
+                values[ranks[known]] = self.table.column(f)[known]
+                found.append(np.maximum.accumulate(values))
+            starts[f + 1] = starts[f] + (len(found[-1]) if self.n_levels[f] == 0 else 0)
+        return np.concatenate(found), starts
 
 
 def searched_cells(cells: Any, settings: Any) -> Any:
@@ -120,27 +167,6 @@ def searched_cells(cells: Any, settings: Any) -> Any:
     from omnirank.trees.kernels.nominal import MixedCodes, MixedSets
 
     return MixedSets(*cells) if isinstance(cells, MixedCodes) and settings.nominal_search else cells
-
-
-def _kernel_cells(
-    table: Table, codes: np.ndarray, n_levels: np.ndarray, distinct: np.ndarray, random_tests: bool
-) -> Any:
-    """Codes as the growing kernel takes them: for all tests, or for one random test a feature."""
-    from omnirank.trees.kernels.draw import NumericDraws
-    from omnirank.trees.kernels.nominal import MixedCodes, MixedDraws
-    from omnirank.trees.kernels.split import NumericCodes
-
-    missing = codes.dtype.type(np.iinfo(codes.dtype).max)
-    packed = np.zeros(0, np.uint32 if codes.itemsize == 2 else np.uint64)
-    nominal = bool(n_levels.any())
-    if not random_tests:
-        if nominal:
-            return MixedCodes(codes, missing, packed, distinct, np.ascontiguousarray(codes.T), n_levels)
-        return NumericCodes(codes, missing, packed, distinct, np.ascontiguousarray(codes.T))
-    cells = _numeric_cells(table)
-    if nominal:
-        return MixedDraws(codes, missing, packed, cells, n_levels)
-    return NumericDraws(codes, missing, packed, cells)
 
 
 def _numeric_cells(table: Table) -> np.ndarray:
@@ -153,24 +179,8 @@ def _numeric_cells(table: Table) -> np.ndarray:
     return cells
 
 
-def _distinct_values(
-    table: Table, codes: np.ndarray, n_levels: np.ndarray, missing: Any
-) -> tuple[np.ndarray, np.ndarray]:
-    """Values of the codes of all numeric features, one after the other, and where each starts."""
-    parts, starts, end = [], np.zeros(len(codes) + 1, np.int64), 0
-    for f, ranks in enumerate(codes):
-        if n_levels[f] == 0:
-            known = ranks != missing
-            values = np.zeros(int(ranks[known].max()) + 1 if known.any() else 0)
-            values[ranks[known]] = table.column(f)[known]
-            parts.append(values)
-            end += len(values)
-        starts[f + 1] = end
-    return (np.concatenate(parts) if parts else np.zeros(0)), starts
-
-
 def code_features(
-    table: Table, random_tests: bool = False, space: Any = None, n_jobs: int | None = None
+    table: Table, random_tests: bool = False, cells: Any = None, n_jobs: int | None = None
 ) -> CodedFeatures:
     """Rank-code the features of a table.
 
@@ -180,8 +190,8 @@ def code_features(
         The features.
     random_tests : bool
         Whether trees try one random test per feature (extra trees).
-    space : NamedTuple, optional
-        The clustering space; sparse features stay sparse in spaces whose values are all known.
+    cells : csc_array, optional
+        Its non-zero cells, where trees are grown on these alone (:mod:`omnirank.trees.layout`).
     n_jobs : int or None
         Number of workers.
 
@@ -193,15 +203,15 @@ def code_features(
     >>> code_features(Table.from_numeric(np.array([[2.5], [-1.0], [np.nan], [2.5]]))).codes
     array([[    1,     0, 65535,     1]], dtype=uint16)
     """
-    if space is not None and _in_cells(space) and suits_sparse_kernel(table):
-        return SparseFeatures(table, sparse_codes(table, random_tests))
+    if cells is not None:
+        return SparseFeatures(table, sparse_codes(cells, table.levels, random_tests))
     n_levels = np.array([len(lev) if lev is not None else 0 for lev in table.levels], np.int32)
     wide = max(table.n_rows, int(n_levels.max(initial=0))) >= np.iinfo(np.uint16).max
     dtype = np.uint32 if wide else np.uint16
     parts = run_parallel(partial(_code_block, table, n_levels, dtype), blocks(table.n_columns, _BLOCKS), n_jobs)
     codes, distinct = (np.concatenate(found) for found in zip(*parts, strict=True))
     del parts  # as large as the codes
-    return DenseFeatures(table, _kernel_cells(table, codes, n_levels, distinct, random_tests), codes, n_levels)
+    return DenseFeatures(table, codes, n_levels, distinct, random_tests)
 
 
 def _code_block(table: Table, n_levels: np.ndarray, dtype: Any, features: range) -> tuple[np.ndarray, np.ndarray]:
@@ -214,22 +224,9 @@ def _code_block(table: Table, n_levels: np.ndarray, dtype: Any, features: range)
             cells = table.column(f)
             codes[i] = cells
             codes[i, cells < 0] = missing
-        elif table.is_sparse:
-            _rank_sparse(table.matrix, f, codes[i], missing)
         else:
             distinct[i] = _rank(table.column(f), codes[i], missing)
     return codes, distinct
-
-
-def _in_cells(space: Any) -> bool:
-    """Whether the kernel for sparse features knows this kind of space."""
-    from omnirank.trees.kernels.blocks import DenseBlocks
-    from omnirank.trees.kernels.gram import GramColumns
-    from omnirank.trees.kernels.two_parts import TwoParts
-
-    if isinstance(space, TwoParts):
-        return _in_cells(space.target) and _in_cells(space.features)
-    return not isinstance(space, DenseBlocks | GramColumns)
 
 
 def _rank(cells: np.ndarray, codes: np.ndarray, missing: Any) -> bool:
@@ -261,15 +258,3 @@ def _in_order(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             return order, ordered
     order = np.argsort(cells)
     return order, cells[order]
-
-
-def _rank_sparse(matrix: Any, column: int, codes: np.ndarray, missing: Any) -> None:
-    """Ranks of a sparse column: only its stored cells are sorted, 0 takes its place among them."""
-    part = slice(matrix.indptr[column], matrix.indptr[column + 1])
-    rows, stored = matrix.indices[part], matrix.data[part]
-    known = stored[~np.isnan(stored)]
-    distinct = np.unique(known)
-    if len(stored) < len(codes) and not (distinct == 0).any():
-        distinct = np.insert(distinct, np.searchsorted(distinct, 0.0), 0.0)
-    codes[:] = np.searchsorted(distinct, 0.0)
-    codes[rows] = np.where(np.isnan(stored), missing, np.searchsorted(distinct, stored)).astype(codes.dtype)

@@ -43,7 +43,7 @@ def prune(
     columns: PrototypeColumns,
     clustering: ClusteringColumns,
     weight: np.ndarray,
-    around: tuple[PrototypeColumns, ClusteringColumns] | None = None,
+    feature_part: tuple[PrototypeColumns, ClusteringColumns] | None = None,
 ) -> Any:
     """Return the tree pruned by M5.
 
@@ -56,7 +56,7 @@ def prune(
         The tree.
     rule : Pruning
         How.
-    columns, clustering, weight, around
+    columns, clustering, weight, feature_part
         As in :func:`node_errors`.
     """
     unpruned = grown
@@ -67,7 +67,7 @@ def prune(
         for _, gains in column_gains(grown, columns, change, weight):
             gain[inner] += gains.sum(axis=1)
         grown, clustering = grown._replace(gain=gain), plain
-    errors = node_errors(grown, columns, clustering, weight, around)
+    errors = node_errors(grown, columns, clustering, weight, feature_part)
     return prune_m5(unpruned, np.maximum(errors, 0.0), rule.penalty)
 
 
@@ -128,7 +128,7 @@ def node_errors(
     columns: PrototypeColumns,
     clustering: ClusteringColumns,
     weight: np.ndarray,
-    around: tuple[PrototypeColumns, ClusteringColumns] | None = None,
+    feature_part: tuple[PrototypeColumns, ClusteringColumns] | None = None,
 ) -> np.ndarray:
     """Return E of each node: weighted squared distances of its examples from its prototype.
 
@@ -145,14 +145,14 @@ def node_errors(
         The coded target.
     weight : ndarray
         Weights of the training examples.
-    around : (PrototypeColumns, ClusteringColumns), optional
+    feature_part : (PrototypeColumns, ClusteringColumns), optional
         The features of a semi-supervised tree: their distances count too, as they do in its gains.
     """
     errors = np.zeros(len(grown.feature))
     leaf = grown.feature < 0
     errors[leaf] = leaf_errors(grown, columns, clustering, weight)
-    if around is not None:
-        errors[leaf] += leaf_errors(grown, *around, weight)
+    if feature_part is not None:
+        errors[leaf] += leaf_errors(grown, *feature_part, weight)
     for node in np.flatnonzero(~leaf)[::-1]:
         errors[node] = errors[node + 1] + errors[grown.right[node]] + grown.gain[node]
     return errors

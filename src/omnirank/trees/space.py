@@ -2,7 +2,7 @@
 
 Each column is scaled by the square root of its weight, so that the impurity of a set of examples is the total variance
 of its rows. The kind of space (one column, dense columns, products of rows, blocks with unknown values, label sets,
-target and features) is chosen here, from the shape of the data, and nowhere else.
+target and features) is chosen here, from the shape of the data and the layout of the features, and nowhere else.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def clustering_space(
     columns: PrototypeColumns,
     clustering: ClusteringColumns,
     sample_weight: np.ndarray | None = None,
-    sparse_features: bool = False,
+    on_cells: bool = False,
 ) -> Any:
     """Return the space of a coded target, or of features that take its place, as kernels take it.
 
@@ -44,8 +44,8 @@ def clustering_space(
         The coded target.
     sample_weight : ndarray, optional
         Weights of the examples.
-    sparse_features : bool
-        Whether trees are grown on the non-zero cells of sparse features.
+    on_cells : bool
+        Whether trees are grown on the non-zero cells of the features (:mod:`omnirank.trees.layout`).
 
     Examples
     --------
@@ -65,7 +65,7 @@ def clustering_space(
         if columns.labelled.all() and not np.isnan(matrix.data).any():
             if ((matrix.data == 0) | (matrix.data == 1)).all():
                 return _label_sets(matrix, scale)
-            if sparse_features:
+            if on_cells:
                 return _sparse_rows(matrix, scale, sample_weight)
         values = matrix.toarray()
         values[~columns.labelled] = np.nan
@@ -75,7 +75,7 @@ def clustering_space(
     if known.all():
         if _is_label_matrix(values):
             return _label_sets(sparse.csr_array(values), scale)
-        return _all_known(values, scale, sample_weight, gram=not sparse_features)
+        return _all_known(values, scale, sample_weight, gram=not on_cells)
     return _blocks(values, known, scale, sample_weight)
 
 
@@ -91,7 +91,7 @@ def two_part_space(
     features: tuple[PrototypeColumns, ClusteringColumns],
     sample_weight: np.ndarray | None = None,
     least_labelled: float = 0.0,
-    sparse_features: bool = False,
+    on_cells: bool = False,
 ) -> Any:
     """Return the space of a semi-supervised tree: a target known for some examples, and all features.
 
@@ -103,33 +103,29 @@ def two_part_space(
         Weights of the examples.
     least_labelled : float
         Least weight of the labelled examples of a child that has any; 0: no such limit.
-    sparse_features : bool
-        Whether trees are grown on the non-zero cells of sparse features.
+    on_cells : bool
+        Whether trees are grown on the non-zero cells of the features (:mod:`omnirank.trees.layout`).
     """
-    from omnirank.trees.kernels.blocks import DenseBlocks
     from omnirank.trees.kernels.two_parts import TwoParts
 
     columns, clustering = target
     known = columns.labelled
     weight = np.ones(len(known)) if sample_weight is None else sample_weight
     varies = bool(len(clustering.columns)) and bool(clustering.weights.any())
-    nothing = constant_space(len(known))
-    own: Any = nothing
+    own: Any = constant_space(len(known))
+    feature_space = own
     if varies:
-        part = replace(columns, matrix=columns.matrix[known], labelled=known[known])
+        labelled = replace(columns, matrix=columns.matrix[known], labelled=known[known])
         # products of labelled rows do not serve nodes of all rows
-        found = clustering_space(part, clustering, weight[known], sparse_features=True)
+        found = clustering_space(labelled, clustering, weight[known], on_cells=True)
         own = _spread(found, known, weight.sum() / weight[known].sum())
-    in_cells = sparse_features and not isinstance(own, DenseBlocks)
-    described = features[1]
-    around: Any = nothing
-    if len(described.columns) and described.weights.any():
-        around = clustering_space(*features, sample_weight, sparse_features=in_cells)
+    if len(features[1].columns) and features[1].weights.any():
+        feature_space = clustering_space(*features, sample_weight, on_cells)
     if not varies and not least_labelled:
-        return around
-    own = _in_columns(own) if in_cells else _in_blocks(own)
-    around = around if in_cells else _in_blocks(around)
-    return TwoParts(own, around, known, float(least_labelled))
+        return feature_space
+    if on_cells:
+        return TwoParts(_in_columns(own), feature_space, known, float(least_labelled))
+    return TwoParts(_in_blocks(own), _in_blocks(feature_space), known, float(least_labelled))
 
 
 def _in_columns(space: Any) -> Any:

@@ -2,45 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from omnirank.data.table import Table
+from omnirank.data.table import Levels
 
-__all__ = ["sparse_codes", "suits_sparse_kernel"]
+__all__ = ["sparse_codes", "with_tests"]
 
 # Rows x features as bits take at most this much memory; beyond it rows are looked up by feature only.
 _MOST_BIT_BYTES = 2**28
 
 
-def suits_sparse_kernel(table: Table) -> bool:
-    """Whether a table's non-zero cells alone describe it: sparse, nothing missing, no more than two levels."""
-    if not table.is_sparse or table.n_missing:
-        return False
-    return all(levels is None or len(levels) <= 2 for levels in table.levels)
+def sparse_codes(matrix: Any, levels: Sequence[Levels | None], random_tests: bool = False) -> Any:
+    """Return non-zero cells as kernels take them: by feature and by row, as ranks.
 
-
-def sparse_codes(table: Table, random_tests: bool = False) -> Any:
-    """Return the cells of a sparse table as kernels take them: by feature and by row, as ranks.
+    Parameters
+    ----------
+    matrix : csc_array
+        The cells; no 0 is stored.
+    levels : sequence
+        Levels of the nominal features, None for the others.
+    random_tests : bool
+        Whether trees try one random test per feature.
 
     Examples
     --------
     >>> from scipy import sparse
-    >>> from omnirank.data.table import Table
     >>> from omnirank.trees.sparse_codes import sparse_codes
-    >>> table = Table.from_sparse(sparse.csc_array([[0.0, 2.5], [1.0, -1.0]]))
-    >>> codes = sparse_codes(table)
+    >>> codes = sparse_codes(sparse.csc_array([[0.0, 2.5], [1.0, -1.0]]), [None, None])
     >>> codes.codes.tolist(), codes.zero.tolist()
     ([1, 2, 0], [0, 1])
     """
-    from omnirank.trees.kernels.cells import BinaryCells, BinaryDraws, DrawnCells, ValuedCells
-
-    matrix = sparse.csc_array(table.matrix)
-    if (matrix.data == 0).any():
-        matrix = matrix.copy()
-        matrix.eliminate_zeros()
     n_rows, n_features = matrix.shape
     values, ranks, zero = _ranked(matrix)
     n_codes = np.diff(values[1]).astype(np.uint32)
@@ -48,9 +43,7 @@ def sparse_codes(table: Table, random_tests: bool = False) -> Any:
     ranks = ranks.astype(np.uint32 if wide else np.uint16)
     numbered = sparse.csc_array((np.arange(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
     by_row = sparse.csr_array(numbered)
-    more = n_codes.max(initial=0) > 2
-    kind: Any = (DrawnCells if more else BinaryDraws) if random_tests else (ValuedCells if more else BinaryCells)
-    return kind(
+    return _kind(n_codes, random_tests)(
         matrix.indptr.astype(np.uint32),
         matrix.indices.astype(np.uint32),
         ranks,
@@ -63,8 +56,20 @@ def sparse_codes(table: Table, random_tests: bool = False) -> Any:
         values[0],
         values[1],
         np.array([0.5], matrix.dtype),
-        np.array([0 if lev is None else len(lev) for lev in table.levels], np.int32),
+        np.array([0 if lev is None else len(lev) for lev in levels], np.int32),
     )
+
+
+def with_tests(cells: Any, random_tests: bool) -> Any:
+    """Return the cells for trees that try all tests, or one random test per feature."""
+    return _kind(cells.n_codes, random_tests)(*cells)
+
+
+def _kind(n_codes: np.ndarray, random_tests: bool) -> Any:
+    from omnirank.trees.kernels.cells import BinaryCells, BinaryDraws, DrawnCells, ValuedCells
+
+    more = n_codes.max(initial=0) > 2
+    return (DrawnCells if more else BinaryDraws) if random_tests else (ValuedCells if more else BinaryCells)
 
 
 def _ranked(matrix: Any) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray, np.ndarray]:

@@ -1,0 +1,99 @@
+"""What data must be like for growing trees: errors where none can be grown, warnings where they will not be useful."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from omnirank.core.errors import DataError
+from omnirank.data.table import Table
+from omnirank.tasks.columns import PrototypeColumns
+
+__all__ = ["check_leaves", "mostly_binary", "warn_about_features", "warn_about_few_labels", "what_is_constant"]
+
+
+def check_leaves(weight: np.ndarray, least: float, given: bool) -> None:
+    """Raise a DataError where the weights (given, or 1 each) do not do for two leaves of ``least``."""
+    if weight.sum() < 2 * least:
+        hint = "use weights of mean 1" if given else "lower it"
+        raise DataError(
+            f"the examples weigh {weight.sum():g} together, less than two leaves of min_samples_leaf={least:g}: {hint}"
+        )
+
+
+def mostly_binary(table: Table) -> bool:
+    """Whether most features have two values, or fewer."""
+    binary = 0
+    for f, levels in enumerate(table.levels):
+        if levels is not None:
+            binary += len(levels) <= 2
+        elif table.is_sparse:
+            stored = table.matrix.data[table.matrix.indptr[f] : table.matrix.indptr[f + 1]]
+            binary += _two_values(np.append(stored, 0.0) if len(stored) < table.n_rows else stored)
+        else:
+            binary += _two_values(table.column(f))
+    return binary > table.n_columns / 2
+
+
+def _two_values(cells: np.ndarray) -> bool:
+    known = cells[~np.isnan(cells)]
+    return len(known) == 0 or bool(((known == known.min()) | (known == known.max())).all())
+
+
+def what_is_constant(columns: PrototypeColumns) -> str:
+    """Return why no tree can be grown for a target that does not vary."""
+    name = repr(columns.names[0])
+    if columns.n_variables > 1:
+        return f"all {columns.n_variables} targets ({name}, ...) are constant: there is nothing to learn"
+    if columns.levels[0] is not None:
+        known = columns.matrix[columns.labelled]
+        level = columns.levels[0][int(np.argmax(known[0]))]
+        return f"target {name} has one class only ({level!r}): there is nothing to learn"
+    return f"target {name} is constant: there is nothing to learn"
+
+
+def _without_known_value(table: Table) -> list[str]:
+    """Names of the features of which every cell is missing."""
+    if table.is_sparse:
+        full = np.flatnonzero(np.diff(table.matrix.indptr) == table.n_rows)
+        starts = table.matrix.indptr
+        return [table.names[f] for f in full if np.isnan(table.matrix.data[starts[f] : starts[f + 1]]).all()]
+    # Looking at the first row spares most columns a second look.
+    found = []
+    for f in range(table.n_columns):
+        cells = table.column(f)
+        if _missing(cells[:1]).all() and _missing(cells).all():
+            found.append(f)
+    return [table.names[f] for f in found]
+
+
+def _missing(cells: np.ndarray) -> np.ndarray:
+    return np.isnan(cells) if cells.dtype.kind == "f" else cells < 0
+
+
+def warn_about_few_labels(labelled: float, least: float) -> None:
+    """Warn where no child can have labels: it has no labelled weight or at least ``least``, and there is less of it."""
+    if labelled < least * (1 - 1e-9):  # weights are sums of floats
+        warnings.warn(
+            f"no split is admissible: the labelled examples weigh {labelled:g} together, less than one leaf of "
+            f"min_labelled_leaf={least:g}; lower it, or leave it at 0",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def warn_about_features(table: Table) -> None:
+    """Warn of features without a known value, and of identifiers."""
+    empty = _without_known_value(table)
+    if empty:
+        more = f" and {len(empty) - 1} more" if len(empty) > 1 else ""
+        warnings.warn(f"feature {empty[0]!r}{more} has no known value: no tree can test it", UserWarning, stacklevel=2)
+    for f, levels in enumerate(table.levels):
+        if levels is not None and len(levels) > max(2, table.n_rows / 2) and not table.is_sparse:
+            warnings.warn(
+                f"feature {table.names[f]!r} has {len(levels)} levels for {table.n_rows} examples: "
+                "is it an identifier? Leave it out of the ranking",
+                UserWarning,
+                stacklevel=2,
+            )
