@@ -11,7 +11,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.errors import DataError, ParameterError, setting
 from omnirank.core.log import logger
 from omnirank.data.containers import checked_sparse, refuse_structured
 from omnirank.data.convert import is_frame, table_from
@@ -231,10 +231,9 @@ def _given_dataset(estimator: Any, dataset: Dataset, y: Any, task: str, hierarch
     if is_unsupervised(task):
         return without_target(dataset)
     if task not in ("auto", dataset.task):
-        raise ParameterError(
-            f"task={task!r}, but the Dataset is made for {dataset.task!r}: leave task='auto', or build the "
-            "Dataset with the task you want"
-        )
+        auto = setting("task", "auto")
+        advice = f"the Dataset is made for {dataset.task!r}: leave {auto}, or build the Dataset with the task you want"
+        raise ParameterError("task", task, advice)
     return dataset
 
 

@@ -10,13 +10,13 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from omnirank.core.errors import ParameterError
+from omnirank.core.parameters import SEED, check_parameters, choice, count
 from omnirank.core.seeds import root_entropy
 from omnirank.data.estimator_input import check_sample_weight, features_like, read_input
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_named
 from omnirank.ensembles.feature_weights import resolve_feature_weights
-from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.ensembles.plan import GROWING, GrowingRules, make_plan
 from omnirank.tasks import get_task, prototype_columns
 from omnirank.trees.prediction import leaves_of
 from omnirank.trees.prototypes import node_means
@@ -85,6 +85,8 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
     `-- no:  cluster 1, 3 examples
     """
 
+    _parameter_checks = GROWING | {"max_leaves": choice(None) | count(1), "random_state": SEED}
+
     def __init__(
         self,
         max_leaves: int | None = 8,
@@ -122,9 +124,7 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
         self
             The fitted tree.
         """
-        n = self.max_leaves
-        if n is not None and (not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1):
-            raise ParameterError(f"max_leaves={n!r}: choose a positive count or None")
+        check_parameters(self)
         whole = read_input(self, X, None, task=task_named("none"))
         dataset, weight = whole, None
         if sample_weight is not None:
@@ -134,7 +134,7 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
         entropy = root_entropy(self.random_state)
         weights = resolve_feature_weights(self.feature_weights, dataset, rules, entropy, weight)
         plan = make_plan(dataset, rules, entropy, weight, feature_weights=weights)
-        grown = best_tests(plan.grow(0), n)
+        grown = best_tests(plan.grow(0), self.max_leaves)
         columns = prototype_columns(Target.from_table(dataset.features))
         self.tree_ = tree_from_grown(grown, dataset.features, *node_means(grown, columns))
         self.n_clusters_ = self.tree_.n_leaves

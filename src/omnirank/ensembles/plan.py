@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.given import check_number
+from omnirank.core.errors import DataError, setting
 from omnirank.core.log import logger
+from omnirank.core.parameters import FLAG, check, check_all, choice, count, number, share
 from omnirank.core.seeds import kernel_seed, stream
 from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
@@ -21,11 +21,24 @@ from omnirank.trees.codes import CodedFeatures, code_features
 from omnirank.trees.space import clustering_space, constant_space, two_part_space
 from omnirank.trees.sparse_codes import suits_sparse_kernel
 
-__all__ = ["ENSEMBLES", "GrowingPlan", "GrowingRules", "Part", "make_plan"]
+__all__ = ["ENSEMBLES", "GROWING", "GrowingPlan", "GrowingRules", "Part", "make_plan"]
 
 ENSEMBLES = ("random-forest", "extra-trees", "bagging")
 NOMINAL_TESTS = ("ordered", "greedy", "one-against-rest")
 TIE_BREAKS = ("random", "first")
+
+# The domains of the parameters that estimators share with `GrowingRules`.
+GROWING = {
+    "ensemble": choice(*ENSEMBLES),
+    "bootstrap": choice(None) | FLAG,
+    "min_samples_leaf": number(above=0),
+    "max_depth": choice(None) | count(0),
+    "nominal_tests": choice(*NOMINAL_TESTS),
+    "tie_break": choice(*TIE_BREAKS),
+    "normalize_targets": FLAG,
+    "hierarchy_weight": number(above=0, most=1),
+    "min_labelled_leaf": number(0),
+}
 
 # Gains below this share of the root's impurity are rounding.
 _LEAST_GAIN = 1e-10
@@ -56,21 +69,12 @@ class GrowingRules:
 
     def check(self) -> None:
         """Raise a ParameterError for a value outside its domain."""
-        for name, allowed in (("ensemble", ENSEMBLES), ("nominal_tests", NOMINAL_TESTS), ("tie_break", TIE_BREAKS)):
-            if not isinstance(getattr(self, name), str) or getattr(self, name) not in allowed:
-                raise ParameterError(f"{name}={getattr(self, name)!r}: choose one of {', '.join(allowed)}")
-        check_number("min_samples_leaf", self.min_samples_leaf, "a number above 0", above=0)
-        if self.max_depth is not None:
-            check_number("max_depth", self.max_depth, "None or a whole number from 0", least=0, whole=True)
-        check_number("hierarchy_weight", self.hierarchy_weight, "a number in (0, 1]", above=0, most=1)
-        if not 0 <= self.supervision <= 1:
-            raise ParameterError(f"supervision must lie in [0, 1], not {self.supervision!r}")
-        check_number("min_labelled_leaf", self.min_labelled_leaf, "a number from 0", least=0)
+        check_all(vars(self), GROWING | {"supervision": number(0, 1)})
 
     @property
     def bootstraps(self) -> bool:
         """Whether each tree sees a bootstrap replicate."""
-        return self.bootstrap is not False
+        return self.bootstrap is None or bool(self.bootstrap)
 
     @property
     def random_tests(self) -> bool:
@@ -173,7 +177,7 @@ def make_plan(
         hint = "lower it" if sample_weight is None else "use weights of mean 1"
         raise DataError(
             f"the examples weigh {weight.sum():g} together, less than two leaves of "
-            f"min_samples_leaf={rules.min_samples_leaf:g}: {hint}"
+            f"{setting('min_samples_leaf', rules.min_samples_leaf)}: {hint}"
         )
     task = get_task(dataset.task)
     target, around = _parts(dataset, rules, task, sample_weight, feature_weights)
@@ -258,18 +262,11 @@ def features_per_node(rules: GrowingRules, dataset: Dataset) -> int:
             given = "sqrt"
         else:
             given = "all"
+    named = {"sqrt": np.ceil(np.sqrt(n)), "log2": np.ceil(np.log2(n)), "all": n}
+    check("max_features", given, choice(*named, None) | count(1, n, "features") | share(above=0))
     if isinstance(given, str):
-        named = {"sqrt": np.ceil(np.sqrt(n)), "log2": np.ceil(np.log2(n)), "all": n}
-        if given not in named:
-            raise ParameterError(f"max_features={given!r}: choose 'sqrt', 'log2', 'all', a count or a share")
         return max(1, int(named[given]))
-    if isinstance(given, float) and 0 < given <= 1:
-        return max(1, round(given * n))
-    if isinstance(given, int | np.integer) and not isinstance(given, bool) and 1 <= given <= n:
-        return int(given)
-    raise ParameterError(
-        f"max_features={given!r}: choose 'sqrt', 'log2', 'all', a count from 1 to {n} or a share in (0, 1]"
-    )
+    return int(given) if isinstance(given, int | np.integer) else max(1, round(given * n))
 
 
 def _mostly_binary(dataset: Dataset) -> bool:
@@ -328,7 +325,7 @@ def _warn_about_few_labels(labelled: float, least: float) -> None:
     if labelled < least * (1 - 1e-9):  # weights are sums of floats
         warnings.warn(
             f"no split is admissible: the labelled examples weigh {labelled:g} together, less than one leaf of "
-            f"min_labelled_leaf={least:g}; lower it, or leave it at 0",
+            f"{setting('min_labelled_leaf', least)}; lower it, or leave it at 0",
             UserWarning,
             stacklevel=3,
         )
@@ -356,7 +353,7 @@ def _warn_about(dataset: Dataset, rules: GrowingRules) -> None:
     ):
         warnings.warn(
             "extra trees without bootstrap that see all features, most of them binary, are nearly the same "
-            "tree: set bootstrap=True or max_features='sqrt'",
+            f"tree: set {setting('bootstrap', True)} or {setting('max_features', 'sqrt')}",
             UserWarning,
             stacklevel=2,
         )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.errors import DataError, setting
 from omnirank.core.log import logger
 from omnirank.core.parallel import one_blas_thread
+from omnirank.core.parameters import check, choice, number
 from omnirank.data.dataset import Dataset
 from omnirank.ensembles.plan import GrowingRules
 from omnirank.ensembles.supervision_losses import LabelledExamples, cross_validated_error, out_of_bag_losses
@@ -19,7 +19,10 @@ from omnirank.ensembles.supervision_neighbors import neighbor_losses
 from omnirank.tasks import ClusteringColumns, clustering_columns, get_task, plain_columns
 from omnirank.trees.pruning import Pruning
 
-__all__ = ["Supervision", "check_supervision", "labelled_part", "resolve_supervision"]
+__all__ = ["SUPERVISION", "Supervision", "labelled_part", "resolve_supervision"]
+
+# What the parameter ``supervision`` may be.
+SUPERVISION = choice("auto", "cv") | number(0, 1)
 
 # Levels that "auto" compares out of bag, each by a forest of so many trees.
 _GRID = (0.25, 0.5, 0.75, 1.0)
@@ -64,24 +67,6 @@ class Supervision:
     def paired(self) -> bool:
         """Whether a ranking averages trees of this level and supervised ones; unsupervised trees rank alone."""
         return self.chosen and self.level > 0
-
-
-def check_supervision(given: Any) -> None:
-    """Raise a ParameterError unless the level is "auto", "cv" or a number in [0, 1].
-
-    Examples
-    --------
-    >>> from omnirank.ensembles.supervision import check_supervision
-    >>> check_supervision(2)
-    Traceback (most recent call last):
-    omnirank.core.errors.ParameterError: supervision=2: choose 'auto', 'cv' or a number in [0, 1]
-    """
-    if isinstance(given, str):
-        right = given in ("auto", "cv")
-    else:
-        right = isinstance(given, Real) and not isinstance(given, bool) and 0 <= float(given) <= 1
-    if not right:
-        raise ParameterError(f"supervision={given!r}: choose 'auto', 'cv' or a number in [0, 1]")
 
 
 def labelled_part(dataset: Dataset, weight: np.ndarray | None) -> tuple[Dataset, np.ndarray | None]:
@@ -144,11 +129,11 @@ def resolve_supervision(
     >>> resolve_supervision("auto", data, GrowingRules(), 0).reason
     'all examples are labelled'
     """
-    check_supervision(given)
+    check("supervision", given, SUPERVISION)
     named = isinstance(given, str)
     if dataset.target is None:
         if not named and float(given) > 0:
-            raise DataError(f"supervision={given!r} needs a target, but no example has a known target value")
+            raise DataError(f"{setting('supervision', given)} needs a target, but no example has a known target value")
         return Supervision(0.0, "there is no target")
     if not named:
         return Supervision(float(given), "given")
