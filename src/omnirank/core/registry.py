@@ -167,9 +167,11 @@ def methods(task: str | None = None, supervision: str | None = None) -> list[Met
     True
     """
     _load_all()
-    check("supervision", supervision, choice(*SUPERVISION, None))
+    if supervision is not None:
+        check("supervision", supervision, choice(*SUPERVISION))
     tasks = sorted({name for method in _methods.values() for name in method.tasks})
-    check("task", task, choice(*tasks, None))
+    if task is not None:
+        check("task", task, choice(*tasks))
     return [
         method
         for _, method in sorted(_methods.items())

@@ -80,7 +80,8 @@ def measure_of(task: str, name: str | None = None) -> Measure:
     ('rrmse', 'mae')
     """
     own = {found.name: found for found in measures_of(task)}
-    check("measure", name, choice(*own, None))
+    if name is not None:
+        check("measure", name, choice(*own))
     return own[name or get_task(task).default_measure]
 
 
