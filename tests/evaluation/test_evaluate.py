@@ -170,9 +170,9 @@ def test_published_neighbours():
 
 def test_bad_modes():
     train, test = semi_supervised()
-    with pytest.raises(ValueError, match="neighbors='all' is not one of"):
+    with pytest.raises(ValueError, match="neighbors='all': choose one of"):
         evaluate([1.0], train, test, neighbors="all")
-    with pytest.raises(ValueError, match="predictor='svm' is not one of"):
+    with pytest.raises(ValueError, match="predictor='svm': choose"):
         evaluate([1.0], train, test, predictor="svm")
     with pytest.raises(ValueError, match="cannot be used for classification"):
         evaluate([1.0], train, test, predictor="ml-knn")

@@ -161,7 +161,7 @@ def test_a_variable_without_value_is_named(tmp_path, monkeypatch):
         ParameterError, match=r"\[study\]: folder = .* variable OMNIRANK_TEST_DATA is not set: set it, or"
     ):
         files_of(tmp_path, "${OMNIRANK_TEST_DATA}/mlc")
-    with pytest.raises(ParameterError, match=r"\[study\]: folder must be a text"):
+    with pytest.raises(ParameterError, match=r"\[study\]: folder = .*: choose a text"):
         plan_of(tmp_path, GOOD, head=HEAD.replace("[study]", "[study]\nfolder = 3"))
 
 

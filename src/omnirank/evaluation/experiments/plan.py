@@ -214,8 +214,8 @@ class _Reader:
             evaluation=self._evaluation(),
             code=checks.text(study.get("code", code_version()), where, "code"),
             modules=modules,
-            share_fits=checks.checked(study.get("share_fits", True), where, "share_fits", checks.YES_OR_NO),
-            keep_rankings=checks.checked(study.get("keep_rankings", False), where, "keep_rankings", checks.YES_OR_NO),
+            share_fits=checks.yes_or_no(study.get("share_fits", True), where, "share_fits"),
+            keep_rankings=checks.yes_or_no(study.get("keep_rankings", False), where, "keep_rankings"),
         )
         for part, entries in (("data", plan.data), ("method", plan.methods)):
             checks.different([entry.name for entry in entries], f"{self._path}, [[{part}]]")
@@ -292,12 +292,8 @@ class _Reader:
                 parameters=checks.table_of(table.get("parameters", {}), where, "parameters"),
                 grid=checks.grid(table.get("grid", {}), where),
                 select=checks.selection(table.get("select"), "grid" in table, where),
-                labelled_only=checks.checked(
-                    table.get("labelled_only", False), where, "labelled_only", checks.YES_OR_NO
-                ),
-                single_target=checks.checked(
-                    table.get("single_target", False), where, "single_target", checks.YES_OR_NO
-                ),
+                labelled_only=checks.yes_or_no(table.get("labelled_only", False), where, "labelled_only"),
+                single_target=checks.yes_or_no(table.get("single_target", False), where, "single_target"),
             )
             checks.method_parameters(entry.use, {*entry.parameters, *entry.grid}, entry.parameters, where)
             entries.append(entry)

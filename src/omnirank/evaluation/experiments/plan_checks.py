@@ -15,8 +15,6 @@ from omnirank.core.parameters import FLAG, Domain, choice, count, listed, number
 from omnirank.core.suggestions import did_you_mean
 
 __all__ = [
-    "YES_OR_NO",
-    "checked",
     "counts",
     "different",
     "evaluation_parameters",
@@ -39,6 +37,7 @@ __all__ = [
     "table_of",
     "text",
     "texts",
+    "yes_or_no",
 ]
 
 # Parameters that the plan sets by other means.
@@ -49,7 +48,7 @@ _VARIABLE = re.compile(r"\$\{(?P<name>\w+)(?::-(?P<default>[^}]*))?\}")
 
 
 # A plan writes booleans in small letters.
-YES_OR_NO = Domain((), FLAG.tests, ("true", "false"))
+_YES_OR_NO = Domain((), FLAG.tests, ("true", "false"))
 _QUOTED = Domain((), (lambda value: isinstance(value, str),), ("a text in quotation marks",))
 
 # -- values ---------------------------------------------------------------------------------------
@@ -62,7 +61,7 @@ def known_keys(table: Mapping[str, Any], known: Collection[str], where: str) -> 
             raise ParameterError(f"{where}: unknown key {key!r}{did_you_mean(key, known)}; keys: {', '.join(known)}")
 
 
-def checked(value: Any, where: str, key: str, domain: Domain) -> Any:
+def _checked(value: Any, where: str, key: str, domain: Domain) -> Any:
     """Return the value of a key, which must be of the domain."""
     if value not in domain:
         raise ParameterError(f"{where}: {key} = {value!r}: {domain.advice(value)}")
@@ -71,18 +70,18 @@ def checked(value: Any, where: str, key: str, domain: Domain) -> Any:
 
 def one_of(value: Any, known: Collection[str], where: str, key: str) -> str:
     """Return the value, which must be one of the known names."""
-    return str(checked(value, where, key, choice(*known)))
+    return str(_checked(value, where, key, choice(*known)))
 
 
 def text(value: Any, where: str, key: str) -> str:
     """Return the value, which must be a string."""
-    return str(checked(value, where, key, _QUOTED))
+    return str(_checked(value, where, key, _QUOTED))
 
 
 def texts(value: Any, where: str, key: str) -> tuple[str, ...]:
     """Return the value, which must be a list of different strings."""
     if value != []:
-        checked(value, where, key, listed(_QUOTED))
+        _checked(value, where, key, listed(_QUOTED))
     different(value, f"{where}: {key}")
     return tuple(value)
 
@@ -94,9 +93,14 @@ def different(names: Sequence[Any], where: str) -> None:
         raise ParameterError(f"{where}: {twice!r} is there twice; give different names (key name)")
 
 
+def yes_or_no(value: Any, where: str, key: str) -> bool:
+    """Return the value, which must be true or false."""
+    return bool(_checked(value, where, key, _YES_OR_NO))
+
+
 def counts(value: Any, where: str, key: str, least: int) -> tuple[int, ...]:
     """Return the value, which must be a whole number or a list of different ones."""
-    checked(value, where, key, listed(count(least), or_one=True))
+    _checked(value, where, key, listed(count(least), or_one=True))
     found = value if isinstance(value, list) else [value]
     different(found, f"{where}: {key}")
     return tuple(found)
@@ -264,9 +268,9 @@ def evaluation_values(table: Mapping[str, Any], where: str) -> dict[str, Any]:
     from omnirank.tasks.measuring import VARIANCES, VARIANTS
 
     domains = {"variant": choice(*VARIANTS), "variance": choice(*VARIANCES), "threshold": number(0, 1)}
-    for key, domain in (domains | {"weighted": YES_OR_NO, "scaled": YES_OR_NO}).items():
+    for key, domain in (domains | {"weighted": _YES_OR_NO, "scaled": _YES_OR_NO}).items():
         if key in table:
-            checked(table[key], where, key, domain)
+            _checked(table[key], where, key, domain)
     found = dict(table)
     if "top" in table:
         tops = counts(table["top"], where, "top", least=1)
