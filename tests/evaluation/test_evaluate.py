@@ -179,7 +179,7 @@ def test_bad_modes():
     with pytest.raises(ValueError, match="nothing to predict"):
         evaluate([1.0], train.hide_labels(slice(None)), test)
     for top in (0, 2, 1.5, True):
-        with pytest.raises(ValueError, match="give a number of features from 1 to 1"):
+        with pytest.raises(ValueError, match="a whole number from 1 to 1"):
             evaluate([1.0], train, test, top=top)
     for wrong in (0, [], [1, 1], [2.5], True):
         with pytest.raises(ValueError, match="n_neighbors="):

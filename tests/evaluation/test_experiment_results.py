@@ -110,7 +110,7 @@ def test_predictors_stand_beside_rankings_of_every_number_of_neighbours(path):
     assert study.neighbor_counts == [3, 7]
     assert study.table("accuracy").loc["iris"].to_dict() == {"b": 0.5, "a": 0.3}
     assert study.table("accuracy", neighbors=7).loc["iris"].to_dict() == {"b": 0.5, "a": 0.7}
-    with pytest.raises(ParameterError, match="'accurate' is not a measure"):
+    with pytest.raises(ParameterError, match="measure='accurate': choose one of"):
         study.table("accurate")
 
 

@@ -171,7 +171,7 @@ def test_smaller_k_is_a_prefix():
 
 def test_no_neighbour_and_no_training_example():
     table = table_from(np.eye(2))
-    with pytest.raises(ValueError, match="at least 1, not 0"):
+    with pytest.raises(ValueError, match="k=0: choose a whole number from 1"):
         weighted_neighbors(table, table, np.ones(2), 0)
     with pytest.raises(ValueError, match="no training example"):
         weighted_neighbors(table.take([]), table, np.ones(2), 1)

@@ -79,8 +79,17 @@ class Domain:
         return f"choose {self.words}{did_you_mean(value, known) if isinstance(value, str) else ''}"
 
 
-def check(name: str, value: Any, domain: Domain) -> Any:
+def check(name: str, value: Any, domain: Domain, of: str = "") -> Any:
     """Return a value of the domain; raise a `ParameterError` for any other.
+
+    Parameters
+    ----------
+    name, value : str, anything
+        The parameter.
+    domain : Domain
+        What it may be.
+    of : str
+        The task or the method for which this is the domain, where it is not for all.
 
     Examples
     --------
@@ -94,7 +103,7 @@ def check(name: str, value: Any, domain: Domain) -> Any:
     """
     if value in domain:
         return value
-    raise ParameterError(name, value, domain.advice(value))
+    raise ParameterError(name, value, domain.advice(value) + (f" for {of}" if of else ""))
 
 
 def check_all(values: Mapping[str, Any], domains: Mapping[str, Domain]) -> None:
@@ -279,7 +288,7 @@ def listed(domain: Domain, *, or_one: bool = False, different: bool = False) -> 
         return in_domain and not (different and len(set(value)) < len(value))
 
     once = ", each once" if different else ""
-    several = f"{domain.words} or a list of such" if or_one else f"a list, each of it {domain.words}"
+    several = f"{domain.words} or a list of such" if or_one else f"a list, each value {domain.words}"
     return Domain((), (fits,), (several + once,))
 
 

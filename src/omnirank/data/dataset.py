@@ -250,7 +250,7 @@ class Dataset:
         # what 0.29 * 100 = 28.999999999999996 means is 29
         first = int(np.floor(share * n + 1e-9))
         if not 0 < first < n:
-            raise ParameterError("share", share, f"both parts of the {n} examples need at least one")
+            raise ParameterError("share", share, f"of {n} examples, both parts need at least one example")
         rng = np.random.default_rng(root_entropy(random_state))
         order = rng.permutation(n)
         if stratify:

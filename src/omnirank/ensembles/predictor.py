@@ -144,7 +144,7 @@ class PCTPredictor(BaseEstimator):
         return False, None
 
     def _asked_task(self, X: Any, y: Any) -> str:
-        return check("task", self.task, choice("auto", *self.supported_tasks))
+        return check("task", self.task, choice("auto", *self.supported_tasks), type(self).__name__)
 
     def _refusal(self, dataset: Dataset) -> str:
         return (

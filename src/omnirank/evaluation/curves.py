@@ -125,7 +125,9 @@ def label_curve(results: FoldResults, measure: str, n_neighbors: int | None = No
     table = results.summary
     counts = table["n_neighbors"].unique().tolist()
     if n_neighbors not in (None, *counts) or (n_neighbors is None and len(counts) > 1):
-        raise ParameterError("n_neighbors", n_neighbors, f"there are results for {', '.join(map(str, counts))}")
+        raise ParameterError(
+            "n_neighbors", n_neighbors, f"there are results for {', '.join(map(str, counts))}: give one"
+        )
     if measure not in table.columns:
         raise ParameterError("measure", measure, "it was not measured")
     if table["n_labelled"].isna().any():

@@ -298,7 +298,7 @@ class ReliefRanker(BaseRanker):
         task = get_task(dataset.task)
         allowed = task.distances
         kind = allowed[0] if self.target_distance == "auto" else self.target_distance
-        check("target_distance", kind, choice("auto", *allowed))
+        check("target_distance", kind, choice("auto", *allowed), dataset.task)
         assert dataset.target is not None
         return task.distance(dataset.target, kind, dataset.hierarchy, self.hierarchy_weight)
 

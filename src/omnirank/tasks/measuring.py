@@ -81,7 +81,7 @@ def measure_of(task: str, name: str | None = None) -> Measure:
     """
     own = {found.name: found for found in measures_of(task)}
     if name is not None:
-        check("measure", name, choice(*own))
+        check("measure", name, choice(*own), task)
     return own[name or get_task(task).default_measure]
 
 

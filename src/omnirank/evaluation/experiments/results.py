@@ -137,7 +137,9 @@ class StudyResults:
         k = self.neighbor_counts[0] if neighbors is None else neighbors
         if k not in self.neighbor_counts:
             known = ", ".join(map(str, self.neighbor_counts)) if self.neighbor_counts != [0] else "none but the default"
-            raise ParameterError("neighbors", neighbors, f"study {self.name!r} has {known}")
+            raise ParameterError(
+                "neighbors", neighbors, f"the numbers of neighbours of study {self.name!r} are {known}"
+            )
         means = means[means["neighbors"].isin([0, k])]
         if labelled is not None:
             means = means[means["labelled"] == labelled]
