@@ -129,7 +129,7 @@ def test_what_was_not_recorded_is_named(path, command):
     assert "at least two methods with figures on two data sets" in shown
     for options in ((), ("--csv",)):
         refused = " ".join(command("compare", path, "--measure", "rrmse", *options, code=2).split())
-        assert "choose one of accuracy, kappa" in refused
+        assert "choose 'accuracy' or 'kappa'" in refused
 
 
 def test_stores_of_a_folder_are_joined(tmp_path):

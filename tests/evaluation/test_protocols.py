@@ -122,7 +122,7 @@ def test_curve_over_labels():
     assert curve.area == pytest.approx((low / 2 + middle + high / 2) / 2)
     with pytest.raises(ValueError, match="n_neighbors=None: there are results for 3, 5: give one"):
         label_curve(results, "f1_macro")
-    with pytest.raises(ValueError, match="no results for 7"):
+    with pytest.raises(ValueError, match="n_neighbors=7: there are results for 3, 5"):
         label_curve(results, "f1_macro", 7)
     with pytest.raises(ValueError, match="was not measured"):
         label_curve(results, "rrmse", 5)
