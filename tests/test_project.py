@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import json
@@ -96,6 +97,32 @@ def test_every_module_says_what_it_is_for():
     for name in modules:
         if not name.endswith("__main__"):
             assert importlib.import_module(name).__doc__, f"{name} has no docstring"
+
+
+# -- parameters in messages -------------------------------------------------------------------------
+
+SPELT_OUT = re.compile(r"\b[a-z_0-9]+=(\{|'|True|False|None|\d)")
+
+
+def spelt_out(source: str) -> list[str]:
+    """Texts in parameter errors that build ``name=value`` themselves; the command line could not name the option."""
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    errors = [call for call in calls if getattr(call.func, "id", "") == "ParameterError"]
+    texts = [
+        ast.unparse(text) for call in errors for text in call.args if isinstance(text, ast.JoinedStr | ast.Constant)
+    ]
+    return [text for text in texts if SPELT_OUT.search(text)]
+
+
+def test_no_error_spells_a_setting_out():
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        assert spelt_out(path.read_text(encoding="utf-8")) == [], path
+
+
+def test_settings_spelt_out_are_found():
+    assert spelt_out('raise ParameterError(f"n_trees={n}: choose another")')
+    assert spelt_out("""raise ParameterError("store", None, "give store='results.sqlite'")""")
+    assert not spelt_out("""raise ParameterError("n_trees", n, f"give {setting('task', 'auto')}, n >= 2")""")
 
 
 # -- the rooms ------------------------------------------------------------------------------------

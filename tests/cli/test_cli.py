@@ -162,12 +162,12 @@ def test_notes_of_the_reader_go_to_the_error_stream(plants):
         (["rank", "PLANTS", "-m", "random", "--set", "n_jobs"], "write NAME=VALUE"),
         (["rank", "PLANTS", "--set", "score=symbolic"], "no parameter 'score' (it is called 'importance' now)"),
         (["rank", "PLANTS", "-m", "random", "--out", "ranking.txt"], "ranking.txt"),
-        (["info", "PLANTS", "--header", "maybe"], "choose auto, yes or no"),
+        (["info", "PLANTS", "--header", "maybe"], "--header maybe: choose one of auto, yes, no"),
         (["info", "PLANTS", "--task", "guess"], "guess"),
         (["convert", "PLANTS", "out.xls"], "the ending must be"),
         (["compare-rankings", "a.json", "b.json"], "a.json"),
         (["demo", "--out", "no/such/folder/demo.png"], "No such file or directory"),
-        (["methods", "--task", "guess"], "no method handles --task guess"),
+        (["methods", "--task", "guess"], "--task guess: choose one of classification"),
     ],
 )
 def test_errors_are_one_line_and_exit_code_two(plants, tmp_path, monkeypatch, arguments, message):

@@ -66,7 +66,7 @@ def test_trees_of_clusters(digits):
     ("options", "message"),
     [
         (["rank", "-t", "last", "--labelled", "many"], "--labelled many"),
-        (["rank", "-t", "last", "--labelled", "1000"], "count from 0 to 300"),
+        (["rank", "-t", "last", "--labelled", "1000"], "a whole number from 0 to 300"),
         (["rank", "-t", "last", "--supervision", "full"], "--supervision full"),
         (["rank", "-t", "last", "--supervision", "2"], "--supervision 2.0"),
         (["rank", "-t", "last", "--method", "univariate", "--supervision", "1"], "no parameter 'supervision'"),

@@ -9,8 +9,10 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+import omnirank as om
 from omnirank.cli.app import app
-from omnirank.cli.option_names import in_options
+from omnirank.cli.option_names import option_and_value
+from omnirank.errors import ParameterError
 
 RUNNER = CliRunner()
 
@@ -77,22 +79,27 @@ def test_labelled_without_target(plants, command):
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("name", "value", "shown"),
     [
-        ("target='kin': there is no such column", "--target kin: there is no such column"),
-        ("target='my kind': no such column", "--target 'my kind': no such column"),
-        ("give separator=... for text", "give --separator ... for text"),
-        ("give separator= or", "give --separator or"),
-        ("separator=[...] lists some", "--separator ... lists some"),
-        ("n_trees=0, max_features='sqrt' or bootstrap=True", "--trees 0, --max-features sqrt or bootstrap=True"),
-        ("column 'target=x' is odd, task='auto' is not", "column 'target=x' is odd, --task auto is not"),
-        ("target=3.csv, line 2: task='a'", "target=3.csv, line 2: --task a"),
-        ("the task's value; no_target=1, --target=2", "the task's value; no_target=1, --target=2"),
+        ("target", "kin", "--target kin"),
+        ("target", "my kind", "--target 'my kind'"),
+        ("target", "it's", """--target 'it'"'"'s'"""),
+        ("n_trees", 0, "--trees 0"),
+        ("n_neighbors", [5, 0], "--neighbors [5, 0]"),
+        ("max_features", 0.5, "--max-features 0.5"),
+        ("per_target", True, "--per-target"),
+        ("bootstrap", True, None),
     ],
 )
-def test_the_library_speaks_of_options(text, shown):
-    options = ["--target", "--separator", "--trees", "--max-features", "--task"]
-    assert in_options(text, options, ["target=3.csv"]) == shown
+def test_the_library_speaks_of_options(name, value, shown):
+    options = ["--target", "--trees", "--max-features", "--per-target", "--neighbors"]
+    assert option_and_value(options, name, value) == shown
+
+
+def test_a_command_leaves_no_trace(plants):
+    assert "--labelled 0.0: choose" in run("rank", plants, "-t", "kind", "--labelled", "0.0", code=2).stderr
+    with pytest.raises(ParameterError, match=r"^labelled=0\.0: choose"):
+        om.load(plants, "kind").keep_labels(0.0)
 
 
 def test_errors_notes_and_warnings_name_options(plants, tmp_path):
@@ -107,7 +114,7 @@ def test_errors_notes_and_warnings_name_options(plants, tmp_path):
     shown = run("info", tmp_path / "mixed.csv", "-t", "y", code=2).stderr
     assert "--nominal x takes them as categories, --missing ... names" in shown
     assert (
-        "--labelled 99: give a count"
+        "--labelled 99: choose a whole number"
         in run("rank", tmp_path / "numbers.csv", "-t", "y", "--labelled", 99, code=2).stderr
     )
 
@@ -115,7 +122,7 @@ def test_errors_notes_and_warnings_name_options(plants, tmp_path):
 def test_the_experiment_commands_name_their_options(tmp_path):
     (tmp_path / "plan.toml").write_text('data = [{ sample = "iris" }]\nmethod = [{ use = "uniform" }]\n')
     shown = run("experiment", "run", tmp_path / "plan.toml", "--backend", "slurm", code=2).stderr
-    assert "--backend slurm is not one of processes, dask" in shown
+    assert "--backend slurm: choose 'processes' or 'dask'" in shown
 
 
 def test_further_missing_values(tmp_path):
@@ -180,4 +187,4 @@ def test_no_labels_left(plants):
 
 def test_the_number_of_folds(plants):
     shown = run("evaluate", plants, "-t", "kind", "-m", "univariate", "--folds", 99, code=2).stderr
-    assert "--folds 99: give a whole number from 2 to 30, the number of examples" in shown
+    assert "--folds 99: choose a whole number from 2 to 30 (the number of examples)" in shown

@@ -505,7 +505,7 @@ def test_tree_weights_are_powers_of_w0(tree):
 
 @pytest.mark.parametrize("w0", [0, -0.5, 1.01, NAN, np.inf, "0.75", None, True])
 def test_weight_factor_outside_its_domain(w0):
-    with pytest.raises(ParameterError, match=r"w0=.*must be in \(0, 1\]"):
+    with pytest.raises(ParameterError, match=r"w0=.*: choose a number in \(0, 1\]"):
         Hierarchy.flat(["a"]).weights(w0)
 
 

@@ -67,7 +67,7 @@ def test_classes_and_targets_have_names():
 
 @pytest.mark.parametrize("name", ["mnist", "Iris", "breast_cancer", ""])
 def test_unknown_sample_is_an_error_that_lists_the_names(name):
-    with pytest.raises(ParameterError, match=rf"there is no sample '{name}'.*breast-cancer, .*wine"):
+    with pytest.raises(ParameterError, match=rf"name='{name}': choose one of breast-cancer, .*wine"):
         datasets.load_sample(name)
 
 
@@ -78,5 +78,5 @@ def test_scikit_learn_is_imported_only_to_load():
 
 
 def test_what_was_probably_meant_is_said():
-    with pytest.raises(ParameterError, match=r"there is no sample 'digit' \(did you mean 'digits'\?\)"):
+    with pytest.raises(ParameterError, match=r"name='digit': choose one of .* \(did you mean 'digits'\?\)"):
         datasets.load_sample("digit")

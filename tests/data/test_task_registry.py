@@ -39,5 +39,5 @@ def test_every_task_is_the_first_with_its_target(name):
 
 def test_unknown_names():
     for name in ("auto", "ranking"):
-        with pytest.raises(ParameterError, match=f"task='{name}' is not a task; choose 'auto' or one of class"):
+        with pytest.raises(ParameterError, match=f"task='{name}': choose one of auto, class"):
             task_target(name)

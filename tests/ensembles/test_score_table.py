@@ -46,7 +46,7 @@ def test_a_score_is_an_entry_of_the_table(toy):
     assert ranker.ranking_.per_target.scores.shape == (data.n_targets, data.n_features)
     assert ranker.n_undefined_ == 1
     assert "toy" not in om.EnsembleRanker(n_trees=2, random_state=0).fit(data).rankings_
-    with pytest.raises(ParameterError, match="importance='toy' needs out-of-bag examples"):
+    with pytest.raises(ParameterError, match="importance='toy': it needs out-of-bag examples"):
         om.EnsembleRanker("toy", bootstrap=False).fit(data)
 
 

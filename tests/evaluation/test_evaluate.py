@@ -170,16 +170,16 @@ def test_published_neighbours():
 
 def test_bad_modes():
     train, test = semi_supervised()
-    with pytest.raises(ValueError, match="neighbors='all' is not one of"):
+    with pytest.raises(ValueError, match="neighbors='all': choose one of"):
         evaluate([1.0], train, test, neighbors="all")
-    with pytest.raises(ValueError, match="predictor='svm' is not one of"):
+    with pytest.raises(ValueError, match="predictor='svm': choose"):
         evaluate([1.0], train, test, predictor="svm")
     with pytest.raises(ValueError, match="cannot be used for classification"):
         evaluate([1.0], train, test, predictor="ml-knn")
     with pytest.raises(ValueError, match="nothing to predict"):
         evaluate([1.0], train.hide_labels(slice(None)), test)
     for top in (0, 2, 1.5, True):
-        with pytest.raises(ValueError, match="give a number of features from 1 to 1"):
+        with pytest.raises(ValueError, match="a whole number from 1 to 1"):
             evaluate([1.0], train, test, top=top)
     for wrong in (0, [], [1, 1], [2.5], True):
         with pytest.raises(ValueError, match="n_neighbors="):

@@ -42,28 +42,34 @@ GOOD = method("univariate")
 MISTAKES = {
     "unknown table": (HEAD + "[metod]\n", "unknown key 'metod' .did you mean 'method'"),
     "unknown study key": (HEAD.replace("code =", "cod ="), r"\[study\]: unknown key 'cod' .did you mean 'code'"),
-    "seed": (HEAD.replace('code = "test"', "seeds = [-1]"), r"\[study\]: seeds must hold whole numbers from 0"),
+    "seed": (HEAD.replace('code = "test"', "seeds = [-1]"), r"\[study\]: seeds = .*: choose a whole number from 0"),
     "seeds twice": (HEAD.replace('code = "test"', "seeds = [1, 1]"), "seeds: 1 is there twice"),
     "measure": (HEAD.replace('code = "test"', 'measures = ["acuracy"]'), "did you mean 'accuracy'"),
     "module": (HEAD.replace("experiment_methods", "no_such_module"), "modules names .*cannot be imported"),
-    "sample": (HEAD.replace('"wine"', '"wines"'), r"\[\[data\]\] number 2: sample = 'wines' .did you mean 'wine'"),
+    "sample": (
+        HEAD.replace('"wine"', '"wines"'),
+        r"\[\[data\]\] number 2: sample = 'wines': choose one of .* .did you mean 'wine'",
+    ),
     "data twice": (HEAD.replace('"wine"', '"iris"'), r"\[\[data\]\]: 'iris' is there twice"),
     "two sources": (HEAD + 'path = "a.csv"\n', "give one of sample, path or train"),
     "no test": (HEAD + '[[data]]\ntrain = "a.arff"\n', "train and test come together"),
     "no file": (HEAD + '[[data]]\ntrain = []\ntest = "b.arff"\n', "train lists no file"),
-    "a number": (HEAD + '[[data]]\ntrain = ["a.arff", 1]\ntest = "b.arff"\n', "train must be a list of texts"),
-    "paths": (HEAD + '[[data]]\npath = ["a.arff"]\n', "path must be a text"),
+    "a number": (
+        HEAD + '[[data]]\ntrain = ["a.arff", 1]\ntest = "b.arff"\n',
+        "train = .*: choose a list, each value a text",
+    ),
+    "paths": (HEAD + '[[data]]\npath = ["a.arff"]\n', "path = .*: choose a text"),
     "load option": (HEAD + '[[data]]\npath = "a.arff"\ntargets = "last"\n', "did you mean 'target'"),
     "scheme": (HEAD.replace("n_folds = 2", 'scheme = "crossvalidation"'), "did you mean 'cross-validation'"),
     "fold parameter": (HEAD.replace("n_folds = 2", "nfolds = 2"), r"\[folds\].*'nfolds' .did you mean 'n_folds'"),
-    "neighbours": (HEAD.replace("[3, 5]", "0"), r"\[evaluation\]: n_neighbors must hold whole numbers from 1"),
+    "neighbours": (HEAD.replace("[3, 5]", "0"), r"\[evaluation\]: n_neighbors = 0: choose a whole number from 1"),
     "evaluation key": (HEAD.replace("n_neighbors =", "n_neighbours ="), "did you mean 'n_neighbors'"),
     "predictor": (HEAD.replace("n_neighbors = [3, 5]", 'predictor = "kn"'), "did you mean 'knn'"),
     "variant": (HEAD.replace("n_neighbors = [3, 5]", 'variant = "clu"'), "did you mean 'clus'"),
-    "weighted": (HEAD.replace("n_neighbors = [3, 5]", "weighted = 1"), "weighted must be true or false, not 1"),
-    "top": (HEAD.replace("n_neighbors = [3, 5]", "top = [4, 0]"), "top must hold whole numbers from 1"),
+    "weighted": (HEAD.replace("n_neighbors = [3, 5]", "weighted = 1"), "weighted = 1: choose true or false"),
+    "top": (HEAD.replace("n_neighbors = [3, 5]", "top = [4, 0]"), "top = .*: choose a whole number from 1"),
     "one table": (HEAD.replace('[[data]]\nsample = "wine"', "").replace("[[data]]", "[data]"), r"write \[\[data\]\]"),
-    "threshold": (HEAD.replace("n_neighbors = [3, 5]", "threshold = 2"), "threshold must be a number from 0 to 1"),
+    "threshold": (HEAD.replace("n_neighbors = [3, 5]", "threshold = 2"), "threshold = 2: choose a number in"),
     "mode": (HEAD.replace("n_neighbors = [3, 5]", 'neighbors = "labeled"'), "did you mean 'labelled'"),
 }
 
@@ -77,11 +83,14 @@ def test_mistakes_are_named(mistake, tmp_path):
 
 
 METHOD_MISTAKES = {
-    "name": (method("geni3"), "use = 'geni3' .did you mean 'genie3'"),
+    "name": (method("geni3"), "use = 'geni3': choose one of .* .did you mean 'genie3'"),
     "key": (method("genie3", parameter="{}"), "did you mean 'parameters'"),
     "parameter": (method("genie3", parameters="{ n_tree = 5 }"), "no parameter 'n_tree' .did you mean 'n_trees'"),
     "of the grid": (method("relief", grid="{ neighbors = [5] }"), "did you mean 'n_neighbors'"),
-    "fixed": (method("genie3", parameters='{ importance = "symbolic" }'), "fixes importance='genie3'"),
+    "fixed": (
+        method("genie3", parameters='{ importance = "symbolic" }'),
+        "importance='symbolic': method 'genie3' has it fixed at 'genie3'",
+    ),
     "renamed": (method("genie3", parameters='{ score = "genie3" }'), "'score' .it is called 'importance' now"),
     "seed": (method("genie3", parameters="{ random_state = 1 }"), "seeds, folds and the data decide it"),
     "grid": (method("relief", grid="{ n_neighbors = 5 }"), "n_neighbors must be a list of values"),
@@ -161,7 +170,7 @@ def test_a_variable_without_value_is_named(tmp_path, monkeypatch):
         ParameterError, match=r"\[study\]: folder = .* variable OMNIRANK_TEST_DATA is not set: set it, or"
     ):
         files_of(tmp_path, "${OMNIRANK_TEST_DATA}/mlc")
-    with pytest.raises(ParameterError, match=r"\[study\]: folder must be a text"):
+    with pytest.raises(ParameterError, match=r"\[study\]: folder = .*: choose a text"):
         plan_of(tmp_path, GOOD, head=HEAD.replace("[study]", "[study]\nfolder = 3"))
 
 

@@ -110,7 +110,7 @@ def test_predictors_stand_beside_rankings_of_every_number_of_neighbours(path):
     assert study.neighbor_counts == [3, 7]
     assert study.table("accuracy").loc["iris"].to_dict() == {"b": 0.5, "a": 0.3}
     assert study.table("accuracy", neighbors=7).loc["iris"].to_dict() == {"b": 0.5, "a": 0.7}
-    with pytest.raises(ParameterError, match="'accurate' is not a measure"):
+    with pytest.raises(ParameterError, match="measure='accurate': choose one of"):
         study.table("accurate")
 
 
@@ -129,7 +129,7 @@ def test_what_was_not_recorded_is_named(path, command):
     assert "at least two methods with results on two data sets" in shown
     for options in ((), ("--csv",)):
         refused = " ".join(command("compare", path, "--measure", "rrmse", *options, code=2).split())
-        assert "choose one of accuracy, kappa" in refused
+        assert "choose 'accuracy' or 'kappa'" in refused
 
 
 def test_stores_of_a_folder_are_joined(tmp_path):

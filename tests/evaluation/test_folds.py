@@ -171,15 +171,15 @@ def test_first_repetitions_do_not_depend_on_later_ones():
 @pytest.mark.parametrize(
     ("scheme", "params", "message"),
     [
-        ("bootstrap", {}, "not a fold scheme"),
-        ("cross-validation", {"n_folds": 1}, "n_folds=1: give"),
-        ("cross-validation", {"n_folds": 31}, "30, the number of examples"),
+        ("bootstrap", {}, "scheme='bootstrap': choose one of cross-validation"),
+        ("cross-validation", {"n_folds": 1}, "n_folds=1: choose"),
+        ("cross-validation", {"n_folds": 31}, "from 2 to 30 .the number of examples"),
         ("cross-validation", {"folds": 3}, "has no parameter 'folds'"),
         ("predefined", {}, "needs the parameter 'test'"),
         ("predefined", {"test": slice(None)}, "both parts"),
-        ("semi-supervised", {"labelled": [5, 5]}, "different numbers"),
-        ("semi-supervised", {"labelled": 0}, "labelled=0: give"),
-        ("split", {"repetitions": 0}, "repetitions=0: give"),
+        ("semi-supervised", {"labelled": [5, 5]}, "labelled=.*, each once"),
+        ("semi-supervised", {"labelled": 0}, "labelled=0: choose"),
+        ("split", {"repetitions": 0}, "repetitions=0: choose"),
     ],
 )
 def test_mistakes_are_named(scheme, params, message):

@@ -27,7 +27,7 @@ ESTIMATORS = [
     om.UnivariateRanker,
 ]
 # Their defaults are no numbers, but they take some.
-NUMBERS = {"max_depth", "symbolic_weight", "pruning"}
+NUMBERS = {"max_depth", "symbolic_weight", "pruning", "n_jobs", "random_state", "bootstrap"}
 X = np.random.default_rng(0).normal(size=(14, 3))
 
 
@@ -40,8 +40,7 @@ def target_of(estimator):
 def cases():
     for estimator in ESTIMATORS:
         for name, parameter in inspect.signature(estimator).parameters.items():
-            if not isinstance(parameter.default, bool) and name not in ("n_jobs", "random_state"):
-                yield pytest.param(estimator, name, parameter.default, id=f"{estimator.__name__}-{name}")
+            yield pytest.param(estimator, name, parameter.default, id=f"{estimator.__name__}-{name}")
 
 
 @pytest.mark.parametrize(("estimator", "name", "default"), list(cases()))
@@ -59,6 +58,44 @@ def test_no_foreign_error_and_no_number_that_is_none(estimator, name, default):
             continue
         refused = numeric and not isinstance(value, int)
         assert not refused, f"{name}={value!r} was taken"
+
+
+def flags():
+    for estimator in ESTIMATORS:
+        for name, parameter in inspect.signature(estimator).parameters.items():
+            if isinstance(parameter.default, bool) or name == "bootstrap":
+                yield pytest.param(estimator, name, id=f"{estimator.__name__}-{name}")
+
+
+@pytest.mark.parametrize(("estimator", "name"), list(flags()))
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_flags_are_booleans(estimator, name):
+    fixed = {"n_trees": 2} if "n_trees" in inspect.signature(estimator).parameters else {}
+    for value in (0, 1, 1.0, "yes", [], [True], np.array([True])):
+        with pytest.raises(ParameterError, match=f"{name}=.*True or False"):
+            estimator(**fixed | {name: value}).fit(X, target_of(estimator))
+    for value in (True, False):
+        one, other = (estimator(**fixed, **{name: kind(value)}, random_state=0) for kind in (bool, np.bool_))
+        one.fit(X, target_of(estimator))
+        other.fit(X, target_of(estimator))
+        for attribute in ("feature_importances_", "oob_score_"):
+            assert np.array_equal(getattr(one, attribute, 0), getattr(other, attribute, 0))
+
+
+@pytest.mark.parametrize("estimator", [one for one in ESTIMATORS if "n_jobs" in inspect.signature(one).parameters])
+@pytest.mark.parametrize("value", [0, 1.5, True, "all"])
+def test_jobs(estimator, value):
+    with pytest.raises(ParameterError, match=r"n_jobs=.*: choose None or a number of workers"):
+        estimator(n_jobs=value).fit(X, target_of(estimator))
+
+
+@pytest.mark.parametrize(
+    "estimator", [one for one in ESTIMATORS if "random_state" in inspect.signature(one).parameters]
+)
+@pytest.mark.parametrize("value", [-1, 2**128, 0.5, "x", [1]])
+def test_seeds(estimator, value):
+    with pytest.raises(ParameterError, match=r"random_state=.*: choose None, an integer from 0"):
+        estimator(random_state=value).fit(X, target_of(estimator))
 
 
 @pytest.mark.parametrize("estimator", [om.EnsembleRanker, om.PCTClassifier, om.PCTForestClassifier, om.ReliefRanker])

@@ -219,7 +219,7 @@ def test_count_share_or_half(wanted, count):
 
 @pytest.mark.parametrize("wanted", [0, 5, -1, 0.0, 1.5, True, "all", np.nan])
 def test_wrong_counts_are_refused_at_fit(wanted):
-    with pytest.raises(ParameterError, match="count from 1 to 4"):
+    with pytest.raises(ParameterError, match="a whole number from 1 to 4"):
         ranker(n_features_to_select=wanted).fit(X, Y)
 
 

@@ -274,7 +274,7 @@ def test_warm_start_adds_trees():
     assert ranker.ranking_.seeds == whole.ranking_.seeds
     assert same_rankings(ranker.checkpoints_[4], whole.checkpoints_[4])
     assert same_rankings(ranker.checkpoints_[10], whole.checkpoints_[10])
-    with pytest.raises(ParameterError, match="less than the 15 trees"):
+    with pytest.raises(ParameterError, match="keeps the 15 trees"):
         ranker.set_params(n_trees=5, checkpoints=None).fit(data)
     with pytest.raises(ParameterError, match="max_depth changed"):
         ranker.set_params(n_trees=20, max_depth=2).fit(data)
@@ -388,7 +388,7 @@ def test_a_ranker_has_no_score_and_scikit_learn_says_so(method):
         ({"n_trees": 0}, "n_trees=0"),
         ({"n_trees": 2.5}, "n_trees=2.5"),
         ({"n_trees": True}, "n_trees=True"),
-        ({"max_features": 9}, "a count from 1 to 5"),
+        ({"max_features": 9}, "a whole number from 1 to 5"),
         ({"max_features": "third"}, "max_features='third'"),
         ({"min_samples_leaf": 0}, "min_samples_leaf"),
         ({"max_depth": -1}, "max_depth"),
@@ -403,10 +403,10 @@ def test_a_ranker_has_no_score_and_scikit_learn_says_so(method):
         ({"supervision": "full"}, "supervision='full'"),
         ({"supervision": 0.5, "min_labelled_leaf": -1}, "min_labelled_leaf"),
         ({"supervision": 0.5, "feature_weights": "best"}, "feature_weights='best'"),
-        ({"supervision": 0.5, "feature_weights": [1.0]}, r"shape \(1,\)"),
+        ({"supervision": 0.5, "feature_weights": [1.0]}, r"5 numbers, one per feature"),
         ({"first_tree": -1}, "first_tree=-1"),
-        ({"checkpoints": [5, 200]}, "checkpoints holds 200"),
-        ({"checkpoints": [0]}, "checkpoints holds 0"),
+        ({"checkpoints": [5, 200]}, "checkpoints=.*200.: they end at n_trees=10"),
+        ({"checkpoints": [0]}, "checkpoints=.*: choose None or a list"),
     ],
 )
 def test_parameters_outside_their_domain(options, message):

@@ -84,7 +84,7 @@ def test_targets_may_have_weights():
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ([1.0], "shape"),
+        ([1.0], "3 numbers, one per target"),
         ([1.0, -1.0, 1.0], "not negative"),
         ([0.0, 0.0, 0.0], "not all zero"),
         ({"y1": 1.0, "y2": 1.0}, "'y3'"),

@@ -316,7 +316,7 @@ def test_parts_of_the_iterations_merge():
         ({"influence": 1}, "influence=1"),
         ({"sigma": -1.0}, "sigma=-1.0"),
         ({"search": "slow"}, "search='slow'"),
-        ({"target_distance": "f1"}, "no distance for regression"),
+        ({"target_distance": "f1"}, "choose 'auto' or 'absolute' for regression"),
         ({"algorithm": "relieff"}, "does not handle regression"),
         ({"first_iteration": 5}, "first_iteration=5"),
         ({"first_iteration": -1}, "first_iteration=-1"),

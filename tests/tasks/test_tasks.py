@@ -33,7 +33,7 @@ def test_every_task_names_itself_its_measure_and_distances(name):
 
 
 def test_unknown_task():
-    with pytest.raises(ParameterError, match="task='ranking' is not a task; choose 'auto' or one of classification, "):
+    with pytest.raises(ParameterError, match="task='ranking': choose one of auto, classification, "):
         get_task("ranking")
 
 

@@ -45,23 +45,18 @@ def compare(
     Results are means over folds and seeds, F1 included (omnirank evaluate pools the predictions of all folds).
     """
     from omnirank.core.errors import ParameterError
-    from omnirank.core.suggestions import did_you_mean
+    from omnirank.core.parameters import check, choice
     from omnirank.evaluation.experiments.results import read_results
     from omnirank.evaluation.measures import MEASURES
 
     for name in measure or []:
-        if name not in MEASURES:
-            hint = did_you_mean(name, MEASURES)
-            raise ParameterError(
-                f"--measure {name}: there is no such measure{hint}; choose one of {', '.join(MEASURES)}"
-            )
+        check("measure", name, choice(*MEASURES))
     results = read_results(path)
     recorded = {name for study in results for name in study.recorded}
     for name in measure or []:
         if recorded and name not in recorded:
-            raise ParameterError(
-                f"--measure {name}: there are no results of it; choose one of {', '.join(sorted(recorded))}"
-            )
+            there = choice(*sorted(recorded)).advice(name)
+            raise ParameterError("measure", name, f"there are no results of it; {there}")
     if csv:
         _print_figures(list(results), measure)
         return

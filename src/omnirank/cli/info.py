@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from omnirank.cli.option_names import in_options
 from omnirank.cli.options import CsvOption, with_data
 from omnirank.cli.output import figures, say, table
 from omnirank.core.plurals import counted
@@ -26,7 +25,7 @@ def info(dataset: "Dataset", csv: CsvOption = False) -> None:
     say(dataset.name, style="bold")
     table((("", "left"), ("", "left")), list(_lines(dataset, facts).items()))
     for text in dataset.notes:
-        say(f"note: {in_options(text)}")
+        say(f"note: {text}")
 
 
 def _lines(dataset: "Dataset", facts: dict[str, Any]) -> dict[str, str]:

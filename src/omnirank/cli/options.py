@@ -102,11 +102,10 @@ def _load(
         str, _option("--duplicates", text="Columns of the same name: error or number (default: error).")
     ] = "error",
 ) -> Any:
-    from omnirank.core.errors import ParameterError
+    from omnirank.core.parameters import check, choice
     from omnirank.data.load import load
 
-    if header not in _HEADER:
-        raise ParameterError(f"--header {header}: choose auto, yes or no")
+    check("header", header, choice(*_HEADER))
     return load(
         data,
         target,
@@ -172,7 +171,7 @@ def with_few_labels(dataset: Any, labelled: str | None, seed: int | None) -> Any
     try:
         amount: int | float = int(labelled) if labelled.lstrip("+-").isdigit() else float(labelled)
     except ValueError:
-        raise ParameterError(f"--labelled {labelled}: give a count or a share in (0, 1)") from None
+        raise ParameterError("labelled", labelled, "choose a count or a share in (0, 1)") from None
     return dataset.keep_labels(amount, random_state=seed)
 
 
@@ -191,7 +190,7 @@ def assignments(given: list[str] | None) -> dict[str, Any]:
     for text in given or []:
         name, equals, value = text.partition("=")
         if not equals or not name:
-            raise ParameterError(f"--set {text}: write NAME=VALUE")
+            raise ParameterError("set", text, "write NAME=VALUE")
         found[name.strip().replace("-", "_")] = value_of(value.strip())
     return found
 
@@ -215,7 +214,7 @@ def supervision_of(text: str) -> str | float:
     try:
         return float(text)
     except ValueError:
-        raise ParameterError(f"--supervision {text}: choose auto, cv or a number from 0 to 1") from None
+        raise ParameterError("supervision", text, "choose auto, cv or a number in [0, 1]") from None
 
 
 def supervision_lines(model: Any) -> list[str]:

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
-from omnirank.cli.option_names import in_options
 from omnirank.core.spreadsheet import harmless
 
 __all__ = ["Justify", "bar", "console", "figures", "frame_csv", "note", "numbers", "problem", "say", "table"]
@@ -38,7 +37,7 @@ def problem(kind: str, text: str, style: str) -> None:
     """Print one line on the error stream: the kind of problem in colour, and what it is."""
     from rich.text import Text
 
-    console(error=True).print(Text.assemble((f"{kind}: ", style), in_options(text)), soft_wrap=True)
+    console(error=True).print(Text.assemble((f"{kind}: ", style), text), soft_wrap=True)
 
 
 def note(text: str) -> None:

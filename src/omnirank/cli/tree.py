@@ -43,6 +43,7 @@ def tree(
 ) -> None:
     """Grow a tree that predicts the target, prune it and print it; without target, a tree of clusters."""
     from omnirank.core.errors import ParameterError
+    from omnirank.core.parameters import check, share
     from omnirank.data.atomic_file import replacing
     from omnirank.tasks import get_task
     from omnirank.trees.export import export_graphviz, export_text
@@ -50,8 +51,7 @@ def tree(
 
     if dot and json:
         raise ParameterError("--dot and --json: choose one")
-    if not 0 <= threshold <= 1:
-        raise ParameterError(f"--threshold {threshold:g}: a share between 0 and 1")
+    check("threshold", threshold, share())
     dataset = with_few_labels(dataset, labelled, seed)
     shared = {"max_depth": max_depth, "min_samples_leaf": min_leaf, "random_state": seed}
     if dataset.target is None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
 from omnirank.core.immutable import frozen_floats
+from omnirank.core.parameters import check, count
 from omnirank.core.ranking import Ranking
 
 __all__ = ["RankingComparison", "compare_rankings", "fuzzy_jaccard", "jaccard_index", "kuncheva_index"]
@@ -92,8 +92,7 @@ def compare_rankings(a: Ranking, b: Ranking, k: int | None = None) -> RankingCom
     scores_a, scores_b = a.scores, _aligned_scores(a, b)
     n = len(scores_a)
     k = math.isqrt(n - 1) + 1 if k is None else k
-    if isinstance(k, bool) or not isinstance(k, Integral) or not 1 <= k <= n:
-        raise ParameterError(f"k must be an integer from 1 to the number of features, {n}, not {k!r}")
+    check("k", k, count(1, n, "features"))
     top_a, top_b = (set(_order(scores)[:k].tolist()) for scores in (scores_a, scores_b))
     curve = fuzzy_jaccard(np.maximum(scores_a, 0), np.maximum(scores_b, 0))
     return RankingComparison(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, overload
 
 __all__ = [
     "DataError",
@@ -11,7 +13,11 @@ __all__ = [
     "MissingDependencyError",
     "OmnirankError",
     "ParameterError",
+    "name_settings",
+    "setting",
 ]
+
+_LONGEST_VALUE = 200
 
 
 class OmnirankError(Exception):
@@ -26,8 +32,90 @@ class DataTypeError(OmnirankError, TypeError):
     """A container or column has a type that omnirank does not handle."""
 
 
+class _Shown(str):
+    """A value of which only its text is left."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class _Speech:
+    """How parameters are named in texts; not by thread, since warnings come from any."""
+
+    setting: Callable[[str, Any], str | None] | None = None
+
+
+_SOME = _Shown("...")
+
+
+def setting(name: str, value: Any = _SOME) -> str:
+    """Return how a text names a parameter and its value: here ``name=value``, in commands by an option.
+
+    Every text that names a parameter and a value (errors, warnings, notes) has it from here.
+
+    Examples
+    --------
+    >>> from omnirank.core.errors import setting
+    >>> setting("task", "auto"), setting("separator")
+    ("task='auto'", 'separator=...')
+    """
+    if getattr(value, "shape", None) == ():  # numpy.int64(3) reads 3
+        value = value.item()
+    said = None if _Speech.setting is None else _Speech.setting(name, value)
+    if said is not None:
+        return said
+    text = repr(value)
+    return f"{name}={text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + '...'}"
+
+
+def name_settings(words: Callable[[str, Any], str | None] | None) -> None:
+    """Let a function of name and value name settings; where it returns None, and without one, it is ``name=value``."""
+    _Speech.setting = words
+
+
 class ParameterError(OmnirankError, ValueError):
-    """A parameter has a value outside its domain."""
+    """A parameter has a value outside its domain, or parameters do not go together.
+
+    ``ParameterError(name, value, advice)`` is about one parameter. ``ParameterError(advice)`` is about several or
+    about another thing that was asked for; its name and value are None.
+
+    Attributes
+    ----------
+    name : str or None
+        The parameter.
+    value : anything
+        What was given.
+    advice : str
+        What to do.
+
+    Examples
+    --------
+    >>> from omnirank.errors import ParameterError
+    >>> error = ParameterError("n_trees", 0, "choose a whole number from 1")
+    >>> str(error), error.name, error.value
+    ('n_trees=0: choose a whole number from 1', 'n_trees', 0)
+    """
+
+    name: str | None
+    value: Any
+    advice: str
+
+    @overload
+    def __init__(self, advice: str, /) -> None: ...
+
+    @overload
+    def __init__(self, name: str, value: Any, advice: str, /) -> None: ...
+
+    def __init__(self, *fields: Any) -> None:
+        self.name, self.value, self.advice = fields if len(fields) == 3 else (None, None, *fields)
+        super().__init__(self.advice if self.name is None else f"{setting(self.name, self.value)}: {self.advice}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.name is None:
+            return type(self), (self.advice,)
+        # not every value can be pickled, nor ought large ones to travel: of those the text goes
+        plain = self.value is None or isinstance(self.value, str | bool | int | float)
+        return type(self), (self.name, self.value if plain else _Shown(repr(self.value)), self.advice)
 
 
 class MissingDependencyError(OmnirankError, ImportError):

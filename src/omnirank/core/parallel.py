@@ -12,10 +12,10 @@ from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from functools import partial
 from itertools import chain, pairwise, repeat
-from numbers import Integral
 from typing import Any, TypeVar
 
 from omnirank.core.errors import ParameterError
+from omnirank.core.parameters import JOBS, check
 
 __all__ = ["blocks", "one_blas_thread", "progress_bars", "run_parallel", "worker_count"]
 
@@ -102,11 +102,8 @@ def worker_count(n_jobs: int | None = None) -> int:
     """
     from joblib import effective_n_jobs
 
-    if n_jobs is None:
-        return int(effective_n_jobs(None))
-    if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
-        raise ParameterError(f"n_jobs must be None, a number of workers or -1 for all cores, not {n_jobs!r}")
-    return int(effective_n_jobs(int(n_jobs)))
+    check("n_jobs", n_jobs, JOBS)
+    return int(effective_n_jobs(None if n_jobs is None else int(n_jobs)))
 
 
 def blocks(n_items: int, n_blocks: int) -> list[range]:

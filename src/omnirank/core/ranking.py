@@ -6,7 +6,6 @@ import html
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from functools import cached_property
-from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,6 +15,7 @@ from omnirank.core.accumulators import Accumulator, check_finishes_to
 from omnirank.core.errors import DataError, DataTypeError, FileFormatError, ParameterError
 from omnirank.core.immutable import frozen_floats, frozen_json, frozen_names, thawed_json
 from omnirank.core.merging import merged_fields
+from omnirank.core.parameters import check, count, number
 from omnirank.core.plurals import counted
 from omnirank.core.ranking_io import read_fields, write_fields
 from omnirank.core.seeds import SeedRanges
@@ -160,7 +160,7 @@ class Ranking:
 
     def top(self, k: int = 10) -> list[str]:
         """Return the names of the k best features, best first (all of them where there are fewer)."""
-        return [self.names[i] for i in self.order[: _checked_count(k, "k", least=0)]]
+        return [self.names[i] for i in self.order[: check("k", k, count(0))]]
 
     def positive(self) -> list[str]:
         """Return the names of the features with a score above 0, best first."""
@@ -192,10 +192,8 @@ class Ranking:
         if threshold is not None:
             return np.asarray(self.scores >= threshold)
         if share is not None:
-            if not 0 < share <= 1:
-                raise ParameterError(f"share must lie in (0, 1], not {share!r}")
-            n = max(1, round(share * len(self.names)))
-        return np.asarray(self.ranks <= _checked_count(n, "n"))
+            n = max(1, round(check("share", share, number(above=0, most=1)) * len(self.names)))
+        return np.asarray(self.ranks <= check("n", n, count(1)))
 
     # -- other views ----------------------------------------------------------------------------------
 
@@ -361,9 +359,3 @@ def _one_per_feature(values: Any, what: str, names: tuple[str, ...]) -> np.ndarr
     if array.shape != (len(names),):
         raise DataError(f"{what} of shape {array.shape} for {counted(len(names), 'feature')}")
     return array
-
-
-def _checked_count(value: Any, name: str, least: int = 1) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ParameterError(f"{name} must be an integer of at least {least}, not {value!r}")
-    return int(value)

@@ -17,7 +17,8 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
-from omnirank.core.errors import ParameterError
+from omnirank.core.errors import ParameterError, setting
+from omnirank.core.parameters import check, choice
 from omnirank.core.plugins import add_plugins
 from omnirank.core.suggestions import did_you_mean
 
@@ -105,7 +106,7 @@ class Method:
         known = list(inspect.signature(ranker).parameters)
         for name, value in parameters.items():
             if name in self.parameters and value != self.parameters[name]:
-                raise ParameterError(f"method {self.name!r} fixes {name}={self.parameters[name]!r}")
+                raise ParameterError(name, value, f"method {self.name!r} has it fixed at {self.parameters[name]!r}")
             if name not in known:
                 hint = f"{did_you_mean(name, known)}; it has {', '.join(known)}"
                 raise ParameterError(f"method {self.name!r} has no parameter {name!r}{hint}")
@@ -166,11 +167,11 @@ def methods(task: str | None = None, supervision: str | None = None) -> list[Met
     True
     """
     _load_all()
-    if supervision is not None and supervision not in SUPERVISION:
-        raise ParameterError(f"supervision={supervision!r} is not one of {', '.join(SUPERVISION)}")
+    if supervision is not None:
+        check("supervision", supervision, choice(*SUPERVISION))
     tasks = sorted({name for method in _methods.values() for name in method.tasks})
-    if task is not None and task not in tasks:
-        raise ParameterError(f"no method handles task={task!r}{did_you_mean(task, tasks)}; tasks: {', '.join(tasks)}")
+    if task is not None:
+        check("task", task, choice(*tasks))
     return [
         method
         for _, method in sorted(_methods.items())
@@ -237,7 +238,8 @@ def _add(method: Method, replace: bool) -> Method:
     for name in (method.name, *method.aliases):
         owner = _names.get(name.lower())
         if owner is not None and not (replace and owner == method.name):
-            raise ParameterError(f"there is a method called {name!r} already: choose another name, or replace=True")
+            again = setting("replace", True)
+            raise ParameterError(f"there is a method called {name!r} already: choose another name, or {again}")
     if method.name in _methods:
         unregister(method.name)
     _methods[method.name] = method

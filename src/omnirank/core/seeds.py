@@ -11,16 +11,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Integral
 from operator import index
+from typing import Any
 
 import numpy as np
 
 from omnirank.core.errors import ParameterError
+from omnirank.core.parameters import SEED, check
 from omnirank.core.types import RandomState
 
 __all__ = ["SeedRanges", "kernel_seed", "root_entropy", "stream"]
 
-# SeedSequence keeps (entropy, spawn key) pairs apart only while the entropy fits its pool of four words.
-_ENTROPY_BITS = 128
 # Second spawn key of kernel seeds: a child that Generator.spawn() of the same stream does not reach.
 _KERNEL_KEY = 0xFFFFFFFF
 _NONZERO_SEED = 0x9E3779B97F4A7C15
@@ -50,23 +50,14 @@ def root_entropy(random_state: RandomState = None) -> int:
     >>> root_entropy(np.random.default_rng(0)) == root_entropy(np.random.default_rng(0))
     True
     """
-    if random_state is None:
+    if check("random_state", random_state, SEED) is None:
         # SeedSequence draws 128 bits when it is given none.
         return int(np.random.SeedSequence().entropy)  # type: ignore[arg-type]
     if isinstance(random_state, Integral):
-        entropy = int(random_state)
-        if not 0 <= entropy < 2**_ENTROPY_BITS:
-            raise ParameterError(f"random_state must lie between 0 and 2**{_ENTROPY_BITS} - 1, not {entropy}")
-        return entropy
-    if isinstance(random_state, np.random.Generator):
-        words = random_state.integers(0, 2**32, size=4, dtype=np.uint32)
-    elif isinstance(random_state, np.random.RandomState):
-        words = random_state.randint(0, 2**32, size=4, dtype=np.uint32)
-    else:
-        raise ParameterError(
-            "random_state must be None, an integer, a numpy RandomState or a numpy Generator, "
-            f"not {type(random_state).__name__}"
-        )
+        return int(random_state)
+    generator: Any = random_state
+    draw = generator.integers if isinstance(generator, np.random.Generator) else generator.randint
+    words = draw(0, 2**32, size=4, dtype=np.uint32)
     return int.from_bytes(words.astype("<u4").tobytes(), "little")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from omnirank.core.errors import DataError, FileFormatError
 from omnirank.data.arff_dates import DEFAULT_DATE_FORMAT, date_reader
 from omnirank.data.arff_tokens import TokenError, read_token, split_cells
-from omnirank.data.duplicate_names import DUPLICATES_HINT, numbered
+from omnirank.data.duplicate_names import duplicates_hint, numbered
 from omnirank.data.hierarchical_attribute import HierarchicalAttribute, declare_labels
 
 __all__ = ["Attribute", "Header", "HeaderOptions", "parse_header"]
@@ -161,7 +161,7 @@ class _HeaderParser:
         if not name.text and not name.quoted:
             raise TokenError("@attribute needs a name and a type", at)
         if name.text in self.attributes and self.options.duplicates == "error":
-            raise TokenError(f"the attribute {name.text!r} is declared twice; {DUPLICATES_HINT}", at)
+            raise TokenError(f"the attribute {name.text!r} is declared twice; {duplicates_hint()}", at)
         unique = numbered(name.text, self.attributes)
         self.attributes[unique] = self._typed(unique, line, end)
         if unique != name.text:

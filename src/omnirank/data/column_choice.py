@@ -52,10 +52,10 @@ def choose_columns(choice: ColumnChoice, names: Sequence[str], what: str = "colu
     found: dict[int, None] = {}
     for part in parts:
         if isinstance(part, bool) or not isinstance(part, str | int | np.integer):
-            raise ParameterError(f"{what}={part!r}: give a column name, a position from 1, a range or a pattern")
+            raise ParameterError(what, part, "give a column name, a position from 1, a range or a pattern")
         found.update(dict.fromkeys(_choose(part, names, positions, what)))
     if not found:
-        raise ParameterError(f"{what} chooses no column: leave it out, or name one")
+        raise ParameterError(what, choice, "it chooses no column: leave it out, or name one")
     return list(found)
 
 
@@ -72,7 +72,7 @@ def choose_positions(text: str, n_columns: int, what: str) -> list[int]:
     for part in text.split(","):
         chosen = _by_position(part.strip(), n_columns, what)
         if chosen is None:
-            raise ParameterError(f"{what} = {text}: {part.strip()!r} is no position or range such as 3 or 17-30")
+            raise ParameterError(what, text, f"{part.strip()!r} is no position or range such as 3 or 17-30")
         found.update(dict.fromkeys(chosen))
     return list(found)
 
@@ -93,19 +93,19 @@ def _choose(part: str | int, names: Sequence[str], positions: dict[str, int], wh
     if any(sign in part for sign in "*?["):
         matched = [i for i, name in enumerate(names) if fnmatchcase(name, part)]
         if not matched:
-            raise ParameterError(f"{what}={part!r}: no column name matches this pattern")
+            raise ParameterError(what, part, "no column name matches this pattern")
         return matched
-    raise ParameterError(f"{what}={part!r}: there is no such column{similar_columns(part, names)}")
+    raise ParameterError(what, part, f"there is no such column{similar_columns(part, names)}")
 
 
 def _by_expression(part: str, names: Sequence[str], what: str) -> list[int]:
     try:
         expression = re.compile(part.removeprefix("re:"))
     except re.error as problem:
-        raise ParameterError(f"{what}={part!r}: not a regular expression ({problem})") from None
+        raise ParameterError(what, part, f"not a regular expression ({problem})") from None
     matched = [i for i, name in enumerate(names) if expression.search(name)]
     if not matched:
-        raise ParameterError(f"{what}={part!r}: no column name matches this expression")
+        raise ParameterError(what, part, "no column name matches this expression")
     return matched
 
 
@@ -114,7 +114,7 @@ def _by_position(part: str, n_columns: int, what: str) -> Sequence[int] | None:
     if several:
         count = int(several[1])
         if not 1 <= count <= n_columns:
-            raise ParameterError(f"{what}={part!r}: there are {n_columns} columns")
+            raise ParameterError(what, part, f"there are {n_columns} columns")
         return range(n_columns - count, n_columns)
     match = _RANGE.fullmatch(part)
     if match is None:
@@ -122,14 +122,14 @@ def _by_position(part: str, n_columns: int, what: str) -> Sequence[int] | None:
     ends = [n_columns if end == "last" else int(end) for end in (match[1], match[2] or match[1])]
     first, last = (_position(end, n_columns, what) for end in ends)
     if first > last:
-        raise ParameterError(f"{what}={part!r}: the range ends before it starts")
+        raise ParameterError(what, part, "the range ends before it starts")
     return range(first, last + 1)
 
 
 def _position(number: int, n_columns: int, what: str) -> int:
     if not 1 <= number <= n_columns:
         hint = "; positions count from 1, the last column is 'last'" if number < 1 else ""
-        raise ParameterError(f"{what}={number}: there are {n_columns} columns{hint}")
+        raise ParameterError(what, number, f"there are {n_columns} columns{hint}")
     return number - 1
 
 

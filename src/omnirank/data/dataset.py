@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.errors import DataError, ParameterError, setting
 from omnirank.core.plurals import counted
 from omnirank.core.seeds import root_entropy
 from omnirank.core.types import RandomState
@@ -253,7 +253,7 @@ class Dataset:
         # 0.29 * 100 = 28.999999999999996 means 29
         first = int(np.floor(share * n + 1e-9))
         if not 0 < first < n:
-            raise ParameterError(f"share={share!r} of {n} examples: both parts need at least one example")
+            raise ParameterError("share", share, f"of {n} examples, both parts need at least one example")
         rng = np.random.default_rng(root_entropy(random_state))
         order = rng.permutation(n)
         if stratify:
@@ -285,7 +285,7 @@ class Dataset:
         [[3.0, 1.0]]
         """
         if isinstance(features, str) or not isinstance(features, Iterable):
-            raise DataError(f"features={features!r}: give a list of names or positions")
+            raise DataError(f"{setting('features', features)}: give a list of names or positions")
         named = [self._all_features.index(f) if isinstance(f, str) else f for f in features]
         table = self._all_features.select(chosen_numbers(named, self.n_features, "feature"))
         groups = {name: group for name, group in self.feature_groups.items() if name in set(table.names)}

@@ -12,13 +12,14 @@ from typing import Any, NoReturn
 import numpy as np
 import pandas as pd
 
-from omnirank.core.errors import FileFormatError, ParameterError
+from omnirank.core.errors import FileFormatError, ParameterError, setting
+from omnirank.core.parameters import check, choice
 from omnirank.core.types import PathLike
 from omnirank.data.arff_tokens import NUMBER
 from omnirank.data.byte_parsing import EXACT_NUMBERS
 from omnirank.data.column_choice import ColumnChoice, choose_columns
 from omnirank.data.content import Content, plain_name
-from omnirank.data.duplicate_names import DUPLICATES_HINT, check_duplicates_option, number_names
+from omnirank.data.duplicate_names import check_duplicates_option, duplicates_hint, number_names
 from omnirank.data.table import Levels, Table, default_names
 from omnirank.data.text_source import LineBlocks, TextSource
 
@@ -74,9 +75,8 @@ def read_delimited(
     1   NaN   blue
     """
     if len(separator) != 1 or separator in '"\n\r' or separator.isalnum():
-        raise ParameterError(f"separator={separator!r}: give one character, such as ',' or ';' or '\\t'")
-    if header not in ("auto", True, False):
-        raise ParameterError(f"header={header!r}: choose 'auto', True or False")
+        raise ParameterError("separator", separator, "give one character, such as ',' or ';' or '\\t'")
+    check("header", header, choice("auto", True, False))
     check_duplicates_option(duplicates)
     file = _DelimitedText(Path(path), separator, frozenset([*MISSING_CELLS, *missing]))
     first = file.first_row()
@@ -155,7 +155,7 @@ class _DelimitedText:
         if len(cells) == 1:
             other = next((s for s in ",;\t|" if s in cells[0] and s != self.separator), None)
             if other is not None:
-                self.fail(f"one column only with separator={self.separator!r}; did you mean {other!r}?", line)
+                self.fail(f"one column only with {setting('separator', self.separator)}; did you mean {other!r}?", line)
         return cells
 
     def check_cell_counts(self, n_columns: int) -> int:
@@ -172,7 +172,7 @@ class _DelimitedText:
             return n_rows
         mark = ord(self.separator) if self.separator.isascii() else -1
         if mark < 0:
-            raise ParameterError(f"separator={self.separator!r} is not ASCII")
+            raise ParameterError("separator", self.separator, "give a character of ASCII")
         for first_line, block in self.source.blocks():
             data = np.frombuffer(block, np.uint8)
             starts = np.concatenate([[0], np.flatnonzero(data == ord("\n"))[:-1] + 1])
@@ -281,8 +281,8 @@ class _Column:
         if len(numbers) < len(distinct):
             self._fail_at(
                 lambda text: not NUMBER.fullmatch(text.strip(" ")),
-                f"is text in a column of numbers; nominal={self.name!r} takes them as categories, "
-                "missing=[...] names what stands for a missing cell",
+                f"is text in a column of numbers; {setting('nominal', self.name)} takes them as categories, "
+                f"{setting('missing')} names what stands for a missing cell",
             )
         values = np.array([np.nan if text is None else float(text) for text in texts])
         if np.isinf(values).any():
@@ -328,8 +328,8 @@ def _names(
         elif any(numbers):
             odd = cells[numbers.index(True)]
             file.fail(
-                f"the first row holds numbers ({odd[:_SHOWN]!r}) and text: say header=True if it holds the "
-                "column names, header=False if it is data",
+                f"the first row holds numbers ({odd[:_SHOWN]!r}) and text: say by {setting('header')} whether it "
+                "holds the column names",
                 1,
                 numbers.index(True),
             )
@@ -345,6 +345,6 @@ def _names(
     seen: set[str] = set()
     for i, name in enumerate(names):
         if name in seen:
-            file.fail(f"two columns are called {name!r}; {DUPLICATES_HINT}", 1, i)
+            file.fail(f"two columns are called {name!r}; {duplicates_hint()}", 1, i)
         seen.add(name)
     return names, True, notes

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 
-from omnirank.core.errors import ParameterError
+from omnirank.core.errors import setting
+from omnirank.core.parameters import check, choice
 
-__all__ = ["DUPLICATES_HINT", "check_duplicates_option", "number_names", "numbered"]
+__all__ = ["check_duplicates_option", "duplicates_hint", "number_names", "numbered"]
 
-DUPLICATES_HINT = 'duplicates="number" reads it as a column of its own, called name_2'
+
+def duplicates_hint() -> str:
+    """Return how a second column of the same name is read."""
+    return f"{setting('duplicates', 'number')} reads it as a column of its own, called name_2"
 
 
 def check_duplicates_option(duplicates: str) -> None:
     """Raise unless the option is "error" or "number"."""
-    if duplicates not in ("error", "number"):
-        raise ParameterError(f"duplicates={duplicates!r}: choose 'error' or 'number'")
+    check("duplicates", duplicates, choice("error", "number"))
 
 
 def numbered(name: str, taken: Container[str]) -> str:

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.errors import DataError, ParameterError, setting
 from omnirank.core.log import logger
 from omnirank.core.types import ArrayLike
 from omnirank.data.containers import checked_sparse, refuse_structured
@@ -229,7 +229,7 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_examples: int) -> np.
 
 
 def _given_dataset(
-    estimator: Any, dataset: Dataset, y: TargetLike | None, task: str, hierarchy: TargetLike | None
+    estimator: Any, dataset: Dataset, y: TargetLike | None, task: str, hierarchy: Hierarchy | None
 ) -> Dataset:
     if y is not None:
         raise ParameterError("the Dataset holds its target: y must not be given as well")
@@ -241,10 +241,9 @@ def _given_dataset(
     if is_unsupervised(task):
         return without_target(dataset)
     if task not in ("auto", dataset.task):
-        raise ParameterError(
-            f"task={task!r}, but the Dataset is made for {dataset.task!r}: leave task='auto', or build the "
-            "Dataset with the task you want"
-        )
+        auto = setting("task", "auto")
+        advice = f"the Dataset is made for {dataset.task!r}: leave {auto}, or build the Dataset with the task you want"
+        raise ParameterError("task", task, advice)
     return dataset
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from omnirank.core.errors import ParameterError
+from omnirank.core.parameters import check, count, share
 from omnirank.core.seeds import root_entropy
 from omnirank.core.types import RandomState
 
@@ -36,14 +36,7 @@ def hidden_examples(labelled: np.ndarray, amount: Any, random_state: RandomState
     (7, 8)
     """
     n = int(labelled.sum())
-    kept = -1
-    if isinstance(amount, Integral) and not isinstance(amount, bool):
-        kept = int(amount)
-    elif isinstance(amount, Real) and not isinstance(amount, bool) and 0 < float(amount) < 1:
-        kept = max(1, round(float(amount) * n))
-    if not 0 <= kept <= n:
-        raise ParameterError(
-            f"labelled={amount!r}: give a count from 0 to {n} (the number of labelled examples) or a share in (0, 1)"
-        )
+    check("labelled", amount, count(0, n, "labelled examples") | share(above=0, below=1))
+    kept = int(amount) if isinstance(amount, Integral) else max(1, round(float(amount) * n))
     order = np.random.default_rng(root_entropy(random_state)).permutation(np.flatnonzero(labelled))
     return np.sort(order[kept:])

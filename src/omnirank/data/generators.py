@@ -11,14 +11,13 @@ from typing import Unpack
 
 import numpy as np
 
-from omnirank.core.errors import ParameterError
+from omnirank.core.errors import ParameterError, setting
+from omnirank.core.parameters import check, count, share
 from omnirank.data.dataset import Dataset
 from omnirank.data.generators_features import (
     FeaturePlan,
     Relevance,
     build_features,
-    check_count,
-    check_share,
     cluster_signals,
 )
 from omnirank.data.generators_options import FeatureOptions, TargetOptions, with_features, with_target
@@ -105,7 +104,7 @@ def make_multi_target_regression(
     >>> data.target_names, data.target.n_unknown
     (('y1', 'y2'), 100)
     """
-    check_count("n_targets", n_targets, 1)
+    check("n_targets", n_targets, count(1))
     draw = Draw(FeaturePlan(n_examples, **options))
     scores = draw.scores(n_targets)
     return draw.dataset("multi-target-regression", scores, missing_targets=missing_targets)
@@ -139,7 +138,7 @@ def make_classification(
     >>> data.describe()["classes"]
     {'c1': 30, 'c2': 30, 'c3': 30}
     """
-    check_count("n_classes", n_classes, 2)
+    check("n_classes", n_classes, count(2))
     draw = Draw(FeaturePlan(n_examples, **options))
     codes = draw_classes(draw.scores(1), [n_classes], draw.rng)
     return draw.dataset("classification", codes, class_names([n_classes]))
@@ -183,13 +182,13 @@ def make_multi_target_classification(
     >>> data.target.levels
     (('c1', 'c2'), ('c1', 'c2', 'c3', 'c4'))
     """
-    check_count("n_targets", n_targets, 1)
+    check("n_targets", n_targets, count(1))
     given = np.asarray(n_classes).tolist()
     counts = given if isinstance(given, list) else [given] * n_targets
-    for count in counts:
-        check_count("n_classes", count, 2)
+    for n in counts:
+        check("n_classes", n, count(2))
     if len(counts) != n_targets:
-        raise ParameterError(f"n_classes={n_classes!r}: give one number per target, n_targets={n_targets}")
+        raise ParameterError("n_classes", n_classes, f"give one number per target, {setting('n_targets', n_targets)}")
     draw = Draw(FeaturePlan(n_examples, **options))
     codes = draw_classes(draw.scores(n_targets), counts, draw.rng)
     return draw.dataset("multi-target-classification", codes, class_names(counts), missing_targets)
@@ -234,9 +233,9 @@ def make_mixed_targets(
     >>> data.task, data.target.is_nominal.tolist()
     ('mixed-targets', [False, True, True])
     """
-    check_count("n_numeric", n_numeric, 1)
-    check_count("n_nominal", n_nominal, 1)
-    check_count("n_classes", n_classes, 2)
+    check("n_numeric", n_numeric, count(1))
+    check("n_nominal", n_nominal, count(1))
+    check("n_classes", n_classes, count(2))
     draw = Draw(FeaturePlan(n_examples, **options))
     values = draw.scores(n_numeric + n_nominal)
     counts = [n_classes] * n_nominal
@@ -283,8 +282,8 @@ def make_multi_label(
     >>> data.X.shape, data.features.is_sparse, data.target.values.shape
     ((100, 1005), True, (100, 5))
     """
-    check_count("n_labels", n_labels, 1)
-    check_share("label_density", label_density, above=0, below=1)
+    check("n_labels", n_labels, count(1))
+    check("label_density", label_density, share(above=0, below=1))
     draw = Draw(FeaturePlan(n_examples, **options))
     flat = Hierarchy.flat(range(1, n_labels + 1))
     values = draw_labels(draw.scores(n_labels), label_density, flat)
@@ -336,12 +335,12 @@ def make_hierarchical_multi_label(
     >>> data.hierarchy
     Hierarchy(20 labels, DAG, 3 roots, ... leaves, depth 2)
     """
-    check_count("n_labels", n_labels, 1)
-    check_share("label_density", label_density, above=0, below=1)
+    check("n_labels", n_labels, count(1))
+    check("label_density", label_density, share(above=0, below=1))
     draw = Draw(FeaturePlan(n_examples, **options))
     if not isinstance(hierarchy, Hierarchy):
         if hierarchy not in ("tree", "dag"):
-            raise ParameterError(f"hierarchy={hierarchy!r}: give 'tree', 'dag' or a Hierarchy")
+            raise ParameterError("hierarchy", hierarchy, "choose 'tree', 'dag' or a Hierarchy")
         hierarchy = draw_hierarchy(n_labels, hierarchy == "dag", draw.rng)
     values = draw_labels(draw.scores(len(hierarchy)), label_density, hierarchy)
     return draw.dataset("hierarchical-multi-label", values, missing_targets=missing_targets, hierarchy=hierarchy)
@@ -379,7 +378,7 @@ def make_clusters(
     >>> data.task, data.y is None, data.n_features
     ('clustering', True, 20)
     """
-    check_count("n_clusters", n_clusters, 2)
+    check("n_clusters", n_clusters, count(2))
     plan = FeaturePlan(n_examples, **options)
     for_signals, for_features = plan.streams(2)
     signals = cluster_signals(plan, n_clusters, for_signals)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from omnirank.core.parameters import check, count, share
 from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
-from omnirank.data.generators_features import FeaturePlan, Relevance, check_count, check_share
+from omnirank.data.generators_features import FeaturePlan, Relevance
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 
@@ -58,7 +59,7 @@ def make_friedman(
     >>> relevance.relevant.astype(int).tolist()
     [1, 1, 1, 1, 1, 0, 0, 0, 0, 0]
     """
-    check_count("n_features", n_features, 5)
+    check("n_features", n_features, count(5))
     plan = FeaturePlan(
         n_examples,
         n_relevant=5,
@@ -121,8 +122,8 @@ def make_xor(
     >>> bool((data.X[:, :2].sum(axis=1) % 2 == data.y).all())
     True
     """
-    check_count("n_interacting", n_interacting, 2, 20)
-    check_share("noise", noise)
+    check("n_interacting", n_interacting, count(2, 20))
+    check("noise", noise, share())
     plan = FeaturePlan(
         n_examples,
         n_relevant=0,

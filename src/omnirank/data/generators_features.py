@@ -6,14 +6,15 @@ Relevant features and the parities of interacting ones are the *signals*; target
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from omnirank.core.errors import ParameterError
+from omnirank.core.errors import ParameterError, setting
+from omnirank.core.parameters import FLAG, SEED, check, check_all, count, number, share
 from omnirank.core.seeds import root_entropy
 from omnirank.core.types import RandomState
 from omnirank.data.table import Levels, Table
@@ -23,8 +24,6 @@ __all__ = [
     "Relevance",
     "Signals",
     "build_features",
-    "check_count",
-    "check_share",
     "cluster_signals",
     "draw_signals",
 ]
@@ -81,6 +80,22 @@ class Relevance:
         return ~self.irrelevant
 
 
+_DOMAINS = {
+    "n_examples": count(1),
+    "n_relevant": count(0),
+    "n_redundant": count(0),
+    "n_irrelevant": count(0),
+    "n_interacting": count(0),
+    "share_nominal": share(),
+    "missing_features": share(below=1),
+    "noise": number(0),
+    "shuffle": FLAG,
+    "random_state": SEED,
+    "sparse": FLAG,
+    "word_share": share(above=0, below=1),
+}
+
+
 @dataclass(frozen=True)
 class FeaturePlan:
     """The parameters that all generators share, checked; `generators.make_regression` describes them."""
@@ -100,34 +115,21 @@ class FeaturePlan:
     word_share: float = 0.05
 
     def __post_init__(self) -> None:
-        check_count("n_examples", self.n_examples, 1)
-        for role in ("n_relevant", "n_redundant", "n_irrelevant", "n_interacting"):
-            check_count(role, getattr(self, role), 0)
+        check_all(vars(self), _DOMAINS)
+        check("labelled", self.labelled, share() | count(0, self.n_examples, "examples"))
         self._check_roles()
-        check_share("share_nominal", self.share_nominal)
-        check_share("missing_features", self.missing_features, below=1)
-        check_share("word_share", self.word_share, above=0, below=1)
-        if not _is_number(self.noise) or not 0 <= self.noise < np.inf:
-            raise ParameterError(f"noise={self.noise!r}: give a finite number that is not negative")
-        for switch in ("shuffle", "sparse"):
-            if not isinstance(getattr(self, switch), bool | np.bool_):
-                raise ParameterError(f"{switch}={getattr(self, switch)!r}: give True or False")
-        if isinstance(self.labelled, Integral):
-            check_count("labelled", self.labelled, 0, self.n_examples)
-        else:
-            check_share("labelled", self.labelled)
 
     def _check_roles(self) -> None:
         if self.n_interacting == 1:
-            raise ParameterError("n_interacting=1: it takes two features or more to interact")
+            raise ParameterError("n_interacting", 1, "it takes two features or more to interact")
         if self.n_relevant + self.n_interacting == 0:
-            raise ParameterError("n_relevant=0 and n_interacting=0: no feature would matter")
+            raise ParameterError("n_relevant", 0, f"with {setting('n_interacting', 0)} no feature would matter")
         if self.n_redundant and not self.n_relevant:
-            raise ParameterError(f"n_redundant={self.n_redundant}: there is no relevant feature to copy (n_relevant=0)")
+            none = setting("n_relevant", 0)
+            raise ParameterError("n_redundant", self.n_redundant, f"there is no relevant feature to copy ({none})")
         if self.sparse and self.n_interacting:
-            raise ParameterError(
-                f"n_interacting={self.n_interacting}: sparse=True allows none, as a rare word tells alone"
-            )
+            advice = f"{setting('sparse', True)} allows none, as a rare word tells alone"
+            raise ParameterError("n_interacting", self.n_interacting, advice)
 
     @property
     def group_sizes(self) -> list[int]:
@@ -270,26 +272,3 @@ def _binned(column: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, L
     n_levels = int(rng.choice(_LEVEL_COUNTS))
     cuts = [NormalDist().inv_cdf(k / n_levels) * column.std() for k in range(1, n_levels)]
     return rng.permutation(n_levels)[np.searchsorted(cuts, column)], tuple(_LEVEL_NAMES[:n_levels])
-
-
-# -- domains of parameters ------------------------------------------------------------------------------
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-
-
-def check_count(name: str, value: Any, least: int, most: int | None = None) -> None:
-    """Raise ParameterError unless the value is an integer from ``least`` to ``most``."""
-    whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
-    if not whole or value < least or (most is not None and value > most):
-        domain = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise ParameterError(f"{name}={value!r}: give an integer {domain}")
-
-
-def check_share(name: str, value: Any, above: float | None = None, below: float | None = None) -> None:
-    """Raise ParameterError unless the value is a number in [0, 1]; ``above`` and ``below`` open the ends."""
-    inside = _is_number(value) and 0 <= value <= 1
-    if not inside or (above is not None and value <= above) or (below is not None and value >= below):
-        domain = f"{'[' if above is None else '('}0, 1{']' if below is None else ')'}"
-        raise ParameterError(f"{name}={value!r}: give a share in {domain}")

@@ -9,8 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.errors import ParameterError
+from omnirank.core.parameters import check, share
 from omnirank.data.dataset import Dataset
-from omnirank.data.generators_features import FeaturePlan, Relevance, build_features, check_share, draw_signals
+from omnirank.data.generators_features import FeaturePlan, Relevance, build_features, draw_signals
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Levels, default_names
 from omnirank.data.target import Target
@@ -74,7 +75,7 @@ class Draw:
 
     def _hidden(self, n_targets: int, missing_targets: float) -> np.ndarray:
         """Mask of hidden target cells; a labelled example keeps at least one."""
-        check_share("missing_targets", missing_targets, below=1)
+        check("missing_targets", missing_targets, share(below=1))
         hidden = np.ones((self.plan.n_examples, n_targets), bool)
         # A permutation first, whatever is labelled: fewer labels are a subset of more.
         labelled = self._for_hiding.permutation(self.plan.n_examples)[: self.plan.n_labelled]
@@ -87,8 +88,10 @@ class Draw:
         count = round(missing_targets * n_cells)
         if count > len(rows):
             raise ParameterError(
-                f"missing_targets={missing_targets!r}: every labelled example keeps one of its {n_targets} "
-                f"target values, so give at most {(n_targets - 1) / n_targets:.3g}"
+                "missing_targets",
+                missing_targets,
+                f"every labelled example keeps one of its {n_targets} target values, so give at most "
+                f"{(n_targets - 1) / n_targets:.3g}",
             )
         chosen = self._for_hiding.choice(len(rows), size=count, replace=False)
         hidden[labelled[rows[chosen]], columns[chosen]] = True
@@ -130,10 +133,10 @@ def cut(scores: np.ndarray, shares: Sequence[float] | np.ndarray) -> np.ndarray 
     if len(below) < len(shares):
         return None
     ends: list[int] = []
-    for k, share in enumerate(shares):
+    for k, part in enumerate(shares):
         first = ends[-1] + 1 if ends else 0
         candidates = below[first : len(below) - (len(shares) - k - 1)]
-        ends.append(first + int(np.argmin(np.abs(candidates - share * len(scores)))))
+        ends.append(first + int(np.argmin(np.abs(candidates - part * len(scores)))))
     return np.searchsorted(distinct[ends], scores)
 
 
@@ -143,9 +146,8 @@ def draw_classes(scores: np.ndarray, counts: Sequence[int], rng: np.random.Gener
     for i, count in enumerate(counts):
         codes = cut(scores[:, i], np.arange(1, count) / count)
         if codes is None:
-            raise ParameterError(
-                f"n_classes={count}: there are fewer different scores; raise n_examples, n_relevant or noise"
-            )
+            advice = "there are fewer different scores; raise n_examples, n_relevant or noise"
+            raise ParameterError("n_classes", count, advice)
         values[:, i] = rng.permutation(count)[codes]
     return values
 
@@ -169,7 +171,7 @@ def draw_labels(scores: np.ndarray, density: float, hierarchy: Hierarchy) -> np.
 def draw_hierarchy(n_labels: int, dag: bool, rng: np.random.Generator) -> Hierarchy:
     """Return trees with three children per label; in a DAG half of those below the roots have a second parent."""
     if dag and n_labels <= _BRANCHES:
-        raise ParameterError(f"n_labels={n_labels}: a DAG takes at least {_BRANCHES + 1} labels")
+        raise ParameterError("n_labels", n_labels, f"a DAG takes at least {_BRANCHES + 1} labels")
     above = [max(-1, i // _BRANCHES - 1) for i in range(n_labels)]
     tree = Hierarchy.from_array(above)
     if not dag:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.errors import DataError
+from omnirank.core.parameters import TEXT, check, choice
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.hierarchy_build import unknown_label
 
@@ -83,10 +84,8 @@ def declare_labels(
     separator : str
         What stands between the parts of an entry.
     """
-    if kind not in HIERARCHY_KINDS:
-        raise ParameterError(f"hierarchy_kind={kind!r}: choose one of {', '.join(HIERARCHY_KINDS)}")
-    if not separator:
-        raise ParameterError("hierarchy_separator is empty: give what stands between the labels of a path")
+    check("hierarchy_kind", kind, choice(*HIERARCHY_KINDS))
+    check("hierarchy_separator", separator, TEXT)
     distinct = list(dict.fromkeys(entries))
     notes = []
     if len(distinct) < len(entries):

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from omnirank.core.errors import DataError, DataTypeError, ParameterError
+from omnirank.core.errors import DataError, DataTypeError, setting
+from omnirank.core.parameters import TEXT, check, choice
 from omnirank.core.plurals import counted
 from omnirank.data.containers import checked_sparse
 from omnirank.data.table import default_names
@@ -84,10 +85,8 @@ def structure_from_paths(paths: Iterable[Any], separator: str, implied: str) -> 
 
     A prefix that is not listed itself comes right before the first path that needs it.
     """
-    if implied not in ("add", "error"):
-        raise ParameterError(f"implied={implied!r}: choose 'add' or 'error'")
-    if not isinstance(separator, str) or not separator:
-        raise ParameterError(f"separator={separator!r}: give a non-empty string")
+    check("implied", implied, choice("add", "error"))
+    check("separator", separator, TEXT)
     listed = _names(paths, "path")
     known = set(listed)
     parent_of: dict[str, str | None] = {}
@@ -98,7 +97,7 @@ def structure_from_paths(paths: Iterable[Any], separator: str, implied: str) -> 
         prefixes = [separator.join(parts[:end]) for end in range(1, len(parts) + 1)]
         missing = [prefix for prefix in prefixes if prefix not in known]
         if missing and implied == "error":
-            raise DataError(f"path {path!r}: {missing[0]!r} is not listed; list it or use implied='add'")
+            raise DataError(f"path {path!r}: {missing[0]!r} is not listed; list it or use {setting('implied', 'add')}")
         above = dict(zip(prefixes, [None, *prefixes], strict=False))
         parent_of.update((prefix, above[prefix]) for prefix in [*missing, path])
     positions = {label: i for i, label in enumerate(parent_of)}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from omnirank.core.errors import DataError, DataTypeError, ParameterError
+from omnirank.core.errors import DataError, DataTypeError
+from omnirank.core.parameters import check, number
 from omnirank.data.hierarchy_build import Downwards
 
 __all__ = ["ancestor_matrix", "close_dense", "close_sparse", "encode_sets", "label_weights"]
@@ -36,8 +36,7 @@ def ancestor_matrix(downwards: Downwards) -> sparse.csr_array:
 
 def label_weights(downwards: Downwards, w0: float) -> np.ndarray:
     """Return the weight of each label; see `Hierarchy.weights`."""
-    if not isinstance(w0, Real) or isinstance(w0, bool) or not 0 < w0 <= 1:
-        raise ParameterError(f"w0={w0!r}: the weight factor of a hierarchy must be in (0, 1]")
+    check("w0", w0, number(above=0, most=1))
     weights = [1.0] * len(downwards)
     for label, above in downwards:
         if above:
@@ -55,10 +54,10 @@ def encode_sets(
     indices: list[int] = []
     starts = [0]
     labelled: list[bool] = []
-    for number, label_set in enumerate(label_sets, start=1):
+    for i, label_set in enumerate(label_sets, start=1):
         labelled.append(not _is_missing(label_set))
         if labelled[-1]:
-            where = f"example {number} (counted from 1)"
+            where = f"example {i} (counted from 1)"
             if isinstance(label_set, str) or not isinstance(label_set, Iterable):
                 raise DataTypeError(f"{where}: {label_set!r} is not a set of label names")
             indices.extend(sorted({find(label, where) for label in label_set}))

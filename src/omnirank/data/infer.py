@@ -10,7 +10,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 import pandas as pd
 
-from omnirank.core.errors import DataError, DataTypeError, ParameterError
+from omnirank.core.errors import DataError, DataTypeError, ParameterError, setting
 from omnirank.data.containers import checked_sparse, refuse_structured
 from omnirank.data.convert import (
     LARGEST_EXACT,
@@ -71,7 +71,9 @@ def target_from(
     """
     _check_request(y, task, hierarchy)
     if isinstance(y, str):
-        raise DataTypeError(f"y={y!r} is a text: give the values of the target, such as frame[{y!r}], one per example")
+        raise DataTypeError(
+            f"{setting('y', y)} is a text: give the values of the target, such as frame[{y!r}], one per example"
+        )
     if y is None or is_unsupervised(task):
         return None, task_named("none") if task == "auto" else task
     labels = task_named("labels", hierarchical=hierarchy is not None) if task == "auto" else task
@@ -79,7 +81,7 @@ def target_from(
     sets = as_label_sets(y, wanted=(task != "auto" and is_labels) or hierarchy is not None)
     if sets is not None:
         if not is_labels:
-            raise ParameterError(f"y holds sets, but task={task!r}: label sets are for {task_named('labels')!r}")
+            raise ParameterError("task", task, f"y holds sets, which are for {task_named('labels')!r}")
         return target_of_sets(sets, hierarchy, names), labels
     table, integers, named = _read(y, names)
     _refuse_infinite(table)
@@ -141,15 +143,15 @@ def check_target(target: Target, task: str) -> None:
     >>> check_target(target_from(["a", "b"])[0], "classification")
     """
     if task not in TASKS or is_unsupervised(task):
-        raise ParameterError(f"task={task!r} does not go with a ready-made Target")
+        raise ParameterError("task", task, "it does not go with a ready-made Target")
     asked = task_target(task)
     if target.is_labels != (asked.kind == "labels"):
         has = "label sets" if target.is_labels else "no label sets"
-        raise DataError(f"task={task!r}, but the target holds {has}")
+        raise DataError(f"{setting('task', task)}, but the target holds {has}")
     _check_kinds(target.names, target.levels, asked)
     if asked.kind == "classes" and not target.is_nominal.all():
         number = target.names[int(np.argmin(target.is_nominal))]
-        raise DataError(f"task={task!r}, but target {number!r} is a number")
+        raise DataError(f"{setting('task', task)}, but target {number!r} is a number")
 
 
 # -- what was asked for -------------------------------------------------------------------------------
@@ -158,24 +160,26 @@ def check_target(target: Target, task: str) -> None:
 def _check_request(y: Any, task: str, hierarchy: Hierarchy | None) -> None:
     asked = None if isinstance(task, str) and task == "auto" else task_target(task)
     if hierarchy is not None and not isinstance(hierarchy, Hierarchy):
-        raise ParameterError(f"hierarchy={hierarchy!r}: give an om.Hierarchy")
+        raise ParameterError("hierarchy", hierarchy, "give an om.Hierarchy")
     if asked is not None and hierarchy is not None and not asked.hierarchical:
-        raise ParameterError(f"a hierarchy was given, but task={task!r}")
+        raise ParameterError("task", task, "it takes no hierarchy, but one was given")
     if asked is not None and asked.hierarchical and hierarchy is None:
-        raise ParameterError(f"task={task!r} needs a hierarchy")
+        raise ParameterError("task", task, "it needs a hierarchy")
     if y is None and (hierarchy is not None or (asked is not None and asked.kind != "none")):
-        what = f"task={task!r}" if hierarchy is None else "a hierarchy"
+        what = setting("task", task) if hierarchy is None else "a hierarchy"
         raise ParameterError(f"{what} was given, but no y: give y, or leave both out to work without a target")
 
 
 def _check_kinds(names: Sequence[str], levels: Sequence[Levels | None], task: TaskTarget) -> None:
     if task.single and len(names) != 1:
-        raise DataError(f"task={task.name!r} takes one target, but there are {len(names)}")
+        raise DataError(f"{setting('task', task.name)} takes one target, but there are {len(names)}")
     if task.kind != "numbers":
         return
     for name, found in zip(names, levels, strict=True):
         if found is not None:
-            raise DataError(f"task={task.name!r}: Unknown label type: target {name!r} is nominal, not a number")
+            raise DataError(
+                f"{setting('task', task.name)}: Unknown label type: target {name!r} is nominal, not a number"
+            )
 
 
 # -- columns ------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from omnirank.core.errors import DataError, DataTypeError, ParameterError
+from omnirank.core.errors import DataError, DataTypeError, ParameterError, setting
 from omnirank.core.suggestions import did_you_mean
 from omnirank.core.types import PathLike
 from omnirank.data.arff import read_arff
@@ -163,9 +163,8 @@ def file_format(path: Path, separator: str | None = None) -> str:
     if separator is not None:
         return "delimited"
     known = ", ".join(FORMATS)
-    raise ParameterError(
-        f"{path.name}: the ending {ending!r} is none of {known} (or with .gz); for delimited text give separator=..."
-    )
+    text = f"for delimited text give {setting('separator')}"
+    raise ParameterError(f"{path.name}: the ending {ending!r} is none of {known} (or with .gz); {text}")
 
 
 def _existing(given: PathLike) -> Path:
@@ -192,7 +191,7 @@ def _ending(path: Path) -> str:
 def _label_file_beside(path: Path) -> list[str]:
     """A note where a label file has the name of the data file."""
     listed = path.with_name(f"{path.name.removesuffix('.gz').rpartition('.')[0]}.xml")
-    return [f"a label file lies beside it: labels={str(listed)!r} takes it"] if listed.is_file() else []
+    return [f"a label file lies beside it: {setting('labels', str(listed))} takes it"] if listed.is_file() else []
 
 
 def _marked_by_xml(content: Content, labels: PathLike | None, target: ColumnChoice | None) -> Content:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.errors import DataError, ParameterError, setting
+from omnirank.core.parameters import check, choice
 from omnirank.data.column_choice import ColumnChoice, choose_columns
 from omnirank.data.content import Content, plain_name
 from omnirank.data.convert import code_values, table_from
@@ -22,8 +23,6 @@ __all__ = ["Roles", "assign_roles", "dataset_from"]
 
 # More whole numbers than this in a target are more likely quantities than classes.
 _MOST_NUMBER_CLASSES = 20
-
-_NO_TARGET = "no target was named and the file marks none: the task is clustering; target=... names one"
 
 
 @dataclass(frozen=True)
@@ -50,8 +49,7 @@ def assign_roles(
     Without ``target``, the columns that the file marks are the target. Without ``features``, all columns without
     another role are features. String columns are an error, or dropped with a note.
     """
-    if strings not in ("error", "drop"):
-        raise ParameterError(f"strings={strings!r}: choose 'error' or 'drop'")
+    check("strings", strings, choice("error", "drop"))
     names = content.names
     given = {"target": target, "features": features, "key": key, "ignore": ignore}
     chosen = {role: [] if c is None else choose_columns(c, names, role) for role, c in given.items()}
@@ -66,7 +64,8 @@ def assign_roles(
     if not kept:
         raise DataError(f"{content.path}: no column is left as a feature")
     if not chosen["target"]:
-        notes.append(_NO_TARGET)
+        named = f"the task is clustering; {setting('target')} names one"
+        notes.append(f"no target was named and the file marks none: {named}")
     order = content.label_order if target is None and len(chosen["target"]) == len(content.target) else None
     return Roles(tuple(chosen["target"]), tuple(kept), order, tuple(notes))
 
@@ -87,8 +86,9 @@ def _usable(content: Content, wanted: Sequence[int], *, explicit: bool, strings:
         name, kind = content.names[i], content.kinds[i]
         if kind == "string" and strings == "error":
             raise DataError(
-                f"{content.path}: {name!r} is a string attribute, which cannot be a feature: strings='drop' "
-                f"leaves such attributes out, nominal={name!r} takes its values as categories"
+                f"{content.path}: {name!r} is a string attribute, which cannot be a feature: "
+                f"{setting('strings', 'drop')} leaves such attributes out, {setting('nominal', name)} takes its values "
+                "as categories"
             )
         if kind in ("hierarchical", "key") and explicit:
             raise DataError(f"{content.path}: the {kind} attribute {name!r} cannot be a feature")
@@ -151,7 +151,7 @@ def dataset_from(content: Content, roles: Roles, *, task: str = "auto", name: st
     if asked == "auto" and target is not None and _many_number_classes(target, task):
         notes.append(
             f"the whole numbers of {target.names[0]!r} are taken as {len(target.levels[0] or ())} classes; "
-            f"if they are quantities, say task {task_named('numbers', single=True)}"
+            f"if they are quantities, say {setting('task', task_named('numbers', single=True))}"
         )
     data._notes = tuple(notes)
     return data
@@ -176,7 +176,7 @@ def _hierarchy(content: Content, roles: Roles) -> Hierarchy | None:
 def _target(content: Content, roles: Roles, task: str, at: dict[str, int]) -> tuple[Target | None, str]:
     if not roles.target or is_unsupervised(task):
         if task != "auto" and not is_unsupervised(task):
-            raise ParameterError(f"task={task!r} needs a target, but none was named and the file marks none")
+            raise ParameterError("task", task, "it needs a target, but none was named and the file marks none")
         return None, task_named("none")
     if _is_hierarchical(content, roles):
         return _label_sets(content, roles, task)
@@ -184,7 +184,7 @@ def _target(content: Content, roles: Roles, task: str, at: dict[str, int]) -> tu
         if content.kinds[i] in ("string", "key"):
             raise DataError(
                 f"{content.path}: the target {content.names[i]!r} is a {content.kinds[i]} attribute; "
-                f"nominal={content.names[i]!r} takes its values as classes"
+                f"{setting('nominal', content.names[i])} takes its values as classes"
             )
     names = [content.names[i] for i in roles.target]
     table = content.table.select([at[name] for name in names])
@@ -202,7 +202,7 @@ def _label_sets(content: Content, roles: Roles, task: str) -> tuple[Target, str]
     if len(roles.target) > 1:
         raise DataError(f"{content.path}: the hierarchical attribute {content.labels.name!r} must be the only target")
     if task != "auto" and not task_target(task).hierarchical:
-        raise ParameterError(f"task={task!r}: the target {content.labels.name!r} is a label hierarchy")
+        raise ParameterError("task", task, f"the target {content.labels.name!r} is a label hierarchy")
     hierarchy = content.labels.hierarchy
     values, labelled = hierarchy.encode(content.labels.rows)
     return Target.labels(hierarchy.close(values), hierarchy.labels, labelled), task_named("labels", hierarchical=True)

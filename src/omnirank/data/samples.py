@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omnirank.core.errors import ParameterError
-from omnirank.core.suggestions import did_you_mean
+from omnirank.core.parameters import check, choice
 from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
 from omnirank.data.target import Target
@@ -76,9 +75,7 @@ def load_sample(name: str) -> Dataset:
     >>> iris.feature_names[2], iris.target_names[0], iris.y[0]
     ('petal length (cm)', 'species', 'setosa')
     """
-    if name not in _SAMPLES:
-        hint = did_you_mean(name, _SAMPLES)
-        raise ParameterError(f"there is no sample {name!r}{hint}; choose one of {', '.join(_SAMPLES)}")
+    check("name", name, choice(*_SAMPLES))
     from sklearn import datasets
 
     sample = _SAMPLES[name]

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, ClassVar
 
-from omnirank.core.errors import ParameterError
+from omnirank.core.errors import ParameterError, setting
+from omnirank.core.parameters import choice
 from omnirank.core.plugins import add_plugins
 
 __all__ = ["KINDS", "TASKS", "TaskNames", "TaskTarget", "is_unsupervised", "task_named", "task_target"]
@@ -68,7 +69,8 @@ def all_tasks() -> list[TaskTarget]:
 def add_task(task: TaskTarget, replace: bool = False) -> None:
     """Add a task; `omnirank.tasks.register_task` checks it first."""
     if task.name in _tasks and not replace:
-        raise ParameterError(f"there is a task called {task.name!r} already: choose another name, or replace=True")
+        again = setting("replace", True)
+        raise ParameterError(f"there is a task called {task.name!r} already: choose another name, or {again}")
     _tasks[task.name] = task
 
 
@@ -87,10 +89,10 @@ def task_target(name: str) -> TaskTarget:
     'labels'
     """
     all_tasks()
-    try:
-        return _tasks[name]
-    except KeyError:
-        raise ParameterError(f"task={name!r} is not a task; choose 'auto' or one of {', '.join(_tasks)}") from None
+    found = _tasks.get(name) if isinstance(name, str) else None
+    if found is None:
+        raise ParameterError("task", name, choice("auto", *_tasks).advice(name))
+    return found
 
 
 def task_named(kind: str, *, single: bool = False, hierarchical: bool = False) -> str:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.errors import DataError, setting
+from omnirank.core.parameters import check_weights
 from omnirank.core.ranking import Ranking
 from omnirank.data.dataset import Dataset
 from omnirank.ensembles.plan import GrowingData, GrowingRules
@@ -50,7 +51,7 @@ def resolve_feature_weights(given: Any, data: GrowingData, rules: GrowingRules) 
     weights = check_feature_weights(given, data.dataset)
     if isinstance(given, str):
         if data.dataset.target is None:
-            raise DataError("feature_weights='auto' needs labelled examples, but there is no target")
+            raise DataError(f"{setting('feature_weights', 'auto')} needs labelled examples, but there is no target")
         supervised = replace(rules, ensemble="random-forest", bootstrap=True, max_features=None, supervision=1.0)
         plan = data.labelled.plan(supervised)
         weights = mean_scores(plan, (_SCORE,), _TREES, data.n_jobs, "weighing features")[_SCORE]
@@ -68,7 +69,7 @@ def check_feature_weights(given: Any, dataset: Dataset) -> np.ndarray | None:
     >>> from omnirank.ensembles.feature_weights import check_feature_weights
     >>> check_feature_weights([1, -1, 0], om.datasets.load_sample("linnerud"))
     Traceback (most recent call last):
-    omnirank.core.errors.ParameterError: feature_weights must be finite, not negative and not all zero
+    omnirank.core.errors.ParameterError: feature_weights=[1, -1, 0]: choose None, 'auto', a ranking or 3 numbers, ...
     """
     if given is None or (isinstance(given, str) and given == "auto"):
         return None
@@ -78,18 +79,7 @@ def check_feature_weights(given: Any, dataset: Dataset) -> np.ndarray | None:
         if lacking:
             raise DataError(f"feature_weights: the ranking has no feature {lacking[0]!r}")
         return np.array([scores[name] for name in dataset.feature_names])
-    try:
-        if isinstance(given, str):
-            raise TypeError
-        weights = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        problem = f"feature_weights={given!r}: choose None, 'auto', a ranking or one number per feature"
-        raise ParameterError(problem) from None
-    if weights.shape != (dataset.n_features,):
-        raise ParameterError(f"feature_weights has shape {weights.shape} for {dataset.n_features} features")
-    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
-        raise ParameterError("feature_weights must be finite, not negative and not all zero")
-    return weights
+    return check_weights("feature_weights", given, dataset.n_features, "feature", "None, 'auto', a ranking or ")
 
 
 def _relative(scores: np.ndarray) -> np.ndarray:

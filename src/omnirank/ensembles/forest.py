@@ -6,14 +6,14 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from scipy import sparse
 
 from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.given import check_number
 from omnirank.core.parallel import run_parallel
+from omnirank.core.parameters import FLAG, Domain, check_parameters, count
 from omnirank.core.seeds import root_entropy
 from omnirank.core.types import ArrayLike
 from omnirank.data.types import FeaturesLike, TargetLike
@@ -30,6 +30,8 @@ Self = TypeVar("Self", bound="Forest")
 
 class Forest(PCTPredictor):
     """Many trees: growing them, adding to them, averaging them."""
+
+    _parameter_checks: ClassVar[dict[str, Domain]] = {"n_trees": count(1), "warm_start": FLAG, "oob_score": FLAG}
 
     trees_: list[Tree]
     _data: str | None
@@ -98,10 +100,9 @@ class Forest(PCTPredictor):
         return self
 
     def _check(self, bootstraps: bool) -> None:
-        n = self.n_trees
-        check_number("n_trees", n, "a positive count", least=1, whole=True)
+        check_parameters(self)
         if self.oob_score and not bootstraps:
-            raise ParameterError("oob_score=True needs out-of-bag examples: set bootstrap to None or True")
+            raise ParameterError("oob_score", True, "it needs out-of-bag examples: set bootstrap to None or True")
 
     def _kept_trees(self, training: Training) -> list[Tree]:
         """The trees of the previous fit, where they are to stay."""
@@ -111,7 +112,7 @@ class Forest(PCTPredictor):
             if self._data != print_of_data:
                 raise DataError("warm_start adds trees to those grown on the same data, but the data have changed")
             if self.n_trees < len(before):
-                raise ParameterError(f"n_trees={self.n_trees}, but {len(before)} trees are grown already (warm_start)")
+                raise ParameterError("n_trees", self.n_trees, f"{len(before)} trees are grown already (warm_start)")
             if self.n_trees == len(before):
                 warnings.warn("warm_start without a larger n_trees grows no new trees", UserWarning, stacklevel=3)
         self._data = print_of_data

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from omnirank.core.errors import DataError
+from omnirank.core.errors import DataError, setting
 from omnirank.data.table import Table
 from omnirank.tasks.columns import PrototypeColumns
 
@@ -18,7 +18,8 @@ def check_leaves(weight: np.ndarray, least: float, given: bool) -> None:
     if weight.sum() < 2 * least:
         hint = "use weights of mean 1" if given else "lower it"
         raise DataError(
-            f"the examples weigh {weight.sum():g} together, less than two leaves of min_samples_leaf={least:g}: {hint}"
+            f"the examples weigh {weight.sum():g} together, less than two leaves of "
+            f"{setting('min_samples_leaf', least)}: {hint}"
         )
 
 
@@ -77,7 +78,7 @@ def warn_about_few_labels(labelled: float, least: float) -> None:
     if labelled < least * (1 - 1e-9):  # weights are sums of floats
         warnings.warn(
             f"no split is admissible: the labelled examples weigh {labelled:g} together, less than one leaf of "
-            f"min_labelled_leaf={least:g}; lower it, or leave it at 0",
+            f"{setting('min_labelled_leaf', least)}; lower it, or leave it at 0",
             UserWarning,
             stacklevel=3,
         )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from omnirank.core.errors import ParameterError
+from omnirank.core.parameters import Domain, choice, number
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy
 from omnirank.core.types import ArrayLike, RandomState
@@ -32,6 +31,8 @@ Self = TypeVar("Self", bound="_SingleTree")
 
 class _SingleTree(PCTPredictor):
     """One tree: growing, pruning and looking at it."""
+
+    _parameter_checks: ClassVar[dict[str, Domain]] = {"pruning": choice("auto", "m5", None) | number(0)}
 
     def __init__(
         self,
@@ -84,9 +85,7 @@ class _SingleTree(PCTPredictor):
             return None
         if isinstance(given, str) and given in ("auto", "m5"):
             return _PRUNINGS[get_task(task).default_pruning if given == "auto" else given]
-        if isinstance(given, Real) and not isinstance(given, bool) and 0 <= float(given) < np.inf:
-            return Pruning(float(given))
-        raise ParameterError(f"pruning={given!r}: choose 'auto', 'm5', None or a penalty of at least 0")
+        return Pruning(float(given))
 
     def _single_tree(self, task: str) -> tuple[bool, Pruning | None]:
         return True, self._how_to_prune(task)

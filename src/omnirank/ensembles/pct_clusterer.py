@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from omnirank.core.errors import ParameterError
+from omnirank.core.parameters import SEED, check_parameters, choice, count
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy
 from omnirank.core.types import ArrayLike, RandomState
@@ -20,7 +20,7 @@ from omnirank.data.target import Target
 from omnirank.data.task_registry import task_named
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.feature_weights import resolve_feature_weights
-from omnirank.ensembles.plan import GrowingData, GrowingRules
+from omnirank.ensembles.plan import GROWING, GrowingData, GrowingRules
 from omnirank.tasks import get_task, prototype_columns
 from omnirank.trees.prediction import leaves_of
 from omnirank.trees.prototypes import node_means
@@ -89,6 +89,8 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
     `-- no:  cluster 1, 3 examples
     """
 
+    _parameter_checks = GROWING | {"max_leaves": choice(None) | count(1), "random_state": SEED}
+
     def __init__(
         self,
         max_leaves: int | None = 8,
@@ -126,9 +128,7 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
         self
             The fitted tree.
         """
-        n = self.max_leaves
-        if n is not None and (not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1):
-            raise ParameterError(f"max_leaves={n!r}: choose a positive count or None")
+        check_parameters(self)
         data = GrowingData(read_input(self, X, None, task=task_named("none")), root_entropy(self.random_state))
         whole = data.dataset
         if sample_weight is not None:
@@ -136,7 +136,7 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
             data = replace(data, weight=weight).take(weight > 0)
         rules, dataset = GrowingRules.of(self, ensemble="bagging", bootstrap=False), data.dataset
         plan = resolve_feature_weights(self.feature_weights, data, rules).plan(rules)
-        grown = best_tests(plan.grow(0), n)
+        grown = best_tests(plan.grow(0), self.max_leaves)
         columns = prototype_columns(Target.from_table(dataset.features))
         self.tree_ = tree_from_grown(grown, dataset.features, *node_means(grown, columns))
         self.n_clusters_ = self.tree_.n_leaves

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.parameters import check, choice
 from omnirank.core.types import ArrayLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import check_sample_weight
@@ -127,14 +128,13 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
         if self.class_weight is None or target is None:
             return weight
         if target.is_labels:
-            raise ParameterError("class_weight is for classes; for label sets give sample_weight")
+            raise ParameterError("class_weight", self.class_weight, "it is for classes; label sets have sample_weight")
         given = self.class_weight
         if isinstance(given, str | Mapping):
             given = [given] * target.n_targets
         if isinstance(given, bytes) or not isinstance(given, Sequence) or len(given) != target.n_targets:
-            raise ParameterError(
-                f"class_weight: give 'balanced', a dictionary, or a list of {target.n_targets}, one per target"
-            )
+            advice = f"choose 'balanced', None, a dictionary, or a list of {target.n_targets}, one per target"
+            raise ParameterError("class_weight", given, advice)
         product = np.ones(dataset.n_examples) if weight is None else weight
         for v, one in enumerate(given):
             product = product * _class_weights(target, v, one)
@@ -158,21 +158,18 @@ def _class_weights(target: Target, variable: int, given: Any) -> np.ndarray:
     by_code = np.ones(len(levels) + 1)
     name = target.names[variable]
     if isinstance(given, str):
-        if given != "balanced":
-            raise ParameterError(f"class_weight={given!r}: choose 'balanced', a dictionary or None")
+        check("class_weight", given, choice("balanced"))
         counts = np.bincount(codes, minlength=len(by_code))[:-1]
         present = counts > 0
         by_code[:-1][present] = counts.sum() / (present.sum() * counts[present])
         return by_code[codes]
     unknown = [level for level in given if level not in levels]
     if unknown:
-        raise ParameterError(f"class_weight names {unknown[0]!r}, which is no class of target {name!r}")
+        raise ParameterError("class_weight", given, f"{unknown[0]!r} is no class of target {name!r}")
     for code, level in enumerate(levels):
         by_code[code] = given.get(level, 1.0)
         if not 0 <= by_code[code] < np.inf:
-            raise ParameterError(
-                f"class_weight of class {level} is {by_code[code]}: weights are finite and not negative"
-            )
+            raise ParameterError("class_weight", given, f"the weight of {level} must be finite and not negative")
     return by_code[codes]
 
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.given import check_number
+from omnirank.core.errors import DataError, setting
 from omnirank.core.log import logger
+from omnirank.core.parameters import FLAG, check, check_all, choice, count, number, share
 from omnirank.core.seeds import kernel_seed, stream
 from omnirank.data.dataset import Dataset
 from omnirank.ensembles.growing_checks import (
@@ -31,11 +31,24 @@ from omnirank.trees.pruning import Pruning, prune
 from omnirank.trees.space import clustering_space, constant_space, two_part_space
 from omnirank.trees.tree import Tree, tree_from_grown
 
-__all__ = ["ENSEMBLES", "CodedColumns", "GrowingData", "GrowingPlan", "GrowingRules", "make_plan"]
+__all__ = ["ENSEMBLES", "GROWING", "CodedColumns", "GrowingData", "GrowingPlan", "GrowingRules", "make_plan"]
 
 ENSEMBLES = ("random-forest", "extra-trees", "bagging")
 NOMINAL_TESTS = ("ordered", "greedy", "one-against-rest")
 TIE_BREAKS = ("random", "first")
+
+# The domains of the parameters that estimators share with `GrowingRules`.
+GROWING = {
+    "ensemble": choice(*ENSEMBLES),
+    "bootstrap": choice(None) | FLAG,
+    "min_samples_leaf": number(above=0),
+    "max_depth": choice(None) | count(0),
+    "nominal_tests": choice(*NOMINAL_TESTS),
+    "tie_break": choice(*TIE_BREAKS),
+    "normalize_targets": FLAG,
+    "hierarchy_weight": number(above=0, most=1),
+    "min_labelled_leaf": number(0),
+}
 
 # Gains below this share of the root's impurity are rounding.
 _LEAST_GAIN = 1e-10
@@ -66,21 +79,12 @@ class GrowingRules:
 
     def check(self) -> None:
         """Raise a ParameterError for a value outside its domain."""
-        for name, allowed in (("ensemble", ENSEMBLES), ("nominal_tests", NOMINAL_TESTS), ("tie_break", TIE_BREAKS)):
-            if not isinstance(getattr(self, name), str) or getattr(self, name) not in allowed:
-                raise ParameterError(f"{name}={getattr(self, name)!r}: choose one of {', '.join(allowed)}")
-        check_number("min_samples_leaf", self.min_samples_leaf, "a number above 0", above=0)
-        if self.max_depth is not None:
-            check_number("max_depth", self.max_depth, "None or a whole number from 0", least=0, whole=True)
-        check_number("hierarchy_weight", self.hierarchy_weight, "a number in (0, 1]", above=0, most=1)
-        if not 0 <= self.supervision <= 1:
-            raise ParameterError(f"supervision must lie in [0, 1], not {self.supervision!r}")
-        check_number("min_labelled_leaf", self.min_labelled_leaf, "a number from 0", least=0)
+        check_all(vars(self), GROWING | {"supervision": number(0, 1)})
 
     @property
     def bootstraps(self) -> bool:
         """Whether each tree sees a bootstrap replicate."""
-        return self.bootstrap is not False
+        return self.bootstrap is None or bool(self.bootstrap)
 
     @property
     def random_tests(self) -> bool:
@@ -304,7 +308,7 @@ class GrowingData:
         if plan.trees_see_all and rules.random_tests and mostly_binary(dataset.features):
             warnings.warn(
                 "extra trees without bootstrap that see all features, most of them binary, are nearly the same "
-                "tree: set bootstrap=True or max_features='sqrt'",
+                f"tree: set {setting('bootstrap', True)} or {setting('max_features', 'sqrt')}",
                 UserWarning,
                 stacklevel=2,
             )
@@ -339,15 +343,8 @@ def features_per_node(rules: GrowingRules, dataset: Dataset) -> int:
             given = "sqrt"
         else:
             given = "all"
+    named = {"sqrt": np.ceil(np.sqrt(n)), "log2": np.ceil(np.log2(n)), "all": n}
+    check("max_features", given, choice(*named, None) | count(1, n, "features") | share(above=0))
     if isinstance(given, str):
-        named = {"sqrt": np.ceil(np.sqrt(n)), "log2": np.ceil(np.log2(n)), "all": n}
-        if given not in named:
-            raise ParameterError(f"max_features={given!r}: choose 'sqrt', 'log2', 'all', a count or a share")
         return max(1, int(named[given]))
-    if isinstance(given, float) and 0 < given <= 1:
-        return max(1, round(given * n))
-    if isinstance(given, int | np.integer) and not isinstance(given, bool) and 1 <= given <= n:
-        return int(given)
-    raise ParameterError(
-        f"max_features={given!r}: choose 'sqrt', 'log2', 'all', a count from 1 to {n} or a share in (0, 1]"
-    )
+    return int(given) if isinstance(given, int | np.integer) else max(1, round(given * n))

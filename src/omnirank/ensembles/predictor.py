@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -14,14 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.log import logger
+from omnirank.core.parameters import JOBS, SEED, Domain, check, check_parameters, choice
 from omnirank.core.types import ArrayLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import any_table, check_sample_weight, features_like, read_input
 from omnirank.data.table import Table
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.feature_weights import check_feature_weights, resolve_feature_weights
-from omnirank.ensembles.plan import GrowingData, GrowingPlan, GrowingRules
-from omnirank.ensembles.supervision import Supervision, check_supervision, resolve_supervision
+from omnirank.ensembles.plan import GROWING, GrowingData, GrowingPlan, GrowingRules
+from omnirank.ensembles.supervision import SUPERVISION, Supervision, resolve_supervision
 from omnirank.tasks import get_task
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.prediction import average_means
@@ -67,6 +68,12 @@ class PCTPredictor(BaseEstimator):
 
     supported_tasks: ClassVar[Sequence[str]]
 
+    _parameter_checks: ClassVar[Mapping[str, Domain]] = GROWING | {
+        "supervision": SUPERVISION,
+        "random_state": SEED,
+        "n_jobs": JOBS,
+    }
+
     def __init__(
         self,
         max_features: Any,
@@ -99,8 +106,7 @@ class PCTPredictor(BaseEstimator):
         self, X: FeaturesLike, y: TargetLike | None, sample_weight: ArrayLike | None, rules: GrowingRules, entropy: int
     ) -> Training:
         """Read and check the data, and note what predictions need to know of it."""
-        rules.check()
-        check_supervision(self.supervision)
+        check_parameters(self)
         name = type(self).__name__
         if y is None and not isinstance(X, Dataset):
             raise DataError(f"{name} requires y to be passed, but the target y is None")
@@ -142,11 +148,7 @@ class PCTPredictor(BaseEstimator):
         return False, None
 
     def _asked_task(self, X: FeaturesLike, y: TargetLike | None) -> str:
-        if self.task not in ("auto", *self.supported_tasks):
-            raise ParameterError(
-                f"task={self.task!r}: {type(self).__name__} takes 'auto' or one of {', '.join(self.supported_tasks)}"
-            )
-        return self.task
+        return check("task", self.task, choice("auto", *self.supported_tasks), type(self).__name__)
 
     def _refusal(self, dataset: Dataset) -> str:
         return (
@@ -246,7 +248,7 @@ class PCTPredictor(BaseEstimator):
 
     def _threshold(self, threshold: float | None) -> float:
         if threshold is not None:
-            raise ParameterError(f"threshold is for label sets, but the task is {self.task_}")
+            raise ParameterError("threshold", threshold, f"it is for label sets, but the task is {self.task_}")
         return 0.5
 
     def _decide(self, means: np.ndarray, threshold: float = 0.5) -> Any:

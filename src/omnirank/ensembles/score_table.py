@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from omnirank.core.errors import ParameterError
+from omnirank.core.parameters import check, choice
 from omnirank.core.registry import imported
 
 if TYPE_CHECKING:
@@ -147,9 +147,7 @@ def get_score(importance: Any) -> Score:
     Traceback (most recent call last):
     omnirank.core.errors.ParameterError: importance='gini': choose one of genie3, symbolic, permutation
     """
-    if not isinstance(importance, str) or importance not in SCORES:
-        raise ParameterError(f"importance={importance!r}: choose one of {', '.join(SCORES)}")
-    return SCORES[importance]
+    return SCORES[check("importance", importance, choice(*SCORES))]
 
 
 def computed_scores(*asked: str) -> tuple[str, ...]:

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.errors import DataError, setting
 from omnirank.core.log import logger
 from omnirank.core.parallel import one_blas_thread
+from omnirank.core.parameters import check, choice, number
 from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.supervision_losses import cross_validated_error, out_of_bag_losses
 from omnirank.ensembles.supervision_neighbors import neighbor_losses
 from omnirank.tasks import ClusteringColumns, clustering_columns, get_task, plain_columns
 from omnirank.trees.pruning import Pruning
 
-__all__ = ["Supervision", "check_supervision", "resolve_supervision"]
+__all__ = ["SUPERVISION", "Supervision", "resolve_supervision"]
+
+# What the parameter ``supervision`` may be.
+SUPERVISION = choice("auto", "cv") | number(0, 1)
 
 # Levels that "auto" compares out of bag, each by a forest of so many trees.
 _GRID = (0.25, 0.5, 0.75, 1.0)
@@ -65,24 +68,6 @@ class Supervision:
         return self.chosen and self.level > 0
 
 
-def check_supervision(given: Any) -> None:
-    """Raise a ParameterError unless the level is "auto", "cv" or a number in [0, 1].
-
-    Examples
-    --------
-    >>> from omnirank.ensembles.supervision import check_supervision
-    >>> check_supervision(2)
-    Traceback (most recent call last):
-    omnirank.core.errors.ParameterError: supervision=2: choose 'auto', 'cv' or a number in [0, 1]
-    """
-    if isinstance(given, str):
-        right = given in ("auto", "cv")
-    else:
-        right = isinstance(given, Real) and not isinstance(given, bool) and 0 <= float(given) <= 1
-    if not right:
-        raise ParameterError(f"supervision={given!r}: choose 'auto', 'cv' or a number in [0, 1]")
-
-
 def resolve_supervision(
     given: Any,
     data: GrowingData,
@@ -126,11 +111,11 @@ def resolve_supervision(
     >>> resolve_supervision("auto", data, GrowingRules()).reason
     'all examples are labelled'
     """
-    check_supervision(given)
+    check("supervision", given, SUPERVISION)
     named, dataset = isinstance(given, str), data.dataset
     if dataset.target is None:
         if not named and float(given) > 0:
-            raise DataError(f"supervision={given!r} needs a target, but no example has a known target value")
+            raise DataError(f"{setting('supervision', given)} needs a target, but no example has a known target value")
         return Supervision(0.0, "there is no target")
     if not named:
         return Supervision(float(given), "given")

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.errors import ParameterError
+from omnirank.core.parameters import check, choice
 from omnirank.data.task_registry import TASKS, TaskNames
 from omnirank.ensembles.column_errors import ColumnErrors, column_errors, permuted_losses, weighted_impurities
 from omnirank.ensembles.error_parts import ErrorGrowth, ErrorMeasure, OutOfBag
@@ -40,13 +41,11 @@ def check_error(error: str, task: str | None = None) -> None:
     >>> from omnirank.ensembles.target_errors import check_error
     >>> check_error("rrmse", "classification")
     Traceback (most recent call last):
-    omnirank.core.errors.ParameterError: permutation_error='rrmse' is for regression, ... not for classification
+    omnirank.core.errors.ParameterError: permutation_error='rrmse': it is for regression, ... not for classification
     """
-    if not isinstance(error, str) or error not in ERRORS:
-        raise ParameterError(f"permutation_error={error!r}: choose one of {', '.join(ERRORS)}")
-    tasks = ERRORS[error]
+    tasks = ERRORS[check("permutation_error", error, choice(*ERRORS))]
     if task is not None and task not in tasks:
-        raise ParameterError(f"permutation_error={error!r} is for {', '.join(tasks)}, not for {task}")
+        raise ParameterError("permutation_error", error, f"it is for {', '.join(tasks)}, not for {task}")
 
 
 def error_measure(plan: GrowingPlan, error: str = "auto", per_target: bool = False) -> ErrorMeasure:

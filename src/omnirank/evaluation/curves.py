@@ -124,14 +124,12 @@ def label_curve(results: FoldResults, measure: str, n_neighbors: int | None = No
 
     table = results.summary
     counts = table["n_neighbors"].unique().tolist()
-    if n_neighbors is None and len(counts) > 1:
-        raise ParameterError(f"give n_neighbors: there are results for {', '.join(map(str, counts))}")
-    if n_neighbors is not None and n_neighbors not in counts:
+    if n_neighbors not in (None, *counts) or (n_neighbors is None and len(counts) > 1):
         raise ParameterError(
-            f"there are no results for {n_neighbors} neighbours, only for {', '.join(map(str, counts))}"
+            "n_neighbors", n_neighbors, f"there are results for {', '.join(map(str, counts))}: give one"
         )
     if measure not in table.columns:
-        raise ParameterError(f"measure={measure!r} was not measured")
+        raise ParameterError("measure", measure, "it was not measured")
     if table["n_labelled"].isna().any():
         raise DataError("these folds hide no labels: there is no curve over numbers of labelled examples")
     part = table[table["n_neighbors"] == (counts[0] if n_neighbors is None else n_neighbors)].sort_values("n_labelled")

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omnirank.core.errors import DataTypeError, ParameterError
+from omnirank.core.errors import DataTypeError
+from omnirank.core.parameters import check, choice, count, listed
 from omnirank.core.ranking import Ranking
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
@@ -241,13 +242,8 @@ def evaluate_counts(n_neighbors: int | Sequence[int] | None, task: str) -> list[
     """
     if n_neighbors is None:
         return [get_task(task).default_neighbors]
-    counts = [n_neighbors] if isinstance(n_neighbors, Integral) else list(n_neighbors)  # type: ignore[arg-type]
-    for count in counts:
-        if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:
-            raise ParameterError(f"n_neighbors={n_neighbors!r}: give whole numbers from 1")
-    if not counts or len(set(counts)) != len(counts):
-        raise ParameterError(f"n_neighbors={n_neighbors!r}: give at least one number, each once")
-    return [int(count) for count in counts]
+    check("n_neighbors", n_neighbors, listed(count(1), or_one=True, different=True))
+    return [int(k) for k in np.atleast_1d(n_neighbors)]
 
 
 def candidate_count(train: Dataset, neighbors: str) -> tuple[int, str]:
@@ -267,8 +263,5 @@ def candidate_count(train: Dataset, neighbors: str) -> tuple[int, str]:
 
 
 def _checked_top(top: int | None, ranking: Ranking) -> int | None:
-    if top is None:
-        return None
-    if isinstance(top, bool) or not isinstance(top, Integral) or not 1 <= top <= len(ranking):
-        raise ParameterError(f"top={top!r}: give a number of features from 1 to {len(ranking)}")
-    return int(top)
+    check("top", top, choice(None) | count(1, len(ranking), "features"))
+    return None if top is None else int(top)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.parameters import check, choice, count, listed
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
@@ -112,8 +112,7 @@ def make_folds(dataset: Dataset, scheme: str = "cross-validation", **params: Any
     >>> folds[0].key
     'L=50 repetition=0 fold=0'
     """
-    if scheme not in _SCHEMES:
-        raise ParameterError(f"scheme={scheme!r} is not a fold scheme; choose one of {', '.join(SCHEMES)}")
+    check("scheme", scheme, choice(*SCHEMES))
     try:
         return list(_SCHEMES[scheme](dataset, **params))
     except TypeError as error:
@@ -155,7 +154,7 @@ def labelled_in_fold(n_labelled: int, n_folds: int, fold: int) -> int:
 def _cross_validation(
     dataset: Dataset, n_folds: int = 10, repetitions: int = 1, stratify: bool = True, random_state: RandomState = None
 ) -> Iterator[Fold]:
-    _check_count(n_folds, "n_folds", 2, dataset.n_examples)
+    check("n_folds", n_folds, count(2, dataset.n_examples, "examples"))
     entropy = root_entropy(random_state)
     for repetition in _numbers(repetitions):
         tests = deal_folds(dataset, n_folds, stream(entropy, repetition), stratify)
@@ -192,7 +191,7 @@ def _semi_supervised(
     stratify: bool = True,
     random_state: RandomState = None,
 ) -> Iterator[Fold]:
-    _check_count(n_folds, "n_folds", 2, dataset.n_examples)
+    check("n_folds", n_folds, count(2, dataset.n_examples, "examples"))
     entropy = root_entropy(random_state)
     for repetition in _numbers(repetitions):
         rng = stream(entropy, repetition)
@@ -245,7 +244,7 @@ def _transductive(
 
 
 def _consecutive(dataset: Dataset, n_folds: int = 10, seed: int = 123) -> Iterator[Fold]:
-    _check_count(n_folds, "n_folds", 2, dataset.n_examples)
+    check("n_folds", n_folds, count(2, dataset.n_examples, "examples"))
     rows = list(range(dataset.n_examples))
     random.Random(seed).shuffle(rows)
     for i, part in enumerate(np.array_split(np.array(rows), n_folds)):
@@ -277,21 +276,9 @@ def _others(test: np.ndarray, dataset: Dataset) -> np.ndarray:
 
 
 def _numbers(repetitions: int) -> range:
-    _check_count(repetitions, "repetitions", 1, None)
-    return range(repetitions)
+    return range(check("repetitions", repetitions, count(1)))
 
 
 def _counts(labelled: Sequence[int] | int) -> list[int]:
-    counts = [labelled] if isinstance(labelled, Integral) else list(labelled)  # type: ignore[arg-type]
-    for count in counts:
-        _check_count(count, "labelled", 1, None)
-    if not counts or len(set(counts)) != len(counts):
-        raise ParameterError(f"labelled={labelled!r}: give different numbers of labelled examples")
-    return [int(count) for count in counts]
-
-
-def _check_count(value: Any, name: str, least: int, most: int | None) -> None:
-    whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if not whole or value < least or (most is not None and value > most):
-        upper = "" if most is None else f" to {most}, the number of examples"
-        raise ParameterError(f"{name}={value!r}: give a whole number from {least}{upper}")
+    check("labelled", labelled, listed(count(1), or_one=True, different=True))
+    return [int(one) for one in np.atleast_1d(labelled)]

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.errors import DataError, ParameterError, setting
+from omnirank.core.parameters import check, choice
 from omnirank.core.ranking import Ranking
 from omnirank.core.variances import column_units
 from omnirank.data.hierarchy import Hierarchy
@@ -117,10 +118,8 @@ def neighbor_predictions(
     >>> {k: means.tolist() for k, means in found.items()}
     {1: [[1.0]], 2: [[1.5]], 3: [[3.0]]}
     """
-    if neighbors not in NEIGHBORS:
-        raise ParameterError(f"neighbors={neighbors!r} is not one of {', '.join(NEIGHBORS)}")
-    if predictor not in NEIGHBOR_PREDICTORS:
-        raise ParameterError(f"predictor={predictor!r} is not one of {', '.join(NEIGHBOR_PREDICTORS)}")
+    check("neighbors", neighbors, choice(*NEIGHBORS))
+    check("predictor", predictor, choice(*NEIGHBOR_PREDICTORS))
     if not target.labelled.any():
         raise DataError("no training example has a known target: neighbours have nothing to predict")
     if neighbors != "published" and not target.labelled.all():
@@ -160,9 +159,9 @@ def _ml_knn(
     n_jobs: int | None,
 ) -> dict[int, np.ndarray]:
     if get_task(task).kind != "labels" or neighbors == "published":
-        where = f"for {task}" if neighbors != "published" else "with neighbors='published'"
+        where = f"for {task}" if neighbors != "published" else f"with {setting('neighbors', 'published')}"
         raise ParameterError(
-            f"predictor='ml-knn' predicts label sets of labelled neighbours: it cannot be used {where}"
+            "predictor", "ml-knn", f"it predicts label sets of labelled neighbours and cannot be used {where}"
         )
     if train.n_rows < 2:
         raise DataError("ML-kNN needs at least two labelled training examples")

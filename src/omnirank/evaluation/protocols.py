@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.errors import DataError
+from omnirank.core.parameters import check, choice, count
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import RandomState
@@ -111,8 +112,7 @@ def evaluate_folds(
     """
     import pandas as pd
 
-    if aggregate not in _AGGREGATES:
-        raise ParameterError(f"aggregate={aggregate!r} is not one of {', '.join(_AGGREGATES)}")
+    check("aggregate", aggregate, choice(*_AGGREGATES))
     if not folds:
         raise DataError("there is no fold to evaluate")
     counts = evaluate_counts(n_neighbors, dataset.task)
@@ -279,8 +279,7 @@ def relevance(
     >>> relevance(ranking, train, test, random_state=0, top=10).share_beaten
     1.0
     """
-    if n_random < 1:
-        raise ParameterError(f"n_random must be at least 1, not {n_random}")
+    check("n_random", n_random, count(1))
     shown = measure_of(train.task, measure)
     entropy = root_entropy(random_state)
     n = train.n_features

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import ParameterError
+from omnirank.core.parameters import choice
 from omnirank.core.plurals import counted
 from omnirank.evaluation.statistics_ranks import average_ranks, checked_table, rounded
 from omnirank.evaluation.statistics_tests import (
@@ -215,9 +216,7 @@ def compare_methods(
     """
     values = checked_table(rounded(checked_table(table), decimals=decimals, digits=digits))
     if control is not None and control not in values.columns:
-        raise ParameterError(
-            f"control={control!r} is not a method; choose one of {', '.join(map(str, values.columns))}"
-        )
+        raise ParameterError("control", control, choice(*map(str, values.columns)).advice(control))
     friedman = friedman_test(values, larger_is_better)
     ranks = average_ranks(values, larger_is_better).sort_values(kind="stable")
     n_datasets, n_methods = values.shape

@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.parameters import check, choice, number
 from omnirank.core.types import ArrayLike
 from omnirank.evaluation.statistics_ranks import method_ranks
 
@@ -214,9 +215,7 @@ def _standard_error(n_methods: int, n_datasets: int) -> float:
 
 
 def _checked_alpha(alpha: float) -> float:
-    if not 0 < alpha < 1:
-        raise ParameterError(f"alpha must lie between 0 and 1, not {alpha!r}")
-    return alpha
+    return float(check("alpha", alpha, number(above=0, below=1)))
 
 
 # -- two methods ----------------------------------------------------------------------------------
@@ -337,8 +336,7 @@ def correct_p_values(p_values: ArrayLike, alpha: float = 0.05, method: str = "be
     p = np.asarray(p_values, dtype=np.float64)
     if p.ndim != 1 or ((p < 0) | (p > 1) | np.isnan(p)).any():
         raise DataError("p values are a list of numbers from 0 to 1")
-    if method not in _CORRECTIONS:
-        raise ParameterError(f"method={method!r} is not one of {', '.join(_CORRECTIONS)}")
+    check("method", method, choice(*_CORRECTIONS))
     t = len(p)
     place = np.arange(1, t + 1)
     factor = place / t if method == "benjamini-hochberg" else 1 / (t + 1 - place)

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.errors import DataError
+from omnirank.core.parameters import check, choice
 from omnirank.core.types import ArrayLike, MatrixLike
 from omnirank.measures.label_sets import as_labels
 from omnirank.measures.table import larger, mean_defined, smaller
@@ -216,6 +217,5 @@ def _ordered(truth: Any, scores: Any) -> _Order:
 
 
 def _checked(variant: str) -> str:
-    if variant not in ("standard", "clus"):
-        raise ParameterError(f"variant={variant!r} is not one of standard, clus")
+    check("variant", variant, choice("standard", "clus"))
     return variant

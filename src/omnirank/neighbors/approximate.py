@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.errors import MissingDependencyError
+from omnirank.core.errors import MissingDependencyError, setting
 from omnirank.neighbors.mixed_distances import Cells
 
 __all__ = ["ApproximateNeighbors"]
@@ -46,9 +46,8 @@ class ApproximateNeighbors:
         try:
             from pynndescent import NNDescent
         except ImportError as error:
-            raise MissingDependencyError(
-                "search='approximate' needs pynndescent: pip install 'omnirank[ann]'"
-            ) from error
+            asked = setting("search", "approximate")
+            raise MissingDependencyError(f"{asked} needs pynndescent: pip install 'omnirank[ann]'") from error
         self.cells = cells
         n_sought = min(k + 1 + _SPARE, cells.n_rows)
         places = _places(cells, np.random.default_rng(seed))

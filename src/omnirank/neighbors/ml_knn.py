@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
-from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.given import check_number
+from omnirank.core.errors import DataError
+from omnirank.core.parameters import JOBS, Domain, check_parameters, check_weights, count, number
 from omnirank.core.types import ArrayLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import any_table, features_like, read_input
@@ -83,6 +83,13 @@ class MLkNN(BaseEstimator):
     0.5
     """
 
+    _parameter_checks: ClassVar[dict[str, Domain]] = {
+        "n_neighbors": count(1),
+        "smoothing": number(above=0),
+        "threshold": number(),
+        "n_jobs": JOBS,
+    }
+
     def __init__(
         self,
         n_neighbors: int = 10,
@@ -109,6 +116,7 @@ class MLkNN(BaseEstimator):
         y : array-like, scipy.sparse container or sequence of sets
             The label sets; not with a Dataset. Classes are label sets of one label each.
         """
+        check_parameters(self)
         # one column of 0 and 1 is one label; what has one dimension is sets, or classes
         flat = y is None or self.hierarchy is not None or _n_dimensions(y) == 1
         dataset = read_input(self, X, y, task="auto" if flat else "multi-label", hierarchy=self.hierarchy)
@@ -123,17 +131,10 @@ class MLkNN(BaseEstimator):
         dataset = dataset.take(dataset.labelled)
         if dataset.n_examples < 2:
             raise DataError(f"ML-kNN needs at least two labelled examples, there are {dataset.n_examples}")
-        check_number("n_neighbors", self.n_neighbors, "a whole number from 1", least=1, whole=True)
-        check_number("smoothing", self.smoothing, "a number above 0", above=0)
-        check_number("threshold", self.threshold, "a number")
         assert dataset.target is not None
-        try:
-            given = np.ones(dataset.n_features) if self.feature_weights is None else self.feature_weights
-            weights = np.asarray(given, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            raise ParameterError(f"feature_weights={self.feature_weights!r}: give one number per feature") from None
-        if weights.shape != (dataset.n_features,):
-            raise DataError(f"feature_weights has shape {weights.shape}, there are {dataset.n_features} features")
+        weights = np.ones(dataset.n_features)
+        if self.feature_weights is not None:
+            weights = check_weights("feature_weights", self.feature_weights, dataset.n_features, "feature", "None or ")
         self.task_ = dataset.task
         self.hierarchy_ = dataset.hierarchy
         self.target_names_ = dataset.target.names

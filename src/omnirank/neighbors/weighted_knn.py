@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.errors import DataError, setting
 from omnirank.core.parallel import run_parallel
+from omnirank.core.parameters import check, check_weights, count
 from omnirank.data.table import Table, is_sparse
 from omnirank.neighbors.weighted_cells import weighted_examples
 
@@ -57,8 +58,8 @@ def warn_of_many_neighbors(k: int, n_candidates: int, kind: str = "labelled ", s
     """
     if k >= n_candidates:
         warnings.warn(
-            f"n_neighbors={k}, but there are only {n_candidates} {kind}training examples: predictions then hardly "
-            "depend on the features; give a smaller number",
+            f"{setting('n_neighbors', k)}, but there are only {n_candidates} {kind}training examples: predictions "
+            "then hardly depend on the features; give a smaller number",
             UserWarning,
             stacklevel=stacklevel,
         )
@@ -106,11 +107,8 @@ def weighted_neighbors(train: Table, test: Table, weights: np.ndarray, k: int, n
     >>> weighted_neighbors(train, test, np.array([1.0, 0.0]), 2).tolist()
     [[0, 1]]
     """
-    weights = np.asarray(weights, np.float64)
-    if weights.shape != (train.n_columns,) or not (weights >= 0).all() or not weights.any():
-        raise ParameterError(f"weights must be {train.n_columns} numbers from 0, not all 0")
-    if k < 1:
-        raise ParameterError(f"the number of neighbours must be at least 1, not {k}")
+    weights = check_weights("weights", weights, train.n_columns, "feature")
+    check("k", k, count(1))
     if not train.n_rows:
         raise DataError("there is no training example to be a neighbour")
     used = np.flatnonzero(weights)

@@ -63,7 +63,7 @@ def plot_curves(
         raise ParameterError("curves of different measures or positions do not fit one figure")
     names = [curve.name for curve in shown] if labels is None else list(labels)
     if len(names) != len(shown):
-        raise ParameterError(f"{len(names)} labels for {len(shown)} curves")
+        raise ParameterError("labels", labels, f"there are {len(shown)} curves")
     even = shown[0].axis in ("labelled examples", "top features") if equidistant is None else equidistant
     places = sorted({position for curve in shown for position in curve.positions.tolist()})
     ax = new_axes(width=6.0, height=4.0) if ax is None else ax

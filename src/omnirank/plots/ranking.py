@@ -9,6 +9,7 @@ import numpy as np
 
 from omnirank.core.comparison import RankingComparison
 from omnirank.core.errors import ParameterError
+from omnirank.core.parameters import check, count
 from omnirank.core.plurals import counted
 from omnirank.core.ranking import Ranking
 
@@ -62,8 +63,7 @@ def plot_ranking(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['width', 'height']
     """
-    if k < 1:
-        raise ParameterError(f"k must be at least 1, not {k}")
+    check("k", k, count(1))
     shown = ranking.order[:k]
     if ax is None:
         ax = new_axes(width=7.0, height=1.1 + 0.28 * len(shown))
@@ -120,7 +120,7 @@ def plot_fuji(
     """
     curves = [comparisons] if isinstance(comparisons, RankingComparison) else list(comparisons)
     if labels is not None and len(labels) != len(curves):
-        raise ParameterError(f"{len(labels)} labels for {len(curves)} comparisons")
+        raise ParameterError("labels", labels, f"there are {len(curves)} comparisons")
     ax = new_axes(width=6.0, height=4.0) if ax is None else ax
     for i, curve in enumerate(curves):
         name = "" if labels is None else f"{labels[i]}, "

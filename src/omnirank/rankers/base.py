@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, TypeVar
 
 import narwhals.stable.v1 as nw
@@ -14,8 +14,9 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.errors import DataError, setting
 from omnirank.core.log import logger
+from omnirank.core.parameters import JOBS, SEED, Domain, check, check_parameters, choice, count, share
 from omnirank.core.ranking import Ranking
 from omnirank.core.types import ArrayLike
 from omnirank.data.containers import checked_sparse
@@ -23,7 +24,7 @@ from omnirank.data.convert import is_frame
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import any_table, check_sample_weight, read_features, read_input
 from omnirank.data.table import is_sparse
-from omnirank.data.task_registry import TASKS
+from omnirank.data.task_registry import TASKS, task_named
 from omnirank.data.types import FeaturesLike, TargetLike
 
 __all__ = ["BaseRanker"]
@@ -75,6 +76,9 @@ class BaseRanker(SelectorMixin, BaseEstimator):
     # The parameter that counts the replicates of a fit (trees, iterations): rankings of more of them can be merged.
     replicates: ClassVar[str | None] = None
 
+    # The domains of parameters, checked by fit; a subclass adds its own.
+    _parameter_checks: ClassVar[Mapping[str, Domain]] = {"random_state": SEED, "n_jobs": JOBS}
+
     def __init__(
         self,
         task: str = "auto",
@@ -112,6 +116,7 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         return self._fit(X, y)
 
     def _fit(self: Self, X: FeaturesLike, y: TargetLike | None, sample_weight: ArrayLike | None = None) -> Self:
+        check_parameters(self)
         dataset = read_input(self, X, y, task=self.task, hierarchy=self.hierarchy)
         self._check_supported(dataset)
         self._n_selected(dataset.n_features)
@@ -256,15 +261,8 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         wanted = self.n_features_to_select
         if wanted is None:
             return max(1, n_features // 2)
-        if isinstance(wanted, Integral) and not isinstance(wanted, bool):
-            if 1 <= int(wanted) <= n_features:
-                return int(wanted)
-        elif isinstance(wanted, Real) and not isinstance(wanted, bool) and 0 < float(wanted) <= 1:
-            return max(1, round(float(wanted) * n_features))
-        raise ParameterError(
-            f"n_features_to_select={wanted!r}: give a count from 1 to {n_features} (the number of features), "
-            "a share in (0, 1], or None for half of them"
-        )
+        check("n_features_to_select", wanted, choice(None) | count(1, n_features, "features") | share(above=0))
+        return int(wanted) if isinstance(wanted, Integral) else max(1, round(float(wanted) * n_features))
 
     def _check_supported(self, dataset: Dataset) -> None:
         name = type(self).__name__
@@ -277,7 +275,8 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         elif "supervised" not in self.supported_supervision and not (
             "semi-supervised" in self.supported_supervision and not dataset.labelled.all()
         ):
-            raise DataError(f"{name} is not supervised: give no target, or task='clustering' to leave it out")
+            unasked = setting("task", task_named("none"))
+            raise DataError(f"{name} is not supervised: give no target, or {unasked} to leave it out")
         if dataset.task not in self.supported_tasks:
             raise DataError(f"{name} does not handle {dataset.task}; it handles {', '.join(self.supported_tasks)}")
 

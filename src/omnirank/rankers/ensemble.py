@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.given import check_number
+from omnirank.core.errors import DataError, ParameterError, setting
 from omnirank.core.immutable import frozen_json
 from omnirank.core.log import logger
+from omnirank.core.parameters import FLAG, choice, count, listed, number
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import SeedRanges, root_entropy
 from omnirank.core.target_scores import TargetScores
@@ -23,10 +23,14 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.convergence import MOST_TREES, grown_sums
 from omnirank.ensembles.feature_weights import check_feature_weights, resolve_feature_weights
-from omnirank.ensembles.plan import GrowingData, GrowingPlan, GrowingRules
+from omnirank.ensembles.plan import GROWING, GrowingData, GrowingPlan, GrowingRules
 from omnirank.ensembles.score_sums import ScoreSums, TreeScorer
 from omnirank.ensembles.score_table import ScoreOptions, computed_scores, get_score
-from omnirank.ensembles.supervision import Supervision, check_supervision, resolve_supervision
+from omnirank.ensembles.supervision import (
+    SUPERVISION,
+    Supervision,
+    resolve_supervision,
+)
 from omnirank.ensembles.target_errors import check_error
 from omnirank.rankers.base import BaseRanker
 
@@ -152,6 +156,16 @@ class EnsembleRanker(BaseRanker):
     ['x1', 'x2', 'x3', 'x4', 'x5']
     """
 
+    _parameter_checks = GROWING | {
+        "n_trees": choice("auto") | count(1),
+        "supervision": SUPERVISION,
+        "symbolic_weight": choice(None) | number(above=0, most=1),
+        "per_target": FLAG,
+        "checkpoints": choice(None) | listed(count(1)),
+        "first_tree": count(0),
+        "warm_start": FLAG,
+    }
+
     replicates = "n_trees"
     checkpoints_: dict[int, dict[str, Ranking]]
     _sums: ScoreSums
@@ -257,8 +271,8 @@ class EnsembleRanker(BaseRanker):
         plan = chosen.plan(GrowingRules.of(self, supervision=level.level))
         if plan.trees_are_equal and self.n_trees != 1:
             warnings.warn(
-                "without bootstrap, trees that see all features are the same tree up to ties: set bootstrap=True or "
-                "max_features='sqrt', or grow one tree",
+                "without bootstrap, trees that see all features are the same tree up to ties: set "
+                f"{setting('bootstrap', True)} or {setting('max_features', 'sqrt')}, or grow one tree",
                 UserWarning,
                 stacklevel=4,
             )
@@ -313,22 +327,12 @@ class EnsembleRanker(BaseRanker):
 
     def _check(self, task: str) -> None:
         score = get_score(self.importance)
-        if not isinstance(self.n_trees, str) or self.n_trees != "auto":
-            check_number("n_trees", self.n_trees, "a positive count or 'auto'", least=1, whole=True)
-        if not (_is_count(self.first_tree) and self.first_tree >= 0):
-            raise ParameterError(f"first_tree={self.first_tree!r}: choose a count from 0")
-        if self.symbolic_weight is not None:
-            check_number("symbolic_weight", self.symbolic_weight, "None or a number in (0, 1]", above=0, most=1)
         check_error(self.permutation_error, task if score.needs_error else None)
-        if score.needs_out_of_bag and self.bootstrap is False:
-            needs = f"importance={self.importance!r} needs out-of-bag examples"
-            raise ParameterError(f"{needs}: set bootstrap to None or True")
-        check_supervision(self.supervision)
-        if self.checkpoints is not None and not isinstance(self.checkpoints, Iterable):
-            raise ParameterError(f"checkpoints={self.checkpoints!r}: give a list of numbers of trees")
-        for size in self.checkpoints or ():
-            if not _is_count(size) or size < 1 or (self.n_trees != "auto" and size > int(self.n_trees)):
-                raise ParameterError(f"checkpoints holds {size!r}: give numbers of trees from 1 to n_trees")
+        if score.needs_out_of_bag and not GrowingRules.of(self).bootstraps:
+            needed = "it needs out-of-bag examples: set bootstrap to None or True"
+            raise ParameterError("importance", self.importance, needed)
+        if self.n_trees != "auto" and self._sizes and max(self._sizes) > int(self.n_trees):
+            raise ParameterError("checkpoints", self.checkpoints, f"they end at {setting('n_trees', self.n_trees)}")
 
     @property
     def _sizes(self) -> frozenset[int]:
@@ -344,17 +348,15 @@ class EnsembleRanker(BaseRanker):
         """Root of the random streams of the previous fit, which this one continues."""
         before = self.ranking_
         if before.fingerprint != fingerprint:
-            raise DataError("warm_start=True, but the data are not those of the fit before")
+            raise DataError(f"{setting('warm_start', True)}, but the data are not those of the fit before")
         [(entropy, first, _)] = before.seeds.ranges if before.seeds is not None else ((0, 0, 0),)
         now = frozen_json(self._tree_parameters() | {"first_tree": self.first_tree}, "parameters")
         then = {**before.parameters, "first_tree": first}
         changed = [name for name in now if now[name] != then.get(name)]
         if changed:
-            raise ParameterError(f"warm_start=True, but {', '.join(changed)} changed since the fit before")
+            raise ParameterError("warm_start", True, f"{', '.join(changed)} changed since the fit before")
         if self.n_trees != "auto" and int(self.n_trees) < self.n_trees_:
-            raise ParameterError(
-                f"warm_start=True: n_trees={self.n_trees} is less than the {self.n_trees_} trees there are"
-            )
+            raise ParameterError("n_trees", self.n_trees, f"warm_start keeps the {self.n_trees_} trees there are")
         return entropy
 
     def _tree_parameters(self) -> dict[str, Any]:
@@ -386,7 +388,3 @@ class EnsembleRanker(BaseRanker):
                 per_target=per_target,
             )
         return found
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)

@@ -11,6 +11,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.log import logger
+from omnirank.core.parameters import check_weights
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy
 from omnirank.core.target_scores import TargetScores
@@ -122,7 +123,7 @@ class PerTargetRanker(BaseRanker):
         from omnirank.rankers.ensemble import EnsembleRanker
 
         if self.ranker is not None and not hasattr(self.ranker, "get_params"):
-            raise ParameterError(f"ranker={self.ranker!r}: give a ranker, such as om.ReliefRanker()")
+            raise ParameterError("ranker", self.ranker, "choose a ranker, such as om.ReliefRanker()")
         ranker = EnsembleRanker() if self.ranker is None else clone(self.ranker)
         own = ranker.get_params(deep=False)
         if own.get("hierarchy") is not None or own.get("task", "auto") != "auto":
@@ -141,17 +142,9 @@ class PerTargetRanker(BaseRanker):
             unknown = [name for name in names if name not in given]
             if unknown or len(given) > len(names):
                 odd = unknown[0] if unknown else next(name for name in given if name not in names)
-                raise ParameterError(f"target_weights must name the targets; {odd!r} is the first that differs")
+                raise ParameterError("target_weights", given, f"name the targets; {odd!r} is the first that differs")
             given = [given[name] for name in names]
-        try:
-            weights = np.asarray(given, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            raise ParameterError(f"target_weights={given!r}: give one number per target") from None
-        if weights.shape != (len(names),):
-            raise ParameterError(f"target_weights has shape {weights.shape} for {len(names)} targets")
-        if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
-            raise ParameterError("target_weights must be finite, not negative and not all zero")
-        return weights
+        return check_weights("target_weights", given, len(names), "target")
 
     def _mean(self, dataset: Dataset, ranker: Any, single: dict[int, Ranking], weights: np.ndarray) -> Ranking:
         table = np.zeros((dataset.n_targets, dataset.n_features))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from numbers import Integral, Real
-from typing import Any
+from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
 
-from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.given import check_number
+from omnirank.core.errors import DataError, ParameterError, setting
 from omnirank.core.log import logger
+from omnirank.core.parameters import FLAG, Domain, check, choice, count, listed, number, share
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import SeedRanges, root_entropy, stream
 from omnirank.core.target_scores import TargetScores
@@ -144,6 +144,17 @@ class ReliefRanker(BaseRanker):
     supported_supervision = _Supported(("supervised", "semi-supervised", "unsupervised"), ("supervised",))
     replicates = "n_iterations"
 
+    _parameter_checks: ClassVar[dict[str, Domain]] = {
+        "algorithm": choice(*_ALGORITHMS),
+        "n_neighbors": choice("auto", None) | listed(count(1), or_one=True),
+        "n_iterations": listed(share(above=0) | count(1), or_one=True),
+        "sigma": number(0),
+        "per_target": FLAG,
+        "search": choice(*_SEARCHES),
+        "hierarchy_weight": number(above=0, most=1),
+        "first_iteration": count(0),
+    }
+
     def __init__(
         self,
         algorithm: str = "auto",
@@ -224,7 +235,7 @@ class ReliefRanker(BaseRanker):
         rule = self._rules(dataset, [self.influence_], entropy, stored)[0]
         per_target = self.per_target and dataset.target is not None
         if per_target and not isinstance(rule, DistancePairs):
-            raise ParameterError("per_target=True: algorithm='relieff' has one target only")
+            raise ParameterError("per_target", True, f"{setting('algorithm', 'relieff')} has one target only")
         found = relief_sums(rule, order, ms, ks, per_target, self.n_jobs)
         self.checkpoints_ = {
             (m, k): self._ranking_from(dataset, sums, m, k, entropy)
@@ -300,10 +311,7 @@ class ReliefRanker(BaseRanker):
         task = get_task(dataset.task)
         allowed = task.distances
         kind = allowed[0] if self.target_distance == "auto" else self.target_distance
-        if kind not in allowed:
-            raise ParameterError(
-                f"target_distance={kind!r} is no distance for {dataset.task}; choose 'auto' or {' or '.join(allowed)}"
-            )
+        check("target_distance", kind, choice("auto", *allowed), dataset.task)
         assert dataset.target is not None
         return task.distance(dataset.target, kind, dataset.hierarchy, self.hierarchy_weight)
 
@@ -330,21 +338,15 @@ class ReliefRanker(BaseRanker):
     # -- what was asked for -----------------------------------------------------------------------------
 
     def _check(self) -> None:
-        if self.algorithm not in _ALGORITHMS:
-            raise ParameterError(f"algorithm={self.algorithm!r}: choose one of {', '.join(_ALGORITHMS)}")
-        if self.search not in _SEARCHES or (self.search == "approximate" and self.algorithm == "relieff"):
-            raise ParameterError(f"search={self.search!r}: choose 'exact', or 'approximate' (not with relieff)")
-        check_number("sigma", self.sigma, "a number of at least 0", least=0)
-        check_number("hierarchy_weight", self.hierarchy_weight, "a number in (0, 1]", above=0, most=1)
+        if self.search == "approximate" and self.algorithm == "relieff":
+            raise ParameterError("search", self.search, f"choose 'exact' with {setting('algorithm', 'relieff')}")
         try:
             w0, w1 = self._fixed_influence
             good = 0 <= w0 <= w1 <= 1
         except (TypeError, ValueError):
             good = False
         if not good:
-            raise ParameterError(f"influence={self.influence!r}: give (w0, w1) with 0 <= w0 <= w1 <= 1, or 'auto'")
-        if not (_is_count(self.first_iteration) and self.first_iteration >= 0):
-            raise ParameterError(f"first_iteration={self.first_iteration!r}: choose a count from 0")
+            raise ParameterError("influence", self.influence, "choose (w0, w1) with 0 <= w0 <= w1 <= 1, or 'auto'")
 
     @property
     def _fixed_influence(self) -> tuple[float, float]:
@@ -358,8 +360,6 @@ class ReliefRanker(BaseRanker):
             if dataset.target is not None:
                 wanted = _SUPERVISED if dataset.labelled.all() else _SEMI_SUPERVISED
         several = _several(wanted)
-        if not several or not all(_is_count(k) and k >= 1 for k in several):
-            raise ParameterError(f"n_neighbors={self.n_neighbors!r}: give positive counts, 'auto' or None")
         most = dataset.n_examples - 1
         if max(several) > most:
             logger.info("%d neighbours were asked for, all %d other examples are used", max(several), most)
@@ -367,21 +367,18 @@ class ReliefRanker(BaseRanker):
 
     def _iteration_counts(self, n_examples: int) -> list[int]:
         counts = [_n_iterations(amount, n_examples) for amount in _several(self.n_iterations)]
-        if not counts or 0 in counts:
-            raise ParameterError(f"n_iterations={self.n_iterations!r}: give shares in (0, 1] or positive counts")
         if max(counts) > n_examples - self.first_iteration:
             raise ParameterError(
-                f"first_iteration={self.first_iteration!r}: with {max(counts)} iterations from there on, more than "
-                f"the {n_examples} examples would be visited"
+                "first_iteration",
+                self.first_iteration,
+                f"with {max(counts)} iterations from there on, more than the {n_examples} examples would be visited",
             )
         return sorted(set(counts))
 
 
 def _n_iterations(amount: Any, n_examples: int) -> int:
-    """How many iterations a count or a share stands for; 0 where it is neither."""
-    if _is_count(amount) and amount >= 1:
-        return min(int(amount), n_examples)
-    return max(1, round(float(amount) * n_examples)) if _is_number(amount) and 0 < amount <= 1 else 0
+    """How many iterations a count or a share stands for."""
+    return min(int(amount), n_examples) if isinstance(amount, Integral) else max(1, round(float(amount) * n_examples))
 
 
 def _several(wanted: Any) -> list[Any]:
@@ -391,11 +388,3 @@ def _several(wanted: Any) -> list[Any]:
 
 def _is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from omnirank.core.errors import DataError
+from omnirank.core.errors import DataError, setting
 from omnirank.core.variances import column_units, dense_variances, divided, sparse_variances
 from omnirank.data.table import Levels, Table, is_sparse
 from omnirank.data.target import Target
@@ -266,7 +266,7 @@ def _refuse_units(columns: PrototypeColumns, positions: np.ndarray) -> None:
     if len(odd):
         raise DataError(
             f"target {columns.names[columns.variable[odd[0]]]!r} has a range of about {columns.unit[odd[0]]:.0e}, "
-            "whose square floats do not hold: set normalize_targets=True, or change its unit"
+            f"whose square floats do not hold: set {setting('normalize_targets', True)}, or change its unit"
         )
 
 

@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.parameters import check, check_all, choice
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
 from omnirank.data.task_registry import all_tasks, task_named
@@ -79,8 +80,8 @@ def measure_of(task: str, name: str | None = None) -> Measure:
     ('rrmse', 'mae')
     """
     own = {found.name: found for found in measures_of(task)}
-    if name is not None and name not in own:
-        raise ParameterError(f"measure={name!r} is not a measure of {task}; choose one of {', '.join(own)}")
+    if name is not None:
+        check("measure", name, choice(*own), task)
     return own[name or get_task(task).default_measure]
 
 
@@ -160,7 +161,7 @@ def measures_by_target(
     """
     kind = get_task(task).kind
     if kind not in ("classes", "numbers"):
-        raise ParameterError(f"measures by target are for classes and numbers, not for task={task!r}")
+        raise ParameterError("task", task, "measures by target are for classes and numbers")
     case = _case(truth, means, training, task, variance=variance)
     wanted = [found.name for found in measures_of(task_named(kind, single=True))]
     found = {}
@@ -177,9 +178,7 @@ def _case(
     truth: Target, means: Any, training: Target, task: str, hierarchy: Hierarchy | None = None, **settings: Any
 ) -> Case:
     """Check what is given and keep the labelled examples."""
-    for name, allowed in (("variant", VARIANTS), ("variance", VARIANCES)):
-        if settings.get(name, allowed[0]) not in allowed:
-            raise ParameterError(f"{name}={settings[name]!r} is not one of {', '.join(allowed)}")
+    check_all(settings, {"variant": choice(*VARIANTS), "variance": choice(*VARIANCES)})
     if truth.names != training.names or truth.levels != training.levels:
         raise DataError("the test target has other variables or levels than the training target")
     if not truth.labelled.any():

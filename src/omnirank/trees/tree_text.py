@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.parameters import check, count
 from omnirank.data.table import Levels, default_names, is_sparse
 from omnirank.tasks import get_task
 from omnirank.trees.tree import Tree
@@ -162,16 +163,14 @@ def _tree_of(model: Any, number: int) -> Tree:
         raise ParameterError(f"give a Tree or a fitted PCT predictor, not {type(model).__name__}")
     check_is_fitted(model)
     trees = model._trees()
-    if not 0 <= number < len(trees):
-        raise ParameterError(f"tree={number}: there are {len(trees)} trees, counted from 0")
-    return trees[number]
+    return trees[check("tree", number, count(0, len(trees) - 1))]
 
 
 def _named(given: Sequence[str] | None, own: tuple[str, ...], what: str) -> tuple[str, ...]:
     if given is None:
         return own
     if len(given) != len(own):
-        raise ParameterError(f"{what} has {len(given)} names, {len(own)} are needed")
+        raise ParameterError(what, given, f"there are {len(given)} names, {len(own)} are needed")
     return tuple(str(name) for name in given)
 
 

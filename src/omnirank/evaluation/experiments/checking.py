@@ -109,7 +109,7 @@ def check_store(path: PathLike, out: PathLike | None = None) -> StoreCheck:
     if not path.is_file():
         raise DataError(f"there is no store {str(path)!r}")
     if out is not None and Path(out).exists():
-        raise ParameterError(f"out={str(out)!r} exists: give the name of a new store")
+        raise ParameterError("out", str(out), "it exists: give the name of a new store")
     try:
         problem, found = _looked_at(path)
     except OSError as error:

@@ -23,7 +23,7 @@ def memory_size(text: str) -> int:
     """
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?\s*", text.upper())
     if found is None:
-        raise ParameterError(f"{text!r} is not an amount of memory: write 500M or 4G")
+        raise ParameterError("memory_limit", text, "it is not an amount of memory: write 500M or 4G")
     return int(float(found[1]) * _UNITS[found[2]])
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from omnirank.core.errors import OmnirankError, ParameterError
+from omnirank.core.parameters import FLAG, Domain, choice, count, listed, number
 from omnirank.core.suggestions import did_you_mean
 
 __all__ = [
@@ -46,6 +47,10 @@ _OF_EVALUATION = ("ranking", "train", "test", "predictor", "n_neighbors", "neigh
 _VARIABLE = re.compile(r"\$\{(?P<name>\w+)(?::-(?P<default>[^}]*))?\}")
 
 
+# A plan writes booleans in small letters.
+_YES_OR_NO = Domain((), FLAG.tests, ("true", "false"))
+_QUOTED = Domain((), (lambda value: isinstance(value, str),), ("a text in quotation marks",))
+
 # -- values ---------------------------------------------------------------------------------------
 
 
@@ -56,25 +61,27 @@ def known_keys(table: Mapping[str, Any], known: Collection[str], where: str) -> 
             raise ParameterError(f"{where}: unknown key {key!r}{did_you_mean(key, known)}; keys: {', '.join(known)}")
 
 
+def _checked(value: Any, where: str, key: str, domain: Domain) -> Any:
+    """Return the value of a key, which must be of the domain."""
+    if value not in domain:
+        raise ParameterError(f"{where}: {key} = {value!r}: {domain.advice(value)}")
+    return value
+
+
 def one_of(value: Any, known: Collection[str], where: str, key: str) -> str:
     """Return the value, which must be one of the known names."""
-    if value not in known:
-        hint = did_you_mean(value, known)
-        raise ParameterError(f"{where}: {key} = {value!r}{hint}; choose one of {', '.join(known)}")
-    return str(value)
+    return str(_checked(value, where, key, choice(*known)))
 
 
 def text(value: Any, where: str, key: str) -> str:
     """Return the value, which must be a string."""
-    if not isinstance(value, str):
-        raise ParameterError(f"{where}: {key} must be a text in quotation marks, not {value!r}")
-    return value
+    return str(_checked(value, where, key, _QUOTED))
 
 
 def texts(value: Any, where: str, key: str) -> tuple[str, ...]:
     """Return the value, which must be a list of different strings."""
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise ParameterError(f"{where}: {key} must be a list of texts, not {value!r}")
+    if value != []:
+        _checked(value, where, key, listed(_QUOTED))
     different(value, f"{where}: {key}")
     return tuple(value)
 
@@ -88,19 +95,15 @@ def different(names: Sequence[Any], where: str) -> None:
 
 def yes_or_no(value: Any, where: str, key: str) -> bool:
     """Return the value, which must be true or false."""
-    if not isinstance(value, bool):
-        raise ParameterError(f"{where}: {key} must be true or false, not {value!r}")
-    return value
+    return bool(_checked(value, where, key, _YES_OR_NO))
 
 
 def counts(value: Any, where: str, key: str, least: int) -> tuple[int, ...]:
     """Return the value, which must be a whole number or a list of different ones."""
-    listed = value if isinstance(value, list) else [value]
-    whole = all(isinstance(one, int) and not isinstance(one, bool) and one >= least for one in listed)
-    if not listed or not whole:
-        raise ParameterError(f"{where}: {key} must hold whole numbers from {least}, not {value!r}")
-    different(listed, f"{where}: {key}")
-    return tuple(listed)
+    _checked(value, where, key, listed(count(least), or_one=True))
+    found = value if isinstance(value, list) else [value]
+    different(found, f"{where}: {key}")
+    return tuple(found)
 
 
 def folder(value: Any, where: str, key: str) -> Path:
@@ -264,19 +267,14 @@ def evaluation_values(table: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return the values of the further parameters of an evaluation; one that cannot be meant is refused at once."""
     from omnirank.tasks.measuring import VARIANCES, VARIANTS
 
-    for key, known in (("variant", VARIANTS), ("variance", VARIANCES)):
+    domains = {"variant": choice(*VARIANTS), "variance": choice(*VARIANCES), "threshold": number(0, 1)}
+    for key, domain in (domains | {"weighted": _YES_OR_NO, "scaled": _YES_OR_NO}).items():
         if key in table:
-            one_of(table[key], known, where, key)
-    for key in ("weighted", "scaled"):
-        if not isinstance(table.get(key, True), bool):
-            raise ParameterError(f"{where}: {key} must be true or false, not {table[key]!r}")
+            _checked(table[key], where, key, domain)
     found = dict(table)
     if "top" in table:
         tops = counts(table["top"], where, "top", least=1)
         found["top"] = list(tops) if len(tops) > 1 else tops[0]
-    threshold = table.get("threshold", 0.5)
-    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
-        raise ParameterError(f"{where}: threshold must be a number from 0 to 1, not {threshold!r}")
     return found
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.parameters import check, choice
 from omnirank.core.ranking import Ranking
 from omnirank.core.suggestions import did_you_mean
 from omnirank.core.types import PathLike
@@ -130,8 +131,7 @@ class StudyResults:
         labelled : int, optional
             Number of labelled examples; by default the normalised area under the curve over all numbers.
         """
-        if measure not in MEASURES:
-            raise ParameterError(f"{measure!r} is not a measure; choose one of {', '.join(MEASURES)}")
+        check("measure", measure, choice(*MEASURES))
         if self.recorded and measure not in self.recorded:
             raise DataError(f"study {self.name!r} has no {measure!r}; its data sets have {', '.join(self.recorded)}")
         means = self.means(measure)
@@ -139,7 +139,7 @@ class StudyResults:
         if k not in self.neighbor_counts:
             known = ", ".join(map(str, self.neighbor_counts)) if self.neighbor_counts != [0] else "none but the default"
             raise ParameterError(
-                f"neighbors={neighbors!r}: the numbers of neighbours of study {self.name!r} are {known}"
+                "neighbors", neighbors, f"the numbers of neighbours of study {self.name!r} are {known}"
             )
         means = means[means["neighbors"].isin([0, k])]
         if labelled is not None:

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from omnirank.core.errors import DataError, OmnirankError, ParameterError
+from omnirank.core.errors import DataError, OmnirankError, ParameterError, setting
 from omnirank.core.parallel import worker_count
+from omnirank.core.parameters import check, choice
 from omnirank.core.types import PathLike
 from omnirank.data.task_registry import is_unsupervised
 from omnirank.evaluation.experiments.jobs import jobs_of, study_facts
@@ -131,14 +132,16 @@ def run_plan(
     ...     run_plan(path).counts
     {'done': 4}
     """
-    if backend not in BACKENDS:
-        raise ParameterError(f"backend={backend!r} is not one of {', '.join(BACKENDS)}")
+    check("backend", backend, choice(*BACKENDS))
     if scheduler is not None and backend != "dask":
-        raise ParameterError("scheduler is the address of a Dask cluster: it needs backend='dask'")
+        advice = f"it is the address of a Dask cluster and needs {setting('backend', 'dask')}"
+        raise ParameterError("scheduler", scheduler, advice)
     if memory_limit is not None and (backend != "processes" or not can_limit_memory()):
-        raise ParameterError("the memory of workers cannot be limited here; Dask has its own limits")
+        advice = "the memory of workers cannot be limited here; Dask has its own limits"
+        raise ParameterError("memory_limit", memory_limit, advice)
     if isinstance(plan, Mapping) and store is None:
-        raise ParameterError("a plan that is no file has no place for its results: give store='results.sqlite'")
+        place = setting("store", "results.sqlite")
+        raise ParameterError(f"a plan that is no file has no place for its results: give {place}")
     plan = plan if isinstance(plan, StudyPlan) else read_plan(plan)
     where = plan.store_path if store is None else Path(store)
     heard = listeners or Listeners()

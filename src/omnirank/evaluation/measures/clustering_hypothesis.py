@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.errors import DataError
+from omnirank.core.parameters import check, choice, count
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
@@ -64,11 +65,9 @@ def clustering_hypothesis(
     """
     if data.target is None or not data.labelled.any():
         raise DataError(f"{data.name} has no known target to compare clusters with")
-    if over_runs not in _OVER_RUNS or form not in _FORMS or n_runs < 1:
-        raise ParameterError(
-            f"form={form!r} must be one of {', '.join(_FORMS)}, over_runs={over_runs!r} one of "
-            f"{', '.join(_OVER_RUNS)}, n_runs={n_runs} at least 1"
-        )
+    check("form", form, choice(*_FORMS))
+    check("over_runs", over_runs, choice(*_OVER_RUNS))
+    check("n_runs", n_runs, count(1))
     known = data.labelled
     target = data.target.take(known)
     task = get_task(data.task)
