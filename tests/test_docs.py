@@ -106,6 +106,8 @@ PAGES_WITH_CODE = [page for page in PAGES if blocks_in(page)]
 def test_page(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(os.environ, "MPLBACKEND", "Agg")
+    # classes that a page defines are in no module where a pickle would find them
+    monkeypatch.delenv("OMNIRANK_PICKLED_WORK", raising=False)
     namespace: dict = {"__name__": "__main__"}
     for block in blocks_in(page):
         run_block(block, page.name, namespace)

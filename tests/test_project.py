@@ -131,7 +131,7 @@ def test_settings_spelt_out_are_found():
 def test_tests_mirror_the_rooms():
     rooms = {path.parent.name for path in (ROOT / "src" / "omnirank").glob("*/__init__.py")}
     mirrored = {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
-    assert mirrored == rooms
+    assert mirrored - {"backends"} == rooms  # estimators of all rooms, under every backend
 
 
 # -- what newcomers and package indexes read ------------------------------------------------------

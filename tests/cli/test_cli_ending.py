@@ -30,7 +30,7 @@ def table(tmp_path):
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_ranking_ends_at_once_and_leaves_nothing(table, jobs):
-    command = [sys.executable, "-m", "omnirank.cli", "rank", table, "-t", "y", "--trees", "100000", "--jobs", jobs]
+    command = [sys.executable, "-m", "omnirank", "rank", table, "-t", "y", "--trees", "100000", "--jobs", jobs]
     run = subprocess.Popen(
         [*command, "--out", table.with_name("r.json")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

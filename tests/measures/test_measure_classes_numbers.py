@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from omnirank.evaluation import measures
-from omnirank.evaluation.measures import classes
+from omnirank.measures import classes
 from reference import measures as reference
 
 

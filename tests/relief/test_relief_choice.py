@@ -8,7 +8,7 @@ from sklearn.metrics import f1_score
 
 import omnirank as om
 from omnirank.data.infer import target_from
-from omnirank.relief.choice import cross_validated_losses, labelled_folds, loss_of_means
+from omnirank.relief.choice import cross_validated_losses, labelled_folds
 from omnirank.tasks import get_task
 
 
@@ -78,5 +78,5 @@ def test_unknown_values_count_neither_as_errors_nor_as_examples():
     means = np.array([[2.0, 0.0], [0.0, 0.0], [2.0, 4.0]])
     first = np.sqrt((1.0 + 9.0) / 2 / np.var([0.0, 2.0, 4.0]))
     second = np.sqrt(4.0 / np.var([1.0, 3.0, 8.0]))
-    found = loss_of_means("multi-target-regression", truth, means, columns)
+    found = task.loss(truth, means, columns)
     assert found == pytest.approx((first + second) / 2)
