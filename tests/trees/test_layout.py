@@ -126,6 +126,7 @@ def test_a_subset_of_coded_examples_grows_the_trees_of_its_own(ensemble):
     data = GrowingData(om.Dataset(frame, rng.normal(size=(N, 2))).keep_labels(50, random_state=0), 0)
     data.plan(GrowingRules(supervision=0.5))
     rules = GrowingRules(ensemble)
+    assert "cells" in vars(data.plan(rules).coded), "made once, not by every worker"
     taken, coded = data.labelled.plan(rules), GrowingData(data.labelled.dataset, 0).plan(rules)
     assert taken.coded.codes.max() == coded.coded.codes.max()  # missing
     assert (taken.coded.codes != coded.coded.codes).any()

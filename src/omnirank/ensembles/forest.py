@@ -18,7 +18,7 @@ from omnirank.core.seeds import root_entropy
 from omnirank.core.types import ArrayLike
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.plan import GrowingPlan, GrowingRules
-from omnirank.ensembles.predictor import PCTPredictor, Training, grow_tree
+from omnirank.ensembles.predictor import PCTPredictor, Training, tree_grower
 from omnirank.tasks import get_task
 from omnirank.trees.prediction import leaves_of, paths_of, prefix_means, sum_means
 from omnirank.trees.tree import Tree
@@ -91,7 +91,7 @@ class Forest(PCTPredictor):
         training = self._training(X, y, sample_weight, rules, self._entropy)
         kept = self._kept_trees(training)
         plan = self._plan(training, rules)
-        grow = partial(grow_tree, plan, training, None)
+        grow = tree_grower(plan, training, None)
         grown = run_parallel(grow, range(len(kept), self.n_trees), self.n_jobs, description="growing trees")
         self.trees_ = [*kept, *grown]
         self._clear_out_of_bag()

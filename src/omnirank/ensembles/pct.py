@@ -15,7 +15,7 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.pct_kinds import PCTClassifierBase, PCTRegressorBase
 from omnirank.ensembles.plan import GrowingRules
-from omnirank.ensembles.predictor import PCTPredictor, grow_tree
+from omnirank.ensembles.predictor import PCTPredictor, tree_grower
 from omnirank.tasks import get_task
 from omnirank.trees.prediction import leaves_of, paths_of
 from omnirank.trees.pruning import M5_PENALTY, Pruning
@@ -76,7 +76,7 @@ class _SingleTree(PCTPredictor):
         training = self._training(X, y, sample_weight, rules, entropy)
         pruning = self._how_to_prune(training.data.dataset.task)
         plan = self._plan(training, rules)
-        self.tree_ = grow_tree(plan, training, pruning, 0)
+        self.tree_ = tree_grower(plan, training, pruning)(0)
         return self
 
     def _how_to_prune(self, task: str) -> Pruning | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,7 +31,7 @@ from omnirank.trees.prototypes import node_means
 from omnirank.trees.pruning import Pruning
 from omnirank.trees.tree import Tree, one_leaf, tree_from_grown
 
-__all__ = ["PCTPredictor", "Training", "grow_tree"]
+__all__ = ["PCTPredictor", "Training", "tree_grower"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,10 +272,15 @@ class PCTPredictor(BaseEstimator):
         return tags
 
 
-def grow_tree(plan: GrowingPlan | None, training: Training, pruning: Pruning | None, i: int) -> Tree:
-    """Return tree i of a plan; without one the target is constant and the tree is one leaf."""
-    if plan is not None:
-        return plan.tree(pruning, i)
+def tree_grower(plan: GrowingPlan | None, training: Training, pruning: Pruning | None) -> Callable[[int], Tree]:
+    """Return what grows tree i of a plan; without one the target is constant and every tree is one leaf.
+
+    It holds the plan and not the training examples: it travels to the workers.
+    """
+    return partial(_one_leaf, training) if plan is None else partial(plan.tree, pruning)
+
+
+def _one_leaf(training: Training, i: int) -> Tree:
     data = training.data
     grown = one_leaf(np.ones(data.dataset.n_examples) if data.weight is None else data.weight)
     return tree_from_grown(grown, data.dataset.features, *node_means(grown, training.columns))

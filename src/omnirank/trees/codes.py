@@ -106,8 +106,10 @@ class DenseFeatures(CodedFeatures):
     random_tests: bool = False
 
     def with_tests(self, random_tests: bool) -> DenseFeatures:
-        """Return the same codes."""
-        return self if random_tests == self.random_tests else replace(self, random_tests=random_tests)
+        """Return the same codes, with the cells of the kernel made: workers would each make their own."""
+        found = self if random_tests == self.random_tests else replace(self, random_tests=random_tests)
+        _ = found.cells
+        return found
 
     def take(self, rows: np.ndarray, table: Table) -> DenseFeatures:
         """Return the features of some rows (a mask), which are that table: kernels only ask how codes are ordered."""
