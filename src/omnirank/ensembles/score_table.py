@@ -93,7 +93,11 @@ class Score:
     splits_by_target : bool
         Whether it can be computed for single targets.
     as_share : bool
-        Whether it grows with the number of examples, so that trees of different samples are compared by shares.
+        Whether it grows with the number of examples and is never negative, so that trees of different samples are
+        compared by shares of its sum.
+    per_example : bool
+        Whether it grows with the number of examples and may be negative, so that no share tells anything: trees of
+        different samples are compared by the score an example.
     """
 
     function: str
@@ -104,6 +108,7 @@ class Score:
     needs_error: bool = False
     splits_by_target: bool = True
     as_share: bool = True
+    per_example: bool = False
 
     def of_tree(self, tree: ScoredTree) -> FeatureScores:
         """Return the scores of the features in one tree."""
@@ -132,6 +137,15 @@ SCORES = {
         needs_error=True,
         as_share=False,
     ),
+    "unbiased": Score(
+        "omnirank.ensembles.unbiased:unbiased",
+        "Impurity reductions of the feature's tests that out-of-bag examples confirm; 0 on average for noise",
+        "Li et al.: A debiased MDI feature importance measure for random forests. NeurIPS 2019",
+        on_demand=True,
+        needs_out_of_bag=True,
+        as_share=False,
+        per_example=True,
+    ),
 }
 
 
@@ -145,7 +159,7 @@ def get_score(importance: Any) -> Score:
     False
     >>> get_score("gini")
     Traceback (most recent call last):
-    omnirank.core.errors.ParameterError: importance='gini': choose one of genie3, symbolic, permutation
+    omnirank.core.errors.ParameterError: importance='gini': choose one of genie3, symbolic, permutation, unbiased
     """
     if not isinstance(importance, str) or importance not in SCORES:
         raise ParameterError(f"importance={importance!r}: choose one of {', '.join(SCORES)}")
