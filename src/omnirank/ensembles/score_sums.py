@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +33,7 @@ class TreeScorer:
     names: tuple[str, ...]
     options: ScoreOptions
     measure: ErrorMeasure | None
+    prepared: dict[str, Any]
     partner: TreeScorer | None = None
 
     @classmethod
@@ -42,13 +44,14 @@ class TreeScorer:
         measure = None
         if any(SCORES[name].needs_error for name in names):
             measure = error_measure(plan, options.permutation_error, options.per_target)
-        return cls(plan, names, options, measure, partner)
+        prepared = {name: SCORES[name].prepare(plan) for name in names}
+        return cls(plan, names, options, measure, prepared, partner)
 
     def __call__(self, i: int) -> dict[str, FeatureScores]:
         """Grow tree i and return its scores."""
         counts = self.plan.counts(i)
         tree = ScoredTree(self.plan, self.plan.grow(i, counts), counts, i, self.options, self.measure)
-        own = {name: SCORES[name].of_tree(tree) for name in self.names}
+        own = {name: SCORES[name].of_tree(tree._replace(prepared=self.prepared[name])) for name in self.names}
         if self.partner is None:
             return own
         beside = self.partner(i)

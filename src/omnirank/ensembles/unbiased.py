@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -11,13 +11,14 @@ from omnirank.core.variances import centred_for_sums
 from omnirank.ensembles.plan import GrowingPlan, Part
 from omnirank.ensembles.score_table import FeatureScores, ScoredTree
 from omnirank.ensembles.scores import code_tests
-from omnirank.tasks.columns import ClusteringColumns
 from omnirank.trees.prototypes import membership
 
-__all__ = ["unbiased"]
+__all__ = ["DescribedParts", "described_parts", "unbiased"]
 
-# Cells of a table of sums (nodes, columns) that are held at once.
+# Cells of columns of which sums are held at once, for at most twice as many nodes as rows.
 _MOST_CELLS = 2**21
+# Dense columns with at most this share of cells that are not 0 are label sets, summed by those cells alone.
+_SPARSE = 1 / 16
 
 
 def unbiased(tree: ScoredTree) -> FeatureScores:
@@ -56,9 +57,11 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
     if found.undefined or grown.feature[0] < 0:
         return found
     bags = _rows_by_node(plan, grown, unseen)
-    _add_part(plan, grown, bags, Part(plan.columns, plan.clustering), plan.dataset.target is None, row, table)
-    if plan.around is not None:
-        _add_part(plan, grown, bags, plan.around, True, row, table[:0])
+    described = described_parts(plan) if tree.prepared is None else tree.prepared
+    for part in described.own:
+        part.add(grown, bags, row, table)
+    for part in described.features:
+        part.add(grown, bags, row, table[:0])
     factor = plan.weight.sum() / plan.weight[unseen].sum()
     row *= factor
     table *= factor
@@ -74,68 +77,111 @@ def _rows_by_node(plan: GrowingPlan, grown: Any, unseen: np.ndarray) -> tuple[An
     return NodeRows(first, last, rows, grown.row_weight), outside
 
 
-def _add_part(
-    plan: GrowingPlan,
-    grown: Any,
-    bags: tuple[Any, Any],
-    part: Part,
-    are_features: bool,
-    row: np.ndarray,
-    table: np.ndarray,
-) -> None:
-    """Add the gains in the columns of the target, or of the features, to ``row``, and by variable to ``table``."""
+class DescribedParts(NamedTuple):
+    """The columns of the target (without one, those of the features), and the features beside a target."""
+
+    own: tuple[_DenseColumns | _SparseColumns, ...]
+    features: tuple[_DenseColumns | _SparseColumns, ...]
+
+
+def described_parts(plan: GrowingPlan) -> DescribedParts:
+    """Return the columns in which the tests of a plan's trees are judged, centred and scaled; the same for all trees.
+
+    A column is scaled by sqrt(lambda N0 / K0), as for Genie3.
+    """
+    own = _described(plan, Part(plan.columns, plan.clustering), are_features=plan.dataset.target is None)
+    around = plan.around
+    return DescribedParts(own, () if around is None else _described(plan, around, are_features=True))
+
+
+def _described(plan: GrowingPlan, part: Part, are_features: bool) -> tuple[_DenseColumns | _SparseColumns, ...]:
     columns, clustering = part
     if not len(clustering.columns) or not clustering.weights.any():
-        return
+        return ()
     variable = columns.variable[clustering.columns]
     owner = variable if are_features else np.full(len(variable), -1)
-    if columns.is_sparse and not np.isnan(columns.matrix.data).any():
-        gains = _sparse_gains(plan, grown, bags, part)
-        feature = grown.feature[gains.row].astype(np.int64)
-        others = owner[gains.col] != feature
-        feature, gain, told = feature[others], gains.data[others], variable[gains.col[others]]
+    matrix = clustering.cells(columns.matrix)
+    if columns.is_sparse and not np.isnan(matrix.data).any():
+        return (_sparse_columns(plan.weight, matrix, columns.labelled, clustering.weights, owner, variable),)
+    if not columns.is_sparse and np.count_nonzero(matrix) <= _SPARSE * matrix.size and not np.isnan(matrix).any():
+        labelled = np.ones(len(matrix), bool)
+        cells = sparse.csr_array(matrix)
+        return (_sparse_columns(plan.weight, cells, labelled, clustering.weights, owner, variable),)
+    values = matrix.toarray() if columns.is_sparse else np.array(matrix, np.float64)
+    if columns.is_sparse:
+        values[~columns.labelled] = np.nan
+    known = ~np.isnan(values)
+    total = plan.weight @ known
+    values -= (plan.weight @ np.where(known, values, 0.0)) / total
+    values *= np.sqrt(clustering.weights * plan.weight.sum() / total)
+    step = max(1, _MOST_CELLS // len(values))
+    blocks = (slice(start, start + step) for start in range(0, len(variable), step))
+    return tuple(
+        _DenseColumns(np.ascontiguousarray(values[:, b]), bool(known[:, b].all()), owner[b], variable[b])
+        for b in blocks
+    )
+
+
+class _DenseColumns(NamedTuple):
+    """Columns as rows of numbers, NaN = unknown."""
+
+    values: np.ndarray
+    all_known: bool
+    owner: np.ndarray
+    variable: np.ndarray
+
+    def add(self, grown: Any, bags: tuple[Any, Any], row: np.ndarray, table: np.ndarray) -> None:
+        """Add the gains of a tree's tests to ``row``, and by variable to ``table`` unless it is empty."""
+        from omnirank.ensembles.kernels.unbiased import GainColumns, add_covariances
+
+        add_covariances(grown.feature, grown.right, *bags, GainColumns(*self), row, table)
+
+
+class _SparseColumns(NamedTuple):
+    """Label sets or sparse features, known in the labelled rows; columns that a node lacks cost nothing."""
+
+    matrix: Any
+    labelled: np.ndarray
+    owner: np.ndarray
+    variable: np.ndarray
+
+    def add(self, grown: Any, bags: tuple[Any, Any], row: np.ndarray, table: np.ndarray) -> None:
+        """Add the gains of a tree's tests to ``row``, and by variable to ``table`` unless it is empty."""
+        inner = np.flatnonzero(grown.feature >= 0)
+        gains = self._gains(inner, grown, bags)
+        feature = grown.feature[inner][gains.row].astype(np.int64)
+        others = self.owner[gains.col] != feature
+        feature, gain, told = feature[others], gains.data[others], self.variable[gains.col[others]]
         row += np.bincount(feature, gain, len(row))
         if len(table):
             table += np.bincount(told * len(row) + feature, gain, table.size).reshape(table.shape)
-        return
-    from omnirank.ensembles.kernels.unbiased import GainColumns, add_covariances
 
-    step = max(1, _MOST_CELLS // max(len(grown.feature), plan.n_examples))
-    for start in range(0, len(variable), step):
-        block = slice(start, start + step)
-        chosen = ClusteringColumns(clustering.columns[block], clustering.weights[block], clustering.unit[block])
-        cells = chosen.cells(columns.matrix)
-        values = cells.toarray() if columns.is_sparse else np.ascontiguousarray(cells, np.float64)
-        if columns.is_sparse:
-            values[~columns.labelled] = np.nan
-        all_known = not np.isnan(values).any()
-        described = GainColumns(values, chosen.weights, owner[block], variable[block])
-        add_covariances(grown.feature, grown.right, *bags, described, plan.weight, all_known, row, table)
+    def _gains(self, inner: np.ndarray, grown: Any, bags: tuple[Any, Any]) -> Any:
+        """Gains of the inner nodes in the columns, as a sparse matrix."""
+        children = np.concatenate([inner + 1, grown.right[inner]])
+        between, weights = [], []
+        for bag in bags:
+            members = membership(bag, children, len(self.labelled))
+            members.data = members.data * self.labelled[members.indices]
+            known = np.asarray(members.sum(axis=1)).ravel()
+            members.data = members.data / np.repeat(np.where(known > 0, known, 1.0), np.diff(members.indptr))
+            means = members @ self.matrix
+            between.append(means[: len(inner)] - means[len(inner) :])
+            weights.append(known.reshape(2, -1))
+        seen, (left, right) = weights
+        counts = (left > 0) & (right > 0) & (seen > 0).all(axis=0)
+        harmonic = np.divide(left * right, left + right, out=np.zeros(len(inner)), where=counts)
+        gains = sparse.coo_array(between[0] * between[1])
+        gains.data = gains.data * harmonic[gains.row]
+        return gains
 
 
-def _sparse_gains(plan: GrowingPlan, grown: Any, bags: tuple[Any, Any], part: Part) -> Any:
-    """Gains of the nodes in the columns of label sets or sparse features; columns that a node lacks cost nothing."""
-    columns, clustering = part
-    labelled = columns.labelled.astype(np.float64)
-    matrix = clustering.cells(columns.matrix)
+def _sparse_columns(
+    weight: np.ndarray, matrix: Any, labelled: np.ndarray, scale: np.ndarray, owner: np.ndarray, variable: np.ndarray
+) -> _SparseColumns:
     if labelled.all():
-        matrix = centred_for_sums(matrix, plan.weight)
-    inner = np.flatnonzero(grown.feature >= 0)
-    children = np.concatenate([inner + 1, grown.right[inner]])
-    between, weights = [], []
-    for bag in bags:
-        members = membership(bag, children, plan.n_examples)
-        members.data = members.data * labelled[members.indices]
-        known = np.asarray(members.sum(axis=1)).ravel()
-        members.data = members.data / np.repeat(np.where(known > 0, known, 1.0), np.diff(members.indptr))
-        means = members @ matrix
-        between.append(means[: len(inner)] - means[len(inner) :])
-        weights.append(known.reshape(2, -1))
-    (seen, unseen), scale = weights, plan.weight.sum() / (plan.weight @ labelled)
-    left, right = unseen
-    counts = (left > 0) & (right > 0) & (seen > 0).all(axis=0)
-    harmonic = np.divide(left * right, left + right, out=np.zeros(len(inner)), where=counts)
-    gains = sparse.coo_array(between[0] * between[1])
-    gains.data = gains.data * harmonic[gains.row] * clustering.weights[gains.col] * scale
-    gains.row = inner[gains.row]  # the nodes, of which there are more than inner ones
-    return gains
+        matrix = centred_for_sums(matrix, weight)
+    matrix = sparse.csr_array(matrix, copy=True)
+    matrix.eliminate_zeros()
+    matrix.data = matrix.data * np.sqrt(scale * weight.sum() / weight[labelled].sum())[matrix.indices]
+    return _SparseColumns(matrix, labelled.astype(np.float64), owner, variable)

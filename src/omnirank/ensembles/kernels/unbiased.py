@@ -21,10 +21,10 @@ class NodeRows(NamedTuple):
 
 
 class GainColumns(NamedTuple):
-    """Columns of the clustering space."""
+    """Columns of the clustering space, centred and scaled."""
 
     values: np.ndarray  # (rows, columns), NaN = unknown
-    scale: np.ndarray  # lambda of each column
+    all_known: bool
     owner: np.ndarray  # feature whose column it is, -1: of the target
     variable: np.ndarray  # variable whose column it is
 
@@ -71,68 +71,66 @@ def routed_rows(tests, codes, rows, weight):
 
 
 @inlined
-def _node_sums(nodes, feature, right, values, centre, n_known):
+def _add_rows(nodes, k, columns, sums, known):
+    """Add the rows of leaf k."""
+    values = columns.values
+    n_columns = values.shape[1]
+    for e in range(nodes.first[k], nodes.last[k]):
+        row, w = nodes.rows[e], nodes.row_weight[e]
+        if columns.all_known:
+            known[k, 0] += w
+            for c in range(n_columns):
+                sums[k, c] += w * values[row, c]
+        else:
+            for c in range(n_columns):
+                z = values[row, c]
+                known[k, c] += 0.0 if np.isnan(z) else w
+                sums[k, c] += 0.0 if np.isnan(z) else w * z
+
+
+@inlined
+def _node_sums(nodes, feature, right, columns):
     """Sums over the rows of leaves, and from there up to the root."""
-    n_nodes, n_columns = len(feature), values.shape[1]
+    n_nodes, n_columns = len(feature), columns.values.shape[1]
+    n_known = 1 if columns.all_known else n_columns
     sums = np.zeros((n_nodes, n_columns))
     known = np.zeros((n_nodes, n_known))
     for k in range(n_nodes - 1, -1, -1):
-        if feature[k] >= 0:
-            for c in range(n_columns):
-                sums[k, c] = sums[k + 1, c] + sums[right[k], c]
-            for c in range(n_known):
-                known[k, c] = known[k + 1, c] + known[right[k], c]
+        if feature[k] < 0:
+            _add_rows(nodes, k, columns, sums, known)
             continue
-        for e in range(nodes.first[k], nodes.last[k]):
-            row, w = nodes.rows[e], nodes.row_weight[e]
-            if n_known == 1:
-                known[k, 0] += 0.0 if np.isnan(values[row, 0]) else w
-            else:
-                for c in range(n_columns):
-                    known[k, c] += 0.0 if np.isnan(values[row, c]) else w
-            for c in range(n_columns):
-                z = values[row, c]
-                sums[k, c] += 0.0 if np.isnan(z) else w * (z - centre[c])
+        for c in range(n_columns):
+            sums[k, c] = sums[k + 1, c] + sums[right[k], c]
+        for c in range(n_known):
+            known[k, c] = known[k + 1, c] + known[right[k], c]
     return NodeSums(sums, known)
 
 
 @compiled
-def add_covariances(feature, right, inside, outside, columns, weight, all_known, row, table):
+def add_covariances(feature, right, inside, outside, columns, row, table):
     """Add the gains of the tests to their features: summed over the columns to ``row``, by variable to ``table``.
 
-    A test adds, in each column that is known in all four parts of the node,
-    scale (N0 / K0) (K'_L K'_R / K'_t) (nu_L - nu_R) (mu_L - mu_R) with the means mu of the in-bag and nu of the
-    out-of-bag rows, but for columns of its own feature. The table may be empty.
+    A test adds (K'_L K'_R / K'_t) (nu_L - nu_R) (mu_L - mu_R) in each column that is known in all four parts of the
+    node, with the means mu of the in-bag and nu of the out-of-bag rows, but for columns of its own feature. The table
+    may be empty.
     """
-    values = columns.values
-    n_rows, n_columns = values.shape
-    centre, total = np.zeros(n_columns), np.zeros(n_columns)
-    for i in range(n_rows):
-        for c in range(n_columns):
-            z = values[i, c]
-            total[c] += 0.0 if np.isnan(z) else weight[i]
-            centre[c] += 0.0 if np.isnan(z) else weight[i] * z
-    scale = np.empty(n_columns)
-    for c in range(n_columns):
-        centre[c] = centre[c] / total[c]  # any centre does, this one keeps digits
-        scale[c] = columns.scale[c] * weight.sum() / total[c]
-    n_known = 1 if all_known else n_columns
-    seen = _node_sums(inside, feature, right, values, centre, n_known)
-    unseen = _node_sums(outside, feature, right, values, centre, n_known)
+    columns = uncounted(columns)
+    seen = _node_sums(uncounted(inside), feature, right, columns)
+    unseen = _node_sums(uncounted(outside), feature, right, columns)
     for k in range(len(feature)):
         f = feature[k]
         if f < 0 or outside.first[k] == outside.last[k]:
             continue
         left, other = k + 1, right[k]
-        for c in range(n_columns):
-            at = 0 if all_known else c
+        for c in range(columns.values.shape[1]):
+            at = 0 if columns.all_known else c
             a, b = unseen.known[left, at], unseen.known[other, at]
             p, q = seen.known[left, at], seen.known[other, at]
             if columns.owner[c] == f or not (a > 0.0 and b > 0.0 and p > 0.0 and q > 0.0):
                 continue
             said = seen.sums[left, c] / p - seen.sums[other, c] / q
             found = unseen.sums[left, c] / a - unseen.sums[other, c] / b
-            gain = scale[c] * (a * b / (a + b)) * found * said
+            gain = a * b / (a + b) * found * said
             row[f] += gain
             if len(table):
                 table[columns.variable[c], f] += gain
