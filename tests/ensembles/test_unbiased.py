@@ -143,7 +143,7 @@ def test_noise_of_many_levels_scores_0(task):
     for seed in range(25):
         rng = np.random.default_rng(seed)
         X, x = noisy(rng)
-        fitted = om.EnsembleRanker("unbiased", n_trees=20, task=task, random_state=seed).fit(X, TARGETS[task](x, rng))
+        fitted = om.EnsembleRanker("unbiased", n_trees=10, task=task, random_state=seed).fit(X, TARGETS[task](x, rng))
         scores.append(fitted.ranking_.scores)
         first += fitted.rankings_["genie3"].top(1) == ["levels"]
     mean, error = np.mean(scores, axis=0), np.std(scores, axis=0, ddof=1) / 5
@@ -161,7 +161,7 @@ def test_noise_scores_0_among_features_too(level):
         X, x = noisy(rng)
         X.insert(1, "twin", x + rng.normal(size=len(x)))
         y = np.where(np.arange(len(x)) % 4 > 0, np.nan, x + rng.normal(size=len(x)))
-        fitted = om.EnsembleRanker("unbiased", n_trees=20, supervision=level, random_state=seed, task="regression")
+        fitted = om.EnsembleRanker("unbiased", n_trees=10, supervision=level, random_state=seed, task="regression")
         scores.append(fitted.fit(X, y).ranking_.scores)
     mean, error = np.mean(scores, axis=0), np.std(scores, axis=0, ddof=1) / 5
     assert (np.abs(mean) < 3 * error)[2:].all()
