@@ -8,9 +8,10 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.variances import centred_for_sums
-from omnirank.ensembles.plan import GrowingPlan, Part
+from omnirank.ensembles.plan import GrowingPlan
 from omnirank.ensembles.score_table import FeatureScores, ScoredTree
 from omnirank.ensembles.scores import code_tests
+from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 from omnirank.trees.prototypes import membership
 
 __all__ = ["DescribedParts", "described_parts", "unbiased"]
@@ -89,13 +90,14 @@ def described_parts(plan: GrowingPlan) -> DescribedParts:
 
     A column is scaled by sqrt(lambda N0 / K0), as for Genie3.
     """
-    own = _described(plan, Part(plan.columns, plan.clustering), are_features=plan.dataset.target is None)
-    around = plan.around
-    return DescribedParts(own, () if around is None else _described(plan, around, are_features=True))
+    own = _described(plan, plan.columns, plan.clustering, are_features=plan.dataset.target is None)
+    beside = plan.around
+    return DescribedParts(own, () if beside is None else _described(plan, *beside, are_features=True))
 
 
-def _described(plan: GrowingPlan, part: Part, are_features: bool) -> tuple[_DenseColumns | _SparseColumns, ...]:
-    columns, clustering = part
+def _described(
+    plan: GrowingPlan, columns: PrototypeColumns, clustering: ClusteringColumns, are_features: bool
+) -> tuple[_DenseColumns | _SparseColumns, ...]:
     if not len(clustering.columns) or not clustering.weights.any():
         return ()
     variable = columns.variable[clustering.columns]
