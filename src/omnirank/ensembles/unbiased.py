@@ -44,9 +44,9 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
 
     References
     ----------
-    Li, Wang, Basu, Kumbier, Yu: A debiased MDI feature importance measure for random forests. NeurIPS 2019 (gains as
-    covariances of in-bag predictions and out-of-bag responses; here both are compared within the node, without which
-    the score drifts).
+    Li, Wang, Basu, Kumbier, Yu: A debiased MDI feature importance measure for random forests. NeurIPS 2019 (products of
+    out-of-bag targets and changes of the in-bag mean; here the targets are centred at their out-of-bag mean in the
+    node, without which the scores of noise drift away from 0).
     """
     assert tree.counts is not None  # the table says what it needs
     plan, grown = tree.plan, tree.grown

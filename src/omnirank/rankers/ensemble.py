@@ -78,9 +78,8 @@ class EnsembleRanker(BaseRanker):
         examples judged, by Genie3 and by Symbolic scores. Else small forests of several levels are compared by the
         out-of-bag loss: where unlabelled examples clearly help, each supervised tree is paired with one of the best
         level and their scores are averaged (Genie3 and Symbolic as shares of the tree's sum, the unbiased score by the
-        example); else it is 1. "cv": the
-        level of 0, 0.1, ..., 1 with the smallest error in 4-fold cross-validation of the labelled examples, for all
-        trees; slow.
+        example); else it is 1. "cv": the level of 0, 0.1, ..., 1 with the smallest error in 4-fold cross-validation of
+        the labelled examples, for all trees; slow.
     feature_weights : None, "auto", Ranking or array-like
         How much each feature counts in the features' part of the impurity, relative to the largest. "auto": its
         permutation score in a supervised random forest on the labelled examples.
