@@ -86,5 +86,5 @@ def test_every_score_is_a_method_of_its_name():
 
 @pytest.mark.parametrize("name", ["gini", None, ["genie3"], 3])
 def test_there_is_no_such_score(name):
-    with pytest.raises(ParameterError, match="choose one of genie3, symbolic, permutation"):
+    with pytest.raises(ParameterError, match="choose one of genie3, symbolic, permutation, unbiased"):
         get_score(name)

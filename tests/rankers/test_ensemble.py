@@ -197,10 +197,11 @@ def test_bagging_without_bootstrap_grows_one_tree_many_times():
 # -- trees, seeds and workers -------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("importance", ["permutation", "unbiased"])
 @pytest.mark.parametrize("task", ["regression", "hierarchical-multi-label"])
-def test_any_number_and_kind_of_workers_gives_the_same_bits(task):
+def test_any_number_and_kind_of_workers_gives_the_same_bits(task, importance):
     data = tiny_dataset(task)
-    options = {"importance": "permutation", "n_trees": 8, "per_target": True, "random_state": 0}
+    options = {"importance": importance, "n_trees": 8, "per_target": True, "random_state": 0}
     expected = om.EnsembleRanker(**options, n_jobs=1).fit(data).rankings_
     for n_jobs in (2, 3, -1):
         assert same_rankings(om.EnsembleRanker(**options, n_jobs=n_jobs).fit(data).rankings_, expected)
@@ -234,12 +235,13 @@ def test_checkpoints_do_not_depend_on_blocks(monkeypatch):
         assert same_rankings(whole.checkpoints_[size], cut.checkpoints_[size])
 
 
-def test_rankings_of_disjoint_trees_merge():
+@pytest.mark.parametrize("importance", ["permutation", "unbiased"])
+def test_rankings_of_disjoint_trees_merge(importance):
     data = tiny_dataset("multi-target-regression")
-    options = {"importance": "permutation", "per_target": True, "random_state": 0}
+    options = {"importance": importance, "per_target": True, "random_state": 0}
     whole = om.EnsembleRanker(**options, n_trees=100).fit(data)
     parts = [om.EnsembleRanker(**options, n_trees=50, first_tree=first).fit(data) for first in (0, 50)]
-    for name in SCORES:
+    for name in whole.rankings_:
         merged = parts[0].rankings_[name].merge(parts[1].rankings_[name])
         np.testing.assert_allclose(merged.scores, whole.rankings_[name].scores, rtol=1e-12, atol=1e-15)
         np.testing.assert_allclose(merged.standard_errors, whole.rankings_[name].standard_errors, rtol=1e-9)
@@ -382,7 +384,7 @@ def test_a_ranker_has_no_score_and_scikit_learn_says_so(method):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"importance": "gini"}, "importance='gini': choose one of genie3, symbolic, permutation"),
+        ({"importance": "gini"}, "importance='gini': choose one of genie3, symbolic, permutation, unbiased"),
         ({"importance": None}, "importance=None"),
         ({"ensemble": "boosting"}, "ensemble='boosting'"),
         ({"n_trees": 0}, "n_trees=0"),
@@ -397,6 +399,7 @@ def test_a_ranker_has_no_score_and_scikit_learn_says_so(method):
         ({"importance": "permutation", "permutation_error": "auprc"}, "auprc.* is for multi-label.*not for regression"),
         ({"importance": "permutation", "permutation_error": "accuracy"}, "accuracy.* is for classification"),
         ({"importance": "permutation", "bootstrap": False}, "needs out-of-bag examples"),
+        ({"importance": "unbiased", "bootstrap": False}, "needs out-of-bag examples"),
         ({"nominal_tests": "all"}, "nominal_tests"),
         ({"tie_break": "last"}, "tie_break"),
         ({"supervision": 1.5}, "supervision=1.5"),

@@ -42,8 +42,10 @@ def ensemble(**parameters):
 RANKERS = {
     "unsupervised": lambda X, y: ensemble().fit(X),
     "unsupervised-permutation": lambda X, y: ensemble(importance="permutation").fit(X),
+    "unsupervised-unbiased": lambda X, y: ensemble(importance="unbiased").fit(X),
     "semi-supervised": lambda X, y: ensemble(supervision=0.5).fit(X, few(y)),
     "semi-supervised-permutation": lambda X, y: ensemble(supervision=0.5, importance="permutation").fit(X, few(y)),
+    "semi-supervised-unbiased": lambda X, y: ensemble(supervision=0.5, importance="unbiased").fit(X, few(y)),
     "supervised": lambda X, y: ensemble().fit(X, y),
     "extra-trees": lambda X, y: ensemble(ensemble="extra-trees").fit(X, y),
     "weighted": lambda X, y: ensemble(supervision=0.5).fit(X, few(y), sample_weight=1 + np.arange(N) % 4 / 2),
@@ -94,7 +96,7 @@ def test_the_scale_of_columns_changes_no_score(name, scale):
 
 
 @pytest.mark.parametrize("scale", [*SCALES, 2.0**67, 2.0**996, 2.0**-996])
-@pytest.mark.parametrize("score", ["genie3", "permutation"])
+@pytest.mark.parametrize("score", ["genie3", "permutation", "unbiased"])
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csc_array])
 def test_the_scale_of_a_target_changes_no_score(score, layout, scale):
     """Powers of two keep every digit, so that no bit changes where they are normalised away."""

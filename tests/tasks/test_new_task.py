@@ -44,9 +44,9 @@ def around_north(dataset):
 
 
 @pytest.mark.usefixtures("circular")
-@pytest.mark.parametrize("score", ["genie3", "symbolic", "permutation"])
+@pytest.mark.parametrize("score", ["genie3", "symbolic", "permutation", "unbiased"])
 def test_a_forest_ranks_for_it(score):
-    ranker = om.EnsembleRanker(score=score, n_trees=20, random_state=0).fit(wind())
+    ranker = om.EnsembleRanker(score, n_trees=20, random_state=0).fit(wind())
     assert ranker.task_ == ranker.ranking_.task == "circular"
     assert ranker.ranking_.top(1) == ["x2"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ class TreeScorer:
 
     With a ``partner``, the scores are the means over pairs of trees, one of each plan: a semi-supervised and a
     supervised tree, say. Scores that grow with the number of examples, which the trees of a pair do not share, are
-    divided by their sum over the features of the tree before.
+    divided by their sum over the features of the tree before, or by the examples' weight where they may be negative.
 
     Picklable, so that workers may be processes.
     """
@@ -32,6 +33,7 @@ class TreeScorer:
     names: tuple[str, ...]
     options: ScoreOptions
     measure: ErrorMeasure | None
+    prepared: dict[str, Any]
     partner: TreeScorer | None = None
 
     @classmethod
@@ -42,25 +44,33 @@ class TreeScorer:
         measure = None
         if any(SCORES[name].needs_error for name in names):
             measure = error_measure(plan, options.permutation_error, options.per_target)
-        return cls(plan, names, options, measure, partner)
+        prepared = {name: SCORES[name].prepare(plan) for name in names}
+        return cls(plan, names, options, measure, prepared, partner)
 
     def __call__(self, i: int) -> dict[str, FeatureScores]:
         """Grow tree i and return its scores."""
         counts = self.plan.counts(i)
         tree = ScoredTree(self.plan, self.plan.grow(i, counts), counts, i, self.options, self.measure)
-        own = {name: SCORES[name].of_tree(tree) for name in self.names}
+        own = {name: SCORES[name].of_tree(tree._replace(prepared=self.prepared[name])) for name in self.names}
         if self.partner is None:
             return own
-        return {name: _mean_of_pair(one, own[name], SCORES[name].as_share) for name, one in self.partner(i).items()}
+        beside = self.partner(i)
+        return {name: self._mean_of_pair(name, beside[name], own[name]) for name in self.names}
 
+    def _mean_of_pair(self, name: str, one: FeatureScores, other: FeatureScores) -> FeatureScores:
+        assert self.partner is not None
+        units = self.partner._unit(name, one), self._unit(name, other)
+        row = (one.row / units[0] + other.row / units[1]) / 2
+        table = None
+        if one.table is not None and other.table is not None:
+            table = (one.table / units[0] + other.table / units[1]) / 2
+        return FeatureScores(row, table, one.undefined or other.undefined)
 
-def _mean_of_pair(one: FeatureScores, other: FeatureScores, as_share: bool) -> FeatureScores:
-    totals = [(float(tree.row.sum()) or 1.0) if as_share else 1.0 for tree in (one, other)]
-    row = (one.row / totals[0] + other.row / totals[1]) / 2
-    table = None
-    if one.table is not None and other.table is not None:
-        table = (one.table / totals[0] + other.table / totals[1]) / 2
-    return FeatureScores(row, table, one.undefined or other.undefined)
+    def _unit(self, name: str, found: FeatureScores) -> float:
+        """What the scores of a tree are divided by before they are compared with those of other examples."""
+        if SCORES[name].per_example:
+            return float(self.plan.weight.sum())
+        return (float(found.row.sum()) or 1.0) if SCORES[name].as_share else 1.0
 
 
 @dataclass(frozen=True, eq=False)

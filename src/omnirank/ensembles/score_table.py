@@ -45,6 +45,8 @@ class ScoredTree(NamedTuple):
         How it is scored.
     measure : ErrorMeasure or None
         Error of the plan's trees, where a score needs one.
+    prepared : object
+        What the score's ``preparation`` made of the plan; None: the score makes it.
     """
 
     plan: GrowingPlan
@@ -53,6 +55,7 @@ class ScoredTree(NamedTuple):
     number: int = 0
     options: ScoreOptions = ScoreOptions()
     measure: ErrorMeasure | None = None
+    prepared: Any = None
 
 
 class FeatureScores(NamedTuple):
@@ -84,6 +87,8 @@ class Score:
         `FeatureScores`.
     summary, reference : str
         As in :class:`omnirank.core.registry.Method`.
+    preparation : str
+        Where the function is that makes of a plan what the score needs of every tree; "": there is none.
     on_demand : bool
         Whether it costs extra: it is computed only where it is asked for.
     needs_out_of_bag : bool
@@ -93,17 +98,27 @@ class Score:
     splits_by_target : bool
         Whether it can be computed for single targets.
     as_share : bool
-        Whether it grows with the number of examples, so that trees of different samples are compared by shares.
+        Whether it grows with the number of examples and is never negative, so that trees of different samples are
+        compared by shares of its sum.
+    per_example : bool
+        Whether it grows with the number of examples and may be negative, so that no share tells anything: trees of
+        different samples are compared by the score an example.
     """
 
     function: str
     summary: str
     reference: str
+    preparation: str = ""
     on_demand: bool = False
     needs_out_of_bag: bool = False
     needs_error: bool = False
     splits_by_target: bool = True
     as_share: bool = True
+    per_example: bool = False
+
+    def prepare(self, plan: GrowingPlan) -> Any:
+        """Return what the score needs of every tree of a plan; None where that is nothing."""
+        return imported(self.preparation)(plan) if self.preparation else None
 
     def of_tree(self, tree: ScoredTree) -> FeatureScores:
         """Return the scores of the features in one tree."""
@@ -132,6 +147,16 @@ SCORES = {
         needs_error=True,
         as_share=False,
     ),
+    "unbiased": Score(
+        "omnirank.ensembles.unbiased:unbiased",
+        "Impurity reductions of the feature's tests that out-of-bag examples confirm; 0 on average for noise",
+        "Li et al.: A debiased MDI feature importance measure for random forests. NeurIPS 2019",
+        preparation="omnirank.ensembles.unbiased:described_parts",
+        on_demand=True,
+        needs_out_of_bag=True,
+        as_share=False,
+        per_example=True,
+    ),
 }
 
 
@@ -145,7 +170,7 @@ def get_score(importance: Any) -> Score:
     False
     >>> get_score("gini")
     Traceback (most recent call last):
-    omnirank.core.errors.ParameterError: importance='gini': choose one of genie3, symbolic, permutation
+    omnirank.core.errors.ParameterError: importance='gini': choose one of genie3, symbolic, permutation, unbiased
     """
     return SCORES[check("importance", importance, choice(*SCORES))]
 

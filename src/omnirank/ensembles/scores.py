@@ -15,7 +15,7 @@ from omnirank.ensembles.score_table import FeatureScores, ScoredTree
 from omnirank.trees.column_gains import column_gains
 from omnirank.trees.tree import tree_from_grown
 
-__all__ = ["genie3", "genie3_per_target", "out_of_bag", "permutation", "relative_growth", "symbolic"]
+__all__ = ["code_tests", "genie3", "genie3_per_target", "out_of_bag", "permutation", "relative_growth", "symbolic"]
 
 # Keeps the stream of permutations apart from that of the same tree's growing.
 _PERMUTATION_KEY = np.uint64(0xA5A5A5A5A5A5A5A5)
@@ -74,19 +74,25 @@ def genie3_per_target(plan: GrowingPlan, grown: Any) -> np.ndarray:
     return out
 
 
+def code_tests(plan: GrowingPlan, grown: Any) -> Any:
+    """Return the tests of a tree as kernels take them that route any training rows, seen by the tree or not."""
+    from omnirank.ensembles.kernels.permutation import threshold_cuts
+    from omnirank.trees.kernels.route import CodeTests
+
+    threshold = tree_from_grown(grown, plan.dataset.features).threshold
+    cut = threshold_cuts(grown.feature, grown.cut, threshold, *plan.coded.values)
+    return CodeTests(grown.feature, cut, grown.right, grown.missing_left, grown.subsets)
+
+
 def out_of_bag(plan: GrowingPlan, grown: Any, counts: np.ndarray, i: int) -> OutOfBag | None:
     """Return tree i with its out-of-bag rows and their permutation; None where there are none."""
-    from omnirank.ensembles.kernels.permutation import shuffle, threshold_cuts
-    from omnirank.trees.kernels.route import CodeTests
+    from omnirank.ensembles.kernels.permutation import shuffle
 
     rows = np.flatnonzero(counts == 0).astype(np.uint32)
     if not len(rows):
         return None
-    threshold = tree_from_grown(grown, plan.dataset.features).threshold
-    cut = threshold_cuts(grown.feature, grown.cut, threshold, *plan.coded.values)
-    tests = CodeTests(grown.feature, cut, grown.right, grown.missing_left, grown.subsets)
     order = shuffle(rows, plan.dataset.n_features, kernel_seed(plan.entropy, i) ^ _PERMUTATION_KEY)
-    return OutOfBag(grown, tests, order)
+    return OutOfBag(grown, code_tests(plan, grown), order)
 
 
 def permutation(tree: ScoredTree) -> FeatureScores:

@@ -49,6 +49,8 @@ class EnsembleRanker(BaseRanker):
     * ``symbolic``: sum of the shares of examples that reach a feature's tests (or of ``symbolic_weight`` to the
       power of their depth),
     * ``permutation``: relative growth of a tree's out-of-bag error when the feature's values are permuted,
+    * ``unbiased``: sum of the impurity reductions that out-of-bag examples confirm, covariances of in-bag and
+      out-of-bag means; 0 on average for features that tell nothing, however many tests they have,
 
     each averaged over the trees. The impurity is the mean over targets of their variance (or Gini index) relative
     to the training set; labels of a hierarchy are weighted by their place in it. Where only some examples are labelled,
@@ -57,9 +59,9 @@ class EnsembleRanker(BaseRanker):
 
     Parameters
     ----------
-    importance : {"genie3", "symbolic", "permutation"}
+    importance : {"genie3", "symbolic", "permutation", "unbiased"}
         Which score ``ranking_`` and ``feature_importances_`` hold. Genie3 and Symbolic always come together in
-        ``rankings_``; the permutation score costs extra and is computed only where it is asked for.
+        ``rankings_``; the permutation and the unbiased score cost extra and are computed only where they are asked for.
     ensemble : {"random-forest", "extra-trees", "bagging"}
         Random forest and bagging try all tests of the features drawn in a node, extra trees one random test each.
     n_trees : int or "auto"
@@ -70,7 +72,7 @@ class EnsembleRanker(BaseRanker):
         and extra trees (ceil(sqrt D) in extra trees when most features are binary); without a target ceil(log2 D) in
         random forests and extra trees.
     bootstrap : bool or None
-        Whether each tree sees a bootstrap replicate; None is True. The permutation score needs it.
+        Whether each tree sees a bootstrap replicate; None is True. The permutation and the unbiased score need it.
     min_samples_leaf : float
         Least weight of a leaf, counted with bootstrap multiplicity and sample weights.
     max_depth : int or None
@@ -81,8 +83,8 @@ class EnsembleRanker(BaseRanker):
         found by an unsupervised ranking predict them clearly better than neighbours found by supervised rankings that
         have not seen their labels, by both Genie3 and Symbolic scores. Otherwise small forests of several levels are
         compared by their out-of-bag loss. If unlabelled examples clearly help, each supervised tree is paired with one
-        of the best level and their scores are averaged (Genie3 and Symbolic as shares of the tree's sum); if not, the
-        level is 1. "cv": the level of 0, 0.1, ..., 1 with the smallest error in 4-fold cross-validation of the labelled
+        of the best level and their scores are averaged (Genie3 and Symbolic as shares of the tree's sum, the unbiased
+        score per example); if not, the level is 1. "cv": the level of 0, 0.1, ..., 1 with the smallest error in 4-fold cross-validation of the labelled
         examples, for all trees; slow.
     feature_weights : None, "auto", Ranking or array-like
         How much each feature counts in the features' part of the impurity, relative to the largest. "auto": its
@@ -102,8 +104,8 @@ class EnsembleRanker(BaseRanker):
         precision-recall curve of the tree) are larger for better predictions: the score is their relative fall.
         "rrmse" (numbers) is the mean over targets of the relative root mean squared error.
     per_target : bool
-        Whether Genie3 and permutation scores are also kept by target, in ``ranking_.per_target``. Genie3 of the
-        targets sums to Genie3; the permutation score of a target is that of its own error. The symbolic score
+        Whether scores are also kept by target, in ``ranking_.per_target``. Genie3 of the targets sums to Genie3, the
+        unbiased score likewise; the permutation score of a target is that of its own error. The symbolic score
         cannot be split.
     nominal_tests : {"ordered", "greedy", "one-against-rest"}
         How subsets of a nominal feature's levels are searched; "greedy" cuts more than 1024 levels in a node in order.
@@ -137,7 +139,7 @@ class EnsembleRanker(BaseRanker):
         ("auto"; by neighbours where the level is 0, else out of bag), or the error of the task ("cv").
     n_undefined_ : int
         Trees that make no out-of-bag error until a feature is permuted (or have no out-of-bag examples); they
-        contribute 0 to the permutation score.
+        contribute 0 to the permutation or unbiased score.
     checkpoints_ : dict of int to dict of str to Ranking
         ``rankings_`` of the first trees, for each of ``checkpoints`` that was reached.
 
@@ -145,7 +147,8 @@ class EnsembleRanker(BaseRanker):
     ----------
     Petkovic, Kocev, Dzeroski: Feature ranking for multi-target regression. Machine Learning 109, 2020. Petkovic,
     Dzeroski, Kocev: Feature ranking for semi-supervised learning. Machine Learning 112, 2023. Eq. (1) (impurity), (2)
-    (Symbolic), (3) (Genie3) and (4) (permutation).
+    (Symbolic), (3) (Genie3) and (4) (permutation). Li, Wang, Basu, Kumbier, Yu: A
+    debiased MDI feature importance measure for random forests. NeurIPS 2019.
 
     Examples
     --------

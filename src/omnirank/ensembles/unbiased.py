@@ -1,0 +1,189 @@
+"""Impurity reductions that out-of-bag examples confirm: features that tell nothing score 0 on average."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from omnirank.core.variances import centred_for_sums
+from omnirank.ensembles.plan import GrowingPlan
+from omnirank.ensembles.score_table import FeatureScores, ScoredTree
+from omnirank.ensembles.scores import code_tests
+from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
+from omnirank.trees.prototypes import membership
+
+__all__ = ["DescribedParts", "described_parts", "unbiased"]
+
+# Cells of columns of which sums are held at once, for at most twice as many nodes as rows.
+_MOST_CELLS = 2**21
+# Dense columns with at most this share of cells that are not 0 are label sets, summed by those cells alone.
+_SPARSE = 1 / 16
+
+
+def unbiased(tree: ScoredTree) -> FeatureScores:
+    """Return the summed out-of-bag covariances h(t) of the nodes that test each feature.
+
+    Genie3 measures a test by the examples that chose it, so that features with many tests win by chance alone. Here
+    the examples of the bag say how a test separates the target, by the means mu of its children, and those out of bag,
+    by their means nu, whether it does:
+
+        h(t) = (N0 / N0') sum_c lambda_c (N0 / K0_c) (K'_L K'_R / K'_t) (nu_L - nu_R) (mu_L - mu_R)
+
+    over the columns c of the clustering space. K' are known weights out of bag, N0' is the weight of all examples out
+    of bag, and N0, K0 and lambda are those of Genie3, of whose size the score is. A column adds 0 where one of the four
+    children has no known value. A feature that is independent of the target and of the other features has the
+    expectation 0, given the bag and the tree, however many tests it has: to which child its value sends an out-of-bag
+    example says nothing of the example's target.
+
+    Where features are clustering columns (no target, or few labels), a test tells much of its own feature, noise or
+    not. So a feature's own columns are left out of its score, which says what the feature tells of all others.
+
+    It is undefined where no example is out of bag.
+
+    References
+    ----------
+    Li, Wang, Basu, Kumbier, Yu: A debiased MDI feature importance measure for random forests. NeurIPS 2019 (products of
+    out-of-bag targets and changes of the in-bag mean; here the targets are centred at their out-of-bag mean in the
+    node, without which the scores of noise drift away from 0).
+    """
+    assert tree.counts is not None  # the table says what it needs
+    plan, grown = tree.plan, tree.grown
+    n_features = plan.dataset.n_features
+    row = np.zeros(n_features)
+    table = np.zeros((plan.columns.n_variables if tree.options.per_target else 0, n_features))
+    unseen = np.flatnonzero((tree.counts == 0) & (plan.weight > 0))
+    found = FeatureScores(row, table if tree.options.per_target else None, undefined=not len(unseen))
+    if found.undefined or grown.feature[0] < 0:
+        return found
+    bags = _rows_by_node(plan, grown, unseen)
+    described = described_parts(plan) if tree.prepared is None else tree.prepared
+    for part in described.own:
+        part.add(grown, bags, row, table)
+    for part in described.features:
+        part.add(grown, bags, row, table[:0])
+    factor = plan.weight.sum() / plan.weight[unseen].sum()
+    row *= factor
+    table *= factor
+    return found
+
+
+def _rows_by_node(plan: GrowingPlan, grown: Any, unseen: np.ndarray) -> tuple[Any, Any]:
+    """Rows in the bag and out of it, by the nodes that they reach."""
+    from omnirank.ensembles.kernels.unbiased import NodeRows, routed_rows
+
+    first, last, rows = (part.astype(np.int64) for part in (grown.first, grown.last, grown.rows))
+    outside = routed_rows(code_tests(plan, grown), plan.coded.routing, unseen.astype(np.uint32), plan.weight)
+    return NodeRows(first, last, rows, grown.row_weight), outside
+
+
+class DescribedParts(NamedTuple):
+    """The columns of the target (without one, those of the features), and the features beside a target."""
+
+    own: tuple[_DenseColumns | _SparseColumns, ...]
+    features: tuple[_DenseColumns | _SparseColumns, ...]
+
+
+def described_parts(plan: GrowingPlan) -> DescribedParts:
+    """Return the columns in which the tests of a plan's trees are judged, centred and scaled; the same for all trees.
+
+    A column is scaled by sqrt(lambda N0 / K0), as for Genie3.
+    """
+    own = _described(plan, plan.columns, plan.clustering, are_features=plan.dataset.target is None)
+    beside = plan.feature_part
+    return DescribedParts(own, () if beside is None else _described(plan, *beside, are_features=True))
+
+
+def _described(
+    plan: GrowingPlan, columns: PrototypeColumns, clustering: ClusteringColumns, are_features: bool
+) -> tuple[_DenseColumns | _SparseColumns, ...]:
+    if not len(clustering.columns) or not clustering.weights.any():
+        return ()
+    variable = columns.variable[clustering.columns]
+    owner = variable if are_features else np.full(len(variable), -1)
+    matrix = clustering.cells(columns.matrix)
+    if columns.is_sparse and not np.isnan(matrix.data).any():
+        return (_sparse_columns(plan.weight, matrix, columns.labelled, clustering.weights, owner, variable),)
+    if not columns.is_sparse and np.count_nonzero(matrix) <= _SPARSE * matrix.size and not np.isnan(matrix).any():
+        labelled = np.ones(len(matrix), bool)
+        cells = sparse.csr_array(matrix)
+        return (_sparse_columns(plan.weight, cells, labelled, clustering.weights, owner, variable),)
+    values = matrix.toarray() if columns.is_sparse else np.array(matrix, np.float64)
+    if columns.is_sparse:
+        values[~columns.labelled] = np.nan
+    known = ~np.isnan(values)
+    total = plan.weight @ known
+    values -= (plan.weight @ np.where(known, values, 0.0)) / total
+    values *= np.sqrt(clustering.weights * plan.weight.sum() / total)
+    step = max(1, _MOST_CELLS // len(values))
+    blocks = (slice(start, start + step) for start in range(0, len(variable), step))
+    return tuple(
+        _DenseColumns(np.ascontiguousarray(values[:, b]), bool(known[:, b].all()), owner[b], variable[b])
+        for b in blocks
+    )
+
+
+class _DenseColumns(NamedTuple):
+    """Columns as rows of numbers, NaN = unknown."""
+
+    values: np.ndarray
+    all_known: bool
+    owner: np.ndarray
+    variable: np.ndarray
+
+    def add(self, grown: Any, bags: tuple[Any, Any], row: np.ndarray, table: np.ndarray) -> None:
+        """Add the gains of a tree's tests to ``row``, and by variable to ``table`` unless it is empty."""
+        from omnirank.ensembles.kernels.unbiased import GainColumns, add_covariances
+
+        add_covariances(grown.feature, grown.right, *bags, GainColumns(*self), row, table)
+
+
+class _SparseColumns(NamedTuple):
+    """Label sets or sparse features, known in the labelled rows; columns that a node lacks cost nothing."""
+
+    matrix: Any
+    labelled: np.ndarray
+    owner: np.ndarray
+    variable: np.ndarray
+
+    def add(self, grown: Any, bags: tuple[Any, Any], row: np.ndarray, table: np.ndarray) -> None:
+        """Add the gains of a tree's tests to ``row``, and by variable to ``table`` unless it is empty."""
+        inner = np.flatnonzero(grown.feature >= 0)
+        gains = self._gains(inner, grown, bags)
+        feature = grown.feature[inner][gains.row].astype(np.int64)
+        others = self.owner[gains.col] != feature
+        feature, gain, told = feature[others], gains.data[others], self.variable[gains.col[others]]
+        row += np.bincount(feature, gain, len(row))
+        if len(table):
+            table += np.bincount(told * len(row) + feature, gain, table.size).reshape(table.shape)
+
+    def _gains(self, inner: np.ndarray, grown: Any, bags: tuple[Any, Any]) -> Any:
+        """Gains of the inner nodes in the columns, as a sparse matrix."""
+        children = np.concatenate([inner + 1, grown.right[inner]])
+        between, weights = [], []
+        for bag in bags:
+            members = membership(bag, children, len(self.labelled))
+            members.data = members.data * self.labelled[members.indices]
+            known = np.asarray(members.sum(axis=1)).ravel()
+            members.data = members.data / np.repeat(np.where(known > 0, known, 1.0), np.diff(members.indptr))
+            means = members @ self.matrix
+            between.append(means[: len(inner)] - means[len(inner) :])
+            weights.append(known.reshape(2, -1))
+        seen, (left, right) = weights
+        counts = (left > 0) & (right > 0) & (seen > 0).all(axis=0)
+        harmonic = np.divide(left * right, left + right, out=np.zeros(len(inner)), where=counts)
+        gains = sparse.coo_array(between[0] * between[1])
+        gains.data = gains.data * harmonic[gains.row]
+        return gains
+
+
+def _sparse_columns(
+    weight: np.ndarray, matrix: Any, labelled: np.ndarray, scale: np.ndarray, owner: np.ndarray, variable: np.ndarray
+) -> _SparseColumns:
+    if labelled.all():
+        matrix = centred_for_sums(matrix, weight)
+    matrix = sparse.csr_array(matrix, copy=True)
+    matrix.eliminate_zeros()
+    matrix.data = matrix.data * np.sqrt(scale * weight.sum() / weight[labelled].sum())[matrix.indices]
+    return _SparseColumns(matrix, labelled.astype(np.float64), owner, variable)

@@ -1,0 +1,175 @@
+"""Out-of-bag covariances: against their definition for every task, and what they promise of noise."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import omnirank as om
+from omnirank.data.dataset import Dataset
+from omnirank.data.target import Target
+from omnirank.ensembles import unbiased as module
+from omnirank.ensembles.plan import ENSEMBLES, GrowingRules, make_plan
+from omnirank.ensembles.score_sums import TreeScorer
+from omnirank.ensembles.score_table import ScoredTree, ScoreOptions
+from omnirank.trees.tree import tree_from_grown
+from reference import ensembles_unbiased as reference
+from reference.ensembles_cases import DAG, TASKS, TREE, random_dataset, random_features, random_weights
+
+
+def planned(data, weight=None, seed=0, **rules):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # tiny data: levels look like identifiers
+        return make_plan(data, GrowingRules(**rules), seed, weight)
+
+
+def check(plan, i=0):
+    """One tree against the definition, by target and in one number."""
+    counts = plan.counts(i)
+    grown = plan.grow(i, counts)
+    assert (grown.feature >= 0).any()
+    found = module.unbiased(ScoredTree(plan, grown, counts, options=ScoreOptions(per_target=True)))
+    row = module.unbiased(ScoredTree(plan, grown, counts)).row
+    expected = reference.unbiased(plan, tree_from_grown(grown, plan.dataset.features), counts)
+    tolerance = {"rtol": 1e-9, "atol": 1e-10 * plan.weight.sum()}
+    np.testing.assert_allclose(row, expected.sum(axis=0), **tolerance)
+    np.testing.assert_array_equal(row, found.row)
+    np.testing.assert_allclose(found.table, expected[: plan.columns.n_variables], **tolerance)
+    return row
+
+
+CASES = [(task, None) for task in TASKS if task != "hierarchical-multi-label"]
+CASES += [("hierarchical-multi-label", hierarchy) for hierarchy in (TREE, DAG)]
+
+
+@pytest.mark.parametrize(("task", "hierarchy"), CASES, ids=lambda given: given if isinstance(given, str) else "")
+@pytest.mark.parametrize("unknown", [0.0, 0.25])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_score_is_as_defined(task, hierarchy, unknown, weighted):
+    for seed, ensemble in enumerate(ENSEMBLES):
+        rng = np.random.default_rng(seed)
+        data = random_dataset(rng, task, 40, unknown, hierarchy, sparse_labels=bool(seed % 2))
+        data = data.take(data.labelled)
+        weight = random_weights(rng, data.n_examples) if weighted else None
+        check(planned(data, weight, seed, ensemble=ensemble, normalize_targets=seed != 1))
+
+
+@pytest.mark.parametrize(("task", "hierarchy"), CASES, ids=lambda given: given if isinstance(given, str) else "")
+@pytest.mark.parametrize("level", [0.0, 0.4])
+def test_score_with_few_labels_is_as_defined(task, hierarchy, level):
+    for seed in (0, 1):
+        rng = np.random.default_rng(seed)
+        data = random_dataset(rng, task, 40, 0.2 * seed, hierarchy, sparse_labels=True)
+        data = data.hide_labels(np.arange(40) % 3 > 0)
+        check(planned(data, random_weights(rng, 40), seed, supervision=level))
+
+
+@pytest.mark.parametrize("ensemble", ENSEMBLES)
+def test_score_without_target_is_as_defined(ensemble):
+    rng = np.random.default_rng(0)
+    data = Dataset(random_features(rng, 40))
+    check(planned(data, random_weights(rng, 40), ensemble=ensemble, supervision=0.0))
+
+
+@pytest.mark.parametrize("kind", ["numbers", "labels", "no target", "few labels"])
+def test_score_of_sparse_features_is_as_defined(kind):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((60, 30), density=0.05, rng=rng, format="csr")
+    y = X @ rng.normal(size=(30, 3)) + rng.normal(size=(60, 3)) / 4
+    if kind == "labels":
+        target = Target.labels(sparse.csr_array((y > 0.4).astype(float)), list("abc"))
+        plan = planned(Dataset(X, target, task="multi-label"))
+    elif kind == "numbers":
+        plan = planned(Dataset(X, y))
+    elif kind == "no target":
+        plan = planned(Dataset(X), supervision=0.0)
+        assert isinstance(module.described_parts(plan).own[0], module._SparseColumns)
+    else:
+        plan = planned(Dataset(X, y).hide_labels(np.arange(60) % 2 > 0), supervision=0.5)
+    check(plan)
+
+
+def test_blocks_of_columns_do_not_show(monkeypatch):
+    rng = np.random.default_rng(0)
+    plan = planned(random_dataset(rng, "mixed-targets", 40), supervision=0.5)
+    whole = check(plan)
+    monkeypatch.setattr(module, "_MOST_CELLS", 2 * 40)
+    np.testing.assert_allclose(check(plan), whole, rtol=1e-12)
+
+
+def test_shifted_targets_have_the_same_scores():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 9, (80, 4)).astype(float)
+    y = np.column_stack([X[:, 0] + rng.integers(0, 4, 80), X[:, 1] + rng.integers(0, 4, 80)])
+    options = {"n_trees": 10, "ensemble": "extra-trees", "random_state": 0}
+    here, there = (om.EnsembleRanker("unbiased", **options).fit(X, y + shift).ranking_.scores for shift in (0, 4096.0))
+    np.testing.assert_allclose(there, here, rtol=1e-7)
+
+
+def test_no_example_out_of_bag_is_undefined():
+    plan = planned(random_dataset(np.random.default_rng(0), "regression"))
+    counts = np.ones(plan.n_examples)
+    found = module.unbiased(ScoredTree(plan, plan.grow(0, counts), counts))
+    assert found.undefined
+    assert not found.row.any()
+
+
+def noisy(rng, n=200):
+    """One true feature, a number and 50 levels that say nothing."""
+    levels = pd.Categorical([f"v{k}" for k in rng.integers(0, 50, n)], categories=[f"v{k}" for k in range(50)])
+    x = rng.normal(size=n)
+    return pd.DataFrame({"true": x, "number": rng.normal(size=n), "levels": levels}), x
+
+
+TARGETS = {
+    "classification": lambda x, rng: np.where(x + 2 * rng.normal(size=len(x)) > 0, "yes", "no"),
+    "regression": lambda x, rng: x + 2 * rng.normal(size=len(x)),
+    "multi-label": lambda x, rng: (x[:, None] + 2 * rng.normal(size=(len(x), 3)) > 0).astype(float),
+}
+
+
+@pytest.mark.parametrize("task", TARGETS)
+def test_noise_of_many_levels_scores_0(task):
+    """Over data sets: trees of one set share its accidents, so that their spread says nothing of them."""
+    scores, first = [], 0
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        X, x = noisy(rng)
+        fitted = om.EnsembleRanker("unbiased", n_trees=10, task=task, random_state=seed).fit(X, TARGETS[task](x, rng))
+        scores.append(fitted.ranking_.scores)
+        first += fitted.rankings_["genie3"].top(1) == ["levels"]
+    mean, error = np.mean(scores, axis=0), np.std(scores, axis=0, ddof=1) / 5
+    assert (np.abs(mean) < 3 * error)[1:].all()
+    assert mean[0] > 10 * error[0]
+    assert first >= 20
+
+
+@pytest.mark.parametrize("level", [0.0, 0.5])
+def test_noise_scores_0_among_features_too(level):
+    """Two features go together, number and levels with nothing: none is credited with telling itself."""
+    scores = []
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        X, x = noisy(rng)
+        X.insert(1, "twin", x + rng.normal(size=len(x)))
+        y = np.where(np.arange(len(x)) % 4 > 0, np.nan, x + rng.normal(size=len(x)))
+        fitted = om.EnsembleRanker("unbiased", n_trees=10, supervision=level, random_state=seed, task="regression")
+        scores.append(fitted.fit(X, y).ranking_.scores)
+    mean, error = np.mean(scores, axis=0), np.std(scores, axis=0, ddof=1) / 5
+    assert (np.abs(mean) < 3 * error)[2:].all()
+    assert (mean > 5 * error)[:2].all()
+
+
+def test_pairs_of_trees_are_averaged_by_example():
+    """A sum of scores that may be 0 or negative is no unit."""
+    rng = np.random.default_rng(0)
+    data = random_dataset(rng, "regression", 60).hide_labels(np.arange(60) % 3 > 0)
+    plan, alone = planned(data, supervision=0.5), planned(data.take(data.labelled))
+    single = [TreeScorer.make(one, ("unbiased",), ScoreOptions()) for one in (plan, alone)]
+    pair = TreeScorer.make(plan, ("unbiased",), ScoreOptions(), partner=single[1])
+    semi, supervised = (scorer(0)["unbiased"].row for scorer in single)
+    np.testing.assert_allclose(pair(0)["unbiased"].row, (semi / 60 + supervised / 20) / 2)
