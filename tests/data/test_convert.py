@@ -373,7 +373,7 @@ def test_errors(X, error, message):
 
 def test_wrong_number_of_names():
     for X in (np.zeros((1, 2)), pd.DataFrame([[1, 2]]), sparse.csr_array((1, 2)), [["a", 1]]):
-        with pytest.raises(DataError, match="1 column names for 2 columns"):
+        with pytest.raises(DataError, match="1 column name for 2 columns"):
             table_from(X, ["a"])
 
 

@@ -58,7 +58,7 @@ def test_header_auto(read, text, names, n_rows):
 
 def test_header_of_numbers_and_text_asks(read):
     text = "name,2010\na,1\nb,2\n"
-    with pytest.raises(FileFormatError, match=r"line 1, column 2: .*'2010'.* say header=True"):
+    with pytest.raises(FileFormatError, match=r"line 1, column 2: .*'2010'.* give header=... to say"):
         read(text)
     assert read(text, header=True).names == ("name", "2010")
     data = read("5.1,setosa\n4.9,virginica\n", header=False)

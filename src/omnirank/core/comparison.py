@@ -86,9 +86,7 @@ def compare_rankings(a: Ranking, b: Ranking, k: int | None = None) -> RankingCom
     for given in (a, b):
         if not isinstance(given, Ranking):
             kind = type(given).__name__
-            raise DataTypeError(
-                f"compare_rankings takes two of Ranking, not {kind}: a fitted ranker has its own in ranking_"
-            )
+            raise DataTypeError(f"compare_rankings takes two Rankings, not {kind}: a fitted ranker has one in ranking_")
     scores_a, scores_b = a.scores, _aligned_scores(a, b)
     n = len(scores_a)
     k = math.isqrt(n - 1) + 1 if k is None else k

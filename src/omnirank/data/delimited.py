@@ -328,8 +328,8 @@ def _names(
         elif any(numbers):
             odd = cells[numbers.index(True)]
             file.fail(
-                f"the first row holds numbers ({odd[:_SHOWN]!r}) and text: say by {setting('header')} whether it "
-                "holds the column names",
+                f"the first row holds numbers ({odd[:_SHOWN]!r}) and text: give {setting('header')} to say whether "
+                "it holds the column names",
                 1,
                 numbers.index(True),
             )

@@ -14,8 +14,9 @@ from scipy import sparse
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parallel import run_parallel
 from omnirank.core.parameters import FLAG, Domain, check_parameters, count
+from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy
-from omnirank.core.types import ArrayLike
+from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.plan import GrowingPlan, GrowingRules
 from omnirank.ensembles.predictor import PCTPredictor, Training, tree_grower
@@ -50,10 +51,10 @@ class Forest(PCTPredictor):
         tie_break: str = "random",
         normalize_targets: bool = True,
         supervision: Any = "auto",
-        feature_weights: Any = None,
+        feature_weights: Ranking | ArrayLike | None = None,
         min_labelled_leaf: float = 2,
         task: str = "auto",
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
         growing = max_features, min_samples_leaf, max_depth, nominal_tests, tie_break, normalize_targets

@@ -44,10 +44,10 @@ class _SingleTree(PCTPredictor):
         tie_break: str = "random",
         normalize_targets: bool = True,
         supervision: Any = "auto",
-        feature_weights: Any = None,
+        feature_weights: Ranking | ArrayLike | None = None,
         min_labelled_leaf: float = 2,
         task: str = "auto",
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         growing = max_features, min_samples_leaf, max_depth, nominal_tests, tie_break, normalize_targets
         super().__init__(*growing, supervision, feature_weights, min_labelled_leaf, task, random_state)

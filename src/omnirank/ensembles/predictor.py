@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.log import logger
 from omnirank.core.parameters import JOBS, SEED, Domain, check, check_parameters, choice
-from omnirank.core.types import ArrayLike
+from omnirank.core.ranking import Ranking
+from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import any_table, check_sample_weight, features_like, read_input
 from omnirank.data.table import Table
@@ -84,10 +85,10 @@ class PCTPredictor(BaseEstimator):
         tie_break: str,
         normalize_targets: bool,
         supervision: Any,
-        feature_weights: Any,
+        feature_weights: Ranking | ArrayLike | None,
         min_labelled_leaf: float,
         task: str,
-        random_state: Any,
+        random_state: RandomState,
     ) -> None:
         self.max_features = max_features
         self.min_samples_leaf = min_samples_leaf

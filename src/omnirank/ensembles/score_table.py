@@ -168,9 +168,9 @@ def get_score(importance: Any) -> Score:
     >>> from omnirank.ensembles.score_table import get_score
     >>> get_score("symbolic").splits_by_target
     False
-    >>> get_score("gini")
+    >>> get_score("entropy")
     Traceback (most recent call last):
-    omnirank.core.errors.ParameterError: importance='gini': choose one of genie3, symbolic, permutation, unbiased
+    omnirank.core.errors.ParameterError: importance='entropy': choose one of genie3, symbolic, permutation, unbiased
     """
     return SCORES[check("importance", importance, choice(*SCORES))]
 

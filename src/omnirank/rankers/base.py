@@ -18,11 +18,12 @@ from omnirank.core.errors import DataError, setting
 from omnirank.core.log import logger
 from omnirank.core.parameters import JOBS, SEED, Domain, check, check_parameters, choice, count, share
 from omnirank.core.ranking import Ranking
-from omnirank.core.types import ArrayLike
+from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.containers import checked_sparse
 from omnirank.data.convert import is_frame
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import any_table, check_sample_weight, read_features, read_input
+from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import is_sparse
 from omnirank.data.task_registry import TASKS, task_named
 from omnirank.data.types import FeaturesLike, TargetLike
@@ -82,9 +83,9 @@ class BaseRanker(SelectorMixin, BaseEstimator):
     def __init__(
         self,
         task: str = "auto",
-        hierarchy: Any = None,
+        hierarchy: Hierarchy | None = None,
         n_features_to_select: int | float | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
         self.task = task
