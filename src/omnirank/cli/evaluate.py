@@ -13,8 +13,6 @@ from omnirank.core.plurals import counted
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
 
-__all__ = ["evaluate"]
-
 _FOLDS = 10
 _RANDOM = 10
 

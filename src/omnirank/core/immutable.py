@@ -12,8 +12,6 @@ import numpy as np
 
 from omnirank.core.errors import DataError, DataTypeError
 
-__all__ = ["frozen_floats", "frozen_json", "frozen_names", "thawed_json"]
-
 
 def frozen_floats(values: Any, what: str) -> np.ndarray:
     """Return a read-only float64 copy; refuse what is not a number or not finite.

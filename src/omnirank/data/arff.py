@@ -21,8 +21,6 @@ from omnirank.data.mulan import labels_of_relation
 from omnirank.data.table import Table
 from omnirank.data.text_source import BLOCK_BYTES, LineBlocks, TextSource
 
-__all__ = ["read_arff"]
-
 Blocks = Iterator[tuple[int, bytes]]
 
 

@@ -14,8 +14,6 @@ from omnirank.data.arff_tokens import TokenError, read_token, split_cells
 from omnirank.data.duplicate_names import duplicates_hint, numbered
 from omnirank.data.hierarchical_attribute import HierarchicalAttribute, declare_labels
 
-__all__ = ["Attribute", "Header", "HeaderOptions", "parse_header"]
-
 _KEYWORD = re.compile(r"[ \t]*@([A-Za-z]+)(?=[ \t{'\"]|$)[ \t]*")
 _NAME_END = re.compile(r"[ \t{]")
 _TYPE = re.compile(r"[A-Za-z]+(?=[ \t{'\"%]|$)")

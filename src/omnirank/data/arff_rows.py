@@ -18,8 +18,6 @@ from omnirank.core.errors import DataError, FileFormatError
 from omnirank.data.arff_header import Attribute
 from omnirank.data.arff_tokens import NUMBER, Token, TokenError, read_token, split_cells
 
-__all__ = ["Cells", "RowReader", "without_comments"]
-
 _INDEX = re.compile(r"[0-9]+", re.ASCII)
 _ENTRY_END = re.compile(r"[,}]")
 _SHOWN = 60

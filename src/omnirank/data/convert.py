@@ -20,8 +20,6 @@ from omnirank.core.types import FrameLike
 from omnirank.data.containers import checked_sparse, refuse_structured
 from omnirank.data.table import Levels, Table, default_names, is_sparse
 
-__all__ = ["as_array", "code_numbers", "code_values", "is_frame", "table_from", "type_cells", "typed_table"]
-
 # Floats hold every integer up to here; beyond it two integers may become one number.
 LARGEST_EXACT = 2**53
 

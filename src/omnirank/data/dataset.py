@@ -22,8 +22,6 @@ from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
 from omnirank.data.types import FeaturesLike, TargetLike
 
-__all__ = ["Dataset"]
-
 
 class Dataset:
     """Features and a target of any task, with all, some or no examples labelled.

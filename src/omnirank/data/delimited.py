@@ -23,8 +23,6 @@ from omnirank.data.duplicate_names import check_duplicates_option, duplicates_hi
 from omnirank.data.table import Levels, Table, default_names
 from omnirank.data.text_source import LineBlocks, TextSource
 
-__all__ = ["MISSING_CELLS", "read_delimited"]
-
 MISSING_CELLS = ("", "?", "NA", "NaN", "nan")
 
 _SHOWN = 60

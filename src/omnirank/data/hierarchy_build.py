@@ -20,20 +20,6 @@ from omnirank.core.plurals import counted
 from omnirank.data.containers import checked_sparse
 from omnirank.data.table import default_names
 
-__all__ = [
-    "Downwards",
-    "Structure",
-    "check_structure",
-    "label_name",
-    "paths_of_tree",
-    "sort_topologically",
-    "structure_from_array",
-    "structure_from_edges",
-    "structure_from_graph",
-    "structure_from_paths",
-    "unknown_label",
-]
-
 Structure = tuple[list[str], list[list[int]]]
 Downwards = Sequence[tuple[int, Sequence[int]]]  # each label with its parents, parents before children
 

@@ -34,8 +34,6 @@ from omnirank.data.target import Target
 from omnirank.data.task_registry import TASKS, TaskTarget, is_unsupervised, task_named, task_target
 from omnirank.data.types import TargetLike
 
-__all__ = ["check_target", "infer_task", "target_from"]
-
 
 def target_from(
     y: TargetLike | None,

@@ -21,8 +21,6 @@ from omnirank.data.parquet import read_parquet
 from omnirank.data.roles import Roles, assign_roles, dataset_from, with_nominal
 from omnirank.data.task_registry import is_unsupervised
 
-__all__ = ["FORMATS", "file_format", "load"]
-
 FORMATS = {
     ".arff": "arff",
     ".csv": "delimited",

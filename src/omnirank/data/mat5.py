@@ -17,8 +17,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-__all__ = ["MatlabFormatError", "OtherVariable", "read_variables"]
-
 _HEADER = 128
 _MATRIX, _COMPRESSED = 14, 15
 _TAG = 8

@@ -19,8 +19,6 @@ from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.data.task_registry import is_unsupervised, task_named, task_target
 
-__all__ = ["Roles", "assign_roles", "dataset_from"]
-
 # More whole numbers than this in a target are more likely quantities than classes.
 _MOST_NUMBER_CLASSES = 20
 

@@ -20,8 +20,6 @@ from scipy import sparse
 from omnirank.core.errors import DataError
 from omnirank.core.plurals import counted
 
-__all__ = ["Levels", "Table", "categorical", "chosen_numbers", "default_names", "is_sparse"]
-
 Levels = tuple[Any, ...]
 
 

@@ -19,8 +19,6 @@ from omnirank.tasks.measuring import measure_of
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Curve", "label_curve", "top_curve", "top_sizes"]
-
 
 @dataclass(frozen=True, eq=False)
 class Curve:

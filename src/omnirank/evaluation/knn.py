@@ -19,8 +19,6 @@ from omnirank.neighbors.ml_knn import ml_knn_probabilities, other_neighbors
 from omnirank.neighbors.weighted_knn import neighbor_means, ranking_weights, weighted_neighbors
 from omnirank.tasks import PrototypeColumns, get_task
 
-__all__ = ["NEIGHBORS", "NEIGHBOR_PREDICTORS", "distance_weights", "neighbor_predictions"]
-
 NEIGHBOR_PREDICTORS = ("knn", "ml-knn")
 NEIGHBORS = ("labelled", "oracle", "published")
 

@@ -16,8 +16,6 @@ from omnirank.core.ranking import Ranking
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Stability", "stability"]
-
 _MEASURES = ("spearman", "kendall", "jaccard", "kuncheva", "fuji_area")
 
 

@@ -27,8 +27,6 @@ from omnirank.evaluation.table_text import latex_text, markdown_row
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Comparison", "compare_methods"]
-
 
 @dataclass(frozen=True, eq=False)
 class Comparison:

@@ -25,19 +25,6 @@ from omnirank.core.parameters import check, choice, number
 from omnirank.core.types import ArrayLike
 from omnirank.evaluation.statistics_ranks import method_ranks
 
-__all__ = [
-    "Correction",
-    "FriedmanResult",
-    "WilcoxonResult",
-    "bonferroni_dunn_distance",
-    "correct_p_values",
-    "friedman_from_ranks",
-    "friedman_test",
-    "nemenyi_distance",
-    "nemenyi_p_values",
-    "wilcoxon_test",
-]
-
 _TIE_DECIMALS = 12
 _CORRECTIONS = ("benjamini-hochberg", "hochberg")
 

@@ -9,8 +9,6 @@ import numpy as np
 from omnirank.data.dataset import Dataset
 from omnirank.tasks import get_task
 
-__all__ = ["deal_folds"]
-
 
 def deal_folds(dataset: Dataset, n_folds: int, rng: np.random.Generator, stratify: bool = True) -> list[np.ndarray]:
     """Divide the examples into folds whose sizes differ by at most one (by a few examples for label sets).

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["latex_text", "markdown_row"]
-
 
 def markdown_row(cells: Sequence[str]) -> str:
     r"""Return one row of a Markdown table.

@@ -11,8 +11,6 @@ from omnirank.evaluation.experiments.plan import DataEntry, Evaluation, MethodEn
 from omnirank.evaluation.experiments.sources import Loaded, NumberedFold, folds_of
 from omnirank.evaluation.experiments.store import Job, Member
 
-__all__ = ["jobs_of", "study_facts"]
-
 # Parameters of the evaluation that are about measures, and count for predictors as well.
 _OF_MEASURES = ("variant", "variance", "threshold")
 

@@ -9,8 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["canonical_json", "code_version", "content_key"]
-
 # Rooms that decide results; a change elsewhere (plots, command line) computes nothing anew.
 _ROOMS = (
     "core",

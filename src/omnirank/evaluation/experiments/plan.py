@@ -14,8 +14,6 @@ from omnirank.core.types import PathLike
 from omnirank.evaluation.experiments import plan_checks as checks
 from omnirank.evaluation.experiments.keys import canonical_json, code_version
 
-__all__ = ["DataEntry", "Evaluation", "FoldScheme", "MethodEntry", "StudyPlan", "read_plan"]
-
 BEST = "best"
 
 

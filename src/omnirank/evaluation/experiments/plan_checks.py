@@ -14,32 +14,6 @@ from omnirank.core.errors import OmnirankError, ParameterError
 from omnirank.core.parameters import FLAG, Domain, choice, count, listed, number
 from omnirank.core.suggestions import did_you_mean
 
-__all__ = [
-    "counts",
-    "different",
-    "evaluation_parameters",
-    "evaluation_values",
-    "fold_parameters",
-    "fold_scheme",
-    "folder",
-    "grid",
-    "import_modules",
-    "known_keys",
-    "load_options",
-    "measures",
-    "method_name",
-    "method_parameters",
-    "neighbor_mode",
-    "one_of",
-    "predictor",
-    "samples",
-    "selection",
-    "table_of",
-    "text",
-    "texts",
-    "yes_or_no",
-]
-
 # Parameters that the plan sets by other means.
 _NOT_FOR_PLANS = ("random_state", "n_jobs", "task", "hierarchy", "n_features_to_select", "warm_start", "checkpoints")
 _OF_EVALUATION = ("ranking", "train", "test", "predictor", "n_neighbors", "neighbors", "n_jobs")

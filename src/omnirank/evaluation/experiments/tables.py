@@ -8,8 +8,6 @@ import pandas as pd
 
 from omnirank.evaluation.table_text import latex_text, markdown_row
 
-__all__ = ["best_in_rows", "latex_table", "markdown_table", "shown_numbers"]
-
 
 def shown_numbers(table: pd.DataFrame, digits: int = 4) -> pd.DataFrame:
     """Return the cells as text with that many significant digits; empty where a value is missing.
