@@ -84,6 +84,13 @@ def quote(text: str) -> str:
     return f"'{escaped}'"
 
 
+def after_blanks(line: str, at: int) -> int:
+    """Return the place of the first character from there on that is no blank."""
+    while line[at : at + 1] in (" ", "\t"):
+        at += 1
+    return at
+
+
 def read_token(line: str, start: int, stop: re.Pattern[str]) -> tuple[Token, int]:
     """Return the quoted or bare token at ``start`` and the index after it.
 

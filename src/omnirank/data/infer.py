@@ -16,6 +16,7 @@ from omnirank.data.convert import (
     LARGEST_EXACT,
     as_array,
     code_numbers,
+    infinite_cell,
     is_frame,
     type_cells,
     typed_table,
@@ -253,16 +254,11 @@ def _all_integers(values: list[Any]) -> bool:
 
 
 def _refuse_infinite(table: Table) -> None:
-    values = table.matrix.data if table.is_sparse else table.numeric
-    if not np.isinf(values).any():
-        return
-    for i in np.flatnonzero(~table.is_nominal):
-        rows = np.flatnonzero(np.isinf(table.column(int(i))))
-        if len(rows):
-            raise DataError(
-                "Input y contains infinity or a value too large for dtype('float64'): "
-                f"target {table.names[i]!r}, row {rows[0]}"
-            )
+    found = infinite_cell(table)
+    if found is not None:
+        raise DataError(
+            f"Input y contains infinity or a value too large for dtype('float64'): target {found[0]!r}, row {found[1]}"
+        )
 
 
 def _says_nothing(table: Table) -> bool:
