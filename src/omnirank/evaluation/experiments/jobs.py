@@ -68,14 +68,7 @@ def _job(
         "code": plan.code,
     }
     # What decides the results, and not where it comes from: files may move, schemes may get more folds.
-    content = {
-        "data": data["fingerprint"],
-        "fold": fold.digest,
-        "method": spec["method"],
-        "evaluation": spec["evaluation"],
-        "seed": seed,
-        "code": plan.code,
-    }
+    content = spec | {"data": data["fingerprint"], "fold": fold.digest}
     key = content_key(content)
     alone = not plan.share_fits or "grid" in method
     fit = key if alone else content_key(content | {"method": fit_parts(method)[0], "evaluation": {}})
