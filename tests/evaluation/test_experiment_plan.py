@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from omnirank.core.errors import FileFormatError, OmnirankError, ParameterError
-from omnirank.evaluation.experiments import example_plan, read_plan
+from omnirank.evaluation.experiments import example_plan, keys, read_plan
 from omnirank.evaluation.experiments.learners import fit_parts
 from reference.experiment_plans import HEAD, method, write_plan
 
@@ -196,3 +196,18 @@ def test_methods_that_one_fit_serves_have_the_same_fit():
     assert fit("genie3", True) == fit("symbolic", True)
     assert fit("genie3", True, n_trees="auto") != fit("symbolic", True, n_trees="auto")  # "auto" ends by its own score
     assert fit("genie3", True, n_trees=5) != fit("genie3", True, n_trees=6)
+
+
+def test_the_version_of_the_code_is_that_of_all_rooms_that_decide_results(tmp_path, monkeypatch):
+    for room in ("measures", "tasks/kernels", "plots"):
+        (tmp_path / room).mkdir(parents=True)
+        (tmp_path / room / "a.py").write_text("x = 1")
+    (tmp_path / "evaluation/experiments").mkdir(parents=True)
+    monkeypatch.setattr(keys, "__file__", str(tmp_path / "evaluation/experiments/keys.py"))
+    before = keys._sources_hash()
+    (tmp_path / "plots/a.py").write_text("x = 2")
+    assert keys._sources_hash() == before
+    for room in ("measures", "tasks/kernels"):
+        (tmp_path / room / "a.py").write_text("x = 2")
+        assert keys._sources_hash() != before
+        before = keys._sources_hash()

@@ -18,8 +18,6 @@ from omnirank.cli.option_names import Command
 from omnirank.cli.output import problem, say
 from omnirank.core.errors import OmnirankError
 
-__all__ = ["app"]
-
 
 class _Group(TyperGroup):
     """Errors of the user become one line and exit code 2; errors of omnirank keep their traceback."""

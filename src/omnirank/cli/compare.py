@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from omnirank.evaluation.experiments.results import StudyResults
     from omnirank.evaluation.measures import Measure
 
-__all__ = ["compare"]
-
 
 def compare(
     path: Annotated[

@@ -9,8 +9,6 @@ from omnirank.cli.options import CsvOption
 from omnirank.cli.output import figures, say, table
 from omnirank.core.plurals import counted
 
-__all__ = ["compare_rankings"]
-
 _MEANING = {
     "spearman": "rank correlation of the scores, -1 to 1",
     "kendall": "share of agreeing minus disagreeing pairs, -1 to 1",

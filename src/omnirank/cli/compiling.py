@@ -9,8 +9,6 @@ from contextlib import contextmanager
 
 from omnirank.cli.output import note
 
-__all__ = ["compiling_is_told"]
-
 _LOGGER = logging.getLogger("omnirank.compiling")
 
 

@@ -14,8 +14,6 @@ from omnirank.core.plurals import counted
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
 
-__all__ = ["convert"]
-
 
 @with_data
 def convert(

@@ -12,8 +12,6 @@ from omnirank.cli.rank import print_ranking
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
 
-__all__ = ["demo"]
-
 _N_LABELLED = 100
 _SHAPE = (8, 8)
 _PICTURE = Path("omnirank-demo.png")

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["TERMINATED", "Terminated", "ending_on_sigterm"]
-
 TERMINATED = 128 + 15
 
 

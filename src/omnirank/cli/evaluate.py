@@ -1,6 +1,7 @@
 """``omnirank evaluate``: how well a ranking helps neighbours to predict."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,8 +13,6 @@ from omnirank.core.plurals import counted
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
-
-__all__ = ["evaluate"]
 
 _FOLDS = 10
 _RANDOM = 10
@@ -85,8 +84,9 @@ def evaluate(
             "if the ranking was made from these data, the results are too good: give --test, or --method for --ranking"
         )
     with progress_bars():
-        measured = _measured(judged, dataset, others, folds, neighbors, seed, options)
-        blind, known_as = _of_nothing(dataset, others, folds, neighbors, seed, options)
+        measured_by = partial(_measured, train=dataset, test=others, folds=folds, neighbors=neighbors, seed=seed)
+        measured = measured_by(judged, options)
+        blind, known_as = _of_nothing(dataset, seed, options, measured_by)
     names = list(next(iter(measured.values())))
     if csv:
         rows = [(name, k, measured[k][name], blind[k][name]) for name in sorted(names) for k in sorted(measured)]
@@ -114,7 +114,7 @@ def _judged(ranking: Path | None, method: str | None, usual: dict[str, Any], par
 
 
 def _of_nothing(
-    train: "Dataset", test: "Dataset | None", folds: int | None, neighbors: Any, seed: int, options: dict[str, Any]
+    train: "Dataset", seed: int, options: dict[str, Any], measured_by: Callable[..., Measured]
 ) -> tuple[Measured, str]:
     """What is reached without a ranking, and what that is called.
 
@@ -126,22 +126,20 @@ def _of_nothing(
     from omnirank.core.seeds import stream
 
     if train.target is not None:
-        scores = np.ones(train.n_features)
-        return _measured(scores, train, test, folds, neighbors, seed, options | {"top": None}), "equal weights"
-    drawn = [stream(seed, i).random(train.n_features) for i in range(_RANDOM)]
-    found = [_measured(scores, train, test, folds, neighbors, seed, options) for scores in drawn]
+        return measured_by(np.ones(train.n_features), options | {"top": None}), "equal weights"
+    found = [measured_by(stream(seed, i).random(train.n_features), options) for i in range(_RANDOM)]
     means = {k: {name: float(np.mean([one[k][name] for one in found])) for name in found[0][k]} for k in found[0]}
     return means, "random rankings"
 
 
 def _measured(
     judged: Any,
+    options: dict[str, Any],
     train: "Dataset",
     test: "Dataset | None",
     folds: int | None,
     neighbors: list[int] | None,
     seed: int,
-    options: dict[str, Any],
 ) -> Measured:
     from omnirank.evaluation.evaluate import evaluate as measured_by
     from omnirank.evaluation.evaluate import evaluate_counts

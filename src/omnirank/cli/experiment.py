@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from omnirank.evaluation.experiments.results import StudyResults
     from omnirank.evaluation.experiments.runner import RunSummary
 
-__all__ = ["experiment"]
-
 _SHOWN = 10
 _INTERRUPTED = 130
 _SOME_FAILED = 1

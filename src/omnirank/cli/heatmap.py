@@ -4,8 +4,6 @@ from typing import Any
 
 from omnirank.cli.output import console
 
-__all__ = ["print_heatmap"]
-
 # From dark to light, as plots.score_map draws them; white or black digits on top.
 _RAMP = (
     *("#000004", "#180f3d", "#440f76", "#721f81", "#9e2f7f"),

@@ -10,8 +10,6 @@ from omnirank.core.plurals import counted
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
 
-__all__ = ["info"]
-
 _MOST_SHOWN = 12
 
 

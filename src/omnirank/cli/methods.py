@@ -10,8 +10,6 @@ from omnirank.cli.output import figures, table
 if TYPE_CHECKING:
     from omnirank.core.registry import Method
 
-__all__ = ["methods"]
-
 
 def methods(
     task: Annotated[str | None, typer.Option(help="Only methods that handle this task.")] = None,

@@ -11,8 +11,6 @@ from typer.core import TyperCommand
 
 from omnirank.core.errors import name_settings
 
-__all__ = ["Command", "option_and_value"]
-
 # Parameters of the library whose option has another name; the first that a command has counts.
 _CALLED = {
     "k": "--top",

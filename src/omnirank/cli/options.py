@@ -11,20 +11,6 @@ from typing import Annotated, Any
 
 import typer
 
-__all__ = [
-    "CsvOption",
-    "JobsOption",
-    "LabelledOption",
-    "SetOption",
-    "SupervisionOption",
-    "assignments",
-    "supervision_lines",
-    "supervision_of",
-    "value_of",
-    "with_data",
-    "with_few_labels",
-]
-
 CsvOption = Annotated[bool, typer.Option("--csv", help="Print only numbers and names, as CSV.")]
 JobsOption = Annotated[int, typer.Option("--jobs", "-j", help="Number of workers, -1 for all cores.")]
 _FEW = "Few labels"

@@ -11,8 +11,6 @@ from typing import Any, Literal
 
 from omnirank.core.spreadsheet import harmless
 
-__all__ = ["Justify", "bar", "console", "figures", "frame_csv", "note", "numbers", "problem", "say", "table"]
-
 Justify = Literal["left", "right"]
 
 _PIPED_WIDTH = 160

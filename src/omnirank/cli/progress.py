@@ -9,8 +9,6 @@ from typing import Any
 
 from omnirank.cli.output import console
 
-__all__ = ["PlainProgress", "study_progress"]
-
 _EVERY_S = 30.0
 _STEPS = 10
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from omnirank.core.ranking import Ranking
     from omnirank.data.dataset import Dataset
 
-__all__ = ["print_ranking", "print_targets", "rank"]
-
 _SHOWN = 20
 _SHOWN_TARGETS = 20
 _TREES = "Ensembles of trees"

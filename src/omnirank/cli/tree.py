@@ -20,8 +20,6 @@ from omnirank.core.plurals import counted
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
 
-__all__ = ["tree"]
-
 
 @with_data
 def tree(

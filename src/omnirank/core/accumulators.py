@@ -16,8 +16,6 @@ import numpy as np
 from omnirank.core.errors import DataError, DataTypeError
 from omnirank.core.immutable import frozen_floats
 
-__all__ = ["Accumulator", "MeanAccumulator", "ReliefSums", "check_finishes_to"]
-
 # Share of the pair weights below which Relief's P_T (or s - P_T) is rounding and not a target difference.
 _RELIEF_TOLERANCE = 1e-12
 

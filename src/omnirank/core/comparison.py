@@ -14,8 +14,6 @@ from omnirank.core.immutable import frozen_floats
 from omnirank.core.parameters import check, count
 from omnirank.core.ranking import Ranking
 
-__all__ = ["RankingComparison", "compare_rankings", "fuzzy_jaccard", "jaccard_index", "kuncheva_index"]
-
 
 @dataclass(frozen=True, eq=False)
 class RankingComparison:

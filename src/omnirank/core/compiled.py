@@ -15,8 +15,6 @@ from omnirank.core.kernel_cache import keep_on_disk, warn_once
 from omnirank.core.kernel_folder import kernel_folder
 from omnirank.core.kernel_parts import PART_OPTIONS, compile_part
 
-__all__ = ["Kinds", "compiled", "dispatched", "inlined", "part"]
-
 # Sums may be reordered and fused; NaN and infinities keep their meaning, and division by zero gives them.
 _OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
 

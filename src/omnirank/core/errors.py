@@ -6,17 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, overload
 
-__all__ = [
-    "DataError",
-    "DataTypeError",
-    "FileFormatError",
-    "MissingDependencyError",
-    "OmnirankError",
-    "ParameterError",
-    "name_settings",
-    "setting",
-]
-
 _LONGEST_VALUE = 200
 
 

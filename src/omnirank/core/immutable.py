@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from types import MappingProxyType
 from typing import Any
@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.errors import DataError, DataTypeError
-
-__all__ = ["frozen_floats", "frozen_json", "frozen_names", "thawed_json"]
 
 
 def frozen_floats(values: Any, what: str) -> np.ndarray:
@@ -53,13 +51,27 @@ def frozen_names(names: Any, what: str) -> tuple[str, ...]:
     for name in checked:
         if not isinstance(name, str):
             raise DataTypeError(f"{what} names must be strings, but {name!r} is {type(name).__name__}")
-    if len(set(checked)) != len(checked):
-        seen: set[str] = set()
-        for name in checked:
-            if name in seen:
-                raise DataError(f"two {what}s are called {name!r}: {what} names must differ")
-            seen.add(name)
+    again = first_repeated(checked)
+    if again is not None:
+        raise DataError(f"two {what}s are called {checked[again]!r}: {what} names must differ")
     return tuple(str(name) for name in checked)
+
+
+def first_repeated(values: Iterable[Hashable]) -> int | None:
+    """Return the position of the first value that was there before; None where all differ.
+
+    Examples
+    --------
+    >>> from omnirank.core.immutable import first_repeated
+    >>> first_repeated(["a", "b", "a"])
+    2
+    """
+    seen: set[Hashable] = set()
+    for i, value in enumerate(values):
+        if value in seen:
+            return i
+        seen.add(value)
+    return None
 
 
 def frozen_json(value: Any, what: str) -> Any:

@@ -30,8 +30,6 @@ try:
 except ImportError:
     FunctionCache = dumps = None
 
-__all__ = ["keep_on_disk", "warn_once"]
-
 _CHECKSUM_BYTES = 16
 
 _logger = logging.getLogger("omnirank.compiling")

@@ -22,8 +22,6 @@ import numpy as np
 
 from omnirank.core.kernel_parts import LINKED_ONLY
 
-__all__ = ["kernel_folder"]
-
 _UNUSED_AFTER_DAYS = 14
 
 

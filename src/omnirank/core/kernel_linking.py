@@ -7,8 +7,6 @@ from typing import Any
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
-__all__ = ["PartCompiler"]
-
 
 class _NoEnvironment:
     """Stands for the code generator where Numba registers what a function needs of Python: parts need nothing."""

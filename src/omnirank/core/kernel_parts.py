@@ -15,8 +15,6 @@ from typing import Any
 
 import numba
 
-__all__ = ["LINKED_ONLY", "PART_OPTIONS", "compile_part"]
-
 _TRIED = ("0.68",)
 
 LINKED_ONLY = numba.__version__.rpartition(".")[0] in _TRIED and os.environ.get("OMNIRANK_KERNEL_PARTS", "") != "plain"

@@ -4,7 +4,5 @@ from __future__ import annotations
 
 import logging
 
-__all__ = ["logger"]
-
 logger = logging.getLogger("omnirank")
 logger.addHandler(logging.NullHandler())

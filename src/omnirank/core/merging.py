@@ -14,8 +14,6 @@ from omnirank.core.target_scores import TargetScores
 if TYPE_CHECKING:
     from omnirank.core.ranking import Ranking
 
-__all__ = ["merged_fields"]
-
 # Parameters without influence on the scores of a replicate: they may differ.
 _FREE = frozenset({"n_features_to_select", "n_jobs", "random_state", "verbose", "warm_start"})
 

@@ -8,8 +8,6 @@ from typing import Any, NoReturn
 
 from omnirank.core.errors import FileFormatError
 
-__all__ = ["check_heading", "own_heading", "parsed_json"]
-
 
 def own_heading(name: str, version: int) -> dict[str, Any]:
     """Return what a file of ours starts with: the name and version of its format, and who wrote it.

@@ -17,8 +17,6 @@ from typing import Any, TypeVar
 from omnirank.core.errors import ParameterError
 from omnirank.core.parameters import JOBS, check
 
-__all__ = ["blocks", "one_blas_thread", "progress_bars", "run_parallel", "worker_count"]
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 

@@ -17,24 +17,6 @@ import numpy as np
 from omnirank.core.errors import ParameterError
 from omnirank.core.suggestions import did_you_mean
 
-__all__ = [
-    "ENTROPY_BITS",
-    "FLAG",
-    "JOBS",
-    "SEED",
-    "TEXT",
-    "Domain",
-    "check",
-    "check_all",
-    "check_parameters",
-    "check_weights",
-    "choice",
-    "count",
-    "listed",
-    "number",
-    "share",
-]
-
 # Counts are kept in 32 bits, and squares of numbers are finite.
 _LARGEST_COUNT = 2**31 - 1
 _LARGEST = 1e300

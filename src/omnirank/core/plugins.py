@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
 from typing import Any
 
-__all__ = ["add_plugins"]
-
 
 def add_plugins(group: str, add: Callable[[Any], Any]) -> None:
     """Hand what the entry points of a group name, one entry or a sequence of them, to a registry.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["counted"]
-
 _IRREGULAR = {"leaf": "leaves", "class": "classes"}
 
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["Ranking"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ranking:

@@ -22,8 +22,6 @@ from omnirank.core.spreadsheet import harmless, unharmed
 from omnirank.core.suggestions import RENAMED
 from omnirank.core.target_scores import TargetScores
 
-__all__ = ["check_suffix", "read_fields", "write_fields"]
-
 _FORMAT = "omnirank-ranking"
 _VERSION = 1
 _VERSIONS = range(1, _VERSION + 1)

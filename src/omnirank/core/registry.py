@@ -22,18 +22,6 @@ from omnirank.core.parameters import check, choice
 from omnirank.core.plugins import add_plugins
 from omnirank.core.suggestions import did_you_mean
 
-__all__ = [
-    "SUPERVISION",
-    "Method",
-    "default_method",
-    "get_method",
-    "imported",
-    "make_ranker",
-    "methods",
-    "register",
-    "unregister",
-]
-
 SUPERVISION = ("supervised", "semi-supervised", "unsupervised")
 
 _BUILT_IN = "omnirank.rankers.builtin:METHODS"

@@ -19,8 +19,6 @@ from omnirank.core.errors import ParameterError
 from omnirank.core.parameters import SEED, check
 from omnirank.core.types import RandomState
 
-__all__ = ["SeedRanges", "kernel_seed", "root_entropy", "stream"]
-
 # Second spawn key of kernel seeds: a child that Generator.spawn() of the same stream does not reach.
 _KERNEL_KEY = 0xFFFFFFFF
 _NONZERO_SEED = 0x9E3779B97F4A7C15

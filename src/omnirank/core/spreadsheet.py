@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["harmless", "unharmed"]
-
 # A spreadsheet takes a cell as a formula because of its first character after white space, whatever the width of the
 # sign; a tab or a line end may start a new cell. A plain number is not a formula.
 _NUMBER = r"'*[+\-](?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+\-]?[0-9]+)?\Z"

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = ["RENAMED", "did_you_mean"]
-
 # Parameters that have been given another name.
 RENAMED = {"score": "importance"}
 

@@ -12,8 +12,6 @@ from omnirank.core.errors import DataError
 from omnirank.core.immutable import frozen_floats, frozen_names
 from omnirank.core.plurals import counted
 
-__all__ = ["TargetScores"]
-
 
 @dataclass(frozen=True, eq=False)
 class TargetScores:

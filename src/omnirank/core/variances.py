@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-__all__ = ["centred_for_sums", "column_units", "dense_variances", "divided", "sparse_variances", "suits_sparse_sums"]
-
 # Columns whose range lies between these are squared as they are.
 _SMALLEST, _LARGEST = 2.0**-332, 2.0**332
 # Cells between these (or 0) cannot give another range: numbers that differ do so by at least 2^-53 of their size.

@@ -21,8 +21,6 @@ from omnirank.data.mulan import labels_of_relation
 from omnirank.data.table import Table
 from omnirank.data.text_source import BLOCK_BYTES, LineBlocks, TextSource
 
-__all__ = ["read_arff"]
-
 Blocks = Iterator[tuple[int, bytes]]
 
 
@@ -86,15 +84,13 @@ def read_arff(
     is_sparse, blocks = _peek(text.rest(), cells)
     if is_sparse is None:
         raise FileFormatError("there is no row after @data", path=path)
-    if is_sparse:
-        entries = read_sparse(blocks, cells, path, exact=exact)
-        names = [header.names[i] for i in np.flatnonzero(entries.slot >= 0)]
-        levels = [header.attributes[i].levels for i in np.flatnonzero(entries.slot >= 0)]
-        return _content(path, header, entries, Table.from_sparse(entries.finished(), names, levels))
-    columns = read_dense(blocks, cells, source.n_bytes, source.n_lines, path, exact=exact)
     in_table = np.sort(np.concatenate([cells.numbers, cells.nominals]))
     names = [header.names[i] for i in in_table]
     levels = [header.attributes[i].levels for i in in_table]
+    if is_sparse:
+        entries = read_sparse(blocks, cells, path, exact=exact)
+        return _content(path, header, entries, Table.from_sparse(entries.finished(), names, levels))
+    columns = read_dense(blocks, cells, source.n_bytes, source.n_lines, path, exact=exact)
     return _content(path, header, columns, Table(tuple(names), tuple(levels), *columns.finished()))
 
 

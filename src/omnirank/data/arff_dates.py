@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-__all__ = ["DEFAULT_DATE_FORMAT", "date_reader"]
-
 DEFAULT_DATE_FORMAT = "yyyy-MM-dd'T'HH:mm:ss"
 
 _PIECE = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+")

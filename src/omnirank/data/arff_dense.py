@@ -12,8 +12,6 @@ import numpy as np
 from omnirank.data.arff_rows import Cells, RowReader, without_comments
 from omnirank.data.byte_parsing import Domain, parse_floats, read_column, trim
 
-__all__ = ["DenseColumns", "read_dense"]
-
 _COMMA, _LINE_END = ord(","), ord("\n")
 # A quoted cell without any sign that means something inside or outside the quotes, and not ?.
 _PLAIN_QUOTES = re.compile(

@@ -10,16 +10,13 @@ from pathlib import Path
 
 from omnirank.core.errors import DataError, FileFormatError
 from omnirank.data.arff_dates import DEFAULT_DATE_FORMAT, date_reader
-from omnirank.data.arff_tokens import TokenError, read_token, split_cells
+from omnirank.data.arff_tokens import TokenError, after_blanks, read_token, split_cells
 from omnirank.data.duplicate_names import duplicates_hint, numbered
 from omnirank.data.hierarchical_attribute import HierarchicalAttribute, declare_labels
-
-__all__ = ["Attribute", "Header", "HeaderOptions", "parse_header"]
 
 _KEYWORD = re.compile(r"[ \t]*@([A-Za-z]+)(?=[ \t{'\"]|$)[ \t]*")
 _NAME_END = re.compile(r"[ \t{]")
 _TYPE = re.compile(r"[A-Za-z]+(?=[ \t{'\"%]|$)")
-_BLANKS = re.compile(r"[ \t]*")
 _LEVEL_END = re.compile(r"[,}]")
 _REST = re.compile(r"[ \t]*(%.*)?")
 _NUMERIC = ("numeric", "real", "integer")
@@ -168,14 +165,14 @@ class _HeaderParser:
             self.notes.append(f"the attribute {name.text!r} is declared again: it is called {unique!r} here")
 
     def _typed(self, name: str, line: str, at: int) -> Attribute:
-        at = _skip_blanks(line, at)
+        at = after_blanks(line, at)
         if line.startswith("{", at):
             levels, end = _domain(name, line, at + 1)
             _expect_end(line, end)
             return Attribute(name, "nominal", levels)
         match = _TYPE.match(line, at)
         kind = match[0].lower() if match else ""
-        end = _skip_blanks(line, match.end() if match else at)
+        end = after_blanks(line, match.end() if match else at)
         if kind == "hierarchical":
             entries = [cell.text for cell in split_cells(line[end:])]
             labels, notes = declare_labels(name, entries, self.options.hierarchy_kind, self.options.hierarchy_separator)
@@ -206,7 +203,7 @@ def _domain(name: str, line: str, at: int) -> tuple[tuple[str, ...], int]:
     """Levels between braces, and the index after the closing one."""
     levels: dict[str, None] = {}
     while True:
-        at = _skip_blanks(line, at)
+        at = after_blanks(line, at)
         if line.startswith("}", at) and not levels:
             return (), at + 1
         level, end = read_token(line, at, _LEVEL_END)
@@ -215,7 +212,7 @@ def _domain(name: str, line: str, at: int) -> tuple[tuple[str, ...], int]:
         if level.text in levels:
             raise TokenError(f"the attribute {name!r} lists the value {level.text!r} twice", at)
         levels[level.text] = None
-        end = _skip_blanks(line, end)
+        end = after_blanks(line, end)
         mark = line[end : end + 1]
         if mark not in (",", "}"):
             problem = "text after the closing quote" if mark else "the list of values is not closed by }"
@@ -223,11 +220,6 @@ def _domain(name: str, line: str, at: int) -> tuple[tuple[str, ...], int]:
         at = end + 1
         if mark == "}":
             return tuple(levels), at
-
-
-def _skip_blanks(line: str, at: int) -> int:
-    match = _BLANKS.match(line, at)
-    return at if match is None else match.end()
 
 
 def _expect_end(line: str, at: int) -> None:

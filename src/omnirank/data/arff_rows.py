@@ -16,9 +16,7 @@ import numpy as np
 
 from omnirank.core.errors import DataError, FileFormatError
 from omnirank.data.arff_header import Attribute
-from omnirank.data.arff_tokens import NUMBER, Token, TokenError, read_token, split_cells
-
-__all__ = ["Cells", "RowReader", "without_comments"]
+from omnirank.data.arff_tokens import NUMBER, Token, TokenError, after_blanks, read_token, split_cells
 
 _INDEX = re.compile(r"[0-9]+", re.ASCII)
 _ENTRY_END = re.compile(r"[,}]")
@@ -105,7 +103,7 @@ class RowReader:
         return entries, self._weight(match[1].strip(" \t"), number)
 
     def _sparse_entries(self, number: int, line: str, entries: dict[int, Any]) -> int:
-        at = _after_blanks(line, 1)
+        at = after_blanks(line, 1)
         if line.startswith("}", at):
             return at + 1
         while True:
@@ -120,15 +118,15 @@ class RowReader:
                 )
             if column in entries:
                 self.fail(f"the index {column} is given twice", number, column)
-            token, at = read_token(line, _after_blanks(line, match.end()), _ENTRY_END)
+            token, at = read_token(line, after_blanks(line, match.end()), _ENTRY_END)
             entries[column] = self._value(column, token, number)
-            at = _after_blanks(line, at)
+            at = after_blanks(line, at)
             mark = line[at : at + 1]
             if mark == "}":
                 return at + 1
             if mark != ",":
                 raise TokenError("the row is not closed by }" if not mark else "text after the closing quote", at)
-            at = _after_blanks(line, at + 1)
+            at = after_blanks(line, at + 1)
 
     def _value(self, column: int, token: Token, number: int) -> Any:
         """One cell: a float, a code, a text or a label set; NaN, -1 and None where it is missing."""
@@ -145,11 +143,14 @@ class RowReader:
             if code is None:
                 self.fail(f"{text[:_SHOWN]!r} is none of the declared values{_listed(attribute)}", number, column)
             return code
-        if attribute.to_seconds is not None:
-            return math.nan if missing else self._date(column, text, number)
         if missing:
-            return None
-        return text if attribute.labels is None else self.label_set(column, text, number)
+            return None if attribute.to_seconds is None else math.nan
+        try:
+            if attribute.to_seconds is not None:
+                return attribute.to_seconds(text)
+            return text if attribute.labels is None else self._label_set(column, text)
+        except (DataError, ValueError) as problem:
+            self.fail(str(problem), number, column)
 
     def _number(self, column: int, text: str, number: int) -> float:
         text = text.strip(" ")
@@ -162,38 +163,20 @@ class RowReader:
             self.fail(f"{text[:_SHOWN]!r} is too large for a number", number, column)
         return value
 
-    def _date(self, column: int, text: str, number: int) -> float:
-        read = self.cells.attributes[column].to_seconds
-        assert read is not None
-        try:
-            return read(text)
-        except ValueError as problem:
-            self.fail(str(problem), number, column)
-
-    def label_set(self, column: int, text: str, number: int) -> tuple[str, ...]:
-        """Return the labels of a cell of the hierarchical attribute."""
+    def _label_set(self, column: int, text: str) -> tuple[str, ...]:
+        """The labels of a cell of the hierarchical attribute."""
         if text not in self._label_sets:
             labels = self.cells.attributes[column].labels
             assert labels is not None
-            try:
-                self._label_sets[text] = labels.parse(text)
-            except DataError as problem:
-                self.fail(str(problem), number, column)
+            self._label_sets[text] = labels.parse(text)
         return self._label_sets[text]
 
     def known_label_sets(self, column: int, texts: Sequence[str | None]) -> list[tuple[str, ...] | None] | None:
         """Return the label sets of many cells; None when one of them holds an unknown label."""
-        labels = self.cells.attributes[column].labels
-        assert labels is not None
-        found: list[tuple[str, ...] | None] = []
-        for text in texts:
-            if text is not None and text not in self._label_sets:
-                try:
-                    self._label_sets[text] = labels.parse(text)
-                except DataError:
-                    return None
-            found.append(None if text is None else self._label_sets[text])
-        return found
+        try:
+            return [None if text is None else self._label_set(column, text) for text in texts]
+        except DataError:
+            return None
 
     def _split_weight(self, number: int, line: str) -> tuple[str, float | None]:
         """Take the weight off a dense row: ``1,2,{0.5}``."""
@@ -229,12 +212,6 @@ def without_comments(block: bytes) -> bytes | None:
         rows = [line for line in lines if line and not line.startswith(b"%")]
         return b"\n".join(rows) + b"\n" if rows else b""
     return block
-
-
-def _after_blanks(line: str, at: int) -> int:
-    while line[at : at + 1] in (" ", "\t"):
-        at += 1
-    return at
 
 
 def _listed(attribute: Attribute) -> str:

@@ -13,8 +13,6 @@ from omnirank.core.errors import FileFormatError
 from omnirank.data.arff_rows import Cells, RowReader, without_comments
 from omnirank.data.byte_parsing import Domain, parse_floats, parse_indices
 
-__all__ = ["SparseColumns", "read_sparse"]
-
 _OPEN, _CLOSE, _COMMA, _BLANK, _LINE_END = b"{}, \n"
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-__all__ = ["NUMBER", "Token", "TokenError", "quote", "read_token", "split_cells", "unescape"]
-
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
 
 _QUOTED = {
@@ -84,6 +82,13 @@ def quote(text: str) -> str:
         text,
     )
     return f"'{escaped}'"
+
+
+def after_blanks(line: str, at: int) -> int:
+    """Return the place of the first character from there on that is no blank."""
+    while line[at : at + 1] in (" ", "\t"):
+        at += 1
+    return at
 
 
 def read_token(line: str, start: int, stop: re.Pattern[str]) -> tuple[Token, int]:

@@ -19,8 +19,6 @@ from omnirank.data.mulan import relation_with_labels
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 
-__all__ = ["write_arff"]
-
 _ROWS = 1000
 _LABEL_LEVELS = ("0", "1")
 _LARGEST_PLAIN = 1e15

@@ -12,8 +12,6 @@ from typing import IO
 from omnirank.core.errors import DataError
 from omnirank.core.types import PathLike
 
-__all__ = ["replacing"]
-
 
 @contextmanager
 def replacing(path: PathLike) -> Iterator[IO[bytes]]:

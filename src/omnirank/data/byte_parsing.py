@@ -11,8 +11,6 @@ import io
 import numpy as np
 import pandas as pd
 
-__all__ = ["EXACT_NUMBERS", "Domain", "parse_floats", "parse_indices", "trim"]
-
 _QUESTION = ord("?")
 _BLANK = ord(" ")
 _NUMBER_BYTES = b"0123456789+-.eE? \n"

@@ -12,8 +12,6 @@ from omnirank.core.types import PathLike
 from omnirank.data.column_choice import choose_positions
 from omnirank.data.text_source import LineBlocks, TextSource
 
-__all__ = ["ClusRoles", "ClusSettings", "read_clus_settings"]
-
 _SECTION = re.compile(r"\[([^\[\]]*)\]")
 _NONE = ("none", "")
 _TYPES = {"tree": "tree", "dag": "dag"}

@@ -12,8 +12,6 @@ import numpy as np
 
 from omnirank.core.errors import ParameterError
 
-__all__ = ["ColumnChoice", "choose_columns", "choose_positions", "similar_columns"]
-
 ColumnChoice: TypeAlias = str | int | Sequence[str | int]
 
 _RANGE = re.compile(r"([0-9]{1,9}|last)(?:\s*-\s*([0-9]{1,9}|last))?", re.ASCII)

@@ -8,8 +8,6 @@ import numpy as np
 
 from omnirank.core.errors import DataError, DataTypeError
 
-__all__ = ["checked_sparse", "refuse_structured"]
-
 
 def checked_sparse(matrix: Any, what: str = "X") -> Any:
     """Return a sparse container whose indices lie within its shape; `DataError` where they do not.

@@ -13,8 +13,6 @@ from omnirank.data.hierarchical_attribute import HierarchicalAttribute
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Table
 
-__all__ = ["KINDS", "Content", "plain_name"]
-
 KINDS = ("numeric", "nominal", "date", "string", "key", "hierarchical")
 
 

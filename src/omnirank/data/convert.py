@@ -20,8 +20,6 @@ from omnirank.core.types import FrameLike
 from omnirank.data.containers import checked_sparse, refuse_structured
 from omnirank.data.table import Levels, Table, default_names, is_sparse
 
-__all__ = ["as_array", "code_numbers", "code_values", "is_frame", "table_from", "type_cells", "typed_table"]
-
 # Floats hold every integer up to here; beyond it two integers may become one number.
 LARGEST_EXACT = 2**53
 
@@ -264,17 +262,24 @@ def _check_shape(table: Table) -> None:
 
 
 def _check_finite(table: Table) -> None:
+    found = infinite_cell(table)
+    if found is not None:
+        name, row = found
+        raise DataError(f"column {name!r} holds an infinite value (inf) in row {row}: use NaN for missing cells")
+
+
+def infinite_cell(table: Table) -> tuple[str, int] | None:
+    """Return the column and the row of the first infinite number; None where all are finite or missing."""
     values = table.matrix.data if table.is_sparse else table.numeric
     # One pass without temporaries: the sum is finite unless a cell is infinite, missing or near overflow.
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum()) or not np.isinf(values).any():
-            return
+            return None
     for i in np.flatnonzero(~table.is_nominal).tolist():
         rows = np.flatnonzero(np.isinf(table.column(i)))
         if len(rows):
-            raise DataError(
-                f"column {table.names[i]!r} holds an infinite value (inf) in row {rows[0]}: use NaN for missing cells"
-            )
+            return table.names[i], int(rows[0])
+    return None
 
 
 # -- columns ------------------------------------------------------------------------------------------

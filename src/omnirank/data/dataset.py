@@ -22,8 +22,6 @@ from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
 from omnirank.data.types import FeaturesLike, TargetLike
 
-__all__ = ["Dataset"]
-
 
 class Dataset:
     """Features and a target of any task, with all, some or no examples labelled.
@@ -257,18 +255,12 @@ class Dataset:
         rng = np.random.default_rng(root_entropy(random_state))
         order = rng.permutation(n)
         if stratify:
-            order = order[np.argsort(self._strata()[order], kind="stable")]
+            order = order[np.argsort(strata(self)[order], kind="stable")]
         # Every (n / first)-th example in this order, from a random start: a stratum is off by one at most.
         steps = (np.arange(n + 1) + rng.integers(n)) * first // n
         chosen = np.zeros(n, bool)
         chosen[order[np.diff(steps) > 0]] = True
         return self.take(chosen), self.take(~chosen)
-
-    def _strata(self) -> np.ndarray:
-        """Number of the stratum of each example: its class in classification, and whether it is labelled."""
-        if self.target is not None and task_target(self.task).is_one_class:
-            return np.nan_to_num(self.target.values[:, 0], nan=-1.0)
-        return self.labelled.astype(np.float64)
 
     def select_features(self, features: Sequence[int | str] | np.ndarray) -> Dataset:
         """Return a data set with the given features only, in that order.
@@ -358,6 +350,13 @@ class Dataset:
         True
         """
         return fingerprint_of(self.features, self.target, self.task, self.hierarchy)
+
+
+def strata(dataset: Dataset) -> np.ndarray:
+    """Return the number of the stratum of each example: its class in classification, else whether it is labelled."""
+    if dataset.target is not None and task_target(dataset.task).is_one_class:
+        return np.nan_to_num(dataset.target.values[:, 0], nan=-1.0)
+    return dataset.labelled.astype(np.float64)
 
 
 def _rows_of_rows(rows: np.ndarray | None, chosen: np.ndarray) -> np.ndarray:

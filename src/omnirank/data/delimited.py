@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import FileFormatError, ParameterError, setting
+from omnirank.core.immutable import first_repeated
 from omnirank.core.parameters import check, choice
 from omnirank.core.types import PathLike
 from omnirank.data.arff_tokens import NUMBER
@@ -22,8 +23,6 @@ from omnirank.data.content import Content, plain_name
 from omnirank.data.duplicate_names import check_duplicates_option, duplicates_hint, number_names
 from omnirank.data.table import Levels, Table, default_names
 from omnirank.data.text_source import LineBlocks, TextSource
-
-__all__ = ["MISSING_CELLS", "read_delimited"]
 
 MISSING_CELLS = ("", "?", "NA", "NaN", "nan")
 
@@ -342,9 +341,7 @@ def _names(
     names = tuple(cell or f"x{i + 1}" for i, cell in enumerate(cells))
     if duplicates == "number":
         return number_names(names), True, notes
-    seen: set[str] = set()
-    for i, name in enumerate(names):
-        if name in seen:
-            file.fail(f"two columns are called {name!r}; {duplicates_hint()}", 1, i)
-        seen.add(name)
+    again = first_repeated(names)
+    if again is not None:
+        file.fail(f"two columns are called {names[again]!r}; {duplicates_hint()}", 1, again)
     return names, True, notes

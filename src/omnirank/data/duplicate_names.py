@@ -7,8 +7,6 @@ from collections.abc import Container, Iterable
 from omnirank.core.errors import setting
 from omnirank.core.parameters import check, choice
 
-__all__ = ["check_duplicates_option", "duplicates_hint", "number_names", "numbered"]
-
 
 def duplicates_hint() -> str:
     """Return how a second column of the same name is read."""

@@ -21,15 +21,6 @@ from omnirank.data.table import Table, default_names
 from omnirank.data.task_registry import is_unsupervised
 from omnirank.data.types import FeaturesLike, TargetLike
 
-__all__ = [
-    "any_table",
-    "check_sample_weight",
-    "features_like",
-    "read_features",
-    "read_input",
-    "without_target",
-]
-
 # Gains hold products of three weights, or of a weight and squares.
 _MOST_WEIGHT = 1e100
 

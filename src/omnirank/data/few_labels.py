@@ -11,8 +11,6 @@ from omnirank.core.parameters import check, count, share
 from omnirank.core.seeds import root_entropy
 from omnirank.core.types import RandomState
 
-__all__ = ["hidden_examples"]
-
 
 def hidden_examples(labelled: np.ndarray, amount: Any, random_state: RandomState = None) -> np.ndarray:
     """Return the row numbers of the labelled examples that lose their label when ``amount`` of them keep it.

@@ -11,8 +11,6 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Table, is_sparse
 from omnirank.data.target import Target
 
-__all__ = ["fingerprint_of"]
-
 # Cells that are hashed at a time: few enough to stay in the processor's cache.
 _HASHED_BYTES = 1 << 18
 

@@ -24,17 +24,6 @@ from omnirank.data.generators_options import FeatureOptions, TargetOptions, with
 from omnirank.data.generators_targets import Draw, class_names, draw_classes, draw_hierarchy, draw_labels
 from omnirank.data.hierarchy import Hierarchy
 
-__all__ = [
-    "make_classification",
-    "make_clusters",
-    "make_hierarchical_multi_label",
-    "make_mixed_targets",
-    "make_multi_label",
-    "make_multi_target_classification",
-    "make_multi_target_regression",
-    "make_regression",
-]
-
 
 @with_target
 def make_regression(n_examples: int = 200, **options: Unpack[TargetOptions]) -> tuple[Dataset, Relevance]:

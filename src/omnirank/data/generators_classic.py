@@ -11,8 +11,6 @@ from omnirank.data.generators_features import FeaturePlan, Relevance
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 
-__all__ = ["make_friedman", "make_xor"]
-
 
 def make_friedman(
     n_examples: int = 200,

@@ -19,15 +19,6 @@ from omnirank.core.seeds import root_entropy
 from omnirank.core.types import RandomState
 from omnirank.data.table import Levels, Table
 
-__all__ = [
-    "FeaturePlan",
-    "Relevance",
-    "Signals",
-    "build_features",
-    "cluster_signals",
-    "draw_signals",
-]
-
 # Even numbers of levels: one cut lies at 0, so that binning keeps the signs of interacting features.
 _LEVEL_COUNTS = (2, 4, 6)
 _LEVEL_NAMES = "abcdef"

@@ -11,8 +11,6 @@ from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.generators_features import FeaturePlan, Relevance
 
-__all__ = ["FeatureOptions", "TargetOptions", "with_features", "with_target"]
-
 _FEATURES_DOC = """\
 n_relevant : int
     Number of features that matter by themselves.

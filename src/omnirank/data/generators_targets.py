@@ -17,8 +17,6 @@ from omnirank.data.table import Levels, default_names
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
 
-__all__ = ["Draw", "class_names", "cut", "draw_classes", "draw_hierarchy", "draw_labels"]
-
 _BRANCHES = 3
 
 

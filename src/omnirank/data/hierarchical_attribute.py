@@ -15,8 +15,6 @@ from omnirank.core.parameters import TEXT, check, choice
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.hierarchy_build import unknown_label
 
-__all__ = ["HIERARCHY_KINDS", "HierarchicalAttribute", "declare_labels"]
-
 HIERARCHY_KINDS = ("auto", "tree", "dag")
 
 _ROOT = "root"

@@ -9,8 +9,6 @@ from omnirank.core.errors import DataError
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
 
-__all__ = ["declared_entries", "label_cells"]
-
 _ROOT, _SEPARATOR, _JOINT = "root", "/", "@"
 
 

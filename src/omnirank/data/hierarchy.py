@@ -27,8 +27,6 @@ from omnirank.data.hierarchy_build import (
 )
 from omnirank.data.hierarchy_labels import ancestor_matrix, close_dense, close_sparse, encode_sets, label_weights
 
-__all__ = ["Hierarchy"]
-
 
 @dataclass(frozen=True, repr=False)
 class Hierarchy:

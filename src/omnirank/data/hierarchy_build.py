@@ -15,24 +15,11 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.errors import DataError, DataTypeError, setting
+from omnirank.core.immutable import first_repeated
 from omnirank.core.parameters import TEXT, check, choice
 from omnirank.core.plurals import counted
 from omnirank.data.containers import checked_sparse
 from omnirank.data.table import default_names
-
-__all__ = [
-    "Downwards",
-    "Structure",
-    "check_structure",
-    "label_name",
-    "paths_of_tree",
-    "sort_topologically",
-    "structure_from_array",
-    "structure_from_edges",
-    "structure_from_graph",
-    "structure_from_paths",
-    "unknown_label",
-]
 
 Structure = tuple[list[str], list[list[int]]]
 Downwards = Sequence[tuple[int, Sequence[int]]]  # each label with its parents, parents before children
@@ -197,9 +184,9 @@ def check_structure(labels: Sequence[Any], parents: Sequence[Any]) -> None:
                 raise DataError(f"label {name!r}: parent {parent} is out of range (0 to {len(labels) - 1})")
             if parent == child:
                 raise DataError(f"label {name!r} is its own parent: remove the edge {name!r} -> {name!r}")
-        if len(set(above)) != len(above):
-            twice = labels[next(p for i, p in enumerate(above) if p in above[:i])]
-            raise DataError(f"the edge {twice!r} -> {name!r} is given twice: remove one of the two")
+        again = first_repeated(above)
+        if again is not None:
+            raise DataError(f"the edge {labels[above[again]]!r} -> {name!r} is given twice: remove one of the two")
 
 
 def sort_topologically(
@@ -225,12 +212,9 @@ def _names(values: Iterable[Any], kind: str) -> list[str]:
     if isinstance(values, str):
         raise DataTypeError(f"{kind}s: expected several names, got the single string {values!r}")
     names = [label_name(value) for value in values]
-    if len(set(names)) != len(names):
-        seen: set[str] = set()
-        for name in names:
-            if name in seen:
-                raise DataError(f"{kind} {name!r} is given twice: {kind}s must differ")
-            seen.add(name)
+    again = first_repeated(names)
+    if again is not None:
+        raise DataError(f"{kind} {names[again]!r} is given twice: {kind}s must differ")
     return names
 
 

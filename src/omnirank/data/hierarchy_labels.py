@@ -13,8 +13,6 @@ from omnirank.core.errors import DataError, DataTypeError
 from omnirank.core.parameters import check, number
 from omnirank.data.hierarchy_build import Downwards
 
-__all__ = ["ancestor_matrix", "close_dense", "close_sparse", "encode_sets", "label_weights"]
-
 _BLOCK_CELLS = 1 << 24  # cells of a block of rows that is made dense: 16 MiB of booleans
 
 

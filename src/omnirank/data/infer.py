@@ -16,6 +16,7 @@ from omnirank.data.convert import (
     LARGEST_EXACT,
     as_array,
     code_numbers,
+    infinite_cell,
     is_frame,
     type_cells,
     typed_table,
@@ -33,8 +34,6 @@ from omnirank.data.table import Levels, Table, default_names, is_sparse
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TASKS, TaskTarget, is_unsupervised, task_named, task_target
 from omnirank.data.types import TargetLike
-
-__all__ = ["check_target", "infer_task", "target_from"]
 
 
 def target_from(
@@ -255,16 +254,11 @@ def _all_integers(values: list[Any]) -> bool:
 
 
 def _refuse_infinite(table: Table) -> None:
-    values = table.matrix.data if table.is_sparse else table.numeric
-    if not np.isinf(values).any():
-        return
-    for i in np.flatnonzero(~table.is_nominal):
-        rows = np.flatnonzero(np.isinf(table.column(int(i))))
-        if len(rows):
-            raise DataError(
-                "Input y contains infinity or a value too large for dtype('float64'): "
-                f"target {table.names[i]!r}, row {rows[0]}"
-            )
+    found = infinite_cell(table)
+    if found is not None:
+        raise DataError(
+            f"Input y contains infinity or a value too large for dtype('float64'): target {found[0]!r}, row {found[1]}"
+        )
 
 
 def _says_nothing(table: Table) -> bool:

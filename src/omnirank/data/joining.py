@@ -12,8 +12,6 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 
-__all__ = ["join_examples"]
-
 
 def join_examples(parts: Sequence[Dataset]) -> Dataset:
     """Return the examples of all parts, one part after the other, as one data set.

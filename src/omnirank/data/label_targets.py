@@ -15,15 +15,6 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Levels, Table
 from omnirank.data.target import Target
 
-__all__ = [
-    "as_label_sets",
-    "hierarchical_target",
-    "is_binary",
-    "is_unknown",
-    "label_target",
-    "target_of_sets",
-]
-
 _BINARY_DOMAINS = ({0, 1}, {"0", "1"})
 
 

@@ -21,8 +21,6 @@ from omnirank.data.parquet import read_parquet
 from omnirank.data.roles import Roles, assign_roles, dataset_from, with_nominal
 from omnirank.data.task_registry import is_unsupervised
 
-__all__ = ["FORMATS", "file_format", "load"]
-
 FORMATS = {
     ".arff": "arff",
     ".csv": "delimited",
@@ -139,7 +137,7 @@ def load(
     else:
         content = _BINARY[kind](path)
     if kind != "delimited":
-        content = _with_nominal(content, nominal)
+        content = with_nominal(content, nominal)
     content = _marked_by_xml(content, labels, target)
     roles = assign_roles(content, target=target, features=features, key=key, ignore=ignore, strings=strings)
     if not roles.target and not is_unsupervised(task):
@@ -209,10 +207,6 @@ def _marked_by_xml(content: Content, labels: PathLike | None, target: ColumnChoi
     return replace(content, target=listed.names, label_order=listed.hierarchy)
 
 
-def _with_nominal(content: Content, nominal: ColumnChoice | None) -> Content:
-    return content if nominal is None else with_nominal(content, nominal)
-
-
 def _read_clus(path: Path, nominal: ColumnChoice | None) -> tuple[Content, Roles]:
     """The data file that settings of CLUS name, and the roles that they give its columns."""
     settings = read_clus_settings(path)
@@ -225,7 +219,7 @@ def _read_clus(path: Path, nominal: ColumnChoice | None) -> tuple[Content, Roles
         hierarchy_separator=settings.hierarchy_separator,
         duplicates="number",  # CLUS goes by position and does not mind
     )
-    content = _with_nominal(content, nominal)
+    content = with_nominal(content, nominal)
     return content, _clus_roles(settings, content)
 
 

@@ -8,6 +8,7 @@ process on a damaged file.
 
 from __future__ import annotations
 
+import math
 import struct
 import zlib
 from collections.abc import Iterator
@@ -16,8 +17,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-
-__all__ = ["MatlabFormatError", "OtherVariable", "read_variables"]
 
 _HEADER = 128
 _MATRIX, _COMPRESSED = 14, 15
@@ -138,10 +137,7 @@ def _variable(data: memoryview, order: str) -> tuple[str, Any]:
         return name, OtherVariable(_KINDS.get(number, f"class {number}"))
     values = _numbers(elements, order)
     # Python integers: the product of damaged dimensions does not wrap around.
-    size = 1
-    for n in shape:
-        size *= n
-    if len(values) != size:
+    if len(values) != math.prod(shape):
         raise MatlabFormatError(f"{name!r} has {len(values)} numbers for the dimensions {shape}")
     return name, values.reshape(shape, order="F")
 

@@ -16,8 +16,6 @@ from omnirank.data.mat5 import MatlabFormatError, OtherVariable, read_variables
 from omnirank.data.table import Levels, Table, default_names, is_sparse
 from omnirank.data.text_source import read_whole
 
-__all__ = ["read_matlab"]
-
 
 def read_matlab(path: PathLike) -> Content:
     """Read X and Y (in either case) of a MATLAB file up to version 7.

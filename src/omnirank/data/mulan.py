@@ -13,8 +13,6 @@ from omnirank.core.types import PathLike
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.text_source import opened
 
-__all__ = ["MulanLabels", "labels_of_relation", "read_mulan_labels", "relation_with_labels"]
-
 _MEKA = re.compile(r":\s*(?:-\S+\s+)*?-[Cc]\s+(-?[0-9]{1,9})(?![0-9])", re.ASCII)
 _FILTERS = "weka.filters"  # what Weka adds to the name when it changes the attributes
 _MOST_DEPTH = 200

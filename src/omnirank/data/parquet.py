@@ -20,8 +20,6 @@ from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.data.text_source import read_whole
 
-__all__ = ["read_parquet", "write_parquet"]
-
 _FORMAT = "omnirank-dataset"
 _VERSION = 1
 _KEY = b"omnirank"

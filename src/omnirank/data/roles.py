@@ -19,8 +19,6 @@ from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.data.task_registry import is_unsupervised, task_named, task_target
 
-__all__ = ["Roles", "assign_roles", "dataset_from"]
-
 # More whole numbers than this in a target are more likely quantities than classes.
 _MOST_NUMBER_CLASSES = 20
 
@@ -99,8 +97,10 @@ def _usable(content: Content, wanted: Sequence[int], *, explicit: bool, strings:
     return kept, notes
 
 
-def with_nominal(content: Content, nominal: ColumnChoice) -> Content:
-    """Return the content with the chosen numeric and string columns as nominal ones."""
+def with_nominal(content: Content, nominal: ColumnChoice | None) -> Content:
+    """Return the content with the chosen numeric and string columns (None: no column) as nominal ones."""
+    if nominal is None:
+        return content
     chosen = choose_columns(nominal, content.names, "nominal")
     kinds, texts, table = list(content.kinds), dict(content.texts), content.table
     numbers = [content.names[i] for i in chosen if kinds[i] in ("numeric", "date")]

@@ -12,8 +12,6 @@ from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
 
-__all__ = ["list_samples", "load_sample"]
-
 
 class _Sample(NamedTuple):
     loader: str  # function of sklearn.datasets

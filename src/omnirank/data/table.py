@@ -18,9 +18,8 @@ import pandas as pd
 from scipy import sparse
 
 from omnirank.core.errors import DataError
+from omnirank.core.immutable import first_repeated
 from omnirank.core.plurals import counted
-
-__all__ = ["Levels", "Table", "categorical", "chosen_numbers", "default_names", "is_sparse"]
 
 Levels = tuple[Any, ...]
 
@@ -66,10 +65,9 @@ class Table:
     def __post_init__(self) -> None:
         if len(self.names) != len(self.levels):
             raise DataError(f"{counted(len(self.names), 'column name')} for {counted(len(self.levels), 'column')}")
-        if len(set(self.names)) != len(self.names):
-            seen: set[str] = set()
-            twice = next(name for name in self.names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-            raise DataError(f"two columns are called {twice!r}: column names must differ")
+        again = first_repeated(self.names)
+        if again is not None:
+            raise DataError(f"two columns are called {self.names[again]!r}: column names must differ")
 
     # -- construction -------------------------------------------------------------------------------
 

@@ -15,8 +15,6 @@ from omnirank.core.errors import DataError
 from omnirank.core.plurals import counted
 from omnirank.data.table import Levels, Table, categorical, is_sparse
 
-__all__ = ["Target", "decode", "side_by_side"]
-
 
 @dataclass(frozen=True, eq=False)
 class Target:

@@ -17,8 +17,6 @@ from omnirank.core.errors import ParameterError, setting
 from omnirank.core.parameters import choice
 from omnirank.core.plugins import add_plugins
 
-__all__ = ["KINDS", "TASKS", "TaskNames", "TaskTarget", "is_unsupervised", "task_named", "task_target"]
-
 # What the targets of a task are.
 KINDS = ("classes", "numbers", "labels", "mixed", "none")
 

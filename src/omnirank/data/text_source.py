@@ -17,8 +17,6 @@ from typing import IO
 
 from omnirank.core.errors import DataError, FileFormatError
 
-__all__ = ["BLOCK_BYTES", "LineBlocks", "TextSource", "memory_size", "opened", "read_whole"]
-
 BLOCK_BYTES = 1 << 20
 
 _GZIP_MAGIC = b"\x1f\x8b"

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from omnirank.data.table import Table
     from omnirank.data.target import Target
 
-__all__ = ["FeaturesLike", "TargetLike"]
-
 # Rows may be lists that mix numbers, strings and None, which NumPy does not count as array-like.
 FeaturesLike: TypeAlias = "Dataset | Table | ArrayLike | FrameLike | SparseLike | Sequence[Any]"
 # Label sets are a sequence of sets.

@@ -13,8 +13,6 @@ from omnirank.ensembles.plan import GrowingPlan
 from omnirank.ensembles.target_errors import label_sets
 from omnirank.trees.prototypes import node_means
 
-__all__ = ["recall_errors"]
-
 
 @dataclass(frozen=True, eq=False)
 class _RecallErrors:

@@ -13,8 +13,6 @@ from omnirank.ensembles.plan import GrowingPlan
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.prototypes import node_means
 
-__all__ = ["ColumnErrors", "column_errors", "permuted_losses", "weighted_impurities"]
-
 
 @dataclass(frozen=True, eq=False)
 class ColumnErrors:

@@ -10,8 +10,6 @@ from omnirank.core.accumulators import MeanAccumulator
 from omnirank.core.parallel import run_parallel
 from omnirank.ensembles.score_sums import ScoreSums, TreeScorer
 
-__all__ = ["MOST_TREES", "grown_sums"]
-
 # n_trees="auto": trees are added in steps until the ranking has converged, or the limit is reached.
 MOST_TREES = 1000
 _STEP = 10

@@ -6,8 +6,6 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-__all__ = ["ErrorGrowth", "ErrorMeasure", "OutOfBag"]
-
 
 class ErrorGrowth(NamedTuple):
     """An error of one tree on its out-of-bag rows, and how much it grows when each feature is permuted.

@@ -12,8 +12,6 @@ from omnirank.ensembles.error_parts import ErrorGrowth, ErrorMeasure, OutOfBag
 from omnirank.ensembles.plan import GrowingPlan
 from omnirank.trees.tree import one_leaf
 
-__all__ = ["MixedErrors", "feature_errors", "mixed_errors"]
-
 
 def feature_errors(plan: GrowingPlan) -> ColumnErrors:
     """Return the mean over features of their error relative to their training impurity.

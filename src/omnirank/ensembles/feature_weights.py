@@ -14,8 +14,6 @@ from omnirank.data.dataset import Dataset
 from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.score_sums import mean_scores
 
-__all__ = ["check_feature_weights", "resolve_feature_weights"]
-
 # What "auto" takes.
 _TREES = 100
 _SCORE = "permutation"

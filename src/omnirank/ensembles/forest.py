@@ -24,8 +24,6 @@ from omnirank.tasks import get_task
 from omnirank.trees.prediction import leaves_of, paths_of, prefix_means, sum_means
 from omnirank.trees.tree import Tree
 
-__all__ = ["Forest"]
-
 Self = TypeVar("Self", bound="Forest")
 
 

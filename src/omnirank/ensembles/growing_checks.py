@@ -10,8 +10,6 @@ from omnirank.core.errors import DataError, setting
 from omnirank.data.table import Table
 from omnirank.tasks.columns import PrototypeColumns
 
-__all__ = ["check_leaves", "mostly_binary", "warn_about_features", "warn_about_few_labels", "what_is_constant"]
-
 
 def check_leaves(weight: np.ndarray, least: float, given: bool) -> None:
     """Raise a DataError where the weights (given, or 1 each) do not do for two leaves of ``least``."""

@@ -21,8 +21,6 @@ from omnirank.trees.prediction import leaves_of, paths_of
 from omnirank.trees.pruning import M5_PENALTY, Pruning
 from omnirank.trees.tree import Tree
 
-__all__ = ["PCTClassifier", "PCTRegressor"]
-
 # What a task may name as its default.
 _PRUNINGS = {None: None, "m5": Pruning(M5_PENALTY), "plain": Pruning(1.0, plain=True)}
 

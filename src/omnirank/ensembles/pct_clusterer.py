@@ -27,8 +27,6 @@ from omnirank.trees.prototypes import node_means
 from omnirank.trees.pruning import without_subtrees
 from omnirank.trees.tree import Tree, tree_from_grown
 
-__all__ = ["PCTClusterer"]
-
 
 class PCTClusterer(ClusterMixin, BaseEstimator):
     """Cluster examples by a predictive clustering tree on their features.

@@ -15,8 +15,6 @@ from omnirank.ensembles.forest import Forest
 from omnirank.ensembles.pct_kinds import PCTClassifierBase, PCTRegressorBase
 from omnirank.tasks import get_task
 
-__all__ = ["PCTForestClassifier", "PCTForestRegressor"]
-
 
 class PCTForestClassifier(Forest, PCTClassifierBase):
     """An ensemble of predictive clustering trees for classes, several classes, label sets and hierarchies of labels.

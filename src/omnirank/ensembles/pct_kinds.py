@@ -25,8 +25,6 @@ from omnirank.tasks.columns import PrototypeColumns
 from omnirank.tasks.scoring import share_right, target_of, true_target
 from omnirank.trees.prediction import average_means
 
-__all__ = ["PCTClassifierBase", "PCTRegressorBase"]
-
 _JUST_OVER_HALF = np.nextafter(0.5, 1.0)
 
 

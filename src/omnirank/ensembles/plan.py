@@ -31,8 +31,6 @@ from omnirank.trees.pruning import Pruning, prune
 from omnirank.trees.space import clustering_space, constant_space, two_part_space
 from omnirank.trees.tree import Tree, tree_from_grown
 
-__all__ = ["ENSEMBLES", "GROWING", "CodedColumns", "GrowingData", "GrowingPlan", "GrowingRules", "make_plan"]
-
 ENSEMBLES = ("random-forest", "extra-trees", "bagging")
 NOMINAL_TESTS = ("ordered", "greedy", "one-against-rest")
 TIE_BREAKS = ("random", "first")

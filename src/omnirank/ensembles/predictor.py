@@ -32,8 +32,6 @@ from omnirank.trees.prototypes import node_means
 from omnirank.trees.pruning import Pruning
 from omnirank.trees.tree import Tree, one_leaf, tree_from_grown
 
-__all__ = ["PCTPredictor", "Training", "tree_grower"]
-
 
 @dataclass(frozen=True, eq=False)
 class Training:

@@ -15,8 +15,6 @@ from omnirank.ensembles.plan import GrowingPlan
 from omnirank.ensembles.score_table import SCORES, FeatureScores, ScoredTree, ScoreOptions
 from omnirank.ensembles.target_errors import error_measure
 
-__all__ = ["ScoreSums", "TreeScorer", "mean_scores"]
-
 
 @dataclass(frozen=True, eq=False)
 class TreeScorer:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from omnirank.ensembles.error_parts import ErrorMeasure
     from omnirank.ensembles.plan import GrowingPlan
 
-__all__ = ["SCORES", "FeatureScores", "Score", "ScoreOptions", "ScoredTree", "computed_scores", "get_score"]
-
 
 class ScoreOptions(NamedTuple):
     """Parameters of `EnsembleRanker` that say how trees are scored."""

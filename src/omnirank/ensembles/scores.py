@@ -15,8 +15,6 @@ from omnirank.ensembles.score_table import FeatureScores, ScoredTree
 from omnirank.trees.column_gains import column_gains
 from omnirank.trees.tree import tree_from_grown
 
-__all__ = ["code_tests", "genie3", "genie3_per_target", "out_of_bag", "permutation", "relative_growth", "symbolic"]
-
 # Keeps the stream of permutations apart from that of the same tree's growing.
 _PERMUTATION_KEY = np.uint64(0xA5A5A5A5A5A5A5A5)
 

@@ -18,8 +18,6 @@ from omnirank.ensembles.supervision_neighbors import neighbor_losses
 from omnirank.tasks import ClusteringColumns, clustering_columns, get_task, plain_columns
 from omnirank.trees.pruning import Pruning
 
-__all__ = ["SUPERVISION", "Supervision", "resolve_supervision"]
-
 # What the parameter ``supervision`` may be.
 SUPERVISION = choice("auto", "cv") | number(0, 1)
 

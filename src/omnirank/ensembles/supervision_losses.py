@@ -16,8 +16,6 @@ from omnirank.trees.prediction import average_means, sum_means
 from omnirank.trees.pruning import Pruning
 from omnirank.trees.tree import Tree
 
-__all__ = ["cross_validated_error", "out_of_bag_losses", "squared_losses"]
-
 # Keeps the stream that deals folds apart from those of trees.
 _FOLDS_KEY = 2**31
 

@@ -14,8 +14,6 @@ from omnirank.ensembles.supervision_losses import squared_losses
 from omnirank.neighbors.weighted_knn import neighbor_means, ranking_weights, weighted_neighbors
 from omnirank.tasks.columns import ClusteringColumns
 
-__all__ = ["neighbor_losses"]
-
 # Rankings by these scores are judged.
 _SCORES = ("genie3", "symbolic")
 _FOLDS = 3

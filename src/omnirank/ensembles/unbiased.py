@@ -14,8 +14,6 @@ from omnirank.ensembles.scores import code_tests
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 from omnirank.trees.prototypes import membership
 
-__all__ = ["DescribedParts", "described_parts", "unbiased"]
-
 # Cells of columns of which sums are held at once, for at most twice as many nodes as rows.
 _MOST_CELLS = 2**21
 # Dense columns with at most this share of cells that are not 0 are label sets, summed by those cells alone.

@@ -16,8 +16,6 @@ from omnirank.data.estimator_input import features_like, read_features
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 
-__all__ = ["RankingLike", "aligned_features", "aligned_targets", "ranking_for"]
-
 # A ranking, a fitted ranker, or one score per feature.
 RankingLike: TypeAlias = Ranking | BaseEstimator | ArrayLike
 

@@ -19,8 +19,6 @@ from omnirank.tasks.measuring import measure_of
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Curve", "label_curve", "top_curve", "top_sizes"]
-
 
 @dataclass(frozen=True, eq=False)
 class Curve:
@@ -58,13 +56,12 @@ class Curve:
 
     def __post_init__(self) -> None:
         positions = np.asarray(self.positions)
-        values = np.asarray(self.values, np.float64)
+        values = np.array(self.values, np.float64)
         if positions.ndim != 1 or not len(positions) or values.shape != positions.shape:
             raise DataError(f"a curve has one value per position, not {values.shape} for {positions.shape}")
         if (np.diff(positions) <= 0).any():
             raise DataError("the positions of a curve must increase")
         object.__setattr__(self, "positions", frozen_floats(positions, "positions"))
-        values = values.copy()
         values.flags.writeable = False
         object.__setattr__(self, "values", values)
 

@@ -17,8 +17,6 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.table import chosen_numbers
 from omnirank.evaluation.stratification import deal_folds
 
-__all__ = ["LABELLED_COUNTS", "SCHEMES", "Fold", "labelled_in_fold", "make_folds"]
-
 LABELLED_COUNTS = (50, 100, 200, 350, 500)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -18,8 +17,6 @@ from omnirank.neighbors.mixed_distances import feature_ranges
 from omnirank.neighbors.ml_knn import ml_knn_probabilities, other_neighbors
 from omnirank.neighbors.weighted_knn import neighbor_means, ranking_weights, weighted_neighbors
 from omnirank.tasks import PrototypeColumns, get_task
-
-__all__ = ["NEIGHBORS", "NEIGHBOR_PREDICTORS", "distance_weights", "neighbor_predictions"]
 
 NEIGHBOR_PREDICTORS = ("knn", "ml-knn")
 NEIGHBORS = ("labelled", "oracle", "published")
@@ -128,14 +125,9 @@ def neighbor_predictions(
     if predictor == "ml-knn":
         return _ml_knn(train, columns, test, weights, counts, task, neighbors, n_jobs)
     ids = weighted_neighbors(train, test, weights, max(counts), n_jobs)
-    values, default = _votes(columns), _default_votes(columns) if neighbors == "published" else None
+    values = columns.matrix if columns.is_sparse_and_known else columns.dense()
+    default = _default_votes(columns) if neighbors == "published" else None
     return {k: neighbor_means(values, ids[:, :k], default) for k in counts}
-
-
-def _votes(columns: PrototypeColumns) -> Any:
-    """What the examples say: sparse where all of it is known."""
-    known = columns.is_sparse and columns.labelled.all() and not np.isnan(columns.matrix.data).any()
-    return columns.matrix if known else columns.dense()
 
 
 def _default_votes(columns: PrototypeColumns) -> np.ndarray:

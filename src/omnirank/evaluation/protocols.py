@@ -33,8 +33,6 @@ from omnirank.tasks.measuring import measure_of
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FoldResults", "Relevance", "evaluate_folds", "pooled", "relevance"]
-
 _AGGREGATES = ("auto", "pooled", "mean")
 _SETTINGS = ("variant", "variance", "threshold")
 

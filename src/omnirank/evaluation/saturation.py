@@ -15,8 +15,6 @@ from omnirank.evaluation.curves import Curve
 from omnirank.evaluation.evaluate import evaluate
 from omnirank.tasks.measuring import measure_of
 
-__all__ = ["saturation_curve", "saturation_rankings", "saturation_size"]
-
 
 def saturation_rankings(ranker: Any, train: Dataset, sizes: Sequence[int | float]) -> dict[int, Ranking]:
     """Return the rankings after some numbers of trees or iterations, all from one fit.

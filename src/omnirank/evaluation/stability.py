@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -15,8 +16,6 @@ from omnirank.core.ranking import Ranking
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["Stability", "stability"]
 
 _MEASURES = ("spearman", "kendall", "jaccard", "kuncheva", "fuji_area")
 
@@ -76,9 +75,5 @@ def stability(rankings: Mapping[str, Ranking] | Sequence[Ranking], k: int | None
     assert size is not None
     pairs = pd.DataFrame(rows)
     means = {name: float(np.nanmean(pairs[name])) if pairs[name].notna().any() else np.nan for name in _MEASURES}
-    counts: dict[str, int] = {}
-    for ranking in named.values():
-        for name in ranking.top(size):
-            counts[name] = counts.get(name, 0) + 1
-    ordered = dict(sorted(counts.items(), key=lambda item: -item[1]))
-    return Stability(pairs, means, ordered, size)
+    counts = Counter(name for ranking in named.values() for name in ranking.top(size))
+    return Stability(pairs, means, dict(counts.most_common()), size)

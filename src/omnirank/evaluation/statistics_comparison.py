@@ -22,12 +22,10 @@ from omnirank.evaluation.statistics_tests import (
     nemenyi_p_values,
     wilcoxon_test,
 )
-from omnirank.evaluation.table_text import latex_text, markdown_row
+from omnirank.evaluation.table_text import latex_lines, latex_text, markdown_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["Comparison", "compare_methods"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,25 +111,13 @@ class Comparison:
     def to_markdown(self) -> str:
         """Return the table and the tests as Markdown."""
         header, rows = self._cells()
-        lines = [markdown_row(header), markdown_row(["---"] + ["---:"] * (len(header) - 1)), *map(markdown_row, rows)]
-        return "\n".join([*lines, "", self.summary()])
+        return "\n".join([*markdown_lines(header, rows), "", self.summary()])
 
     def to_latex(self) -> str:
         """Return the table as a LaTeX tabular, with the tests in a comment line above it."""
         header, rows = self._cells()
-        body = [" & ".join(map(latex_text, cells)) + r" \\" for cells in rows]
-        return "\n".join(
-            [
-                f"% {self.summary()}",
-                r"\begin{tabular}{l" + "r" * (len(header) - 1) + "}",
-                r"\hline",
-                " & ".join(map(latex_text, header)) + r" \\",
-                r"\hline",
-                *body,
-                r"\hline",
-                r"\end{tabular}",
-            ]
-        )
+        head, *body = ([latex_text(cell) for cell in cells] for cells in (header, *rows))
+        return "\n".join([f"% {self.summary()}", *latex_lines(head, body)])
 
     def summary(self) -> str:
         """Return the outcome in a sentence or two."""

@@ -7,8 +7,6 @@ import pandas as pd
 
 from omnirank.core.errors import DataError, ParameterError
 
-__all__ = ["average_ranks", "checked_table", "method_ranks", "rounded"]
-
 
 def rounded(table: pd.DataFrame, *, decimals: int | None = None, digits: int | None = None) -> pd.DataFrame:
     """Return performances rounded before they are ranked, so that meaningless differences are ties.

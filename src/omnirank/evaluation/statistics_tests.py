@@ -25,19 +25,6 @@ from omnirank.core.parameters import check, choice, number
 from omnirank.core.types import ArrayLike
 from omnirank.evaluation.statistics_ranks import method_ranks
 
-__all__ = [
-    "Correction",
-    "FriedmanResult",
-    "WilcoxonResult",
-    "bonferroni_dunn_distance",
-    "correct_p_values",
-    "friedman_from_ranks",
-    "friedman_test",
-    "nemenyi_distance",
-    "nemenyi_p_values",
-    "wilcoxon_test",
-]
-
 _TIE_DECIMALS = 12
 _CORRECTIONS = ("benjamini-hochberg", "hochberg")
 
@@ -131,11 +118,10 @@ def _friedman(ranks: np.ndarray, n: int, correction: float) -> FriedmanResult:
     chi2 = 12 * n / (k * (k + 1)) * float(((ranks - (k + 1) / 2) ** 2).sum()) / correction if correction > 0 else 0.0
     left = n * (k - 1) - chi2
     f = (n - 1) * chi2 / left if left > 1e-12 * n * k else math.inf
+    chi2_p_value = float(stats.chi2.sf(chi2, k - 1))
     if n == 1:  # a single data set leaves no degrees of freedom to F
-        f, p_value = math.nan, float(stats.chi2.sf(chi2, k - 1))
-    else:
-        p_value = float(stats.f.sf(f, k - 1, (k - 1) * (n - 1)))
-    return FriedmanResult(chi2, float(stats.chi2.sf(chi2, k - 1)), f, p_value, n, k)
+        return FriedmanResult(chi2, chi2_p_value, math.nan, chi2_p_value, n, k)
+    return FriedmanResult(chi2, chi2_p_value, f, float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))), n, k)
 
 
 def nemenyi_distance(n_methods: int, n_datasets: int, alpha: float = 0.05) -> float:

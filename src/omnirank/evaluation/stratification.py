@@ -6,10 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.data.dataset import Dataset
-from omnirank.tasks import get_task
-
-__all__ = ["deal_folds"]
+from omnirank.data.dataset import Dataset, strata
 
 
 def deal_folds(dataset: Dataset, n_folds: int, rng: np.random.Generator, stratify: bool = True) -> list[np.ndarray]:
@@ -52,11 +49,7 @@ def deal_folds(dataset: Dataset, n_folds: int, rng: np.random.Generator, stratif
     if not stratify or target is None:
         return _dealt(order, n_folds)
     if not target.is_labels:
-        if get_task(dataset.task).is_one_class:
-            strata = np.nan_to_num(target.values[:, 0], nan=-1.0)
-        else:
-            strata = dataset.labelled.astype(np.float64)
-        return _dealt(order[np.argsort(strata[order], kind="stable")], n_folds)
+        return _dealt(order[np.argsort(strata(dataset)[order], kind="stable")], n_folds)
     labelled, unlabelled = order[dataset.labelled[order]], order[~dataset.labelled[order]]
     fold_of = _spread_labels(_relevant(target.values, labelled), n_folds, rng)
     parts = [labelled[fold_of == i] for i in range(n_folds)]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-__all__ = ["latex_text", "markdown_row"]
+from collections.abc import Iterable, Sequence
 
 
 def markdown_row(cells: Sequence[str]) -> str:
@@ -17,6 +15,33 @@ def markdown_row(cells: Sequence[str]) -> str:
     '| iris | 0.9 |'
     """
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def markdown_lines(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return the lines of a Markdown table: its first column is text, the others are numbers.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.table_text import markdown_lines
+    >>> markdown_lines(["data set", "x"], [["iris", "0.5"]])
+    ['| data set | x |', '| --- | ---: |', '| iris | 0.5 |']
+    """
+    ruler = ["---"] + ["---:"] * (len(header) - 1)
+    return [markdown_row(cells) for cells in (header, ruler, *rows)]
+
+
+def latex_lines(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    r"""Return the lines of a LaTeX tabular: its first column is text, the others are numbers.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.table_text import latex_lines
+    >>> latex_lines(["data set", "x"], [["iris", "0.5"]])[2:5]
+    ['data set & x \\\\', '\\hline', 'iris & 0.5 \\\\']
+    """
+    top, *body = (" & ".join(cells) + r" \\" for cells in (header, *rows))
+    columns = "l" + "r" * (len(header) - 1)
+    return [rf"\begin{{tabular}}{{{columns}}}", r"\hline", top, r"\hline", *body, r"\hline", r"\end{tabular}"]
 
 
 def latex_text(text: str) -> str:

@@ -13,24 +13,6 @@ import numpy as np
 from omnirank.core.types import ArrayLike
 from omnirank.measures.table import larger, smaller
 
-__all__ = [
-    "ACCURACY",
-    "CLASS_MEASURES",
-    "F1_MACRO",
-    "SUBSET_ACCURACY",
-    "accuracy",
-    "balanced_accuracy",
-    "class_auroc",
-    "class_f1_macro",
-    "class_measures",
-    "cohen_kappa",
-    "confusion_matrix",
-    "confusion_measures",
-    "exact_match",
-    "log_loss",
-    "matthews_coefficient",
-]
-
 ACCURACY = larger("accuracy", "accuracy", "share of examples whose class is predicted")
 SUBSET_ACCURACY = larger("subset_accuracy", "subset accuracy", "share of examples predicted wholly right")
 F1_MACRO = larger("f1_macro", "macro F1", "mean over classes or labels of 2PR/(P + R)")

@@ -12,17 +12,6 @@ from omnirank.measures.label_sets import as_labels
 from omnirank.measures.precision_recall import auprc, pooled_auprc
 from omnirank.measures.table import larger, mean_defined
 
-__all__ = [
-    "CURVE_MEASURES",
-    "MEAN_AUROC",
-    "POOLED_AUPRC",
-    "auroc",
-    "label_curve_measures",
-    "mean_auprc",
-    "mean_auroc",
-    "weighted_auprc",
-]
-
 MEAN_AUROC = larger("mean_auroc", "average AUROC", "mean over labels of the area under the ROC curve")
 POOLED_AUPRC = larger("pooled_auprc", "AU(avg PRC)", "area under the PR curve of all (example, label) pairs")
 # What `label_curve_measures` returns besides.

@@ -21,8 +21,6 @@ from omnirank.core.types import ArrayLike, MatrixLike
 from omnirank.measures.label_sets import as_labels
 from omnirank.measures.table import larger, mean_defined, smaller
 
-__all__ = ["ORDER_MEASURES", "average_precision", "coverage", "label_order_measures", "one_error", "ranking_loss"]
-
 ORDER_MEASURES = (
     smaller("one_error", "one error", "share of examples whose top label is not relevant"),
     smaller("coverage", "coverage", "mean number of top labels that hold all relevant ones"),

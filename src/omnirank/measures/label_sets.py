@@ -19,24 +19,6 @@ from omnirank.data.table import is_sparse
 from omnirank.measures.classes import F1_MACRO, SUBSET_ACCURACY
 from omnirank.measures.table import Measure, larger, smaller
 
-__all__ = [
-    "SET_MEASURES",
-    "as_labels",
-    "f1_macro",
-    "f1_micro",
-    "f1_samples",
-    "hamming_loss",
-    "jaccard_samples",
-    "label_set_measures",
-    "precision_macro",
-    "precision_micro",
-    "precision_samples",
-    "recall_macro",
-    "recall_micro",
-    "recall_samples",
-    "subset_accuracy",
-]
-
 
 def as_labels(truth: MatrixLike) -> np.ndarray:
     """Return label sets as a dense matrix of floats, NaN = unknown.

@@ -10,8 +10,6 @@ from omnirank.core.types import ArrayLike
 from omnirank.core.variances import column_units, divided
 from omnirank.measures.table import larger, mean_defined, smaller
 
-__all__ = ["NUMBER_MEASURES", "RRMSE", "mae", "number_measures", "r2", "rmse", "rrmse", "rrmse_by_target"]
-
 RRMSE = smaller("rrmse", "RRMSE", "mean over targets of sqrt(MSE / variance)")
 # What `number_measures` returns besides.
 NUMBER_MEASURES = (

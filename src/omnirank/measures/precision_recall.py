@@ -16,8 +16,6 @@ from omnirank.core.types import MatrixLike
 from omnirank.data.containers import checked_sparse
 from omnirank.data.table import is_sparse
 
-__all__ = ["area_from_counts", "auprc", "pooled_auprc"]
-
 
 def auprc(truth: np.ndarray, scores: np.ndarray) -> float:
     """Return the area under the precision-recall curve of one label; NaN where no example has it.

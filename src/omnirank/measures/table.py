@@ -8,8 +8,6 @@ import numpy as np
 
 from omnirank.core.types import ArrayLike
 
-__all__ = ["Measure", "larger", "mean_defined", "smaller"]
-
 
 @dataclass(frozen=True)
 class Measure:

@@ -9,8 +9,6 @@ import numpy as np
 from omnirank.core.errors import MissingDependencyError, setting
 from omnirank.neighbors.mixed_distances import Cells
 
-__all__ = ["ApproximateNeighbors"]
-
 # Neighbours that the index seeks beyond those asked for, since its last ones are its worst.
 _SPARE = 10
 

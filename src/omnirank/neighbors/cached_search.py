@@ -9,8 +9,6 @@ import numpy as np
 from omnirank.core.parallel import run_parallel
 from omnirank.neighbors.search import NeighborSearch
 
-__all__ = ["StoredNeighbors"]
-
 _ROWS = 256
 
 

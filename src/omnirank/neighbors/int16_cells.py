@@ -8,8 +8,6 @@ import numpy as np
 
 from omnirank.neighbors.mixed_distances import Cells
 
-__all__ = ["WordCells", "fit_words"]
-
 # The range from 0 to 1 has this many units, half of them below zero; with more columns than this the sums overflow.
 _UNITS = 32766
 _MOST_FEATURES = 60_000

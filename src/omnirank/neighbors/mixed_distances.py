@@ -8,8 +8,6 @@ import numpy as np
 
 from omnirank.data.table import Table
 
-__all__ = ["Cells", "Ranges", "feature_ranges", "table_cells"]
-
 
 @dataclass(frozen=True)
 class Ranges:

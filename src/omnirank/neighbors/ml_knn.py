@@ -23,8 +23,6 @@ from omnirank.neighbors.weighted_knn import ranking_weights, warn_of_many_neighb
 from omnirank.tasks.classification import decode_levels
 from omnirank.tasks.scoring import share_right, true_target
 
-__all__ = ["MLkNN", "ml_knn_probabilities", "other_neighbors"]
-
 
 class MLkNN(BaseEstimator):
     r"""Lazy multi-label learner of Zhang and Zhou [1]_.

@@ -10,8 +10,6 @@ import numpy as np
 from omnirank.neighbors.int16_cells import WordCells, fit_words
 from omnirank.neighbors.mixed_distances import Cells
 
-__all__ = ["NeighborSearch"]
-
 # Candidates beyond k that the search in low precision keeps, so that its rounding seldom matters: as few as suffice.
 _SPARE = (4, 8)
 # Rows tried first; when more than this share of them is uncertain, all are sought in double precision.

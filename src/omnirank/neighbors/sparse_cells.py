@@ -13,8 +13,6 @@ from omnirank.data.table import Table
 from omnirank.neighbors.mixed_distances import Cells, feature_ranges, table_cells
 from omnirank.neighbors.search import NeighborSearch
 
-__all__ = ["SparseCells", "SparseSearch", "cells_of", "search_among", "sparse_cells"]
-
 # What comparing two stored cells costs, relative to two cells of a dense tile: an estimate, it need not be sharp.
 _STORED_COST = 40
 

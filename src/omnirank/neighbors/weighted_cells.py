@@ -13,8 +13,6 @@ from omnirank.core.parallel import run_parallel
 from omnirank.data.table import Table
 from omnirank.neighbors.mixed_distances import feature_ranges
 
-__all__ = ["DenseExamples", "Rough", "SparseExamples", "weighted_examples"]
-
 # Shares of stored cells up to which products of sparse matrices are faster than those of dense ones.
 _SPARSE_SHARE = 0.06
 # Rows that are brought into a matrix at a time.

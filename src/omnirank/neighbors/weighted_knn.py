@@ -15,8 +15,6 @@ from omnirank.core.parameters import check, check_weights, count
 from omnirank.data.table import Table, is_sparse
 from omnirank.neighbors.weighted_cells import weighted_examples
 
-__all__ = ["neighbor_means", "ranking_weights", "warn_of_many_neighbors", "weighted_neighbors"]
-
 # Rough distances that a worker holds at a time: bounds the memory whatever the number of training examples.
 _CELLS = 1 << 21
 _FEWEST_ROWS = 16

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from omnirank.evaluation.statistics import Comparison
 
-__all__ = ["plot_critical_difference"]
-
 _INK = "#1f2d3d"
 _GROUP = "#3b6ea5"
 _BAND = "#b9cfe6"

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from omnirank.evaluation.curves import Curve
 
-__all__ = ["plot_curves"]
-
 _BASELINE = "#8a94a0"
 
 

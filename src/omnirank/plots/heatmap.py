@@ -13,8 +13,6 @@ from omnirank.plots.ranking import new_axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["score_map"]
-
 
 def score_map(
     scores: Ranking | Any,

@@ -16,8 +16,6 @@ from omnirank.core.ranking import Ranking
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_fuji", "plot_ranking"]
-
 _BAR = "#3b6ea5"
 _ERROR = "#1f2d3d"
 _GRID = "#d9dde2"

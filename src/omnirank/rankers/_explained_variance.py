@@ -19,8 +19,6 @@ from scipy import sparse
 from omnirank.data.table import Table
 from omnirank.tasks.columns import PrototypeColumns, clustering_columns
 
-__all__ = ["Columns", "explained_shares", "feature_blocks", "target_blocks"]
-
 # Columns per block: products of blocks stay within a few megabytes.
 _WIDTH = 256
 # A sparse column is centred, and so made dense, where more than this share of its cells is stored. Below it

@@ -28,8 +28,6 @@ from omnirank.data.table import is_sparse
 from omnirank.data.task_registry import TASKS, task_named
 from omnirank.data.types import FeaturesLike, TargetLike
 
-__all__ = ["BaseRanker"]
-
 Self = TypeVar("Self", bound="BaseRanker")
 
 

@@ -9,8 +9,6 @@ from omnirank.core.seeds import root_entropy, stream
 from omnirank.data.dataset import Dataset
 from omnirank.rankers.base import BaseRanker
 
-__all__ = ["RandomRanker", "UniformRanker"]
-
 
 class RandomRanker(BaseRanker):
     """Random scores, uniform in [0, 1).

@@ -6,8 +6,6 @@ from omnirank.core.registry import Method
 from omnirank.data.task_registry import TASKS, TaskNames
 from omnirank.ensembles.score_table import SCORES
 
-__all__ = ["METHODS"]
-
 _TREES = "omnirank.rankers.ensemble:EnsembleRanker"
 
 METHODS = (

@@ -34,8 +34,6 @@ from omnirank.ensembles.supervision import (
 from omnirank.ensembles.target_errors import check_error
 from omnirank.rankers.base import BaseRanker
 
-__all__ = ["EnsembleRanker"]
-
 # Parameters that say which and how many trees there are, or what is kept, and nothing about a tree.
 _NOT_OF_A_TREE = frozenset({"checkpoints", "first_tree", "n_features_to_select", "n_trees", "warm_start"})
 

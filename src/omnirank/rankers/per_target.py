@@ -23,8 +23,6 @@ from omnirank.data.task_registry import TaskNames, task_named
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.rankers.base import BaseRanker
 
-__all__ = ["PerTargetRanker"]
-
 
 class PerTargetRanker(BaseRanker):
     r"""Rank features for each target alone, and average the scores over the targets.

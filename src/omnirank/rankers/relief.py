@@ -31,8 +31,6 @@ from omnirank.relief.sums import Sums, relief_sums
 from omnirank.tasks import get_task
 from omnirank.tasks.target_distances import TargetDistance
 
-__all__ = ["ReliefRanker"]
-
 _ALGORITHMS = ("auto", "rrelieff", "relieff")
 _SEARCHES = ("exact", "approximate")
 _CANDIDATES = [15, 20, 30]

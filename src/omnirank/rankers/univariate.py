@@ -15,8 +15,6 @@ from omnirank.rankers._explained_variance import Block, explained_shares, featur
 from omnirank.rankers.base import BaseRanker
 from omnirank.tasks import get_task
 
-__all__ = ["UnivariateRanker"]
-
 
 class UnivariateRanker(BaseRanker):
     r"""Importance of a feature: the share of the target's impurity that it explains alone.

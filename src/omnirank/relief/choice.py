@@ -12,8 +12,6 @@ from omnirank.data.dataset import Dataset
 from omnirank.neighbors.weighted_knn import neighbor_means, ranking_weights, weighted_neighbors
 from omnirank.tasks import get_task
 
-__all__ = ["cross_validated_losses", "labelled_folds"]
-
 _JUDGES = 20
 _FOLDS = 4
 

@@ -10,8 +10,6 @@ from omnirank.core.parallel import run_parallel
 from omnirank.neighbors.mixed_distances import Cells
 from omnirank.neighbors.sparse_cells import SparseCells, search_among
 
-__all__ = ["influences", "nearest_labelled"]
-
 _ROWS = 256
 # Distances to labelled examples that differ by less than this share of a feature are the same.
 _SAME = 1e-9

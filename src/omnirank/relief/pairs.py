@@ -11,8 +11,6 @@ import numpy as np
 from omnirank.neighbors.search import NeighborSearch
 from omnirank.tasks.target_distances import TargetDistance
 
-__all__ = ["ClassPairs", "DistancePairs", "PairBlock", "PairRule"]
-
 
 class PairBlock(NamedTuple):
     """Pairs (rows[j], ids[j, q]) with their weights w and w d_Y; pairs of weight 0 do not count.

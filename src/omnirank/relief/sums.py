@@ -13,8 +13,6 @@ from omnirank.core.parallel import run_parallel
 from omnirank.neighbors.sparse_cells import SparseCells
 from omnirank.relief.pairs import DistancePairs, PairBlock, PairRule
 
-__all__ = ["Sums", "relief_sums"]
-
 # Rows that one worker takes at a time: whole tiles, and at least this many blocks of them where there are enough.
 _FEWEST_ROWS, _MOST_ROWS, _BLOCKS = 64, 512, 16
 _FEWEST_PARTS = 8

@@ -15,8 +15,6 @@ from omnirank.tasks.case import Case
 from omnirank.tasks.columns import PrototypeColumns, prototype_columns
 from omnirank.tasks.target_distances import TargetDistance, ValueDistances
 
-__all__ = ["Task"]
-
 
 class Task(TaskTarget, ABC):
     """What to know of one sort of target, besides its name and kind.

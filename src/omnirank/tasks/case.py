@@ -8,8 +8,6 @@ import numpy as np
 
 from omnirank.tasks.columns import PrototypeColumns
 
-__all__ = ["Case"]
-
 
 @dataclass(frozen=True, eq=False)
 class Case:

@@ -13,8 +13,6 @@ from omnirank.tasks.base import Task, majority_codes, wrong_share
 from omnirank.tasks.case import Case
 from omnirank.tasks.columns import PrototypeColumns
 
-__all__ = ["Classification", "MultiTargetClassification"]
-
 
 class MultiTargetClassification(Task):
     """Several classes per example; impurity, error and distance are means over the targets.

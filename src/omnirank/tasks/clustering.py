@@ -11,8 +11,6 @@ from omnirank.tasks.case import Case
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.tasks.mixed import MixedTargets
 
-__all__ = ["Clustering", "squared_errors"]
-
 
 class Clustering(MixedTargets):
     """No target: the features are what clusters are made of and what a leaf's prototype describes.

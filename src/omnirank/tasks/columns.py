@@ -29,15 +29,6 @@ from omnirank.core.variances import column_units, dense_variances, divided, spar
 from omnirank.data.table import Levels, Table, is_sparse
 from omnirank.data.target import Target
 
-__all__ = [
-    "ClusteringColumns",
-    "PrototypeColumns",
-    "clustering_columns",
-    "feature_columns",
-    "plain_columns",
-    "prototype_columns",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class PrototypeColumns:

@@ -8,8 +8,6 @@ from scipy import sparse
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
 
-__all__ = ["euclidean_mu"]
-
 
 def euclidean_mu(target: Target, hierarchy: Hierarchy, weights: np.ndarray) -> float:
     """Return mu = 1 / (largest weighted Euclidean distance between two single labels).

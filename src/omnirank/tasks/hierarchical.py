@@ -14,8 +14,6 @@ from omnirank.tasks.case import Case
 from omnirank.tasks.columns import PrototypeColumns, prototype_columns
 from omnirank.tasks.multi_label import MultiLabel
 
-__all__ = ["HierarchicalMultiLabel"]
-
 _WEIGHTED_LOSS = smaller("weighted_hamming_loss", "weighted Hamming loss", "mean over labels of w(l) times wrong share")
 
 

@@ -20,8 +20,6 @@ from omnirank.tasks.case import Case
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.tasks.registry import get_task
 
-__all__ = ["MEASURES", "measure", "measure_of", "measures_by_target", "measures_of", "primary_measure"]
-
 VARIANTS = ("standard", "clus")
 VARIANCES = ("training", "test")
 

@@ -15,8 +15,6 @@ from omnirank.tasks.base import Task, majority_codes, mean_squared_error, wrong_
 from omnirank.tasks.case import Case
 from omnirank.tasks.columns import PrototypeColumns
 
-__all__ = ["MixedTargets"]
-
 _MIXED_ERROR = smaller("mixed_error", "mixed error", "mean over targets of MSE / variance and wrong share / Gini index")
 
 

@@ -18,8 +18,6 @@ from omnirank.tasks.case import Case
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.tasks.target_distances import LabelSetDistances, TargetDistance
 
-__all__ = ["MultiLabel"]
-
 
 class MultiLabel(Task):
     """One label set per example; labels are 0/1 variables, and the prototype holds their frequencies.

@@ -11,8 +11,6 @@ from omnirank.tasks.base import Task, mean_squared_error
 from omnirank.tasks.case import Case
 from omnirank.tasks.columns import PrototypeColumns
 
-__all__ = ["MultiTargetRegression", "Regression"]
-
 
 class MultiTargetRegression(Task):
     """Several numbers per example; the impurity is the mean of their variances relative to the training set.

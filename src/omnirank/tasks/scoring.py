@@ -16,8 +16,6 @@ from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
 from omnirank.data.types import FeaturesLike, TargetLike
 
-__all__ = ["share_right", "target_of", "true_target"]
-
 
 def true_target(
     X: FeaturesLike, y: TargetLike | None, task: str, names: Sequence[str], hierarchy: Hierarchy | None = None

@@ -11,8 +11,6 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
 from omnirank.tasks.euclidean_mu import euclidean_mu
 
-__all__ = ["LabelSetDistances", "TargetDistance", "ValueDistances"]
-
 _KINDS = ("hamming", "accuracy", "f1", "subset", "euclidean-mu")
 
 

@@ -18,8 +18,6 @@ from omnirank.data.estimator_input import without_target
 from omnirank.data.task_registry import TASKS, is_unsupervised, task_named
 from omnirank.testing.tiny import tiny_dataset
 
-__all__ = ["check_ranker", "ranker_checks"]
-
 
 def check_ranker(ranker: BaseEstimator) -> None:
     """Run all checks of `ranker_checks`, and raise an AssertionError at the first that fails.

@@ -11,8 +11,6 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TaskTarget, task_target
 
-__all__ = ["tiny_dataset"]
-
 _N_EXAMPLES = 36
 
 

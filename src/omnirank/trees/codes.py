@@ -13,8 +13,6 @@ from omnirank.core.parallel import blocks, run_parallel
 from omnirank.data.table import Table
 from omnirank.trees.sparse_codes import sparse_codes, with_tests
 
-__all__ = ["CodedFeatures", "DenseFeatures", "SparseFeatures", "code_features"]
-
 # Features are ranked in this many blocks: handing them to workers one by one costs as much as ranking small ones.
 _BLOCKS = 32
 

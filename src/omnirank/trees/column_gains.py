@@ -12,8 +12,6 @@ from omnirank.core.variances import centred_for_sums
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 from omnirank.trees.prototypes import membership
 
-__all__ = ["column_gains"]
-
 # Columns with unknown or dense cells that are summed over all nodes at once.
 _BLOCK = 64
 

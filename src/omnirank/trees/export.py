@@ -8,8 +8,6 @@ from typing import Any
 from omnirank.core.plurals import counted
 from omnirank.trees.tree_text import TreeWords, words_of
 
-__all__ = ["export_graphviz", "export_text"]
-
 
 def export_text(
     model: Any,

@@ -16,8 +16,6 @@ from scipy import sparse
 from omnirank.data.table import Table
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 
-__all__ = ["grows_on_cells", "non_zero_cells"]
-
 # Shares of non-zero cells up to which trees grow faster on them alone (benchmarks/bench_layout.py). Cells of features
 # with a third value are sorted in every node.
 _MOST_OF_TWO_VALUES = 1 / 3

@@ -13,8 +13,6 @@ from omnirank.core.parallel import run_parallel, worker_count
 from omnirank.data.table import Table, is_sparse
 from omnirank.trees.tree import Tree, routing_matrix
 
-__all__ = ["average_means", "leaves_of", "paths_of", "prefix_means", "row_blocks", "sum_means"]
-
 # Rows of a block: as many as keep it in the cache. Rows do not meet, so blocks change no bit of a result.
 _BLOCK_CELLS = 2**19
 _BLOCK_ROWS = (256, 4096)

@@ -10,8 +10,6 @@ from scipy import sparse
 from omnirank.core.variances import divided
 from omnirank.tasks.columns import PrototypeColumns
 
-__all__ = ["membership", "node_means", "parents_of"]
-
 
 def membership(grown: Any, nodes: np.ndarray, n_rows: int) -> Any:
     """Return a csr matrix (nodes, rows) with the weights of the training rows in the given nodes."""

@@ -14,16 +14,6 @@ from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns, plain_co
 from omnirank.trees.column_gains import column_gains
 from omnirank.trees.prototypes import membership, node_means
 
-__all__ = [
-    "M5_PENALTY",
-    "Pruning",
-    "leaf_errors",
-    "node_errors",
-    "prune",
-    "prune_m5",
-    "without_subtrees",
-]
-
 # The factor of M5' is (n + 2 v) / (n - v): with it trees are as small as published ones, with 1 twice as large.
 M5_PENALTY = 2.0
 # Estimates this close are equal: the smaller tree wins.

@@ -17,8 +17,6 @@ from omnirank.core.errors import DataError
 from omnirank.core.variances import centred_for_sums
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 
-__all__ = ["clustering_space", "constant_space", "two_part_space"]
-
 # A dense row costs about as much as this share of its columns would cost as labels of a set.
 _LABEL_SET_DENSITY = 1 / 16
 _LANES = 8

@@ -10,8 +10,6 @@ from scipy import sparse
 
 from omnirank.data.table import Levels
 
-__all__ = ["sparse_codes", "with_tests"]
-
 # Rows x features as bits take at most this much memory; beyond it rows are looked up by feature only.
 _MOST_BIT_BYTES = 2**28
 

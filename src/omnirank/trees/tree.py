@@ -12,8 +12,6 @@ from scipy import sparse
 from omnirank.data.table import Levels, Table
 from omnirank.trees.prototypes import parents_of
 
-__all__ = ["Tree", "one_leaf", "routing_matrix", "tree_from_grown"]
-
 
 @dataclass(frozen=True, eq=False)
 class Tree:

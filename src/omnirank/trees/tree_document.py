@@ -12,8 +12,6 @@ from omnirank.core.errors import FileFormatError
 from omnirank.data.table import Levels
 from omnirank.trees.tree import Tree
 
-__all__ = ["tree_of_document"]
-
 _OF_ALL = frozenset({"weight", "depth"})
 _OF_LEAVES = _OF_ALL | {"prototype"}
 _OF_TESTS = _OF_ALL | {"feature", "missing_left", "right", "gain"}

@@ -15,8 +15,6 @@ from omnirank.trees.tree import Tree
 from omnirank.trees.tree_document import tree_of_document
 from omnirank.trees.tree_text import words_of
 
-__all__ = ["export_json", "tree_from_json"]
-
 _FORMAT = "omnirank-tree"
 _VERSION = 1
 

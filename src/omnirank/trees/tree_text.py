@@ -14,8 +14,6 @@ from omnirank.data.table import Levels, default_names, is_sparse
 from omnirank.tasks import get_task
 from omnirank.trees.tree import Tree
 
-__all__ = ["TreeWords", "words_of"]
-
 _MOST_LEVELS = 8
 _MOST_LABELS = 12
 

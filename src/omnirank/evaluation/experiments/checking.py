@@ -23,8 +23,6 @@ from omnirank.evaluation.experiments.stored import (
     unpacked_ranking,
 )
 
-__all__ = ["LostJob", "StoreCheck", "check_store"]
-
 
 class LostJob(NamedTuple):
     """A job whose result is lost, and the place that a study gives it."""

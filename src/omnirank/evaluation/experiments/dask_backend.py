@@ -10,8 +10,6 @@ from omnirank.core.errors import MissingDependencyError
 from omnirank.evaluation.experiments.pool import failed_claim
 from omnirank.evaluation.experiments.work import perform
 
-__all__ = ["DaskBackend"]
-
 
 class DaskBackend:
     """A Dask cluster that is there already, or one of processes on this machine.

@@ -11,8 +11,6 @@ from omnirank.evaluation.experiments.plan import DataEntry, Evaluation, MethodEn
 from omnirank.evaluation.experiments.sources import Loaded, NumberedFold, folds_of
 from omnirank.evaluation.experiments.store import Job, Member
 
-__all__ = ["jobs_of", "study_facts"]
-
 # Parameters of the evaluation that are about measures, and count for predictors as well.
 _OF_MEASURES = ("variant", "variance", "threshold")
 
@@ -70,14 +68,7 @@ def _job(
         "code": plan.code,
     }
     # What decides the results, and not where it comes from: files may move, schemes may get more folds.
-    content = {
-        "data": data["fingerprint"],
-        "fold": fold.digest,
-        "method": spec["method"],
-        "evaluation": spec["evaluation"],
-        "seed": seed,
-        "code": plan.code,
-    }
+    content = spec | {"data": data["fingerprint"], "fold": fold.digest}
     key = content_key(content)
     alone = not plan.share_fits or "grid" in method
     fit = key if alone else content_key(content | {"method": fit_parts(method)[0], "evaluation": {}})

@@ -12,8 +12,6 @@ from omnirank.evaluation.alignment import aligned_targets
 from omnirank.evaluation.evaluate import evaluate
 from omnirank.evaluation.measures import measure
 
-__all__ = ["Parts", "judge", "judge_counts"]
-
 
 class Parts(NamedTuple):
     """The parts of a fold: to train, the same with all labels that there are, and to test."""

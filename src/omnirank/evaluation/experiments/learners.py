@@ -14,8 +14,6 @@ from omnirank.ensembles.score_table import SCORES
 from omnirank.rankers.base import BaseRanker
 from omnirank.tasks import get_task
 
-__all__ = ["PREDICTORS", "fit_parts", "known_parameters", "make", "make_predictor", "models_of_one_fit"]
-
 # Learners that are judged by their own predictions: an estimator for classes and labels, and one for numbers.
 PREDICTORS = {
     "pct": ("omnirank.ensembles.pct", "PCTClassifier", "PCTRegressor"),

@@ -7,8 +7,6 @@ import sys
 
 from omnirank.core.errors import ParameterError
 
-__all__ = ["can_limit_memory", "limit_memory", "memory_size"]
-
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 

@@ -7,8 +7,6 @@ import secrets
 import socket
 from contextlib import suppress
 
-__all__ = ["is_gone", "this_owner"]
-
 
 def this_owner() -> str:
     """Return a name that no other process has.

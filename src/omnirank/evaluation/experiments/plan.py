@@ -14,8 +14,6 @@ from omnirank.core.types import PathLike
 from omnirank.evaluation.experiments import plan_checks as checks
 from omnirank.evaluation.experiments.keys import canonical_json, code_version
 
-__all__ = ["DataEntry", "Evaluation", "FoldScheme", "MethodEntry", "StudyPlan", "read_plan"]
-
 BEST = "best"
 
 
@@ -303,8 +301,7 @@ class _Reader:
     def _folds(self) -> FoldScheme:
         table = dict(self._table("folds"))
         where = f"{self._path}, [folds]"
-        scheme = checks.fold_scheme(table.pop("scheme", "cross-validation"), where)
-        checks.fold_parameters(scheme, table, where)
+        scheme = checks.fold_scheme(table.pop("scheme", "cross-validation"), table, where)
         return FoldScheme(scheme, table)
 
     def _evaluation(self) -> Evaluation:
@@ -316,9 +313,9 @@ class _Reader:
         given = table.get("n_neighbors", [])
         counts = () if given == [] else checks.counts(given, where, "n_neighbors", least=1)
         return Evaluation(
-            predictor=checks.predictor(table.get("predictor"), where),
+            predictor=checks.neighbor_setting(table, "predictor", where),
             n_neighbors=counts,
-            neighbors=checks.neighbor_mode(table.get("neighbors"), where),
+            neighbors=checks.neighbor_setting(table, "neighbors", where),
             parameters=checks.evaluation_values({key: table[key] for key in table if key not in own}, where),
         )
 

@@ -14,32 +14,6 @@ from omnirank.core.errors import OmnirankError, ParameterError
 from omnirank.core.parameters import FLAG, Domain, choice, count, listed, number
 from omnirank.core.suggestions import did_you_mean
 
-__all__ = [
-    "counts",
-    "different",
-    "evaluation_parameters",
-    "evaluation_values",
-    "fold_parameters",
-    "fold_scheme",
-    "folder",
-    "grid",
-    "import_modules",
-    "known_keys",
-    "load_options",
-    "measures",
-    "method_name",
-    "method_parameters",
-    "neighbor_mode",
-    "one_of",
-    "predictor",
-    "samples",
-    "selection",
-    "table_of",
-    "text",
-    "texts",
-    "yes_or_no",
-]
-
 # Parameters that the plan sets by other means.
 _NOT_FOR_PLANS = ("random_state", "n_jobs", "task", "hierarchy", "n_features_to_select", "warm_start", "checkpoints")
 _OF_EVALUATION = ("ranking", "train", "test", "predictor", "n_neighbors", "neighbors", "n_jobs")
@@ -238,22 +212,17 @@ def selection(value: Any, has_grid: bool, where: str) -> str | dict[str, Any] | 
     return {"n_folds": n_folds, "measure": measures(value["measure"], f"{where}: select")[0]}
 
 
-def fold_scheme(value: Any, where: str) -> str:
-    """Return the name of a fold scheme."""
-    from omnirank.evaluation.folds import SCHEMES
+def fold_scheme(value: Any, table: Mapping[str, Any], where: str) -> str:
+    """Return the name of a fold scheme; refuse parameters that it does not have."""
+    from omnirank.evaluation.folds import SCHEMES, scheme_parameters
 
-    return one_of(value, SCHEMES, where, "scheme")
-
-
-def fold_parameters(scheme: str, table: Mapping[str, Any], where: str) -> None:
-    """Refuse parameters that the scheme does not have."""
-    from omnirank.evaluation.folds import scheme_parameters
-
+    scheme = one_of(value, SCHEMES, where, "scheme")
     known_keys(table, scheme_parameters(scheme), f"{where}: scheme {scheme!r}")
     _check_plain(dict(table), where, "parameters")
     for name in ("n_folds", "repetitions"):
         if name in table:
             counts(table[name], where, name, least=1)
+    return scheme
 
 
 def evaluation_parameters() -> tuple[str, ...]:
@@ -278,15 +247,9 @@ def evaluation_values(table: Mapping[str, Any], where: str) -> dict[str, Any]:
     return found
 
 
-def predictor(value: Any, where: str) -> str | None:
-    """Return the name of what predicts from a ranking."""
-    from omnirank.evaluation.evaluate import NEIGHBOR_PREDICTORS
+def neighbor_setting(table: Mapping[str, Any], key: str, where: str) -> str | None:
+    """Return what predicts from a ranking (key ``predictor``), or which examples may be neighbours (``neighbors``)."""
+    from omnirank.evaluation.evaluate import NEIGHBOR_PREDICTORS, NEIGHBORS
 
-    return None if value is None else one_of(value, tuple(NEIGHBOR_PREDICTORS), where, "predictor")
-
-
-def neighbor_mode(value: Any, where: str) -> str | None:
-    """Return which examples may be neighbours."""
-    from omnirank.evaluation.evaluate import NEIGHBORS
-
-    return None if value is None else one_of(value, tuple(NEIGHBORS), where, "neighbors")
+    known = {"predictor": NEIGHBOR_PREDICTORS, "neighbors": NEIGHBORS}
+    return one_of(table[key], known[key], where, key) if table.get(key) is not None else None

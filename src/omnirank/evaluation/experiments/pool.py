@@ -14,8 +14,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Protocol
 
-__all__ = ["Backend", "WorkerPool", "failed_claim"]
-
 # One thread each, as a worker is one of several; and sums do not depend on the number of threads.
 _ENVIRONMENT = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _PATIENCE_S = 10.0

@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-__all__ = ["readable_rows"]
-
 _MAGIC = b"SQLite format 3\0"
 _USUAL_SIZE = 4096
 _INNER, _LEAF = 0x02, 0x0A

@@ -24,8 +24,6 @@ from omnirank.evaluation.measures import MEASURES, curve_area, primary_measure
 if TYPE_CHECKING:
     from omnirank.evaluation.statistics_comparison import Comparison
 
-__all__ = ["Results", "StudyResults", "read_rankings", "read_results", "store_files"]
-
 _TOP = re.compile(r"(^| )top=\d+$")
 _PLACE = ["data", "method", "labelled", "neighbors"]
 

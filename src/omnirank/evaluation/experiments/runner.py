@@ -25,8 +25,6 @@ from omnirank.evaluation.experiments.schema import StoreUnavailableError
 from omnirank.evaluation.experiments.sources import load_source, missing_files
 from omnirank.evaluation.experiments.store import Store
 
-__all__ = ["RunSummary", "run_plan"]
-
 Result = TypeVar("Result")
 
 BACKENDS = ("processes", "dask")

@@ -11,8 +11,6 @@ from pathlib import Path
 from omnirank.core.errors import DataError, FileFormatError, OmnirankError
 from omnirank.evaluation.experiments.stored import job_seal, member_seal, study_seal
 
-__all__ = ["SCHEMA_VERSION", "StoreUnavailableError", "connect", "damaged", "reading", "transaction"]
-
 # Version 2 has seals.
 SCHEMA_VERSION = 2
 

@@ -16,8 +16,6 @@ from omnirank.evaluation.experiments.learners import fit_parts, models_of_one_fi
 from omnirank.evaluation.folds import make_folds
 from omnirank.tasks.measuring import measure_of
 
-__all__ = ["chosen_method"]
-
 
 def chosen_method(
     method: Mapping[str, Any], train: Dataset, seed: int, evaluation: Mapping[str, Any]

@@ -19,8 +19,6 @@ from omnirank.data.target import Target
 from omnirank.evaluation.experiments.keys import canonical_json, content_key
 from omnirank.evaluation.folds import Fold, make_folds
 
-__all__ = ["Loaded", "NumberedFold", "folds_of", "load_source", "missing_files"]
-
 
 @dataclass(frozen=True, eq=False)
 class Loaded:

@@ -25,8 +25,6 @@ from omnirank.evaluation.experiments.stored import (
     unpacked_ranking,
 )
 
-__all__ = ["Claim", "Job", "Member", "Store"]
-
 _OF_STUDY = "EXISTS (SELECT 1 FROM members WHERE members.key = jobs.key AND members.study = ?)"
 
 

@@ -13,18 +13,6 @@ from omnirank.data.task_registry import TASKS
 from omnirank.evaluation.experiments.keys import canonical_json
 from omnirank.evaluation.measures import MEASURES
 
-__all__ = [
-    "STUDY_LISTS",
-    "check_study_facts",
-    "job_seal",
-    "member_seal",
-    "packed_ranking",
-    "study_seal",
-    "unpacked_facts",
-    "unpacked_figures",
-    "unpacked_ranking",
-]
-
 # One encoder for all: json.dumps would make one per call. A damaged cell may be of any type.
 _encoded = json.JSONEncoder(separators=(",", ":"), default=repr).encode
 

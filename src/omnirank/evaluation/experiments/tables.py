@@ -6,9 +6,7 @@ import math
 
 import pandas as pd
 
-from omnirank.evaluation.table_text import latex_text, markdown_row
-
-__all__ = ["best_in_rows", "latex_table", "markdown_table", "shown_numbers"]
+from omnirank.evaluation.table_text import latex_lines, latex_text, markdown_lines
 
 
 def shown_numbers(table: pd.DataFrame, digits: int = 4) -> pd.DataFrame:
@@ -43,8 +41,7 @@ def markdown_table(table: pd.DataFrame, larger_is_better: bool | None = None) ->
     | iris | **0.5** | 0.25 |
     """
     cells = _marked(table, larger_is_better, "**{}**")
-    heading = [markdown_row(["data set", *map(str, table.columns)]), markdown_row(["---", *["---:"] * table.shape[1]])]
-    return "\n".join([*heading, *(markdown_row([str(name), *row]) for name, row in cells)])
+    return "\n".join(markdown_lines(["data set", *map(str, table.columns)], cells))
 
 
 def latex_table(table: pd.DataFrame, larger_is_better: bool | None = None) -> str:
@@ -64,20 +61,13 @@ def latex_table(table: pd.DataFrame, larger_is_better: bool | None = None) -> st
     \end{tabular}
     """
     cells = _marked(table, larger_is_better, r"\textbf{{{}}}")
-    lines = [
-        r"\begin{tabular}{l" + "r" * table.shape[1] + "}",
-        r"\hline",
-        " & ".join(["data set", *(latex_text(str(name)) for name in table.columns)]) + r" \\",
-        r"\hline",
-        *(" & ".join([latex_text(str(name)), *row]) + r" \\" for name, row in cells),
-        r"\hline",
-        r"\end{tabular}",
-    ]
-    return "\n".join(lines)
+    header = ["data set", *(latex_text(str(name)) for name in table.columns)]
+    return "\n".join(latex_lines(header, ([latex_text(name), *row] for name, *row in cells)))
 
 
-def _marked(table: pd.DataFrame, larger_is_better: bool | None, mark: str) -> list[tuple[object, list[str]]]:
+def _marked(table: pd.DataFrame, larger_is_better: bool | None, mark: str) -> list[list[str]]:
+    """The rows as text: name of the data set and cells."""
     shown = shown_numbers(table)
     if larger_is_better is not None:
         shown = shown.where(~best_in_rows(table, larger_is_better), shown.map(mark.format))
-    return [(name, list(row)) for name, row in zip(shown.index, shown.to_numpy().tolist(), strict=True)]
+    return [[str(name), *row] for name, row in zip(shown.index, shown.to_numpy().tolist(), strict=True)]

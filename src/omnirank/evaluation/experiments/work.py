@@ -22,8 +22,6 @@ from omnirank.evaluation.experiments.learners import fit_parts, models_of_one_fi
 from omnirank.evaluation.experiments.selection import chosen_method
 from omnirank.evaluation.experiments.sources import NumberedFold, folds_of, load_source
 
-__all__ = ["perform"]
-
 # What this process has fitted before, and how many examples are enough to compile what a fit needs.
 _warm: set[str] = set()
 _FEW = 40

@@ -17,8 +17,6 @@ from typing import Any
 
 from omnirank.evaluation.experiments.memory import limit_memory
 
-__all__ = ["main"]
-
 
 def main(memory_limit: int | None = None) -> None:
     """Serve claims until the input ends.

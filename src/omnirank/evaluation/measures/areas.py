@@ -7,8 +7,6 @@ import numpy as np
 from omnirank.core.errors import DataError
 from omnirank.core.types import ArrayLike
 
-__all__ = ["area_difference", "curve_area"]
-
 
 def curve_area(values: ArrayLike, positions: ArrayLike | None = None) -> float:
     """Return the area under a curve, divided by its width: the mean height by the trapezoidal rule.

@@ -13,8 +13,6 @@ from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.tasks import PrototypeColumns, get_task, prototype_columns
 
-__all__ = ["clustering_hypothesis", "explained_by_clusters"]
-
 _FORMS = ("variance", "std")
 _OVER_RUNS = ("best", "median")
 _N_CLUSTERS = 8
