@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
 
 import omnirank as om
 from omnirank.core.seeds import kernel_seed
@@ -15,6 +14,7 @@ from omnirank.ensembles.plan import GrowingRules, make_plan
 from omnirank.trees.codes import DenseFeatures, SparseFeatures
 from reference import trees_cases
 from reference import trees_growing as reference
+from reference.layouts import laid_out
 from reference.trees_semi_supervised import problem_of
 
 # the refusal of all splits is what some of these data are made for
@@ -35,8 +35,9 @@ def grown_both(X, y, ensemble, w, least, seed=0, weight=None):
         ensemble, bootstrap=False, max_features="all", min_samples_leaf=1, supervision=w, min_labelled_leaf=least
     )
     found = []
-    for table in (Table.from_sparse(sparse.csc_array(X)), Table.from_numeric(X)):
-        plan = make_plan(om.Dataset(table, y), rules, seed, weight)
+    for on_cells in (True, False):
+        with laid_out(on_cells):
+            plan = make_plan(om.Dataset(Table.from_numeric(X), y), rules, seed, weight)
         found.append((plan, plan.grow(0)))
     thin, full = found[0][0], found[1][0]
     assert isinstance(thin.coded, SparseFeatures)
@@ -81,9 +82,10 @@ def test_fewer_labelled_examples_than_a_leaf_needs(ensemble, binary):
     X = sparse_cells(rng, 80, binary)
     y = np.where(np.arange(80) < 6, rng.normal(size=80), np.nan)
     scores = []
-    for cells in (X, sparse.csc_array(X)):
+    for on_cells in (True, False):
         ranker = om.EnsembleRanker(ensemble=ensemble, n_trees=4, supervision=0.5, min_labelled_leaf=10, random_state=0)
-        scores.append(ranker.fit(cells, y).feature_importances_)
+        with laid_out(on_cells):
+            scores.append(ranker.fit(X, y).feature_importances_)
     assert not np.any(scores)
 
 
@@ -91,8 +93,9 @@ def test_a_split_that_keeps_enough_labelled_examples_together_is_admissible():
     """Five labelled rows, at least three a leaf: both sides cannot have three, but one may have all five."""
     X = np.repeat([[0.0], [1.0]], 10, axis=0)
     y = np.concatenate([np.arange(5) + 0.5, np.full(15, np.nan)])
-    for cells in (X, sparse.csc_array(X)):
+    for on_cells in (True, False):
         for least, splits in ((3, True), (5, True), (6, False)):
             rules = GrowingRules("bagging", bootstrap=False, supervision=0.5, min_labelled_leaf=least)
-            grown = make_plan(om.Dataset(cells, y), rules, 0).grow(0)
+            with laid_out(on_cells):
+                grown = make_plan(om.Dataset(X, y), rules, 0).grow(0)
             assert (grown.feature[0] >= 0) == splits
