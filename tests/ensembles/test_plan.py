@@ -11,7 +11,7 @@ from scipy import sparse
 
 import omnirank as om
 from omnirank.ensembles.plan import GrowingRules, features_per_node, make_plan
-from omnirank.errors import ParameterError
+from omnirank.errors import DataError, ParameterError
 from omnirank.testing import tiny_dataset
 
 
@@ -109,6 +109,16 @@ def test_plans_travel_to_other_processes(task):
 def test_rules_are_checked(rules, message):
     with pytest.raises(ParameterError, match=message):
         make_plan(numbers(2), GrowingRules(**rules), 0)
+
+
+@pytest.mark.parametrize(("least", "enough"), [(2, True), (2.25, False)])
+def test_the_examples_must_weigh_as_much_as_two_leaves(least, enough):
+    data, weight, rules = numbers(2, n=8), np.full(8, 0.5), GrowingRules(min_samples_leaf=least)
+    if enough:
+        assert make_plan(data, rules, 0, weight).weight.sum() == 2 * least
+    else:
+        with pytest.raises(DataError, match=r"weigh 4 together, less than two leaves of min_samples_leaf=2.25"):
+            make_plan(data, rules, 0, weight)
 
 
 def test_data_without_target_are_clustered():

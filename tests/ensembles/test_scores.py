@@ -161,9 +161,10 @@ def test_a_label_of_frequency_one_half_is_predicted():
     labels = sparse.csr_array(np.repeat((np.arange(98) < 49).astype(float)[:, None], 70, axis=1))
     data = Dataset(X, Target.labels(labels, [f"l{j}" for j in range(70)]), task="multi-label")
     plan = planned(data, bootstrap=False, max_depth=0)
-    means, _ = node_means(plan.grow(0), plan.columns)
+    means, node_row = node_means(plan.grow(0), plan.columns)
     assert means.shape == (1, 70)
     assert (means.toarray() == 0.5).all()
+    assert losses._predicted_sets(means, node_row).toarray().all()
 
 
 def test_scores_of_a_single_leaf_are_zero():

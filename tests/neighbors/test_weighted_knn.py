@@ -64,6 +64,16 @@ def test_means_of_many_lists():
     np.testing.assert_allclose(neighbor_means(values, ids), values[ids].mean(axis=1))
 
 
+def test_means_are_those_of_the_known_values():
+    """Where no neighbour's value is known, it is that of all examples, and 0 where there is none either."""
+    values = np.array([[1.0, np.nan, np.nan], [np.nan, 4.0, np.nan], [5.0, np.nan, np.nan], [np.nan, 8.0, np.nan]])
+    ids = np.array([[0, 1, 2], [1, 3, 1], [0, 2, 2]])
+    expected = [[3.0, 4.0, 0.0], [3.0, 16 / 3, 0.0], [11 / 3, 6.0, 0.0]]
+    np.testing.assert_allclose(neighbor_means(values, ids), expected)
+    given = neighbor_means(values, ids, default=np.array([-1.0, -2.0, -3.0]))
+    np.testing.assert_allclose(given, [[3.0, 4.0, -3.0], [-1.0, 16 / 3, -3.0], [11 / 3, -2.0, -3.0]])
+
+
 def brute_force(train, test, weights, k):
     """Nearest by differences of numbers, ties by index."""
     span = np.ptp(train, axis=0)

@@ -86,7 +86,7 @@ class Copy:
             "PYTHONPATH": str(self.root / "src"),
             "PYTHONDONTWRITEBYTECODE": "1",
             "NUMBA_CACHE_DIR": str(folder / "kernels"),
-            "CI": "1",  # the same examples in every run
+            "HYPOTHESIS_PROFILE": "mutants",  # of tests/conftest.py: the same examples in every run, not made smaller
         }
 
     def run_tests(self, tests: Iterable[str], compiled: bool, seconds: float) -> tuple[int | None, str]:
