@@ -47,6 +47,11 @@ def test_vector_helpers_agree_with_their_plain_twins():
         for limit in (0, 4, np.iinfo(dtype).max):
             found = _count_smaller(values, 7, dtype(limit))
             assert found == vector._count_smaller_plain(values, 7, dtype(limit))
+    for dtype in (np.uint16, np.uint64, np.int64, np.float64):
+        for a, b in rng.integers(0, 5, (20, 2)).astype(dtype):
+            assert _ends(a, b) == (min(a, b), max(a, b))
+    assert _ends(np.int64(-1), np.int64(1)) == (-1, 1)
+    assert _ends(np.uint64(2**63), np.uint64(1)) == (1, 2**63)
     for lanes, add in ((8, _add_8), (32, _add_32)):
         matrix = rng.normal(size=(10, 48))
         order = rng.permutation(10).astype(np.uint32).reshape(2, 5)
@@ -55,6 +60,11 @@ def test_vector_helpers_agree_with_their_plain_twins():
         vector._add_running_norms_plain(lanes)(matrix, 8, order, 1, 4, expected, 2)
         add(matrix, 8, order, 1, 4, out, 2)
         np.testing.assert_allclose(out, expected)
+
+
+@numba.njit
+def _ends(a, b):
+    return vector.smaller(a, b), vector.larger(a, b)
 
 
 @numba.njit
