@@ -102,11 +102,11 @@ from omnirank.errors import OmnirankError
 from scipy import sparse
 
 def broken(kind):
-    found = sparse.random_array((40, 6), density=0.5, format=kind, rng=np.random.default_rng(0))
+    found = sparse.random_array((40, 6), density=0.5, format=kind, random_state=np.random.default_rng(0))
     found.indices[:] = 2**30
     return found
 
-whole = sparse.random_array((40, 6), density=0.5, format="csr", rng=np.random.default_rng(0))
+whole = sparse.random_array((40, 6), density=0.5, format="csr", random_state=np.random.default_rng(0))
 y = np.arange(40) % 2
 labels = sparse.csr_array(np.eye(40)[:, :6])
 fitted = om.PCTClassifier().fit(whole, y)

@@ -65,12 +65,16 @@ def start(plan: Path, n_workers: int) -> subprocess.Popen:
 
 
 def finished_jobs(store: Path) -> int:
+    from omnirank.errors import FileFormatError
     from omnirank.evaluation.experiments import Store
 
     if not store.is_file():
         return 0
-    with Store(store) as opened:
-        counts = opened.counts("killed")
+    try:
+        with Store(store) as opened:
+            counts = opened.counts("killed")
+    except FileFormatError:  # the run has made the file, and no table in it yet
+        return 0
     return counts.get("done", 0) + counts.get("failed", 0)
 
 
