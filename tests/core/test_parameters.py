@@ -131,3 +131,8 @@ def test_settings_can_be_named_in_another_way():
     finally:
         name_settings(None)
     assert str(ParameterError("p", 0, "choose another")) == "p=0: choose another"
+
+
+def test_an_array_without_dimensions_is_no_list():
+    assert np.array(3) not in listed(count(1))
+    assert np.array([3]) in listed(count(1))

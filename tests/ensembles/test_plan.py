@@ -158,3 +158,13 @@ def test_a_warning_where_min_labelled_leaf_refuses_every_split(weight):
         make_plan(data, rules, 0, weight)
     # supervised trees know labelled examples only
     make_plan(data.take(data.labelled), GrowingRules(min_labelled_leaf=10, min_samples_leaf=1), 0)
+
+
+@pytest.mark.parametrize(("supervision", "share"), [(0, 1.0), (0.5, 0.5), ("auto", 1.0), ("cv", 1.0)])
+def test_labelled_examples_without_weight_are_as_none(supervision, share):
+    """What is known of no example that counts cannot be learnt: the features decide alone."""
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    y, weight = np.array(["a", "b", *[None] * 18], object), np.repeat([0.0, 1.0], [2, 18])
+    alone = om.EnsembleRanker(n_trees=12, random_state=0).fit(X, sample_weight=weight)
+    ranker = om.EnsembleRanker(n_trees=12, supervision=supervision, random_state=0).fit(X, y, weight)
+    np.testing.assert_allclose(ranker.feature_importances_, share * alone.feature_importances_)

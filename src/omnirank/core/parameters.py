@@ -264,7 +264,7 @@ def listed(domain: Domain, *, or_one: bool = False, different: bool = False) -> 
     """
 
     def fits(value: Any) -> bool:
-        if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray):
+        if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray) or np.ndim(value) == 0:
             return or_one and value in domain
         in_domain = len(value) > 0 and all(one in domain for one in value)
         return in_domain and not (different and len(set(value)) < len(value))

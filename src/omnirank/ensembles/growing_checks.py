@@ -47,6 +47,8 @@ def what_is_constant(columns: PrototypeColumns) -> str:
         return f"all {columns.n_variables} targets ({name}, ...) are constant: there is nothing to learn"
     if columns.levels[0] is not None:
         known = columns.matrix[columns.labelled]
+        if not len(known):
+            return f"no example with a positive weight has a known value of target {name}: there is nothing to learn"
         level = columns.levels[0][int(np.argmax(known[0]))]
         return f"target {name} has one class only ({level!r}): there is nothing to learn"
     return f"target {name} is constant: there is nothing to learn"
