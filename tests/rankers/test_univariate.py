@@ -44,12 +44,13 @@ def test_mixed_targets_agree_with_the_reference(data):
     targets = data.draw(columns(n, [NUMBERS, CLASSES, PAIRS], least=2))
     weights = data.draw(st.lists(st.sampled_from([0.5, 1.0, 2.0]), min_size=n, max_size=n))
     y = frame(targets, "y")
-    ranker = om.UnivariateRanker(task="mixed-targets").fit(frame(features, "x"), y, sample_weight=weights)
+    adjusted = data.draw(st.booleans())
+    ranker = om.UnivariateRanker(adjusted, "mixed-targets").fit(frame(features, "x"), y, sample_weight=weights)
     if y.notna().to_numpy().any():
-        expected = reference.scores(features, targets, weights, [1.0] * len(targets))
+        expected = reference.scores(features, targets, weights, [1.0] * len(targets), adjusted)
     else:
         assert ranker.task_ == "clustering"
-        expected = reference.unsupervised_scores(features, weights)
+        expected = reference.unsupervised_scores(features, weights, adjusted)
     # The few cells known in both columns may lie 1e-5 of a deviation apart; of their variance six digits are left.
     np.testing.assert_allclose(ranker.feature_importances_, expected, rtol=1e-5, atol=1e-5)
 
@@ -59,8 +60,9 @@ def test_mixed_targets_agree_with_the_reference(data):
 def test_unsupervised_agrees_with_the_reference(data):
     n = data.draw(st.integers(2, 9))
     features = data.draw(columns(n, [NUMBERS, CLASSES, PAIRS], most=6))
-    ranker = om.UnivariateRanker().fit(frame(features, "x"))
-    expected = reference.unsupervised_scores(features, [1.0] * n)
+    adjusted = data.draw(st.booleans())
+    ranker = om.UnivariateRanker(adjusted).fit(frame(features, "x"))
+    expected = reference.unsupervised_scores(features, [1.0] * n, adjusted)
     np.testing.assert_allclose(ranker.feature_importances_, expected, rtol=1e-5, atol=1e-5)
 
 
@@ -97,7 +99,7 @@ def test_hierarchy_weights_count():
     hierarchy = om.Hierarchy.from_paths(["a", "a/b"])
     X = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [1.0, 0.0]])
     labels = [set(), {"a"}, {"a/b"}, {"a"}]
-    ranker = om.UnivariateRanker(hierarchy=hierarchy).fit(X, labels)
+    ranker = om.UnivariateRanker(adjusted=False, hierarchy=hierarchy).fit(X, labels)
     assert ranker.task_ == "hierarchical-multi-label"
     # each feature equals one label; their squared correlation is 1/9 and the weights are 1 and 0.75
     np.testing.assert_allclose(ranker.feature_importances_, [(1 + 0.75 / 9) / 1.75, (1 / 9 + 0.75) / 1.75])
@@ -123,8 +125,10 @@ def test_a_feature_known_twice_does_not_win():
     rng = np.random.default_rng(0)
     y = rng.normal(size=50)
     X = np.column_stack([y + rng.normal(size=50), np.where(np.arange(50) < 2, y, np.nan)])
+    plain = om.UnivariateRanker(adjusted=False).fit(X, y).feature_importances_
+    assert plain[1] == pytest.approx(2 / 50)
     good, rare = om.UnivariateRanker().fit(X, y).feature_importances_
-    assert rare == pytest.approx(2 / 50)
+    assert rare == 0
     assert good > 0.3
 
 
@@ -141,8 +145,8 @@ def test_more_features_than_one_block_and_any_number_of_workers():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(15, 700))
     y = X[:, 650] + 0.01 * rng.normal(size=15)
-    one = om.UnivariateRanker(n_jobs=1).fit(X, y)
-    two = om.UnivariateRanker(n_jobs=2).fit(X, y)
+    one = om.UnivariateRanker(adjusted=False, n_jobs=1).fit(X, y)
+    two = om.UnivariateRanker(adjusted=False, n_jobs=2).fit(X, y)
     assert one.ranking_.top(1) == ["x651"]
     np.testing.assert_array_equal(one.feature_importances_, two.feature_importances_)
     expected = [np.corrcoef(X[:, j], y)[0, 1] ** 2 for j in range(700)]
@@ -163,3 +167,26 @@ def test_constant_features_and_targets_score_zero():
     assert om.UnivariateRanker().fit(X, [1.5, 2.5, 2.5, 3.5, 9.0]).feature_importances_[0] == 0
     assert not om.UnivariateRanker().fit(X, ["same"] * 5).feature_importances_.any()
     assert not om.UnivariateRanker().fit(X).feature_importances_.any()
+
+
+def test_features_of_many_levels_win_nothing_by_chance():
+    rng = np.random.default_rng(5)
+    n, y = 300, rng.normal(size=300)
+    noise = {f"{k} levels": pd.Categorical(rng.integers(0, k, n).astype(str)) for k in (2, 10, 50, 150, 10**6)}
+    X = pd.DataFrame(
+        {"true": y + 2 * rng.normal(size=n), **noise, "own level": pd.Categorical(np.arange(n).astype(str))}
+    )
+    ranking = om.UnivariateRanker().fit(X, y).ranking_
+    assert ranking.top(1) == ["true"]
+    assert ranking.scores[-1] == 0
+    assert om.UnivariateRanker(adjusted=False).fit(X, y).ranking_.top(1) == ["own level"]
+
+
+def test_noise_scores_zero_on_average():
+    rng = np.random.default_rng(6)
+    y = rng.normal(size=60)
+    codes = rng.integers(0, 25, (60, 400)).astype(str)
+    X = pd.DataFrame({f"x{i}": pd.Categorical(codes[:, i]) for i in range(400)})
+    scores = om.UnivariateRanker().fit(X, y).feature_importances_
+    assert abs(scores.mean()) < 3 * scores.std() / 20
+    assert om.UnivariateRanker(adjusted=False).fit(X, y).feature_importances_.mean() > 0.3

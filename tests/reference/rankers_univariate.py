@@ -42,8 +42,8 @@ def explained(feature, column, weights):
     return mean(products, weights) ** 2 / variance(feature, weights)
 
 
-def share(feature, target, weights):
-    """Share of one target variable's impurity, over the examples known in both."""
+def share(feature, target, weights, adjusted):
+    """Share of one target variable's impurity, over the examples known in both, without what chance explains."""
     rows = [i for i in range(len(target)) if known(feature[i]) and known(target[i])]
     if not rows or len({target[i] for i in rows}) < 2:
         return 0.0
@@ -51,26 +51,38 @@ def share(feature, target, weights):
     columns = target_columns([target[i] for i in rows])
     impurity = sum(variance(column, b) for column in columns)
     total = sum(w for t, w in zip(target, weights, strict=True) if known(t))
-    return sum(explained(x, column, b) for column in columns) / impurity * sum(b) / total
+    plain = sum(explained(x, column, b) for column in columns) / impurity
+    if adjusted:
+        m = sum(b) * sum(weights) / sum(w * w for w in weights)
+        levels = len(set(x)) if all(isinstance(v, str) for v in x) else min(len(set(x)), 2)
+        plain = 1 - (1 - plain) * (m - 1) / (m - levels) if m - levels > 1 - 1e-9 else 0.0
+    return plain * sum(b) / total
 
 
 def varies(values):
     return len({v for v in values if known(v)}) > 1
 
 
-def scores(features, targets, weights, alpha):
-    """One score per feature: mean over the target variables that are not constant, weighted by alpha."""
+def scores(features, targets, weights, alpha, adjusted=True):
+    """One score per feature: mean over the target variables that are not constant, weighted by alpha.
+
+    Examples without any known target are left out.
+    """
+    rows = [i for i in range(len(weights)) if any(known(target[i]) for target in targets)]
+    features, targets = ([[column[i] for i in rows] for column in columns] for columns in (features, targets))
+    weights = [weights[i] for i in rows]
+    return [_mean_share(feature, targets, weights, alpha, adjusted) for feature in features]
+
+
+def _mean_share(feature, targets, weights, alpha, adjusted):
     counted = [v for v, target in enumerate(targets) if varies(target)]
     total = sum(alpha[v] for v in counted)
-    return [
-        sum(alpha[v] * share(feature, targets[v], weights) for v in counted) / total if counted else 0.0
-        for feature in features
-    ]
+    return sum(alpha[v] * share(feature, targets[v], weights, adjusted) for v in counted) / total if counted else 0.0
 
 
-def unsupervised_scores(features, weights):
+def unsupervised_scores(features, weights, adjusted=True):
     """The other features take the target's place."""
     return [
-        scores([feature], features[:j] + features[j + 1 :], weights, [1.0] * len(features))[0]
+        _mean_share(feature, features[:j] + features[j + 1 :], weights, [1.0] * len(features), adjusted)
         for j, feature in enumerate(features)
     ]

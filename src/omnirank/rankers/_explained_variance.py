@@ -88,29 +88,47 @@ def target_blocks(columns: PrototypeColumns, weights: np.ndarray) -> list[Block]
     return [partial(_target_block, columns, chosen, part, weights) for part in _parts(variables, _WIDTH)]
 
 
-def explained_shares(features: Columns, target: Columns, weights: np.ndarray) -> np.ndarray:
+def explained_shares(features: Columns, target: Columns, weights: np.ndarray, adjusted: bool) -> np.ndarray:
     """Return the share of each target variable's impurity that each feature explains (V_features, V_target).
 
     Squared correlation for a number, correlation ratio for levels, each over the examples known in both,
-    times the weight of these among the examples whose target is known.
+    times the weight of these among the examples whose target is known. ``adjusted`` takes off what a feature of as
+    many levels explains by chance.
     """
     s = _sums(features, target, weights)
     with np.errstate(divide="ignore", invalid="ignore"):
         if features.one_hot:
             by_level = np.where(s.first > 0, s.cross**2 / s.first, 0.0)
+            means = np.add.reduceat(s.first > 0, features.starts, axis=0, dtype=np.intp)
             explained = np.add.reduceat(by_level, features.starts, axis=0) - s.target_first**2 / s.known
         else:
             spread = s.second - s.first**2 / s.known
             spread[spread <= _ROUNDING * s.second] = np.inf
+            means = 1 + np.isfinite(spread)
             explained = (s.cross - s.first * s.target_first / s.known) ** 2 / spread
         impurity = s.target_second - s.target_first**2 / s.known
         # a pair without common examples gives NaN here and is dropped below
         explained = np.add.reduceat(explained, target.starts, axis=1)
         impurity = np.add.reduceat(impurity, target.starts, axis=1)
         scale = np.add.reduceat(s.target_second, target.starts, axis=1)
-        shares = np.clip(explained / impurity, 0.0, 1.0) * (s.known[:, target.starts] / s.target_known)
+        shares = np.clip(explained / impurity, 0.0, 1.0)
+        if adjusted:
+            means = np.broadcast_to(means, s.known.shape)[:, target.starts]
+            shares = _without_chance(shares, means, s.known[:, target.starts] * (weights.sum() / (weights @ weights)))
+        shares = shares * (s.known[:, target.starts] / s.target_known)
     usable = (impurity > _ROUNDING * scale) & (s.known[:, target.starts] > _ROUNDING * weights.sum())
     return np.where(usable & np.isfinite(shares), shares, 0.0)
+
+
+def _without_chance(shares: np.ndarray, k: np.ndarray, m: np.ndarray) -> np.ndarray:
+    """Epsilon squared (Kelley 1935): 1 - (1 - share) (m - 1) / (m - k), for k fitted means (a line: 2) of m examples.
+
+    It is 0 on average for a feature that has nothing to do with the target. Where less than one example is left to
+    judge by, as with a level for each, it is 0.
+    """
+    free = m - k
+    enough = free > 1 - 1e-9
+    return np.where(enough, 1 - (1 - shares) * (m - 1) / np.where(enough, free, 1.0), 0.0)
 
 
 @dataclass(frozen=True, eq=False)

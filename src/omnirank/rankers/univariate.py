@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from omnirank.core.parallel import run_parallel
+from omnirank.core.parameters import FLAG, Domain
 from omnirank.core.ranking import Ranking
-from omnirank.core.types import ArrayLike
+from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.dataset import Dataset
+from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.rankers._explained_variance import Block, explained_shares, feature_blocks, target_blocks
 from omnirank.rankers.base import BaseRanker
@@ -29,14 +32,21 @@ class UnivariateRanker(BaseRanker):
     with one 0/1 column c per class of a nominal target (the denominator is its Gini index). Means are over the
     examples in which both x and v are known; :math:`K_{xv}` is the weight of these, :math:`K_v` that of the
     examples with v known. Missing values explain nothing, so that a feature known for a few examples only
-    does not win by chance. Without a target the other features take its place. Scores lie in [0, 1];
-    unlabelled examples are not used, constant features get 0.
+    does not win by chance. Without a target the other features take its place. Unlabelled examples are not used,
+    constant features get 0.
 
-    Interactions are invisible to it, redundant features get the same score, and nominal features with many
-    levels (identifiers) score high.
+    A nominal feature of many levels explains a large share by chance. ``adjusted`` takes this off each share s:
+    1 - (1 - s) (m - 1) / (m - k), for a feature of k levels (a number: k = 2) and m examples known in both. This is
+    0 on average, and often below 0, where the feature has nothing to do with the target; a feature with a level for
+    each example gets 0. (Examples of unequal weights b count for fewer, :math:`m = K_{xv} \sum b / \sum b^2`.)
+
+    Interactions are invisible to it, and redundant features get the same score.
 
     Parameters
     ----------
+    adjusted : bool
+        Whether shares are adjusted for what is explained by chance; otherwise scores lie in [0, 1], and features of
+        many levels (identifiers) score high.
     task : str
         A task name, or "auto" to infer it from y.
     hierarchy : Hierarchy, optional
@@ -48,16 +58,35 @@ class UnivariateRanker(BaseRanker):
     n_jobs : int or None
         Number of workers.
 
+    References
+    ----------
+    Kelley: An unbiased correlation ratio measure. PNAS 21, 1935 (the adjustment).
+
     Examples
     --------
     >>> import numpy as np
     >>> import omnirank as om
     >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]])
-    >>> om.UnivariateRanker().fit(X, [0.5, 1.5, 2.5, 3.5]).feature_importances_
+    >>> om.UnivariateRanker(adjusted=False).fit(X, [0.5, 1.5, 2.5, 3.5]).feature_importances_
     array([1. , 0.2])
+    >>> om.UnivariateRanker().fit(X, [0.5, 1.5, 2.5, 3.5]).feature_importances_
+    array([ 1. , -0.2])
     """
 
+    _parameter_checks: ClassVar[dict[str, Domain]] = {"adjusted": FLAG}
     supported_supervision = ("supervised", "unsupervised")
+
+    def __init__(
+        self,
+        adjusted: bool = True,
+        task: str = "auto",
+        hierarchy: Hierarchy | None = None,
+        n_features_to_select: Any = None,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ):
+        self.adjusted = adjusted
+        super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
 
     def fit(
         self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None
@@ -100,7 +129,7 @@ class UnivariateRanker(BaseRanker):
         weights: np.ndarray,
     ) -> np.ndarray:
         """Weighted means of the shares over all target variables but the feature itself."""
-        means = _BlockMeans(features, target, alpha, weights, unsupervised=target is features)
+        means = _BlockMeans(features, target, alpha, weights, unsupervised=target is features, adjusted=self.adjusted)
         scores = np.zeros(dataset.n_features)
         numbers = range(len(features))
         for positions, values in run_parallel(means, numbers, self.n_jobs, description="ranking features"):
@@ -117,6 +146,7 @@ class _BlockMeans:
     alpha: np.ndarray
     weights: np.ndarray
     unsupervised: bool
+    adjusted: bool
 
     def __call__(self, number: int) -> tuple[np.ndarray, np.ndarray]:
         own = self.features[number]()
@@ -127,6 +157,6 @@ class _BlockMeans:
             counted = np.tile(counted, (len(own.positions), 1))
             if self.unsupervised:
                 counted[own.positions[:, None] == other.positions] = 0.0
-            sums += (explained_shares(own, other, self.weights) * counted).sum(axis=1)
+            sums += (explained_shares(own, other, self.weights, self.adjusted) * counted).sum(axis=1)
             total += counted.sum(axis=1)
         return own.positions, sums / np.where(total > 0, total, 1.0)
