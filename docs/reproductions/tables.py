@@ -21,7 +21,8 @@ from omnirank.evaluation.experiments.results import StudyResults, read_rankings
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-import hmlc_tables  # noqa: E402 - beside this script
+import defaults_tables  # noqa: E402 - beside this script
+import hmlc_tables  # noqa: E402
 import missing  # noqa: E402
 import mlc_tables  # noqa: E402
 import mtr_tables  # noqa: E402
@@ -38,12 +39,15 @@ STUDIES = {
         ["unsupervised_small", "unsupervised_random", "unsupervised_more", "unsupervised_more_random"],
         "top_features_rmse",
     ),
+    "defaults_ensembles": (["defaults_ensembles"], "rrmse"),
+    "defaults_few_labels": (["defaults_few_labels"], "rrmse"),
+    "defaults_no_target": (["defaults_no_target"], "top_features_rmse"),
 }
 # Results beyond the plans, which explain differences.
 EXPLANATIONS = {"mtr": missing.main, "mlc": ranges.main, "unsupervised": ties.main}
 TABLES = {
     function.__name__.replace("_", "-"): function
-    for module in (mtr_tables, mlc_tables, hmlc_tables, unsupervised_tables)
+    for module in (mtr_tables, mlc_tables, hmlc_tables, unsupervised_tables, defaults_tables)
     for function in module.TABLES
 }
 PLACE = ["data", "method", "choice"]

@@ -42,7 +42,8 @@ def main(folder: Path, out: Path) -> None:
             "all labelled": (data, 1),
         }
         for case, (dataset, level) in cases.items():
-            ranker = om.EnsembleRanker("permutation", n_trees=100, supervision=level, random_state=seed).fit(dataset)
+            ranker = om.EnsembleRanker("permutation", "random-forest", supervision=level, random_state=seed)
+            ranker.fit(dataset)
             for score, ranking in ranker.rankings_.items():
                 share = len(true & set(ranking.top(20))) / 20
                 rows.append([case, score, seed, ranker.supervision_, share])

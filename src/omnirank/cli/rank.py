@@ -37,7 +37,7 @@ def _tree_option(name: str, text: str, metavar: str | None = None) -> Any:
 
 MethodOption = Annotated[
     str | None,
-    typer.Option("--method", "-m", help="Method (default: genie3); omnirank methods lists them."),
+    typer.Option("--method", "-m", help="Method (default: unbiased); omnirank methods lists them."),
 ]
 TopOption = Annotated[
     int | None,

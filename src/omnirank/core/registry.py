@@ -26,7 +26,7 @@ SUPERVISION = ("supervised", "semi-supervised", "unsupervised")
 
 _BUILT_IN = "omnirank.rankers.builtin:METHODS"
 _ENTRY_POINT_GROUP = "omnirank.methods"
-_DEFAULTS = ("genie3", "univariate")
+_DEFAULTS = ("unbiased", "univariate")
 
 
 @dataclass(frozen=True)
