@@ -11,7 +11,7 @@ import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError, setting
 from omnirank.core.log import logger
-from omnirank.core.parameters import FLAG, Domain, check, choice, count, listed, number, share
+from omnirank.core.parameters import FLAG, TEXT, Domain, check, choice, count, listed, number, share
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import SeedRanges, root_entropy, stream
 from omnirank.core.target_scores import TargetScores
@@ -146,6 +146,7 @@ class ReliefRanker(BaseRanker):
         "algorithm": choice(*_ALGORITHMS),
         "n_neighbors": choice("auto", None) | listed(count(1), or_one=True),
         "n_iterations": listed(share(above=0) | count(1), or_one=True),
+        "target_distance": TEXT,
         "sigma": number(0),
         "per_target": FLAG,
         "search": choice(*_SEARCHES),
