@@ -8,8 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.metrics import roc_auc_score
 
 import omnirank as om
+from omnirank.errors import DataError
+from omnirank.relief.choice import best_candidate
 from reference import relief_scores as reference
 
 SEEDS = st.integers(0, 10**6)
@@ -117,21 +120,24 @@ def test_default_numbers_of_neighbours():
     X, rng = random_data(0, n=60)
     y = rng.normal(size=60)
     half = np.where(np.arange(60) < 30, y, np.nan)
-    found = [om.ReliefRanker().fit(X, target).n_neighbors_ for target in (y, half, None)]
+    found = [om.ReliefRanker(influence=(0.0, 1.0)).fit(X, target).n_neighbors_ for target in (y, half, None)]
     assert found == [15, 20, 30]
+    assert om.ReliefRanker(influence=None).fit(X, half).n_neighbors_ == 15
 
 
 def test_unlabelled_examples_count():
     X, rng = random_data(3, n=60)
     y = np.where(np.arange(60) % 3 == 0, X[:, 0] + 0.1 * rng.normal(size=60), np.nan)
     known = ~np.isnan(y)
-    all_of_them = scores(X, y, n_neighbors=5)
+    all_of_them = scores(X, y, n_neighbors=5, influence=(0.0, 1.0))
     assert not np.allclose(all_of_them, scores(X[known], y[known], n_neighbors=5))
     assert not np.allclose(all_of_them, scores(X, y, n_neighbors=5, influence=(1.0, 1.0)))
     classes = np.where(known, (np.nan_to_num(y) > 0).astype(float), np.nan)
     np.testing.assert_array_equal(
         scores(X, classes, algorithm="relieff"), scores(X[known], classes[known], algorithm="relieff")
     )
+    for target in (y, classes):
+        np.testing.assert_array_equal(scores(X, target, influence=None), scores(X[known], target[known]))
 
 
 # -- choosing parameters ----------------------------------------------------------------------------------
@@ -142,14 +148,68 @@ def test_chosen_parameters_are_those_of_the_smallest_loss():
     X = rng.normal(size=(90, 6))
     y = np.where(rng.random(90) < 0.4, X[:, 0] + 0.1 * rng.normal(size=90), np.nan)
     ranker = om.ReliefRanker(n_neighbors="auto", influence="auto", random_state=0).fit(X, y)
-    assert len(ranker.losses_) == 15 * 3
-    best = (*ranker.influence_, ranker.n_neighbors_)
-    assert ranker.losses_[best] == min(ranker.losses_.values())
-    same = om.ReliefRanker(n_neighbors=best[2], influence=best[:2]).fit(X, y)
+    assert len(ranker.losses_) == 7 * 3
+    best = ranker.influence_, ranker.n_neighbors_
+    alike = [loss for (influence, _), loss in ranker.losses_.items() if (influence is None) == (best[0] is None)]
+    assert ranker.losses_[best] == min(alike)
+    same = om.ReliefRanker(n_neighbors=best[1], influence=best[0]).fit(X, y)
     np.testing.assert_array_equal(ranker.feature_importances_, same.feature_importances_)
-    assert ranker.ranking_.parameters["influence"] == tuple(best[:2])
+    assert ranker.ranking_.parameters["influence"] == best[0]
     again = om.ReliefRanker(n_neighbors="auto", influence="auto", random_state=0, n_jobs=2).fit(X, y)
     assert again.losses_ == ranker.losses_
+
+
+def test_unlabelled_examples_are_used_where_they_clearly_help():
+    """Losses decide: what is lower in every fold is taken, what is lower by chance is not."""
+    left_out, k = np.array([0.5, 0.6, 0.5, 0.6]), 20
+    clear, by_chance = left_out - [0.1, 0.12, 0.1, 0.11], left_out - [0.4, -0.2, 0.1, 0.0]
+    assert best_candidate({(None, 15): left_out, ((0.5, 1.0), k): clear}) == ((0.5, 1.0), k)
+    assert best_candidate({(None, 15): left_out, ((0.5, 1.0), k): by_chance}) == (None, 15)
+    assert best_candidate({(None, 15): left_out, ((0.5, 1.0), k): left_out}) == (None, 15)
+    assert best_candidate({((0.0, 1.0), 15): left_out, ((0.0, 1.0), 30): by_chance}) == ((0.0, 1.0), 30)
+
+
+def test_unlabelled_examples_do_no_harm_by_default():
+    """Features without structure: unlabelled examples only say that all features are alike."""
+    aucs = {"auto": [], (0.0, 1.0): []}
+    for seed in range(4):
+        data, truth = om.datasets.make_regression(300, n_irrelevant=20, noise=0.5, random_state=seed, labelled=0.15)
+        for influence, found in aucs.items():
+            importances = om.ReliefRanker(influence=influence, random_state=0).fit(data).feature_importances_
+            found.append(roc_auc_score(truth.informative, importances))
+    assert np.mean(aucs["auto"]) > np.mean(aucs[0.0, 1.0]) + 0.05
+
+
+def test_few_labels_need_the_unlabelled_examples():
+    X, _ = random_data(0, n=40)
+    y = np.where(np.arange(40) < 7, X[:, 0], np.nan)
+    assert om.ReliefRanker().fit(X, y).influence_ == (0.0, 1.0)
+
+
+def test_the_form_is_that_of_the_data():
+    X, _ = random_data(0, n=60)
+    classes, some = (X[:, 0] > 0).astype(int), np.where(np.arange(60) < 5, 1.0 * (X[:, 0] > 0), np.nan)
+    for y, form in ((classes, "relieff"), (some, "rrelieff"), (X[:, 0], "rrelieff"), (None, "rrelieff")):
+        ranker = om.ReliefRanker(n_neighbors=5).fit(X, y)
+        assert ranker.algorithm_ == ranker.ranking_.parameters["algorithm"] == form
+        assert ranker.ranking_.method == "relief"
+        np.testing.assert_array_equal(ranker.feature_importances_, scores(X, y, algorithm=form, n_neighbors=5))
+    both = [om.ReliefRanker(n_iterations=30, first_iteration=i, random_state=0) for i in (0, 30)]
+    both[1].algorithm = "rrelieff"
+    with pytest.raises(DataError):
+        both[0].fit(X, classes).ranking_.merge(both[1].fit(X, classes).ranking_)
+
+
+def test_hits_and_misses_find_what_the_distance_form_does_not():
+    """One feature of three decides, behind noise: neighbours in all features hardly differ in their classes' shares."""
+    found = {"auto": 0, "rrelieff": 0}
+    for seed in range(5):
+        X, rng = random_data(seed, n=1000, d=3)
+        y = (X[:, 0] + rng.normal(size=1000) > 0).astype(int)
+        for algorithm in found:
+            found[algorithm] += int(np.argmax(scores(X, y, algorithm=algorithm)) == 0)
+    assert found["auto"] == 5
+    assert found["rrelieff"] < 5
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "relieff"])
@@ -157,7 +217,7 @@ def test_neighbours_are_chosen_for_labelled_data(algorithm):
     X, _ = random_data(0, n=60)
     y = (X[:, 0] > 0).astype(int)
     ranker = om.ReliefRanker(algorithm, "auto", influence="auto", random_state=0).fit(X, y)
-    assert set(ranker.losses_) == {(0.0, 1.0, k) for k in (15, 20, 30)}
+    assert set(ranker.losses_) == {(None, k) for k in (15, 20, 30)}
     assert ranker.n_neighbors_ in (15, 20, 30)
 
 
@@ -202,10 +262,10 @@ def test_one_target_of_many_kinds():
     X, rng = random_data(6)
     y = rng.integers(0, 2, 30)
     y[:2] = [0, 1]
-    wanted = scores(X, y, task="regression")
+    wanted = scores(X, y, task="regression", algorithm="rrelieff")
     for task in ("classification", "multi-label", "multi-target-regression"):
         shaped = y if task == "classification" else y[:, None]
-        np.testing.assert_allclose(scores(X, shaped, task=task), wanted, atol=1e-12)
+        np.testing.assert_allclose(scores(X, shaped, task=task, algorithm="rrelieff"), wanted, atol=1e-12)
 
 
 def test_hierarchy_of_roots_equals_label_sets():
@@ -245,11 +305,36 @@ def test_constant_features_score_zero():
     np.testing.assert_allclose(found[:5], scores(X, y))
 
 
-def test_missing_or_not_counts_where_all_known_values_are_equal():
+def test_missing_or_not_counts_only_where_missing_cells_are_distant():
     X, _ = random_data(0)
     absent = X[:, 0] > 0
     wide = np.column_stack([np.where(absent, np.nan, 7.0), X[:, 1:]])
-    assert scores(wide, absent.astype(int), n_neighbors=5)[0] > 0.1
+    assert scores(wide, absent.astype(int), n_neighbors=5, missing="distant")[0] > 0.1
+    assert scores(wide, absent.astype(int), n_neighbors=5)[0] == 0
+
+
+@pytest.mark.parametrize("algorithm", ["relieff", "rrelieff"])
+def test_missing_cells_that_depend_on_the_class(algorithm):
+    """A feature that matters stays first, and noise does not rise, whose cells are missing in one class."""
+    for seed in range(3):
+        X, rng = random_data(seed, n=400)
+        y = (X[:, 0] + 0.3 * rng.normal(size=400) > 0).astype(int)
+        for column in (0, 1):
+            holes = X.copy()
+            holes[(y == 1) & (rng.random(400) < 0.6), column] = np.nan
+            assert np.argmax(scores(holes, y, algorithm=algorithm)) == 0
+    # as a reminder of what distances of missing cells do: the noise comes first
+    assert np.argmax(scores(holes, y, algorithm="rrelieff", missing="distant")) == 1
+
+
+def test_features_that_are_hardly_known_do_not_come_first():
+    X, rng = random_data(0, n=600, d=30)
+    y = X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=600)
+    for classes in (False, True):
+        holes = X.copy()
+        holes[:, 2:][rng.random((600, 28)) < 0.97] = np.nan
+        found = scores(holes, (y > 0).astype(int) if classes else y)
+        assert set(np.argsort(-found)[:2].tolist()) == {0, 1}
 
 
 def test_more_neighbours_than_examples():
@@ -317,7 +402,9 @@ def test_parts_of_the_iterations_merge():
         ({"sigma": -1.0}, "sigma=-1.0"),
         ({"search": "slow"}, "search='slow'"),
         ({"target_distance": "f1"}, "choose 'auto' or 'absolute' for regression"),
-        ({"algorithm": "relieff"}, "does not handle regression"),
+        ({"algorithm": "relieff"}, "does not handle regression: choose the method relief"),
+        ({"missing": "guess"}, "missing='guess'"),
+        ({"influence": "best"}, "influence='best'"),
         ({"first_iteration": 5}, "first_iteration=5"),
         ({"first_iteration": -1}, "first_iteration=-1"),
     ],
