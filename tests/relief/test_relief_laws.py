@@ -8,11 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.metrics import roc_auc_score
 
 import omnirank as om
-from omnirank.errors import DataError
-from omnirank.relief.choice import best_candidate
 from reference import relief_scores as reference
 
 SEEDS = st.integers(0, 10**6)
@@ -159,59 +156,6 @@ def test_chosen_parameters_are_those_of_the_smallest_loss():
     assert again.losses_ == ranker.losses_
 
 
-def test_unlabelled_examples_are_used_where_they_clearly_help():
-    """Losses decide: what is lower in every fold is taken, what is lower by chance is not."""
-    left_out, k = np.array([0.5, 0.6, 0.5, 0.6]), 20
-    clear, by_chance = left_out - [0.1, 0.12, 0.1, 0.11], left_out - [0.4, -0.2, 0.1, 0.0]
-    assert best_candidate({(None, 15): left_out, ((0.5, 1.0), k): clear}) == ((0.5, 1.0), k)
-    assert best_candidate({(None, 15): left_out, ((0.5, 1.0), k): by_chance}) == (None, 15)
-    assert best_candidate({(None, 15): left_out, ((0.5, 1.0), k): left_out}) == (None, 15)
-    assert best_candidate({((0.0, 1.0), 15): left_out, ((0.0, 1.0), 30): by_chance}) == ((0.0, 1.0), 30)
-
-
-def test_unlabelled_examples_do_no_harm_by_default():
-    """Features without structure: unlabelled examples only say that all features are alike."""
-    aucs = {"auto": [], (0.0, 1.0): []}
-    for seed in range(4):
-        data, truth = om.datasets.make_regression(300, n_irrelevant=20, noise=0.5, random_state=seed, labelled=0.15)
-        for influence, found in aucs.items():
-            importances = om.ReliefRanker(influence=influence, random_state=0).fit(data).feature_importances_
-            found.append(roc_auc_score(truth.informative, importances))
-    assert np.mean(aucs["auto"]) > np.mean(aucs[0.0, 1.0]) + 0.05
-
-
-def test_few_labels_need_the_unlabelled_examples():
-    X, _ = random_data(0, n=40)
-    y = np.where(np.arange(40) < 7, X[:, 0], np.nan)
-    assert om.ReliefRanker().fit(X, y).influence_ == (0.0, 1.0)
-
-
-def test_the_form_is_that_of_the_data():
-    X, _ = random_data(0, n=60)
-    classes, some = (X[:, 0] > 0).astype(int), np.where(np.arange(60) < 5, 1.0 * (X[:, 0] > 0), np.nan)
-    for y, form in ((classes, "relieff"), (some, "rrelieff"), (X[:, 0], "rrelieff"), (None, "rrelieff")):
-        ranker = om.ReliefRanker(n_neighbors=5).fit(X, y)
-        assert ranker.algorithm_ == ranker.ranking_.parameters["algorithm"] == form
-        assert ranker.ranking_.method == "relief"
-        np.testing.assert_array_equal(ranker.feature_importances_, scores(X, y, algorithm=form, n_neighbors=5))
-    both = [om.ReliefRanker(n_iterations=30, first_iteration=i, random_state=0) for i in (0, 30)]
-    both[1].algorithm = "rrelieff"
-    with pytest.raises(DataError):
-        both[0].fit(X, classes).ranking_.merge(both[1].fit(X, classes).ranking_)
-
-
-def test_hits_and_misses_find_what_the_distance_form_does_not():
-    """One feature of three decides, behind noise: neighbours in all features hardly differ in their classes' shares."""
-    found = {"auto": 0, "rrelieff": 0}
-    for seed in range(5):
-        X, rng = random_data(seed, n=1000, d=3)
-        y = (X[:, 0] + rng.normal(size=1000) > 0).astype(int)
-        for algorithm in found:
-            found[algorithm] += int(np.argmax(scores(X, y, algorithm=algorithm)) == 0)
-    assert found["auto"] == 5
-    assert found["rrelieff"] < 5
-
-
 @pytest.mark.parametrize("algorithm", ["auto", "relieff"])
 def test_neighbours_are_chosen_for_labelled_data(algorithm):
     X, _ = random_data(0, n=60)
@@ -303,38 +247,6 @@ def test_constant_features_score_zero():
     found = scores(wide, y)
     assert found[5:].tolist() == [0.0, 0.0]
     np.testing.assert_allclose(found[:5], scores(X, y))
-
-
-def test_missing_or_not_counts_only_where_missing_cells_are_distant():
-    X, _ = random_data(0)
-    absent = X[:, 0] > 0
-    wide = np.column_stack([np.where(absent, np.nan, 7.0), X[:, 1:]])
-    assert scores(wide, absent.astype(int), n_neighbors=5, missing="distant")[0] > 0.1
-    assert scores(wide, absent.astype(int), n_neighbors=5)[0] == 0
-
-
-@pytest.mark.parametrize("algorithm", ["relieff", "rrelieff"])
-def test_missing_cells_that_depend_on_the_class(algorithm):
-    """A feature that matters stays first, and noise does not rise, whose cells are missing in one class."""
-    for seed in range(3):
-        X, rng = random_data(seed, n=400)
-        y = (X[:, 0] + 0.3 * rng.normal(size=400) > 0).astype(int)
-        for column in (0, 1):
-            holes = X.copy()
-            holes[(y == 1) & (rng.random(400) < 0.6), column] = np.nan
-            assert np.argmax(scores(holes, y, algorithm=algorithm)) == 0
-    # as a reminder of what distances of missing cells do: the noise comes first
-    assert np.argmax(scores(holes, y, algorithm="rrelieff", missing="distant")) == 1
-
-
-def test_features_that_are_hardly_known_do_not_come_first():
-    X, rng = random_data(0, n=600, d=30)
-    y = X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=600)
-    for classes in (False, True):
-        holes = X.copy()
-        holes[:, 2:][rng.random((600, 28)) < 0.97] = np.nan
-        found = scores(holes, (y > 0).astype(int) if classes else y)
-        assert set(np.argsort(-found)[:2].tolist()) == {0, 1}
 
 
 def test_more_neighbours_than_examples():

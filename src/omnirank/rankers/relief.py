@@ -74,8 +74,9 @@ class ReliefRanker(BaseRanker):
         examples that are used and whose neighbours are exact, "rrelieff" otherwise.
     n_neighbors : int, sequence of int, "auto" or None
         Number of neighbours k (of each class, for hits and misses). None: 15; 20 if unlabelled examples are used; 30
-        without a target. If there are fewer other examples, all of them are used. Several numbers give one ranking each,
-        in ``checkpoints_``, from one pass; ``ranking_`` is that of the largest. "auto": 15, 20 or 30, chosen as below.
+        without a target. If there are fewer other examples, all of them are used. Several numbers give one ranking
+        each, in ``checkpoints_``, from one pass; ``ranking_`` is that of the largest. "auto": 15, 20 or 30, chosen as
+        below.
     n_iterations : float, int or sequence of these
         Number of examples whose neighbours are looked at: a share in (0, 1] or a count, drawn without replacement.
         Several give a ranking each, as above.
@@ -85,15 +86,15 @@ class ReliefRanker(BaseRanker):
         "subset", those in a hierarchy "euclidean-mu", too. The labels of a hierarchy are weighted by their place in it.
     influence : (float, float), None or "auto"
         Influence of the unlabelled examples that are farthest from (w0) and nearest to (w1) labelled ones;
-        0 <= w0 <= w1 <= 1. A pair weighs the product of its examples' influences; labelled examples have 1. None leaves
-        unlabelled examples out, as neighbours too. "auto": None, unless unlabelled examples clearly help: with both from
-        0, 1/2 and 1, in cross-validation in four folds of the labelled examples, which are predicted by their nearest
-        labelled neighbours in a distance weighted by the ranking. The mean loss must be lower by two standard errors.
-        With fewer than eight labelled examples "auto" is (0, 1).
+        0 <= w0 <= w1 <= 1. A pair weighs the product of its examples' influences; labelled examples have 1. None
+        leaves unlabelled examples out, as neighbours too. "auto": None, unless unlabelled examples clearly help, with
+        w0 and w1 from 0, 1/2 and 1: in four folds labelled examples are predicted by their nearest labelled neighbours,
+        in a distance weighted by the ranking, and the mean loss must be lower by two standard errors. With fewer than
+        eight labelled examples "auto" is (0, 1).
     missing : {"left-out", "distant"}
-        "left-out": a feature's sums are those of the pairs in which both its cells are known, and its score is multiplied
-        by the root of the share of the weights that these pairs have. "distant": all pairs count, with the distances that
-        the search of neighbours gives to missing cells.
+        "left-out": a feature's sums are those of the pairs in which both its cells are known, and its score is
+        multiplied by the root of the share of the weights that these pairs have. "distant": all pairs count, with the
+        distances that the search of neighbours gives to missing cells.
     sigma : float
         The q-th neighbour weighs exp(-(sigma q)^2); 0: all the same.
     per_target : bool
@@ -117,8 +118,8 @@ class ReliefRanker(BaseRanker):
     algorithm_, n_neighbors_, n_iterations_, influence_
         What ``ranking_`` was computed with.
     losses_ : dict of (influence, int) to float
-        Where parameters were chosen: the loss of each influence and k. It is 1 - F1 (macro) of classes, 1 - the area under
-        the pooled precision-recall curve of label sets, the relative root mean squared error of numbers.
+        Where parameters were chosen: the loss of each influence and k. It is 1 - F1 (macro) of classes, 1 - the area
+        under the pooled precision-recall curve of label sets, the relative root mean squared error of numbers.
 
     Notes
     -----
