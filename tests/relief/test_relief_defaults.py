@@ -33,19 +33,22 @@ def test_unlabelled_examples_are_used_where_they_clearly_help():
 
 def test_unlabelled_examples_do_no_harm_by_default():
     """Features without structure: unlabelled examples only say that all features are alike."""
-    aucs = {"auto": [], (0.0, 1.0): []}
+    aucs = {"auto": [], "cv": [], (0.0, 1.0): []}
     for seed in range(4):
         data, truth = om.datasets.make_regression(300, n_irrelevant=20, noise=0.5, random_state=seed, labelled=0.15)
         for influence, found in aucs.items():
             importances = om.ReliefRanker(influence=influence, random_state=0).fit(data).feature_importances_
             found.append(roc_auc_score(truth.informative, importances))
     assert np.mean(aucs["auto"]) > np.mean(aucs[0.0, 1.0]) + 0.05
+    assert np.mean(aucs["cv"]) > np.mean(aucs[0.0, 1.0]) + 0.05
 
 
 def test_few_labels_need_the_unlabelled_examples():
     X, _ = random_data(0, n=40)
     y = np.where(np.arange(40) < 7, X[:, 0], np.nan)
     assert om.ReliefRanker().fit(X, y).influence_ == (0.0, 1.0)
+    y[7] = 0.5
+    assert om.ReliefRanker().fit(X, y).influence_ is None
 
 
 def test_the_form_is_that_of_the_data():

@@ -144,7 +144,7 @@ def test_chosen_parameters_are_those_of_the_smallest_loss():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 6))
     y = np.where(rng.random(90) < 0.4, X[:, 0] + 0.1 * rng.normal(size=90), np.nan)
-    ranker = om.ReliefRanker(n_neighbors="auto", influence="auto", random_state=0).fit(X, y)
+    ranker = om.ReliefRanker(n_neighbors="auto", influence="cv", random_state=0).fit(X, y)
     assert len(ranker.losses_) == 7 * 3
     best = ranker.influence_, ranker.n_neighbors_
     alike = [loss for (influence, _), loss in ranker.losses_.items() if (influence is None) == (best[0] is None)]
@@ -152,7 +152,7 @@ def test_chosen_parameters_are_those_of_the_smallest_loss():
     same = om.ReliefRanker(n_neighbors=best[1], influence=best[0]).fit(X, y)
     np.testing.assert_array_equal(ranker.feature_importances_, same.feature_importances_)
     assert ranker.ranking_.parameters["influence"] == best[0]
-    again = om.ReliefRanker(n_neighbors="auto", influence="auto", random_state=0, n_jobs=2).fit(X, y)
+    again = om.ReliefRanker(n_neighbors="auto", influence="cv", random_state=0, n_jobs=2).fit(X, y)
     assert again.losses_ == ranker.losses_
 
 
@@ -160,7 +160,7 @@ def test_chosen_parameters_are_those_of_the_smallest_loss():
 def test_neighbours_are_chosen_for_labelled_data(algorithm):
     X, _ = random_data(0, n=60)
     y = (X[:, 0] > 0).astype(int)
-    ranker = om.ReliefRanker(algorithm, "auto", influence="auto", random_state=0).fit(X, y)
+    ranker = om.ReliefRanker(algorithm, "auto", influence="cv", random_state=0).fit(X, y)
     assert set(ranker.losses_) == {(None, k) for k in (15, 20, 30)}
     assert ranker.n_neighbors_ in (15, 20, 30)
 
@@ -177,14 +177,14 @@ def test_parameters_are_chosen_for_other_tasks(task):
         hierarchy = om.Hierarchy.from_paths(["a", "a/b", "c"])
         y = pd.DataFrame(labels, columns=["a", "a/b", "c"])
     data = om.Dataset(X, y, task=task, hierarchy=hierarchy).hide_labels(hidden)
-    ranker = om.ReliefRanker(n_neighbors=5, influence="auto", random_state=0).fit(data)
+    ranker = om.ReliefRanker(n_neighbors=5, influence="cv", random_state=0).fit(data)
     assert len({round(loss, 9) for loss in ranker.losses_.values()}) > 1
     assert ranker.n_neighbors_ == 5
 
 
 def test_nothing_is_chosen_without_labels():
     X, _ = random_data(0, n=60)
-    ranker = om.ReliefRanker(n_neighbors="auto", influence="auto").fit(X)
+    ranker = om.ReliefRanker(n_neighbors="auto", influence="cv").fit(X)
     assert ranker.n_neighbors_ == 30
     with pytest.raises(ValueError, match="at least two labelled"):
         om.ReliefRanker(n_neighbors="auto").fit(X, np.where(np.arange(60) == 3, 1.5, np.nan))

@@ -122,9 +122,21 @@ OTHERS = {
 
 
 def aucs(case: str, seed: int, informative: np.ndarray, found: dict[str, np.ndarray], **place: Any) -> dict[str, Any]:
-    """Return one line of figures."""
-    values = {name: round(float(roc_auc_score(informative, scores)), 4) for name, scores in found.items()}
+    """Return the figures of one seed."""
+    values = {name: float(roc_auc_score(informative, scores)) for name, scores in found.items()}
     return {"case": case, **place, "seed": seed, "auc": values}
+
+
+def over_seeds(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return means over seeds."""
+    places: dict[str, list[dict[str, float]]] = {}
+    for row in rows:
+        place = {name: value for name, value in row.items() if name not in ("seed", "auc")}
+        places.setdefault(json.dumps(place), []).append(row["auc"])
+    return [
+        json.loads(place) | {"seeds": len(found), "auc": pd.DataFrame(found).mean().round(4).to_dict()}
+        for place, found in places.items()
+    ]
 
 
 def truths() -> Iterator[dict[str, Any]]:
@@ -190,11 +202,7 @@ def few_labels() -> Iterator[dict[str, Any]]:
             for seed in SEEDS:
                 data, informative = generate(seed)
                 data = data.keep_labels(share, random_state=seed)
-                found = {
-                    "before": relief(data, **BEFORE),
-                    "left out": relief(data, influence=None),
-                    "now": relief(data),
-                }
+                found = {"before": relief(data, **BEFORE), "now": relief(data), "cv": relief(data, influence="cv")}
                 yield aucs(case, seed, informative, found, share=share)
 
 
@@ -265,7 +273,8 @@ def main(folder: Path, wanted: list[str]) -> None:
     }
     kept = json.loads(OUT.read_text()) if OUT.exists() else {}
     for name in wanted or parts:
-        kept[name] = list(parts[name]())
+        rows = list(parts[name]())
+        kept[name] = over_seeds(rows) if "seed" in rows[0] else rows
         lines = [f'"{part}": [\n' + ",\n".join(json.dumps(row) for row in rows) + "\n]" for part, rows in kept.items()]
         OUT.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 

@@ -30,8 +30,8 @@ _ALGORITHMS = ("auto", "rrelieff", "relieff")
 _SEARCHES = ("exact", "approximate")
 _CANDIDATES = [15, 20, 30]
 _LEVELS = (0.0, 0.5, 1.0)
-_INFLUENCES = (None, *((w0, w1) for w0 in _LEVELS for w1 in _LEVELS if w0 <= w1))
-# With fewer labelled examples nothing can be chosen by them, and the unlabelled ones are needed.
+_INFLUENCES = [None, *((w0, w1) for w0 in _LEVELS for w1 in _LEVELS if w0 <= w1)]
+# With fewer labelled examples the unlabelled ones are needed.
 _FEWEST_LABELLED = 8
 _USUAL_INFLUENCE = (0.0, 1.0)
 _MISSING = ("left-out", "distant")
@@ -62,8 +62,8 @@ class ReliefRanker(BaseRanker):
     classes the neighbours are the k nearest of each class (hits and misses): ReliefF. Scores lie in [-1, 1]. Unlike
     univariate scores they see interactions; redundant features share high scores.
 
-    Unlabelled examples count where they help. Where a target is unknown :math:`d_X` takes the place of :math:`d_Y`, and
-    unlabelled examples count less (``influence``); without any target this is unsupervised Relief.
+    Unlabelled examples are left out, or count less than labelled ones (``influence``): where a target is unknown
+    :math:`d_X` takes the place of :math:`d_Y`. Without any target this is unsupervised Relief.
 
     Parameters
     ----------
@@ -84,13 +84,13 @@ class ReliefRanker(BaseRanker):
         "auto": absolute differences relative to the range for numbers, share of different classes, Hamming distance
         of label sets, F1 distance of label sets in a hierarchy. Label sets have "hamming", "accuracy", "f1" and
         "subset", those in a hierarchy "euclidean-mu", too. The labels of a hierarchy are weighted by their place in it.
-    influence : (float, float), None or "auto"
+    influence : (float, float), None, "auto" or "cv"
         Influence of the unlabelled examples that are farthest from (w0) and nearest to (w1) labelled ones;
         0 <= w0 <= w1 <= 1. A pair weighs the product of its examples' influences; labelled examples have 1. None
-        leaves unlabelled examples out, as neighbours too. "auto": None, unless unlabelled examples clearly help, with
-        w0 and w1 from 0, 1/2 and 1: in four folds labelled examples are predicted by their nearest labelled neighbours,
-        in a distance weighted by the ranking, and the mean loss must be lower by two standard errors. With fewer than
-        eight labelled examples "auto" is (0, 1).
+        leaves unlabelled examples out, as neighbours too. "auto" is None, and (0, 1) if fewer than eight examples are
+        labelled. "cv": None, unless unlabelled examples clearly help, with w0 and w1 from 0, 1/2 and 1: in four folds
+        labelled examples are predicted by their nearest labelled neighbours, in a distance weighted by the ranking, and
+        the mean loss must be lower by two standard errors.
     missing : {"left-out", "distant"}
         "left-out": a feature's sums are those of the pairs in which both its cells are known, and its score is
         multiplied by the root of the share of the weights that these pairs have. "distant": all pairs count, with the
@@ -267,14 +267,14 @@ class ReliefRanker(BaseRanker):
 
     def _chosen(self, dataset: Dataset, settings: PairSettings, entropy: int) -> Candidate:
         """The influence and the number of neighbours: as given, or best by cross-validation."""
-        labelled, choose_k = dataset.labelled, _is_auto(self.n_neighbors)
-        some_unlabelled = dataset.target is not None and not labelled.all()
-        influences: Sequence[Any] = [self.influence]
-        if _is_auto(self.influence):
-            influences = [None]
-            if some_unlabelled:
-                influences = _INFLUENCES if labelled.sum() >= _FEWEST_LABELLED else [_USUAL_INFLUENCE]
-        choose_k = choose_k and dataset.target is not None
+        few = dataset.target is not None and not dataset.labelled.all()
+        usual = _USUAL_INFLUENCE if few and dataset.labelled.sum() < _FEWEST_LABELLED else None
+        influences: Sequence[Influence | None] = [usual]
+        if _is(self.influence, "cv") and few:
+            influences = _INFLUENCES
+        elif not isinstance(self.influence, str):
+            influences = [None if self.influence is None else (float(self.influence[0]), float(self.influence[1]))]
+        choose_k = _is(self.n_neighbors, "auto") and dataset.target is not None
         if not choose_k and len(influences) == 1:
             [only] = influences
             return only, self._usual_neighbors(dataset, only)
@@ -322,7 +322,7 @@ class ReliefRanker(BaseRanker):
     def _check(self) -> None:
         if self.search == "approximate" and self.algorithm == "relieff":
             raise ParameterError("search", self.search, f"choose 'exact' with {setting('algorithm', 'relieff')}")
-        if self.influence is None or _is_auto(self.influence):
+        if self.influence is None or _is(self.influence, "auto") or _is(self.influence, "cv"):
             return
         try:
             w0, w1 = (float(w) for w in self.influence)
@@ -330,7 +330,7 @@ class ReliefRanker(BaseRanker):
         except (TypeError, ValueError):
             good = False
         if not good:
-            advice = "choose (w0, w1) with 0 <= w0 <= w1 <= 1, None or 'auto'"
+            advice = "choose (w0, w1) with 0 <= w0 <= w1 <= 1, None, 'auto' or 'cv'"
             raise ParameterError("influence", self.influence, advice)
 
     @property
@@ -339,14 +339,14 @@ class ReliefRanker(BaseRanker):
 
     def _usual_neighbors(self, dataset: Dataset, influence: Influence | None) -> int:
         """The largest number of neighbours that was given, or the usual one."""
-        if self.n_neighbors is not None and not _is_auto(self.n_neighbors):
+        if self.n_neighbors is not None and not _is(self.n_neighbors, "auto"):
             return max(int(k) for k in _several(self.n_neighbors))
         if dataset.target is None:
             return _UNSUPERVISED
         return _SUPERVISED if influence is None or dataset.labelled.all() else _SEMI_SUPERVISED
 
     def _neighbor_counts(self, dataset: Dataset, chosen: int) -> list[int]:
-        given = self.n_neighbors is not None and not _is_auto(self.n_neighbors)
+        given = self.n_neighbors is not None and not _is(self.n_neighbors, "auto")
         several = _several(self.n_neighbors) if given else [chosen]
         most = dataset.n_examples - 1
         if max(several) > most:
@@ -374,5 +374,6 @@ def _several(wanted: Any) -> list[Any]:
     return list(wanted) if listed else [wanted]
 
 
-def _is_auto(value: Any) -> bool:
-    return isinstance(value, str) and value == "auto"
+def _is(value: Any, name: str) -> bool:
+    # an array would be compared cell by cell
+    return isinstance(value, str) and value == name
