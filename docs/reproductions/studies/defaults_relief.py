@@ -2,8 +2,8 @@
 
     python docs/reproductions/studies/defaults_relief.py DATA [PART ...]
 
-DATA is the folder of the data sets; parts are truths, missing, few-labels, sets, hierarchies (all, unless some are
-named). Writes them into docs/reproductions/figures/defaults_relief.json; a few minutes with one worker.
+DATA is the folder of the data sets; parts are truths, missing, hardly-known, few-labels, sets and hierarchies (all,
+unless some are named). Writes them into docs/reproductions/figures/defaults_relief.json; a few minutes with one worker.
 """
 
 from __future__ import annotations
@@ -192,6 +192,18 @@ def missing() -> Iterator[dict[str, Any]]:
                         yield aucs(case, seed, informative, treatments(holes, form), share=share, mode=mode, form=form)
 
 
+def hardly_known() -> Iterator[dict[str, Any]]:
+    """Yield the treatments where half of the noise features are hardly known."""
+    for case, generate in {name: (CLASSES | OTHERS)[name] for name in ("two classes", "Friedman")}.items():
+        for share in (0.8, 0.95, 0.99):
+            for form in ("relieff", "rrelieff") if case in CLASSES else ("rrelieff",):
+                for seed in SEEDS:
+                    data, informative = generate(seed)
+                    half = ~informative & (np.random.default_rng(seed).random(len(informative)) < 0.5)
+                    holes = with_holes(data, share, half, False, seed)
+                    yield aucs(case, seed, informative, treatments(holes, form), share=share, form=form)
+
+
 # -- few labels -------------------------------------------------------------------------------------------
 
 
@@ -267,6 +279,7 @@ def main(folder: Path, wanted: list[str]) -> None:
     parts: dict[str, Callable[[], Iterator[dict[str, Any]]]] = {
         "truths": truths,
         "missing": missing,
+        "hardly-known": hardly_known,
         "few-labels": few_labels,
         "sets": partial(sets, folder),
         "hierarchies": partial(hierarchies, folder),
