@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 PAGES = Path(__file__).parents[1] / "docs" / "reproductions"
-NAMES = ("few_labels", "unsupervised", "ssl_trees")
+NAMES = ("few_labels", "unsupervised", "ssl_trees", "defaults")
 
 
 @pytest.mark.parametrize("name", NAMES)

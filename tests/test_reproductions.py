@@ -46,6 +46,16 @@ def test_a_plan_is_valid(name):
     assert plan.measures
 
 
+@pytest.mark.parametrize("name", PLANS)
+def test_relief_in_a_plan_names_its_settings(name):
+    """Defaults may change, reproduced results may not."""
+    for method in read_plan(FOLDER / "plans" / name).methods:
+        if "relief" in method.use:
+            named = {*method.parameters, *method.grid}
+            assert {"algorithm", "missing", "n_neighbors", "n_iterations"} <= named, method.name
+            assert method.parameters.get("target_distance") != "auto"
+
+
 @pytest.mark.shared_data
 @pytest.mark.parametrize("name", sorted({*PLANS} - ELSEWHERE))
 def test_the_data_of_a_plan_are_there(name):

@@ -42,7 +42,8 @@ def main() -> None:
             if entry.name in wanted:
                 folds = folds_of(load_source(entry.source), plan.folds.scheme, plan.folds.parameters, 0)
                 parts = [(train, test) for train, _, test in (fold.parts() for fold in folds)]
-                rankings = [om.ReliefRanker(n_neighbors=30, random_state=0).fit(train).ranking_ for train, _ in parts]
+                relief = om.ReliefRanker(n_neighbors=30, missing="distant", random_state=0)
+                rankings = [relief.fit(train).ranking_ for train, _ in parts]
                 errors = errors_of_orders(parts, rankings)
                 rows.append((entry.name, min(errors), max(errors)))
     table = pd.DataFrame(rows, columns=["data", "least", "most"]).round(6)

@@ -154,7 +154,7 @@ def _few_labels() -> Iterator[tuple[str, Case]]:
             f"few labels, ensemble, {task}, cv",
             partial(ranked, om.EnsembleRanker, small, supervision="cv", n_trees=6),
         )
-    chosen = partial(ranked, om.ReliefRanker, n_neighbors="auto", influence="auto")
+    chosen = partial(ranked, om.ReliefRanker, n_neighbors="auto", influence="cv")
     for task in ("classification", "regression", "multi-label"):
         yield f"few labels, relief, {task}, auto", partial(chosen, data(task, "missing", 0.2, 300))
     weighed = {"supervision": 0.5, "feature_weights": "auto", "min_labelled_leaf": 3, "n_trees": 4}

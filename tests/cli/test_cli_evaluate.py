@@ -95,3 +95,9 @@ def test_mistakes_are_one_line(folder, options, message):
     shown = run("evaluate", folder / "train.csv", "--target", "y", *options, code=2)
     assert message in shown.stderr
     assert "Traceback" not in shown.output
+
+
+def test_hits_and_misses_need_classes(folder):
+    for command in ("rank", "evaluate"):
+        shown = run(command, folder / "train.csv", "--target", "y", "--method", "relieff", code=2)
+        assert "does not handle regression: choose the method relief" in " ".join(shown.output.split())

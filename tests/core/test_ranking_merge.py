@@ -128,6 +128,25 @@ def test_relief_without_target_differences_scores_zero(p_t):
     assert ReliefSums.empty(2).finish()[0].tolist() == [0.0, 0.0]
 
 
+def test_pairs_that_were_left_out_of_a_feature():
+    """The first feature is known in half of the weights: it has its own P_T and s, and the root of a half."""
+    sums = ReliefSums([1.0, 1.0], [1.5, 1.5], 2.0, 4.0, [0.5, 0.0], [2.0, 0.0])
+    first = (1.0 / 1.5 - 0.5 / 0.5) * np.sqrt(0.5)
+    np.testing.assert_allclose(sums.finish()[0], [first, 1.0 / 2.0 - 0.5 / 2.0])
+    whole = ReliefSums([1.0, 1.0], [1.5, 1.5], 2.0, 4.0)
+    merged = sums.merge(whole)
+    assert merged.left_out.tolist() == [2.0, 0.0]
+    assert merged == whole.merge(sums)
+    assert Accumulator.from_json(sums.to_json()) == sums
+    assert "left_out" not in whole.to_json()
+    nothing_left = ReliefSums([0.0, 1.0], [0.0, 1.5], 2.0, 4.0, [2.0, 0.0], [4.0, 0.0])
+    assert nothing_left.finish()[0][0] == 0
+    assert not nothing_left.degenerate
+    for part in ({"left_out": [1.0, 1.0]}, {"left_out": [1.0], "left_out_t": [1.0]}):
+        with pytest.raises(DataError, match="left out"):
+            ReliefSums([1.0, 1.0], [1.5, 1.5], 2.0, 4.0, **part)
+
+
 def test_relief_sums_of_several_targets_are_rows():
     rows = [([2.0, 1.0], [2.0, 2.0], 2.0, 4.0), ([0.0, 0.0], [2.0, 2.0], 0.0, 4.0)]
     together = ReliefSums(*(np.array(part) for part in zip(*rows, strict=True)))

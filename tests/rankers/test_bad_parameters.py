@@ -11,7 +11,7 @@ from scipy import sparse
 import omnirank as om
 from omnirank.errors import DataError, DataTypeError, OmnirankError, ParameterError
 
-BAD = [float("nan"), float("inf"), "x", b"x", 10**30, 1j, [], object()]
+BAD = [float("nan"), float("inf"), "x", b"x", 10**30, 1j, [], object(), np.array([1.0, 2.0]), np.array(["x", "y"])]
 ESTIMATORS = [
     om.EnsembleRanker,
     om.MLkNN,

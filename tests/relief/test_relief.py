@@ -20,10 +20,14 @@ SIZES = st.integers(2, 9)
 KS = st.integers(1, 10)
 
 
-def expected(slow, distance, labelled, k, sigma=0.0, influence=(0.0, 1.0)):
+MISSING = st.sampled_from(["left-out", "distant"])
+DISTANCE_FORM = {"algorithm": "rrelieff", "influence": (0.0, 1.0)}
+
+
+def expected(slow, distance, labelled, k, sigma=0.0, influence=(0.0, 1.0), missing="left-out"):
     n = len(labelled)
     weights = reference.influences(slow, labelled, *influence)
-    return reference.relief(slow, range(n), k, distance, sigma, weights)
+    return reference.relief(slow, range(n), k, distance, sigma, weights, missing)
 
 
 def check(ranker, X, y, wanted):
@@ -50,11 +54,13 @@ def test_numbers_and_classes(task, kinds, data):
     unknown, sigma = data.draw(st.booleans()), data.draw(st.sampled_from([0.0, 0.3]))
     influence = data.draw(st.sampled_from([(0.0, 1.0), (0.25, 0.5), (1.0, 1.0)]))
     y, distance, labelled = data.draw(cases.variables(n, kinds, unknown))
-    ranker = om.ReliefRanker(n_neighbors=k, sigma=sigma, influence=influence, task=task)
+    missing = data.draw(MISSING)
+    options = {"sigma": sigma, "influence": influence, "missing": missing, "task": task}
+    ranker = om.ReliefRanker("rrelieff", n_neighbors=k, **options)
     if not any(labelled):
         assert ranker.fit(X, y).task_ == "clustering"
         return
-    check(ranker, X, y, expected(slow, distance, labelled, k, sigma, influence))
+    check(ranker, X, y, expected(slow, distance, labelled, k, sigma, influence, missing))
 
 
 @pytest.mark.parametrize("kind", ["hamming", "accuracy", "f1", "subset"])
@@ -66,8 +72,10 @@ def test_label_sets(kind, data):
     y, distance, labelled = data.draw(cases.label_sets(n, kind, data.draw(st.booleans())))
     if not any(labelled):
         return
-    ranker = om.ReliefRanker(n_neighbors=k, target_distance=kind, task="multi-label")
-    wanted = expected(slow, distance, labelled, k)
+    missing = data.draw(MISSING)
+    options = DISTANCE_FORM | {"missing": missing, "target_distance": kind}
+    ranker = om.ReliefRanker(n_neighbors=k, task="multi-label", **options)
+    wanted = expected(slow, distance, labelled, k, missing=missing)
     check(ranker, X, y, wanted)
     check(ranker, X, om.Dataset(X, sparse_labels(y), task="multi-label").target.dense(), wanted)
     found = ranker.fit(om.Dataset(X, sparse_labels(y), task="multi-label"))
@@ -107,7 +115,9 @@ def test_hierarchies(kind, data):
 def test_unsupervised(data):
     n, k = data.draw(SIZES), data.draw(KS)
     X, slow = data.draw(cases.features(n))
-    check(om.ReliefRanker(n_neighbors=k), X, None, reference.relief(slow, range(n), k, lambda r, q: None))
+    for missing in ("left-out", "distant"):
+        wanted = reference.relief(slow, range(n), k, lambda r, q: None, missing=missing)
+        check(om.ReliefRanker(n_neighbors=k, missing=missing), X, None, wanted)
 
 
 @settings(max_examples=80, deadline=None)
@@ -117,11 +127,12 @@ def test_hits_and_misses(data):
     X, slow = data.draw(cases.features(n))
     classes = data.draw(st.lists(st.sampled_from("pqr"), min_size=n, max_size=n))
     sigma = data.draw(st.sampled_from([0.0, 0.3]))
-    ranker = om.ReliefRanker("relieff", n_neighbors=k, sigma=sigma)
+    missing = data.draw(MISSING)
+    ranker = om.ReliefRanker("relieff", n_neighbors=k, sigma=sigma, missing=missing)
     if len(set(classes)) == 1:
         assert not ranker.fit(X, classes).feature_importances_.any()
         return
-    check(ranker, X, classes, reference.relieff(slow, classes, range(n), k, sigma))
+    check(ranker, X, classes, reference.relieff(slow, classes, range(n), k, sigma, missing))
 
 
 @settings(max_examples=40, deadline=None)
@@ -153,12 +164,13 @@ def test_each_target_alone_equals_a_fit_to_it(kinds, data):
     else:
         y = data.draw(cases.variables(n, kinds, False))[0]
         task, single = "mixed-targets", None
-    ranking = om.ReliefRanker(n_neighbors=3, task=task, per_target=True).fit(X, y).ranking_
+    options = {"n_neighbors": 3, "algorithm": "rrelieff", "missing": data.draw(MISSING)}
+    ranking = om.ReliefRanker(task=task, per_target=True, **options).fit(X, y).ranking_
     assert ranking.per_target.scores.shape == (3, X.shape[1])
     for j in range(3):
         column = y[:, [j]] if isinstance(y, np.ndarray) else y[[y.columns[j]]]
         kind = single or ("classification" if kinds[j] == "class" else "regression")
-        alone = om.ReliefRanker(n_neighbors=3, task=kind).fit(X, column if single else column.iloc[:, 0])
+        alone = om.ReliefRanker(task=kind, **options).fit(X, column if single else column.iloc[:, 0])
         np.testing.assert_allclose(ranking.per_target.scores[j], alone.feature_importances_, atol=1e-9)
 
 
@@ -179,7 +191,8 @@ def test_each_target_alone_where_some_are_unknown(kinds, data):
         nominal, task = [kind == "class" for kind in kinds], "mixed-targets"
     if not any(labelled):
         return
-    options = {"n_neighbors": 3, "sigma": sigma, "influence": influence, "task": task}
+    missing = data.draw(MISSING)
+    options = {"n_neighbors": 3, "sigma": sigma, "influence": influence, "missing": missing, "task": task}
     ranking = om.ReliefRanker(per_target=True, **options).fit(X, y).ranking_
     for j, (column, is_nominal) in enumerate(zip(columns, nominal, strict=True)):
 
@@ -188,7 +201,7 @@ def test_each_target_alone_where_some_are_unknown(kinds, data):
                 return None
             return tasks_distances.value_distance([column[r]], [column[q]], [column], [is_nominal])
 
-        wanted = expected(slow, distance, labelled, 3, sigma, influence)
+        wanted = expected(slow, distance, labelled, 3, sigma, influence, missing)
         np.testing.assert_allclose(ranking.per_target.scores[j], wanted, atol=1e-9)
 
 

@@ -130,8 +130,10 @@ def test_stored_neighbours_are_the_same():
     search = NeighborSearch(cells)
     stored = StoredNeighbors(search, 7, n_jobs=2)
     rows = np.array([5, 299, 17])
-    for found, wanted in zip(stored.nearest(rows, 4), search.nearest(rows, 4), strict=True):
-        np.testing.assert_array_equal(found, wanted)
+    some = StoredNeighbors(search, 7, rows=np.array([299, 4, 5, 17]))
+    for kept in (stored, some):
+        for found, wanted in zip(kept.nearest(rows, 4), search.nearest(rows, 4), strict=True):
+            np.testing.assert_array_equal(found, wanted)
 
 
 # -- choosing ---------------------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ def test_scores_of_clus_for_a_hierarchy_differ_by_the_scale_of_the_target_distan
     The same pairs with target distances c times as large then give its scores. The scale c (1 in omnirank, where the
     total weight divides) is found here from the scores of one number of neighbours, and used for the other.
     """
-    ranker = om.ReliefRanker(n_neighbors=[10, 30]).fit(load("church_FUN"))
+    ranker = om.ReliefRanker(n_neighbors=[10, 30], target_distance="hamming", missing="distant").fit(load("church_FUN"))
     figures = clus_scores("church_FUN")
 
     def rescaled(k, c):

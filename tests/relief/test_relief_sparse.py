@@ -51,7 +51,7 @@ def test_processes_give_the_scores_of_threads(kind):
     X, rng = wide_data(n=130)
     y = np.where(np.arange(130) % 3 == 0, rng.normal(size=130), np.nan)
     X = X if kind == "sparse" else X.toarray()[:, :5]
-    options = {"n_neighbors": "auto", "random_state": 0} if kind == "auto" else {}
+    options = {"random_state": 0} | ({"n_neighbors": "auto"} if kind == "auto" else {})
     wanted = scores(X, y, **options)
     with joblib.parallel_config(backend="loky", n_jobs=2):
         np.testing.assert_array_equal(scores(X, y, **options), wanted)

@@ -1,4 +1,4 @@
-"""Write the tables of the pages on few labels from the figures beside them.
+"""Write the tables of the pages on few labels and on defaults from the figures beside them.
 
     python docs/reproductions/studies/tables.py
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 from pathlib import Path
 
 import pandas as pd
@@ -255,6 +256,8 @@ TABLES = {
     "unsupervised": unsupervised,
     "madelon": madelon,
 }
+for _module in sorted(Path(__file__).parent.glob("defaults_*_tables.py")):
+    TABLES |= runpy.run_path(str(_module))["TABLES"]
 _BLOCK = re.compile(r"(<!-- table (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 

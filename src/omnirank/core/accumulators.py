@@ -8,7 +8,7 @@ scores at once.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,8 +16,9 @@ import numpy as np
 from omnirank.core.errors import DataError, DataTypeError
 from omnirank.core.immutable import frozen_floats
 
-# Share of the pair weights below which Relief's P_T (or s - P_T) is rounding and not a target difference.
-_RELIEF_TOLERANCE = 1e-12
+# Share of the pair weights below which Relief's P_T (or s - P_T) is rounding and not a target difference, for all
+# features, and for those of which pairs were left out (a difference of two large sums).
+_RELIEF_TOLERANCE, _RELIEF_TOLERANCE_LEFT_OUT = 1e-12, 1e-9
 
 
 class Accumulator(ABC):
@@ -46,7 +47,9 @@ class Accumulator(ABC):
         """Return a dict that ``json`` can write; floats come back bit for bit."""
         values = {name: getattr(self, name) for name in self._field_names()}
         return {"kind": self.kind} | {
-            name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()
+            name: value.tolist() if isinstance(value, np.ndarray) else value
+            for name, value in values.items()
+            if value is not None
         }
 
     @staticmethod
@@ -57,14 +60,15 @@ class Accumulator(ABC):
             known = ", ".join(sorted(Accumulator._kinds))
             raise DataError(f"the state of a ranking must have one of the kinds {known}")
         cls = Accumulator._kinds[kind]
-        missing = [name for name in cls._field_names() if name not in content]
-        if missing:
-            raise DataError(f"the state of a ranking has no {missing[0]!r}")
-        return cls(**{name: content[name] for name in cls._field_names()})
+        absent = [name for name in cls._field_names(optional=False) if name not in content]
+        if absent:
+            raise DataError(f"the state of a ranking has no {absent[0]!r}")
+        return cls(**{name: content[name] for name in cls._field_names() if name in content})
 
     @classmethod
-    def _field_names(cls) -> list[str]:
-        return [field.name for field in fields(cls)]  # type: ignore[arg-type]  # every subclass is a dataclass
+    def _field_names(cls, optional: bool = True) -> list[str]:
+        own = fields(cls)  # type: ignore[arg-type]  # every subclass is a dataclass
+        return [field.name for field in own if optional or field.default is MISSING]
 
     def _check_same_shape(self, other: Accumulator) -> None:
         if type(self) is not type(other) or self.shape != other.shape:
@@ -193,12 +197,19 @@ class ReliefSums(Accumulator):
         Weighted sum of target distances.
     weight : float or ndarray of shape (...)
         Sum s of the pair weights.
+    left_out_t, left_out : ndarray of shape (..., n_features), optional
+        The parts of P_T and s that come from pairs in which a feature's cell is missing; P_FT and P_F are without them.
+        None: nothing was left out.
 
     Notes
     -----
     The importance is P_FT / P_T - (P_F - P_FT) / (s - P_T), an estimate of P(feature differs | target
     differs) - P(feature differs | target is the same). It is undefined where no pair differs in the target
     (P_T = 0) or all pairs do so fully (P_T = s): then all scores are 0 and ``degenerate`` says so.
+
+    Where pairs were left out, P_T and s are those of the feature's own pairs, and the importance is multiplied by the
+    square root of the share of the pair weights that these have: fewer pairs give scores that vary more, and features
+    that do not matter would rise to both ends of a ranking the less is known of them.
 
     References
     ----------
@@ -220,6 +231,8 @@ class ReliefSums(Accumulator):
     p_f: np.ndarray
     p_t: np.ndarray
     weight: np.ndarray
+    left_out_t: np.ndarray | None = None
+    left_out: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         _freeze(self, "p_ft", "p_f", "p_t", "weight")
@@ -228,6 +241,15 @@ class ReliefSums(Accumulator):
             raise DataError(f"P_FT, P_F and P_T have the shapes {self.p_ft.shape}, {self.p_f.shape}, {self.p_t.shape}")
         if self.weight.shape != rows:
             raise DataError(f"pair weights of shape {self.weight.shape} with P_T of shape {rows}")
+        if self.left_out_t is None or self.left_out is None:
+            if self.left_out_t is not self.left_out:
+                raise DataError("P_T and weights of pairs that were left out are given both or not at all")
+            return
+        _freeze(self, "left_out_t", "left_out")
+        if not self.left_out_t.shape == self.left_out.shape == self.shape:
+            raise DataError(
+                f"what was left out has the shapes {self.left_out_t.shape} and {self.left_out.shape}, not {self.shape}"
+            )
 
     @classmethod
     def empty(cls, shape: int | tuple[int, ...]) -> ReliefSums:
@@ -243,27 +265,42 @@ class ReliefSums(Accumulator):
     @property
     def degenerate(self) -> bool:
         """Whether the scores (of a row) are undefined because the target never or always differs."""
-        return not bool(np.all(self._defined()))
+        return not bool(np.all(_differs_in_part(self.p_t, self.weight, _RELIEF_TOLERANCE * self.weight)))
 
     def merge(self, other: ReliefSums) -> ReliefSums:
         """Return the sums over the pairs of both."""
         self._check_same_shape(other)
+        left_out = None, None
+        if self.left_out is not None or other.left_out is not None:
+            left_out = tuple(a + b for a, b in zip(self._left_out(), other._left_out(), strict=True))
         return ReliefSums(
-            self.p_ft + other.p_ft, self.p_f + other.p_f, self.p_t + other.p_t, self.weight + other.weight
+            self.p_ft + other.p_ft, self.p_f + other.p_f, self.p_t + other.p_t, self.weight + other.weight, *left_out
         )
 
     def finish(self) -> tuple[np.ndarray, None]:
         """Return the importances; Relief has no replicates, so there is no standard error."""
-        defined = np.broadcast_to(self._defined()[..., None], self.shape)
-        different = self.p_t[..., None]
-        same = self.weight[..., None] - different
-        given_different = np.divide(self.p_ft, different, out=np.zeros(self.shape), where=defined)
-        given_same = np.divide(self.p_f - self.p_ft, same, out=np.zeros(self.shape), where=defined)
-        return given_different - given_same, None
+        all_pairs = np.broadcast_to(self.weight[..., None], self.shape)
+        left_out_t, left_out = self._left_out()
+        p_t, weight = self.p_t[..., None] - left_out_t, all_pairs - left_out
+        tolerance = _RELIEF_TOLERANCE if self.left_out is None else _RELIEF_TOLERANCE_LEFT_OUT
+        defined = _differs_in_part(p_t, weight, tolerance * all_pairs)
+        given_different = np.divide(self.p_ft, p_t, out=np.zeros(self.shape), where=defined)
+        given_same = np.divide(self.p_f - self.p_ft, weight - p_t, out=np.zeros(self.shape), where=defined)
+        scores = given_different - given_same
+        if self.left_out is not None:
+            scores *= np.sqrt(np.divide(weight, all_pairs, out=np.zeros(self.shape), where=defined))
+        return scores, None
 
-    def _defined(self) -> np.ndarray:
-        least = _RELIEF_TOLERANCE * self.weight
-        return np.asarray((self.p_t > least) & (self.weight - self.p_t > least))
+    def _left_out(self) -> tuple[np.ndarray, np.ndarray]:
+        nothing = np.zeros(self.shape)
+        return (
+            (nothing, nothing) if self.left_out_t is None or self.left_out is None else (self.left_out_t, self.left_out)
+        )
+
+
+def _differs_in_part(p_t: np.ndarray, weight: np.ndarray, least: np.ndarray) -> np.ndarray:
+    """Where a target differs, but not fully in all pairs."""
+    return np.asarray((p_t > least) & (weight - p_t > least))
 
 
 def check_finishes_to(state: Accumulator | None, scores: np.ndarray) -> None:

@@ -84,7 +84,7 @@ class Forest(PCTPredictor):
             The fitted forest.
         """
         rules = GrowingRules.of(self)
-        self._check(rules.bootstraps)
+        self._check(rules)
         if not (self.warm_start and getattr(self, "trees_", [])):
             self._entropy = root_entropy(self.random_state)
         training = self._training(X, y, sample_weight, rules, self._entropy)
@@ -98,9 +98,9 @@ class Forest(PCTPredictor):
             self._predict_out_of_bag(training, plan)
         return self
 
-    def _check(self, bootstraps: bool) -> None:
+    def _check(self, rules: GrowingRules) -> None:
         check_parameters(self)
-        if self.oob_score and not bootstraps:
+        if self.oob_score and not rules.bootstraps:
             raise ParameterError("oob_score", True, "it needs out-of-bag examples: set bootstrap to None or True")
 
     def _kept_trees(self, training: Training) -> list[Tree]:

@@ -13,7 +13,7 @@ _ROWS = 256
 
 
 class StoredNeighbors:
-    """The neighbours of all examples, kept; used as a `NeighborSearch`.
+    """The neighbours of all or some examples, kept; used as a `NeighborSearch`.
 
     Parameters
     ----------
@@ -23,6 +23,8 @@ class StoredNeighbors:
         How many neighbours are kept.
     n_jobs : int or None
         Number of workers.
+    rows : ndarray of int, optional
+        Whose neighbours are kept; by default those of all examples.
 
     Examples
     --------
@@ -36,10 +38,14 @@ class StoredNeighbors:
     [[1, 2], [3, 1]]
     """
 
-    def __init__(self, search: NeighborSearch, k: int, n_jobs: int | None = None) -> None:
+    def __init__(
+        self, search: NeighborSearch, k: int, n_jobs: int | None = None, rows: np.ndarray | None = None
+    ) -> None:
         self.cells = search.cells
         self.n_groups = search.n_groups
-        rows = np.arange(self.cells.n_rows)
+        rows = np.arange(self.cells.n_rows) if rows is None else rows
+        self._place = np.full(self.cells.n_rows, -1)
+        self._place[rows] = np.arange(len(rows))
         parts = [rows[start : start + _ROWS] for start in range(0, len(rows), _ROWS)]
         found = run_parallel(partial(search.nearest, k=k), parts, n_jobs, description="searching neighbours")
         self._ids = np.concatenate([ids for ids, _ in found])
@@ -47,4 +53,5 @@ class StoredNeighbors:
 
     def nearest(self, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers and distances of the k nearest of each group, as `NeighborSearch.nearest` does."""
-        return self._ids[rows, :, :k], self._distances[rows, :, :k]
+        places = self._place[rows]
+        return self._ids[places, :, :k], self._distances[places, :, :k]

@@ -109,6 +109,15 @@ class Cells:
             found += times * self.correction
         return found
 
+    @property
+    def some_missing(self) -> bool:
+        """Whether a cell of a feature that has distances is missing."""
+        return len(self.missing) > 0
+
+    def unknown(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Return in which columns a cell of either row is missing, shaped as `distances`."""
+        return self._mask(first) | self._mask(second)
+
     def _mask(self, rows: np.ndarray) -> np.ndarray:
         """Which cells of the given rows are missing."""
         counts = np.diff(self.missing_start)[rows]

@@ -97,12 +97,24 @@ class SparseCells:
         owner = np.repeat(np.arange(self.n_rows), np.diff(self.rows.indptr))
         return np.bincount(owner, self._far(self.rows.data, self.rows.indices), self.n_rows)
 
+    @cached_property
+    def some_missing(self) -> bool:
+        """Whether a cell of a feature that has distances is missing."""
+        return bool(np.isnan(self.rows.data).any())
+
     def distances(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Return d_i of pairs of rows: one row per pair, one column per feature."""
+        return self._filled(first, second, False)
+
+    def unknown(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Return in which features a cell of either row is missing, shaped as `distances`."""
+        return np.isnan(self._filled(first, second, True))
+
+    def _filled(self, first: np.ndarray, second: np.ndarray, known_only: bool) -> np.ndarray:
         from omnirank.neighbors.kernels.sparse_search import fill_distances
 
         found = np.zeros((len(first), self.n_features))
-        fill_distances(self.stored, np.asarray(first, np.int64), np.asarray(second, np.int64), found)
+        fill_distances(self.stored, np.asarray(first, np.int64), np.asarray(second, np.int64), known_only, found)
         return found
 
 

@@ -7,6 +7,7 @@ from omnirank.data.task_registry import TASKS, TaskNames
 from omnirank.ensembles.score_table import SCORES
 
 _TREES = "omnirank.rankers.ensemble:EnsembleRanker"
+_RELIEF = "omnirank.rankers.relief:ReliefRanker"
 
 METHODS = (
     *(
@@ -15,20 +16,27 @@ METHODS = (
     ),
     Method(
         "relief",
-        "omnirank.rankers.relief:ReliefRanker",
+        _RELIEF,
         "How features differ where the targets of neighbours differ, minus where they are the same",
         tasks=TASKS,
         reference="Robnik-Sikonja, Kononenko: Theoretical and empirical analysis of ReliefF and RReliefF. ML 53, 2003",
-        aliases=("rrelieff",),
     ),
     Method(
         "relieff",
-        "omnirank.rankers.relief:ReliefRanker",
+        _RELIEF,
         "Distance to the nearest examples of other classes minus that to the nearest of the same class",
         tasks=TaskNames("classes", single=True),
         supervision=("supervised",),
         parameters={"algorithm": "relieff"},
         reference="Kononenko: Estimating attributes: analysis and extensions of RELIEF. ECML 1994",
+    ),
+    Method(
+        "rrelieff",
+        _RELIEF,
+        "Relief by the distance of the targets, for classes as well",
+        tasks=TASKS,
+        parameters={"algorithm": "rrelieff"},
+        reference="Petkovic, Kocev, Dzeroski: Feature ranking for multi-target regression. ML 109, 2020",
     ),
     Method(
         "univariate",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError, setting
 from omnirank.core.log import logger
-from omnirank.core.parameters import FLAG, Domain, check, choice, count, listed, number, share
+from omnirank.core.parameters import FLAG, TEXT, Domain, choice, count, listed, number, share
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import SeedRanges, root_entropy, stream
 from omnirank.core.target_scores import TargetScores
@@ -19,23 +20,21 @@ from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TASKS, TaskNames
-from omnirank.neighbors.approximate import ApproximateNeighbors
-from omnirank.neighbors.cached_search import StoredNeighbors
-from omnirank.neighbors.mixed_distances import table_cells
-from omnirank.neighbors.sparse_cells import cells_of, search_among
 from omnirank.rankers.base import BaseRanker
-from omnirank.relief.choice import cross_validated_losses
-from omnirank.relief.influence import influences, nearest_labelled
-from omnirank.relief.pairs import ClassPairs, DistancePairs, PairRule
+from omnirank.relief.choice import Candidate, best_candidate, candidate_rankings, cross_validated_losses
+from omnirank.relief.influence import Influence
+from omnirank.relief.rules import PairSettings
 from omnirank.relief.sums import Sums, relief_sums
-from omnirank.tasks import get_task
-from omnirank.tasks.target_distances import TargetDistance
 
 _ALGORITHMS = ("auto", "rrelieff", "relieff")
 _SEARCHES = ("exact", "approximate")
 _CANDIDATES = [15, 20, 30]
-_LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
-_PAIRS = [(w0, w1) for w0 in _LEVELS for w1 in _LEVELS if w0 <= w1]
+_LEVELS = (0.0, 0.5, 1.0)
+_INFLUENCES = [None, *((w0, w1) for w0 in _LEVELS for w1 in _LEVELS if w0 <= w1)]
+# With fewer labelled examples the unlabelled ones are needed.
+_FEWEST_LABELLED = 8
+_USUAL_INFLUENCE = (0.0, 1.0)
+_MISSING = ("left-out", "distant")
 _SUPERVISED, _SEMI_SUPERVISED, _UNSUPERVISED = 15, 20, 30
 
 
@@ -59,34 +58,43 @@ class ReliefRanker(BaseRanker):
         P_T = \sum w d_Y, \quad P_F[i] = \sum w d_i, \quad P_{FT}[i] = \sum w d_i d_Y, \quad s = \sum w
 
     where the sums run over pairs of an example and one of its k nearest neighbours in the mean feature distance
-    :math:`d_X = \frac1D \sum_i d_i`, and :math:`d_Y` is a distance of targets: RReliefF, with any target distance.
-    It lies in [-1, 1]. Unlike univariate scores it sees interactions; redundant features share high scores.
+    :math:`d_X = \frac1D \sum_i d_i`, and :math:`d_Y` is a distance of targets: RReliefF, with any target distance. For
+    classes the neighbours are the k nearest of each class (hits and misses): ReliefF. Scores lie in [-1, 1]. Unlike
+    univariate scores they see interactions; redundant features share high scores.
 
-    Where a target is unknown :math:`d_X` takes the place of :math:`d_Y`, and unlabelled examples count less
-    (``influence``); without any target this is unsupervised Relief.
+    Unlabelled examples are left out, or count less than labelled ones (``influence``): where a target is unknown
+    :math:`d_X` takes the place of :math:`d_Y`. Without any target this is unsupervised Relief.
 
     Parameters
     ----------
-    algorithm : {"auto", "rrelieff", "relieff"}
-        "auto" is "rrelieff", for all tasks. "relieff" is the classical form for classification: the mean distance
-        to the k nearest misses of each other class, weighted by the classes' shares, minus that to the k nearest
-        hits; it uses labelled examples only.
+    algorithm : {"auto", "relieff", "rrelieff"}
+        "relieff" is the form for one class target: the mean distance to the k nearest misses of each other class,
+        weighted by the classes' shares, minus that to the k nearest hits; it uses labelled examples only. "rrelieff" is
+        the form by target distances, for all tasks. "auto" is "relieff" for one class target that is known in all
+        examples that are used and whose neighbours are exact, "rrelieff" otherwise.
     n_neighbors : int, sequence of int, "auto" or None
-        Number of neighbours k. None: 15; 20 if some examples are unlabelled; 30 without a target. If there are fewer
-        other examples, all of them are used. Several numbers give one ranking each, in ``checkpoints_``, from one pass;
-        ``ranking_`` is that of the largest. "auto": 15, 20 or 30, chosen as below.
+        Number of neighbours k (of each class, for hits and misses). None: 15; 20 if unlabelled examples are used; 30
+        without a target. If there are fewer other examples, all of them are used. Several numbers give one ranking
+        each, in ``checkpoints_``, from one pass; ``ranking_`` is that of the largest. "auto": 15, 20 or 30, chosen as
+        below.
     n_iterations : float, int or sequence of these
         Number of examples whose neighbours are looked at: a share in (0, 1] or a count, drawn without replacement.
         Several give a ranking each, as above.
     target_distance : str
         "auto": absolute differences relative to the range for numbers, share of different classes, Hamming distance
-        of label sets. Label sets also have "accuracy", "f1" and "subset", label sets in a hierarchy "euclidean-mu".
-        The labels of a hierarchy are weighted by their place in it.
-    influence : (float, float) or "auto"
+        of label sets, F1 distance of label sets in a hierarchy. Label sets have "hamming", "accuracy", "f1" and
+        "subset", those in a hierarchy "euclidean-mu", too. The labels of a hierarchy are weighted by their place in it.
+    influence : (float, float), None, "auto" or "cv"
         Influence of the unlabelled examples that are farthest from (w0) and nearest to (w1) labelled ones;
-        0 <= w0 <= w1 <= 1. A pair weighs the product of its examples' influences; labelled examples have 1. "auto":
-        both from 0, 1/4, 1/2, 3/4 and 1, chosen by cross-validation in four folds of the labelled examples, which
-        are predicted by their nearest labelled neighbours in a distance weighted by the ranking.
+        0 <= w0 <= w1 <= 1. A pair weighs the product of its examples' influences; labelled examples have 1. None
+        leaves unlabelled examples out, as neighbours too. "auto" is None, and (0, 1) if fewer than eight examples are
+        labelled. "cv": None, unless unlabelled examples clearly help, with w0 and w1 from 0, 1/2 and 1: in four folds
+        labelled examples are predicted by their nearest labelled neighbours, in a distance weighted by the ranking, and
+        the mean loss must be lower by two standard errors.
+    missing : {"left-out", "distant"}
+        "left-out": a feature's sums are those of the pairs in which both its cells are known, and its score is
+        multiplied by the root of the share of the weights that these pairs have. "distant": all pairs count, with the
+        distances that the search of neighbours gives to missing cells.
     sigma : float
         The q-th neighbour weighs exp(-(sigma q)^2); 0: all the same.
     per_target : bool
@@ -101,17 +109,17 @@ class ReliefRanker(BaseRanker):
         How many of the drawn examples are skipped: rankings of the iterations 0 to 499 and 500 to 999, made on two
         machines with the same seed, merge into that of 1000.
     task, hierarchy, n_features_to_select, random_state, n_jobs
-        As in every ranker. The seed matters only where not all examples are looked at.
+        As in every ranker. The seed matters only where not all examples are looked at, or parameters are chosen.
 
     Attributes
     ----------
     checkpoints_ : dict of (int, int) to Ranking
         Rankings by number of iterations and number of neighbours.
-    n_neighbors_, n_iterations_, influence_
+    algorithm_, n_neighbors_, n_iterations_, influence_
         What ``ranking_`` was computed with.
-    losses_ : dict of (float, float, int) to float
-        Where parameters were chosen: the loss of each (w0, w1, k). It is 1 - F1 (macro) of classes, 1 - the area under
-        the pooled precision-recall curve of label sets, the relative root mean squared error of numbers.
+    losses_ : dict of (influence, int) to float
+        Where parameters were chosen: the loss of each influence and k. It is 1 - F1 (macro) of classes, 1 - the area
+        under the pooled precision-recall curve of label sets, the relative root mean squared error of numbers.
 
     Notes
     -----
@@ -146,6 +154,8 @@ class ReliefRanker(BaseRanker):
         "algorithm": choice(*_ALGORITHMS),
         "n_neighbors": choice("auto", None) | listed(count(1), or_one=True),
         "n_iterations": listed(share(above=0) | count(1), or_one=True),
+        "target_distance": TEXT,
+        "missing": choice(*_MISSING),
         "sigma": number(0),
         "per_target": FLAG,
         "search": choice(*_SEARCHES),
@@ -159,7 +169,8 @@ class ReliefRanker(BaseRanker):
         n_neighbors: int | Sequence[int] | str | None = None,
         n_iterations: float | Sequence[float] = 1.0,
         target_distance: str = "auto",
-        influence: tuple[float, float] | str = (0.0, 1.0),
+        influence: tuple[float, float] | str | None = "auto",
+        missing: str = "left-out",
         sigma: float = 0.0,
         per_target: bool = False,
         search: str = "exact",
@@ -177,6 +188,7 @@ class ReliefRanker(BaseRanker):
         self.n_iterations = n_iterations
         self.target_distance = target_distance
         self.influence = influence
+        self.missing = missing
         self.sigma = sigma
         self.per_target = per_target
         self.search = search
@@ -221,20 +233,23 @@ class ReliefRanker(BaseRanker):
 
     def _rank(self, dataset: Dataset) -> Ranking:
         self._check()
+        entropy = root_entropy(self.random_state)
+        settings = PairSettings(
+            self.algorithm, self.target_distance, self.hierarchy_weight, self.sigma, self.search, self.n_jobs
+        )
+        self.influence_, k = self._chosen(dataset, settings, entropy)
+        if self.influence_ is None and dataset.target is not None and not dataset.labelled.all():
+            logger.info("%d unlabelled examples are left out", int((~dataset.labelled).sum()))
+            dataset = dataset.take(dataset.labelled)
         if dataset.n_examples < 2:
             raise DataError("Relief compares examples: it needs at least two, and there is 1 example")
-        entropy = root_entropy(self.random_state)
-        ms = self._iteration_counts(dataset.n_examples)
-        ks, self.influence_ = self._neighbor_counts(dataset), self._fixed_influence
-        if _is_auto(self.n_neighbors) or _is_auto(self.influence):
-            ks, self.influence_ = self._chosen(dataset, ks, entropy)
+        self.algorithm_ = settings.form(dataset)
+        ms, ks = self._iteration_counts(dataset.n_examples), self._neighbor_counts(dataset, k)
         order = stream(entropy, 0).permutation(dataset.n_examples)[self.first_iteration :]
         stored = ks[-1] if self.search == "approximate" else 0
-        rule = self._rules(dataset, [self.influence_], entropy, stored)[0]
+        rule = settings.rules(dataset, [self.influence_ or _USUAL_INFLUENCE], entropy, stored)[0]
         per_target = self.per_target and dataset.target is not None
-        if per_target and not isinstance(rule, DistancePairs):
-            raise ParameterError("per_target", True, f"{setting('algorithm', 'relieff')} has one target only")
-        found = relief_sums(rule, order, ms, ks, per_target, self.n_jobs)
+        found = relief_sums(rule, order, ms, ks, per_target, self.n_jobs, leave_out=self._leaves_out)
         self.checkpoints_ = {
             (m, k): self._ranking_from(dataset, sums, m, k, entropy)
             for m, row in zip(ms, found, strict=True)
@@ -250,75 +265,35 @@ class ReliefRanker(BaseRanker):
             )
         return self.checkpoints_[ms[-1], ks[-1]]
 
-    def _rules(
-        self, dataset: Dataset, pairs: Sequence[tuple[float, float]], entropy: int, stored: int = 0
-    ) -> list[PairRule]:
-        """The pairs of examples that the algorithm looks at, for each of several influences.
-
-        stored: how many neighbours of every example are kept, so that they are searched once.
-        """
-        target = dataset.target
-        # an index takes dense cells only
-        cells: Any = (table_cells if self.search == "approximate" else cells_of)(dataset.features)
-        classes = None
-        if target is not None and self.algorithm == "relieff":
-            classes = np.unique(target.values[:, 0], return_inverse=True)[1]
-        search: Any
-        if self.search == "approximate":
-            seed = int(stream(entropy, 2).integers(2**31))
-            search = ApproximateNeighbors(cells, stored, seed)
-        else:
-            search = search_among(cells, classes)
-            search = StoredNeighbors(search, stored, self.n_jobs) if stored else search
-        if classes is not None:
-            return [ClassPairs(search, classes, float(self.sigma)) for _ in pairs]
-        if target is None:
-            return [DistancePairs(search, None, None, float(self.sigma)) for _ in pairs]
-        distances = self._distances(dataset)
-        if target.labelled.all():
-            return [DistancePairs(search, distances, None, float(self.sigma)) for _ in pairs]
-        far = nearest_labelled(cells, target.labelled, self.n_jobs)
-        weights = [influences(far, target.labelled, *pair) for pair in pairs]
-        return [DistancePairs(search, distances, found, float(self.sigma)) for found in weights]
-
-    def _chosen(self, dataset: Dataset, ks: list[int], entropy: int) -> tuple[list[int], tuple[float, float]]:
-        """The numbers of neighbours and the influence that are best by cross-validation."""
-        if dataset.target is None:
-            return ks, self._fixed_influence
-        choose_influence = _is_auto(self.influence) and not dataset.labelled.all()
-        pairs = _PAIRS if choose_influence else [self._fixed_influence]
-        candidates = _CANDIDATES if _is_auto(self.n_neighbors) else [ks[-1]]
-
-        def rankings(train: Dataset) -> dict[tuple[float, float, int], np.ndarray]:
-            n = train.n_examples
-            used = sorted({min(k, n - 1) for k in candidates})
-            found: dict[tuple[float, float, int], np.ndarray] = {}
-            for pair, rule in zip(pairs, self._rules(train, pairs, entropy, used[-1]), strict=True):
-                [row] = relief_sums(rule, np.arange(n), [n], used, False, self.n_jobs)
-                scores = {k: sums.together.finish()[0] for k, sums in zip(used, row, strict=True)}
-                found |= {(*pair, k): scores[min(k, n - 1)] for k in candidates}
-            return found
-
-        self.losses_ = cross_validated_losses(dataset, rankings, stream(entropy, 1), self.n_jobs)
-        # of equally good ones the most supervised, then the smallest
-        w0, w1, k = min(self.losses_, key=lambda c: (self.losses_[c], c[1], c[0], c[2]))
-        most = dataset.n_examples - 1
-        return [min(k, most)] if _is_auto(self.n_neighbors) else ks, (w0, w1)
-
-    def _distances(self, dataset: Dataset) -> TargetDistance:
-        task = get_task(dataset.task)
-        allowed = task.distances
-        kind = allowed[0] if self.target_distance == "auto" else self.target_distance
-        check("target_distance", kind, choice("auto", *allowed), dataset.task)
-        assert dataset.target is not None
-        return task.distance(dataset.target, kind, dataset.hierarchy, self.hierarchy_weight)
+    def _chosen(self, dataset: Dataset, settings: PairSettings, entropy: int) -> Candidate:
+        """The influence and the number of neighbours: as given, or best by cross-validation."""
+        few = dataset.target is not None and not dataset.labelled.all()
+        usual = _USUAL_INFLUENCE if few and dataset.labelled.sum() < _FEWEST_LABELLED else None
+        influences: Sequence[Influence | None] = [usual]
+        if _is(self.influence, "cv") and few:
+            influences = _INFLUENCES
+        elif not isinstance(self.influence, str):
+            influences = [None if self.influence is None else (float(self.influence[0]), float(self.influence[1]))]
+        choose_k = _is(self.n_neighbors, "auto") and dataset.target is not None
+        if not choose_k and len(influences) == 1:
+            [only] = influences
+            return only, self._usual_neighbors(dataset, only)
+        candidates = [
+            (influence, k)
+            for influence in influences
+            for k in (_CANDIDATES if choose_k else [self._usual_neighbors(dataset, influence)])
+        ]
+        rankings = partial(candidate_rankings, settings, candidates, self._leaves_out, entropy)
+        losses = cross_validated_losses(dataset, rankings, stream(entropy, 1), self.n_jobs)
+        self.losses_ = {candidate: float(found.mean()) for candidate, found in losses.items()}
+        return best_candidate(losses)
 
     def _ranking_from(self, dataset: Dataset, sums: Sums, m: int, k: int, entropy: int) -> Ranking:
         assert dataset.target is not None or sums.alone is None
         return Ranking.from_state(
             dataset.feature_names,
             sums.together,
-            "relieff" if self.algorithm == "relieff" else "relief",
+            "relief" if self.algorithm == "auto" else self.algorithm,
             parameters=self._recorded_parameters() | {"n_iterations": m, "n_neighbors": k},
             task=dataset.task,
             fingerprint=dataset.fingerprint,
@@ -329,35 +304,50 @@ class ReliefRanker(BaseRanker):
     def _recorded_parameters(self) -> dict[str, Any]:
         recorded = super()._recorded_parameters()
         if hasattr(self, "influence_"):  # not yet in a ranker that others are made from, such as that for one target
-            recorded["influence"] = [float(w) for w in self.influence_]
+            recorded["influence"] = None if self.influence_ is None else [float(w) for w in self.influence_]
+            recorded["algorithm"] = self.algorithm_
         # the seeds record which iterations they were
         return {name: value for name, value in recorded.items() if name != "first_iteration"}
 
     # -- what was asked for -----------------------------------------------------------------------------
 
+    def _check_supported(self, dataset: Dataset) -> None:
+        if dataset.target is not None and dataset.task not in self.supported_tasks:
+            raise DataError(
+                f"relieff compares the examples of classes, and does not handle {dataset.task}: choose the method "
+                "relief (in Python: the algorithm 'auto')"
+            )
+        super()._check_supported(dataset)
+
     def _check(self) -> None:
         if self.search == "approximate" and self.algorithm == "relieff":
             raise ParameterError("search", self.search, f"choose 'exact' with {setting('algorithm', 'relieff')}")
+        if self.influence is None or _is(self.influence, "auto") or _is(self.influence, "cv"):
+            return
         try:
-            w0, w1 = self._fixed_influence
+            w0, w1 = (float(w) for w in self.influence)
             good = 0 <= w0 <= w1 <= 1
         except (TypeError, ValueError):
             good = False
         if not good:
-            raise ParameterError("influence", self.influence, "choose (w0, w1) with 0 <= w0 <= w1 <= 1, or 'auto'")
+            advice = "choose (w0, w1) with 0 <= w0 <= w1 <= 1, None, 'auto' or 'cv'"
+            raise ParameterError("influence", self.influence, advice)
 
     @property
-    def _fixed_influence(self) -> tuple[float, float]:
-        """The influence that is used where none is chosen."""
-        return (0.0, 1.0) if _is_auto(self.influence) else self.influence  # type: ignore[return-value]
+    def _leaves_out(self) -> bool:
+        return self.missing == "left-out"
 
-    def _neighbor_counts(self, dataset: Dataset) -> list[int]:
-        wanted: Any = self.n_neighbors
-        if wanted is None or _is_auto(wanted):
-            wanted = _UNSUPERVISED
-            if dataset.target is not None:
-                wanted = _SUPERVISED if dataset.labelled.all() else _SEMI_SUPERVISED
-        several = _several(wanted)
+    def _usual_neighbors(self, dataset: Dataset, influence: Influence | None) -> int:
+        """The largest number of neighbours that was given, or the usual one."""
+        if self.n_neighbors is not None and not _is(self.n_neighbors, "auto"):
+            return max(int(k) for k in _several(self.n_neighbors))
+        if dataset.target is None:
+            return _UNSUPERVISED
+        return _SUPERVISED if influence is None or dataset.labelled.all() else _SEMI_SUPERVISED
+
+    def _neighbor_counts(self, dataset: Dataset, chosen: int) -> list[int]:
+        given = self.n_neighbors is not None and not _is(self.n_neighbors, "auto")
+        several = _several(self.n_neighbors) if given else [chosen]
         most = dataset.n_examples - 1
         if max(several) > most:
             logger.info("%d neighbours were asked for, all %d other examples are used", max(several), most)
@@ -384,5 +374,6 @@ def _several(wanted: Any) -> list[Any]:
     return list(wanted) if listed else [wanted]
 
 
-def _is_auto(value: Any) -> bool:
-    return isinstance(value, str) and value == "auto"
+def _is(value: Any, name: str) -> bool:
+    # an array would be compared cell by cell
+    return isinstance(value, str) and value == name

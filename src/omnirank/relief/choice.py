@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from omnirank.core.errors import DataError
+from omnirank.core.seeds import stream
 from omnirank.data.dataset import Dataset
 from omnirank.neighbors.weighted_knn import neighbor_means, ranking_weights, weighted_neighbors
+from omnirank.relief.influence import Influence
+from omnirank.relief.rules import PairSettings
+from omnirank.relief.sums import relief_sums
 from omnirank.tasks import get_task
 
+# None: unlabelled examples are left out. Then the number of neighbours.
+Candidate: TypeAlias = tuple[Influence | None, int]
+
+_NO_INFLUENCE = (0.0, 0.0)
 _JUDGES = 20
 _FOLDS = 4
+# Standard errors: with one, noise in the losses made unlabelled examples count where they did harm.
+_CLEARLY = 2.0
+# Examples that are visited for a ranking by which parameters are chosen.
+_MOST_VISITED = 1000
 
 
 def cross_validated_losses(
@@ -21,8 +33,8 @@ def cross_validated_losses(
     rankings: Callable[[Dataset], Mapping[Any, np.ndarray]],
     rng: np.random.Generator,
     n_jobs: int | None = None,
-) -> dict[Any, float]:
-    """Return the loss of each candidate: mean over folds of labelled examples, weighted by their sizes.
+) -> dict[Any, np.ndarray]:
+    """Return the losses of each candidate, one per fold of the labelled examples.
 
     A fold's examples are predicted by their 20 nearest labelled examples of the other folds, in a distance that weighs
     features by the candidate's ranking; the ranking is made from these and all unlabelled examples.
@@ -38,19 +50,81 @@ def cross_validated_losses(
     n_jobs : int or None
         Number of workers.
     """
-    losses: dict[Any, float] = {}
-    folds = labelled_folds(dataset, rng)
-    n_labelled = sum(len(fold) for fold in folds)
-    for fold in folds:
+    losses: dict[Any, list[float]] = {}
+    for fold in labelled_folds(dataset, rng):
         kept = np.ones(dataset.n_examples, bool)
         kept[fold] = False
         found = rankings(dataset.take(kept))
-        train, test = dataset.take(kept & dataset.labelled), dataset.take(np.sort(fold))
-        judge = _Judge(train, test, n_jobs)
+        judge = _Judge(dataset.take(kept & dataset.labelled), dataset.take(np.sort(fold)), n_jobs)
         for candidate, importances in found.items():
-            share = len(fold) / n_labelled
-            losses[candidate] = losses.get(candidate, 0.0) + share * judge(importances)
-    return losses
+            losses.setdefault(candidate, []).append(judge(importances))
+    return {candidate: np.array(found) for candidate, found in losses.items()}
+
+
+def best_candidate(losses: Mapping[Candidate, np.ndarray]) -> Candidate:
+    """Return the candidate with the smallest mean loss; unlabelled examples must clearly lower it to be used.
+
+    Where leaving them out is a candidate, others are compared with the best of that kind, fold by fold: the mean of the
+    differences must be below 0 by more than twice its standard error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.relief.choice import best_candidate
+    >>> left_out, lower = np.array([0.5, 0.6, 0.5, 0.6]), np.array([0.4, 0.5, 0.4, 0.4])
+    >>> best_candidate({(None, 15): left_out, ((0.0, 1.0), 20): lower})
+    ((0.0, 1.0), 20)
+    >>> best_candidate({(None, 15): left_out, ((0.0, 1.0), 20): np.array([0.3, 0.7, 0.5, 0.6])})
+    (None, 15)
+    """
+
+    def order(candidate: Candidate) -> tuple[Any, ...]:
+        influence, k = candidate
+        # of equally good ones the most supervised, then the smallest
+        return losses[candidate].mean(), (influence or _NO_INFLUENCE)[::-1], k
+
+    without = [candidate for candidate in losses if candidate[0] is None]
+    if not without:
+        return min(losses, key=order)
+    usual = min(without, key=order)
+    differences = {one: losses[one] - losses[usual] for one in losses if one[0] is not None}
+    better = [one for one, d in differences.items() if d.mean() < -_CLEARLY * d.std(ddof=1) / np.sqrt(len(d))]
+    return min(better, key=order, default=usual)
+
+
+def candidate_rankings(
+    settings: PairSettings, candidates: Sequence[Candidate], leave_out: bool, entropy: int, train: Dataset
+) -> dict[Candidate, np.ndarray]:
+    """Return the importances for each candidate, from at most a thousand examples and their neighbours.
+
+    Parameters
+    ----------
+    settings : PairSettings
+        The other parameters of the rankings.
+    candidates : sequence of (influence, int)
+        What is compared.
+    leave_out : bool
+        As in `relief_sums`.
+    entropy : int
+        Seed of the examples that are visited, and of an approximate search.
+    train : Dataset
+        The examples.
+    """
+    found: dict[Candidate, np.ndarray] = {}
+    for without in (True, False):
+        wanted = [one for one in candidates if (one[0] is None) == without]
+        if not wanted:
+            continue
+        data = train.take(train.labelled) if without else train
+        most = data.n_examples - 1
+        ks = sorted({min(k, most) for _, k in wanted})
+        rows = np.sort(stream(entropy, 3).permutation(data.n_examples)[:_MOST_VISITED])
+        pairs = list(dict.fromkeys(influence or _NO_INFLUENCE for influence, _ in wanted))
+        for pair, rule in zip(pairs, settings.rules(data, pairs, entropy, ks[-1], rows), strict=True):
+            [row] = relief_sums(rule, rows, [len(rows)], ks, False, settings.n_jobs, leave_out=leave_out)
+            scores = {k: sums.together.finish()[0] for k, sums in zip(ks, row, strict=True)}
+            found |= {one: scores[min(one[1], most)] for one in wanted if (one[0] or _NO_INFLUENCE) == pair}
+    return found
 
 
 def labelled_folds(dataset: Dataset, rng: np.random.Generator) -> list[np.ndarray]:

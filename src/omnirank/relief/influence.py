@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
 from omnirank.core.parallel import run_parallel
 from omnirank.neighbors.mixed_distances import Cells
 from omnirank.neighbors.sparse_cells import SparseCells, search_among
+
+# Of the unlabelled examples that are farthest from labelled ones, and of those that are nearest.
+Influence: TypeAlias = tuple[float, float]
 
 _ROWS = 256
 # Distances to labelled examples that differ by less than this share of a feature are the same.

@@ -29,8 +29,11 @@ class Sums(NamedTuple):
     alone: ReliefSums | None
 
 
-# While sums grow: P_FT, P_F (in the order of the columns of the cells), P_T and s; of all targets, then of each alone.
-_Growing = tuple[np.ndarray, ...]
+# While sums grow, in the order of the fields of ReliefSums (and of the columns of the cells): P_FT, P_F, P_T, s and,
+# where pairs are left out, what these add to P_T and s.
+_Part = tuple[np.ndarray, ...]
+# Of all targets, then of each alone.
+_Growing = tuple[_Part, ...]
 
 
 def relief_sums(
@@ -40,6 +43,8 @@ def relief_sums(
     ks: Sequence[int],
     per_target: bool = False,
     n_jobs: int | None = None,
+    *,
+    leave_out: bool = True,
 ) -> list[list[Sums]]:
     """Return the sums for each number of iterations and, inside it, each number of neighbours.
 
@@ -53,15 +58,19 @@ def relief_sums(
         Numbers of iterations and of neighbours, each ascending.
     per_target : bool
         Whether each target is scored alone too, with the same pairs and weights; where it is not known in both
-        examples the distance of the features takes its place. Needs `DistancePairs`.
+        examples the distance of the features takes its place.
     n_jobs : int or None
         Number of workers; it changes no bit.
+    leave_out : bool
+        Whether a feature is compared only in pairs where both its cells are known; otherwise missing cells have the
+        distances that the search gives them.
     """
-    n_sums = 2 * len(ks) * rule.search.cells.n_features
+    leave_out = leave_out and rule.search.cells.some_missing
+    n_sums = (4 if leave_out else 2) * len(ks) * rule.search.cells.n_features
     parts, ends = _parts(order, ms, max(_FEWEST_PARTS, _MOST_SUMS // n_sums))
     kept: list[list[Sums]] = []
     total: list[_Growing] = []
-    of_rows = partial(_sums_of_rows, rule, ks, per_target)
+    of_rows = partial(_sums_of_rows, rule, ks, per_target, leave_out)
     for i, sums in enumerate(run_parallel(of_rows, parts, n_jobs, description="comparing neighbours"), 1):
         total = [_added(a, b) for a, b in zip(total, sums, strict=True)] if total else sums
         if i in ends:
@@ -69,25 +78,27 @@ def relief_sums(
     return kept
 
 
-def _sums_of_rows(rule: PairRule, ks: Sequence[int], per_target: bool, rows: np.ndarray) -> list[_Growing]:
+def _sums_of_rows(
+    rule: PairRule, ks: Sequence[int], per_target: bool, leave_out: bool, rows: np.ndarray
+) -> list[_Growing]:
     found: list[_Growing] = []
     for pairs in rule(rows, ks):
-        sums = _block_sums(rule, pairs)
-        if per_target and isinstance(rule, DistancePairs):
-            sums += _target_sums(rule, pairs)
+        sums: _Growing = (_block_sums(rule, pairs, leave_out),)
+        if per_target:
+            sums += (_target_sums(rule, pairs, leave_out, sums[0]),)
         found.append(_added(found[-1], sums) if found and rule.cumulative else sums)
     return found
 
 
 def _added(a: _Growing, b: _Growing) -> _Growing:
-    return tuple(x + y for x, y in zip(a, b, strict=True))
+    return tuple(tuple(x + y for x, y in zip(one, other, strict=True)) for one, other in zip(a, b, strict=True))
 
 
 def _finished(rule: PairRule, grown: _Growing) -> Sums:
-    cells = rule.search.cells
+    by_feature = rule.search.cells.by_feature
     found = [
-        ReliefSums(cells.by_feature(p_ft), cells.by_feature(p_f), p_t, weight)
-        for p_ft, p_f, p_t, weight in (grown[:4], grown[4:])[: len(grown) // 4]
+        ReliefSums(by_feature(p_ft), by_feature(p_f), p_t, weight, *map(by_feature, left_out))
+        for p_ft, p_f, p_t, weight, *left_out in grown
     ]
     return Sums(found[0], found[1] if len(found) > 1 else None)
 
@@ -109,29 +120,41 @@ def _parts(order: np.ndarray, ms: Sequence[int], most: int) -> tuple[list[np.nda
     return parts, ends
 
 
-def _block_sums(rule: PairRule, pairs: PairBlock) -> _Growing:
+def _block_sums(rule: PairRule, pairs: PairBlock, leave_out: bool) -> _Part:
     from omnirank.neighbors.kernels.search import PairCells
-    from omnirank.relief.kernels.accumulate import accumulate, accumulate_stored
+    from omnirank.relief.kernels import accumulate as kernels
 
     cells = rule.search.cells
-    p_f, p_ft = np.zeros(cells.n_features), np.zeros(cells.n_features)
+    sums = np.zeros((4 if leave_out else 2, cells.n_features))
     if isinstance(cells, SparseCells):
-        accumulate_stored(cells.stored, pairs.rows, pairs.ids, pairs.weights, pairs.products, p_f, p_ft)
+        given = cells.stored, pairs.rows, pairs.ids, pairs.weights, pairs.products
+        if leave_out:
+            kernels.accumulate_stored_known(*given, sums)
+        else:
+            kernels.accumulate_stored(*given, sums[1], sums[0])
     else:
         plain = PairCells(cells.values, cells.missing_start, cells.missing, cells.correction)
-        accumulate(plain, cells.n_numeric, pairs.rows, pairs.ids, pairs.weights, pairs.products, p_f, p_ft)
+        numbers = plain, cells.n_numeric, pairs.rows, pairs.ids, pairs.weights, pairs.products
+        if leave_out:
+            kernels.accumulate_known(*numbers, sums)
+        else:
+            kernels.accumulate(*numbers, sums[1], sums[0])
     p_t, weight = pairs.fixed or (float(pairs.products.sum()), float(pairs.weights.sum()))
-    return p_ft, p_f, np.asarray(p_t), np.asarray(weight)
+    return sums[0], sums[1], np.asarray(p_t), np.asarray(weight), *sums[2:]
 
 
-def _target_sums(rule: DistancePairs, pairs: PairBlock) -> _Growing:
+def _target_sums(rule: PairRule, pairs: PairBlock, leave_out: bool, together: _Part) -> _Part:
+    """Sums for each target alone; where there is only one, they are those of all targets."""
+    if not isinstance(rule, DistancePairs):
+        return tuple(part[None] for part in together)
     cells, distances = rule.search.cells, rule.distances
     assert distances is not None
     n_targets = distances.target.n_targets
     counted = pairs.weights != 0
     first = np.repeat(pairs.rows, counted.sum(axis=1))
     second, weights = pairs.ids[counted], pairs.weights[counted]
-    p_ft, p_f = np.zeros((n_targets, cells.n_features)), np.zeros(cells.n_features)
+    p_ft, left_out_t = np.zeros((2, n_targets, cells.n_features))
+    p_f, left_out = np.zeros((2, cells.n_features))
     p_t = np.zeros(n_targets)
     step = max(1, _MOST_CELLS // (n_targets + cells.n_features))
     for start in range(0, len(first), step):
@@ -139,7 +162,14 @@ def _target_sums(rule: DistancePairs, pairs: PairBlock) -> _Growing:
         features = cells.distances(first[part], second[part])
         apart = distances.of_each(first[part], second[part])
         products = np.where(np.isnan(apart), features.mean(axis=1), apart) * weights[part]
+        if leave_out:
+            unknown = cells.unknown(first[part], second[part])
+            features[unknown] = 0.0
+            left_out_t += products @ unknown
+            left_out += weights[part] @ unknown
         p_ft += products @ features
         p_f += weights[part] @ features
         p_t += products.sum(axis=1)
-    return p_ft, np.tile(p_f, (n_targets, 1)), p_t, np.full(n_targets, weights.sum())
+    for_each = (n_targets, 1)
+    found = p_ft, np.tile(p_f, for_each), p_t, np.full(n_targets, weights.sum())
+    return (*found, left_out_t, np.tile(left_out, for_each)) if leave_out else found

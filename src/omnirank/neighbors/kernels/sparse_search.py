@@ -40,8 +40,11 @@ def cell_distance(x, t, is_nominal, both_missing):
 
 
 @inlined
-def stored_distances(cells, first, second, columns, distances):
-    """Write the columns that one of two rows stores, and the distances there; return their number."""
+def stored_distances(cells, first, second, columns, distances, known_only):
+    """Write the columns that one of two rows stores, and the distances there; return their number.
+
+    known_only: a distance is NaN where a cell is missing.
+    """
     a, a_stop = cells.row_start[first], cells.row_start[first + 1]
     b, b_stop = cells.row_start[second], cells.row_start[second + 1]
     n = 0
@@ -58,17 +61,20 @@ def stored_distances(cells, first, second, columns, distances):
             t = cells.row_values[b]
             b += 1
         columns[n] = column
-        distances[n] = cell_distance(x, t, cells.is_nominal[column], cells.both_missing[column])
+        if known_only and (np.isnan(x) or np.isnan(t)):
+            distances[n] = np.nan
+        else:
+            distances[n] = cell_distance(x, t, cells.is_nominal[column], cells.both_missing[column])
         n += 1
     return n
 
 
 @compiled
-def fill_distances(cells, first, second, out):
+def fill_distances(cells, first, second, known_only, out):
     """Add the distances d_i of the pairs (first[j], second[j]) to out (n_pairs, n_features), which holds zeros."""
     columns, distances = np.empty(out.shape[1], np.int64), np.empty(out.shape[1])
     for j in range(len(first)):
-        n = stored_distances(cells, first[j], second[j], columns, distances)
+        n = stored_distances(cells, first[j], second[j], columns, distances, known_only)
         for place in range(n):
             out[j, columns[place]] = distances[place]
 
@@ -93,7 +99,7 @@ def search_stored(cells, base, groups, own, ids, distances):
         for group in range(ids.shape[1]):
             for place in range(ids.shape[2]):
                 if ids[j, group, place] >= 0:
-                    n_stored = stored_distances(cells, own[j], ids[j, group, place], columns, parts)
+                    n_stored = stored_distances(cells, own[j], ids[j, group, place], columns, parts, False)
                     total = 0.0
                     for part in range(n_stored):
                         total += parts[part]
