@@ -1,0 +1,57 @@
+"""omnirank select, as a user meets it."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from typer.testing import CliRunner
+
+import omnirank as om
+from omnirank.cli.app import app
+
+RUNNER = CliRunner()
+
+
+def run(*arguments, code=0):
+    result = RUNNER.invoke(app, [str(a) for a in arguments])
+    assert result.exit_code == code, (result.output, result.exception)
+    return result
+
+
+@pytest.fixture
+def data(tmp_path):
+    dataset, _ = om.datasets.make_classification(120, n_relevant=2, n_irrelevant=5, random_state=0)
+    om.write_arff(dataset, tmp_path / "data.arff")
+    return tmp_path / "data.arff"
+
+
+def test_choice_is_that_of_the_library(data, tmp_path):
+    out = tmp_path / "reduced.csv"
+    text = run("select", data, "--method", "univariate", "--out", out).stdout
+    found = om.select(om.UnivariateRanker(random_state=0), om.load(data), random_state=0)
+    assert found.summary in text
+    assert f"kept: {', '.join(found.names)}" in text
+    assert "macro F1 of the top features, larger is better" in text
+    assert "chosen" in text
+    reduced = om.load(out, "last")
+    assert set(reduced.feature_names) == set(found.names)
+    assert reduced.n_examples == 120
+    assert reduced.y.tolist() == om.load(data).y.tolist()
+    figures = list(csv.DictReader(io.StringIO(run("select", data, "-m", "univariate", "--csv").stdout)))
+    assert [float(row["mean"]) for row in figures] == found.curve.means.tolist()
+    assert [row["size"] for row in figures if row["chosen"] == "1"] == [str(found.curve.chosen_size)]
+
+
+def test_forest_and_few_labels(data):
+    text = run("select", data, "--by", "forest", "-m", "univariate", "--folds", 3, "--labelled", 40).stdout
+    assert "40 labelled" in text
+    assert "3 folds, by forest" in text
+
+
+def test_wrong_use(data, tmp_path):
+    assert "--by guess" in run("select", data, "--by", "guess", code=2).stderr
+    assert ".arff.gz, .csv" in run("select", data, "--out", tmp_path / "out.txt", code=2).stderr
+    assert "--measure rmse" in run("select", data, "--measure", "rmse", code=2).stderr
+    assert "data file itself" in run("select", data, "--out", data, code=2).stderr
