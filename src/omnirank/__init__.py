@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from omnirank.evaluation.experiments.results import read_rankings, read_results
     from omnirank.evaluation.experiments.runner import run_plan
     from omnirank.evaluation.feature_selection import select
+    from omnirank.evaluation.stability import stability
     from omnirank.evaluation.statistics import compare_methods
     from omnirank.neighbors.ml_knn import MLkNN
     from omnirank.rankers.baselines import RandomRanker, UniformRanker
@@ -75,6 +76,7 @@ _WHERE = {
     "read_results": "omnirank.evaluation.experiments.results",
     "run_plan": "omnirank.evaluation.experiments.runner",
     "select": "omnirank.evaluation.feature_selection",
+    "stability": "omnirank.evaluation.stability",
     "tree_from_json": "omnirank.trees.tree_json",
     "write_arff": "omnirank.data.arff_write",
     "write_parquet": "omnirank.data.parquet",
@@ -114,6 +116,7 @@ __all__ = [
     "read_results",
     "run_plan",
     "select",
+    "stability",
     "tree_from_json",
     "write_arff",
     "write_parquet",

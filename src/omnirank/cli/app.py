@@ -22,6 +22,7 @@ from omnirank.cli import (
     methods,
     rank,
     select,
+    stability,
     tree,
 )
 from omnirank.cli.compiling import compiling_is_told
@@ -79,6 +80,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "info": info.info,
     "rank": rank.rank,
     "select": select.select,
+    "stability": stability.stability,
     "evaluate": evaluate.evaluate,
     "tree": tree.tree,
     "methods": methods.methods,
