@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from omnirank.evaluation.experiments.results import read_rankings, read_results
     from omnirank.evaluation.experiments.runner import run_plan
     from omnirank.evaluation.feature_selection import select
+    from omnirank.evaluation.redundancy import redundancy
     from omnirank.evaluation.stability import stability
     from omnirank.evaluation.statistics import compare_methods
     from omnirank.neighbors.ml_knn import MLkNN
@@ -74,6 +75,7 @@ _WHERE = {
     "methods": "omnirank.core.registry",
     "read_rankings": "omnirank.evaluation.experiments.results",
     "read_results": "omnirank.evaluation.experiments.results",
+    "redundancy": "omnirank.evaluation.redundancy",
     "run_plan": "omnirank.evaluation.experiments.runner",
     "select": "omnirank.evaluation.feature_selection",
     "stability": "omnirank.evaluation.stability",
@@ -114,6 +116,7 @@ __all__ = [
     "methods",
     "read_rankings",
     "read_results",
+    "redundancy",
     "run_plan",
     "select",
     "stability",

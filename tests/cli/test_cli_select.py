@@ -55,3 +55,27 @@ def test_wrong_use(data, tmp_path):
     assert ".arff.gz, .csv" in run("select", data, "--out", tmp_path / "out.txt", code=2).stderr
     assert "--measure rmse" in run("select", data, "--measure", "rmse", code=2).stderr
     assert "data file itself" in run("select", data, "--out", data, code=2).stderr
+
+
+# -- rank --redundancy --------------------------------------------------------------------------------------
+
+
+def test_redundancy_beside_a_ranking(tmp_path):
+    dataset, truth = om.datasets.make_regression(150, n_relevant=2, n_redundant=3, n_irrelevant=3, random_state=0)
+    om.write_arff(dataset, tmp_path / "copies.arff")
+    arguments = ("rank", tmp_path / "copies.arff", "--method", "univariate", "--redundancy")
+    found = om.redundancy(om.UnivariateRanker().fit(dataset), dataset)
+    assert len(found.redundant) == truth.redundant.sum()
+    text = run(*arguments).stdout
+    assert "stands also for" in text
+    assert found.summary in text
+    for group in found.groups:
+        if group.others:
+            assert f"{group.representative}  " in text
+            assert ", ".join(group.others) in text
+    assert "more group" in run(*arguments, "--top", 1).stdout
+    shown = list(csv.DictReader(io.StringIO(run(*arguments, "--csv").stdout)))
+    standing = dict(found.to_frame()[["feature", "representative"]].itertuples(index=False))
+    assert {row["feature"]: row["representative"] for row in shown} == standing
+    assert "8 features are" in run(*arguments, "--association", "0.5").stdout
+    assert "--association" in run(*arguments, "--association", "2", code=2).stderr

@@ -23,6 +23,7 @@ _CALLED = {
     "n_trees": "--trees",
     "neighbors": "--among",
     "random_state": "--seed",
+    "threshold": "--association",
 }
 
 
