@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import omnirank as om
+from omnirank.core.registry import get_method
 from omnirank.core.seeds import stream
 from omnirank.data.task_registry import TASKS
 from omnirank.errors import DataError, DataTypeError, ParameterError
@@ -284,8 +285,8 @@ def significance(monkeypatch):
     """The features whose score is above a bound, in place of those with a small p value."""
 
     def fake(bound):
-        def found(ranker, X, y=None, random_state=None):
-            ranking = ranker.fit(X, y).ranking_
+        def found(ranker, X, y=None, *, sample_weight, random_state, n_jobs):
+            ranking = ranker.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight})).ranking_
             names = [name for name in ranking.top(99) if ranking.scores[ranking.names.index(name)] > bound]
             return Judged(ranking.names, ranking.scores, "judged", parameters={"relevant": names})
 
@@ -320,3 +321,14 @@ def test_plot():
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["1", "2", "4"]
     assert ax.get_ylabel() == "accuracy"
     assert curve.plot(ax) is ax
+
+
+@pytest.mark.parametrize("method", [method.name for method in om.methods()])
+def test_every_method_chooses(method):
+    known = get_method(method)
+    task = "clustering" if known.supervision == ("unsupervised",) else next(iter(known.tasks))
+    data = tiny_dataset(task)
+    ranker = om.make_ranker(method, random_state=0, n_features_to_select="auto").fit(data)
+    assert 1 <= ranker.selection_curve_.chosen_size <= data.n_features
+    assert ranker.get_support().sum() == ranker.selection_curve_.chosen_size
+    assert ranker.transform(data).n_features == ranker.selection_curve_.chosen_size

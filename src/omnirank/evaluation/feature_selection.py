@@ -154,7 +154,7 @@ def select(
     check("by", by, choice(*SELECTED_BY))
     ranker, dataset = ranker_and_data(ranker, X, y)
     if by == "significance":
-        ranking, names = significant_features(ranker, dataset, alpha, random_state)
+        ranking, names = significant_features(ranker, dataset, alpha, random_state=random_state, n_jobs=n_jobs)
         return Selection(ranking, names, by)
     curve = selection_curve(
         ranker,
@@ -240,9 +240,7 @@ def chosen_features(
     """
     fresh = fresh_copy(ranker)
     if wanted == "significant":
-        if sample_weight is not None:
-            raise ParameterError("n_features_to_select", wanted, "p values are not computed with sample_weight")
-        ranking, names = significant_features(fresh, dataset)
+        ranking, names = significant_features(fresh, dataset, sample_weight=sample_weight)
         if not names:
             warnings.warn("no feature is significant: the best one is kept", UserWarning, stacklevel=5)
         return np.isin(ranking.names, names or ranking.top(1)), None
@@ -252,7 +250,13 @@ def chosen_features(
 
 
 def significant_features(
-    ranker: Any, dataset: Dataset, alpha: float = 0.05, random_state: RandomState = None
+    ranker: Any,
+    dataset: Dataset,
+    alpha: float = 0.05,
+    *,
+    sample_weight: np.ndarray | None = None,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
 ) -> tuple[Ranking, tuple[str, ...]]:
     """Return the ranking with p values, and the names of the features that are significant, best first.
 
@@ -264,14 +268,17 @@ def significant_features(
         The data.
     alpha : float
         Level of significance, with multiplicity corrected.
-    random_state : None, int, RandomState or Generator
-        Seed of what is drawn besides the ranker's own draws; None: that of the ranker.
+    sample_weight : ndarray, optional
+        Weights of the examples.
+    random_state, n_jobs
+        As in `select`.
     """
     try:
         found = import_module("omnirank.evaluation.significance")
     except ModuleNotFoundError:
         raise ParameterError("there are no p values in this version: let neighbours or a forest choose") from None
-    ranking = found.significance(ranker, dataset, random_state=_entropy(random_state, ranker))
+    seed = _entropy(random_state, ranker)
+    ranking = found.significance(ranker, dataset, sample_weight=sample_weight, random_state=seed, n_jobs=n_jobs)
     return ranking, tuple(ranking.relevant(alpha))
 
 

@@ -1,10 +1,11 @@
-"""omnirank select, as a user meets it."""
+"""How many features, how sure, which stand for each other: the commands, as a user meets them."""
 
 from __future__ import annotations
 
 import csv
 import io
 
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -79,3 +80,35 @@ def test_redundancy_beside_a_ranking(tmp_path):
     assert {row["feature"]: row["representative"] for row in shown} == standing
     assert "8 features are" in run(*arguments, "--association", "0.5").stdout
     assert "--association" in run(*arguments, "--association", "2", code=2).stderr
+
+
+# -- stability ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def numbers(tmp_path):
+    dataset, _ = om.datasets.make_regression(150, n_relevant=2, n_irrelevant=4, random_state=0)
+    om.write_arff(dataset, tmp_path / "numbers.arff")
+    return tmp_path / "numbers.arff"
+
+
+def test_table_is_that_of_the_library(numbers, tmp_path):
+    arguments = ("stability", numbers, "--method", "univariate", "--resamples", 12, "--level", 0.8, "--seed", 3)
+    text = run(*arguments, "--out", tmp_path / "table.csv", "--top", 2).stdout
+    dataset = om.load(numbers)
+    ranker = om.UnivariateRanker(random_state=3).fit(dataset)
+    found = om.stability(ranker, dataset, n_resamples=12, level=0.8, random_state=3)
+    assert found.summary in text
+    assert f"stability of the top 3 (Kuncheva; 0 is chance): {found.indices['top_k'].value:.3f}" in text
+    assert found.to_frame()["feature"][1] in text
+    written = pd.read_csv(tmp_path / "table.csv")
+    pd.testing.assert_frame_equal(written, found.to_frame(), check_dtype=False)
+    printed = run(*arguments, "--csv").stdout.splitlines()
+    assert printed[0] == ",".join(found.to_frame().columns)
+    assert len(printed) == 7
+
+
+def test_wrong_use_of_stability(numbers, tmp_path):
+    assert "--resamples 2" in run("stability", numbers, "--resamples", 2, code=2).stderr
+    assert "--resample jackknife" in run("stability", numbers, "--resample", "jackknife", code=2).stderr
+    assert "the ending must be .csv" in run("stability", numbers, "--out", tmp_path / "x.json", code=2).stderr
