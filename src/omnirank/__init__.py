@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from omnirank.evaluation.experiments.checking import check_store
     from omnirank.evaluation.experiments.results import read_rankings, read_results
     from omnirank.evaluation.experiments.runner import run_plan
+    from omnirank.evaluation.feature_selection import select
+    from omnirank.evaluation.redundancy import redundancy
+    from omnirank.evaluation.stability import stability
     from omnirank.evaluation.statistics import compare_methods
     from omnirank.neighbors.ml_knn import MLkNN
     from omnirank.rankers.baselines import RandomRanker, UniformRanker
@@ -72,7 +75,10 @@ _WHERE = {
     "methods": "omnirank.core.registry",
     "read_rankings": "omnirank.evaluation.experiments.results",
     "read_results": "omnirank.evaluation.experiments.results",
+    "redundancy": "omnirank.evaluation.redundancy",
     "run_plan": "omnirank.evaluation.experiments.runner",
+    "select": "omnirank.evaluation.feature_selection",
+    "stability": "omnirank.evaluation.stability",
     "tree_from_json": "omnirank.trees.tree_json",
     "write_arff": "omnirank.data.arff_write",
     "write_parquet": "omnirank.data.parquet",
@@ -110,7 +116,10 @@ __all__ = [
     "methods",
     "read_rankings",
     "read_results",
+    "redundancy",
     "run_plan",
+    "select",
+    "stability",
     "tree_from_json",
     "write_arff",
     "write_parquet",

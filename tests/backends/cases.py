@@ -100,6 +100,19 @@ def evaluated_on_folds(dataset: om.Dataset) -> Any:
     return [found.frame, found.summary, found.rankings]
 
 
+def chosen(dataset: om.Dataset, by: str) -> Any:
+    """Return the curve by which features are chosen."""
+    ranker = om.EnsembleRanker(n_trees=3, random_state=0)
+    found = om.select(ranker, dataset, by=by, sizes=[1, 4], n_folds=3)
+    return [found.curve, found.ranking, found.names]
+
+
+def resampled(dataset: om.Dataset, resample: str) -> Any:
+    """Return the ranks of features over resamples."""
+    ranker = om.EnsembleRanker(n_trees=3, random_state=0)
+    return om.stability(ranker, dataset, n_resamples=4, resample=resample)
+
+
 def _seed(estimator: Any) -> dict[str, Any]:
     return {"random_state": 1} if "random_state" in estimator.get_params(deep=False) else {}
 
@@ -110,7 +123,7 @@ def _seed(estimator: Any) -> dict[str, Any]:
 def cases() -> dict[str, Case]:
     """Return all cases by name."""
     found: dict[str, Case] = {}
-    for make in (_methods, _few_labels, _ensembles, _relief, _predictors, _neighbors, _large):
+    for make in (_methods, _few_labels, _ensembles, _relief, _predictors, _neighbors, _refits, _large):
         for name, case in make():
             assert name not in found, name
             found[name] = partial(_quietly, case)
@@ -228,6 +241,17 @@ def _neighbors() -> Iterator[tuple[str, Case]]:
     yield "evaluate on folds", partial(evaluated_on_folds, data("classification"))
 
 
+def _refits() -> Iterator[tuple[str, Case]]:
+    """What fits a ranker again and again."""
+    for task in ("classification", "regression"):
+        for layout in ("dense", "missing", "sparse"):
+            few = data(task, layout, 0.5, 200)
+            yield f"select by neighbors, {task}, {layout}", partial(chosen, few, "neighbors")
+            yield f"stability, {task}, {layout}", partial(resampled, few, "subsample")
+    yield "select by forest", partial(chosen, data("classification", "dense", 0.5, 200), "forest")
+    yield "stability by bootstrap", partial(resampled, data("classification", "dense", 0.5, 200), "bootstrap")
+
+
 def _large() -> Iterator[tuple[str, Case]]:
     """Arrays of more than a megabyte, which joblib hands to processes as mapped files."""
     large = data("multi-target-regression", "dense", 1.0, 30_000)
@@ -269,6 +293,9 @@ def quick(names: list[str]) -> list[str]:
 
 
 _QUICK = (
+    "select by forest",
+    "select by neighbors, classification, missing",
+    "stability, regression, dense",
     "few labels, ensemble, classification, 0.5",
     "few labels, ensemble, multi-label, auto",
     "few labels, relief, regression",

@@ -1,4 +1,4 @@
-"""Rankings over folds, curves, saturation, stability and relevance."""
+"""Rankings over folds, curves, saturation, agreement and relevance."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import omnirank as om
+from omnirank.evaluation.agreement import ranking_agreement
 from omnirank.evaluation.curves import Curve, label_curve, top_curve
 from omnirank.evaluation.evaluate import evaluate, predictions
 from omnirank.evaluation.folds import make_folds
 from omnirank.evaluation.protocols import evaluate_folds, relevance
 from omnirank.evaluation.saturation import saturation_curve, saturation_rankings, saturation_size
-from omnirank.evaluation.stability import stability
 from omnirank.plots import plot_curves
 from omnirank.testing import tiny_dataset
 
@@ -207,14 +207,14 @@ def test_size_that_is_enough():
     assert size([0.5, 0.7, 0.8, 0.79], larger=True, tolerance=0.2) == 10
 
 
-# -- stability and relevance ------------------------------------------------------------------------------
+# -- agreement and relevance ------------------------------------------------------------------------------
 
 
-def test_stability():
+def test_agreement_of_rankings():
     data = numbers()
     folds = make_folds(data, "cross-validation", n_folds=4, random_state=0)
-    informed = stability(evaluate_folds(om.UnivariateRanker(), data, folds, 5).rankings, k=2)
-    blind = stability([om.RandomRanker(random_state=i).fit(data).ranking_ for i in range(4)], k=2)
+    informed = ranking_agreement(evaluate_folds(om.UnivariateRanker(), data, folds, 5).rankings, k=2)
+    blind = ranking_agreement([om.RandomRanker(random_state=i).fit(data).ranking_ for i in range(4)], k=2)
     assert len(informed.pairs) == 6
     assert informed.means["kuncheva"] > blind.means["kuncheva"]
     first = informed.pairs.iloc[0]
@@ -223,7 +223,7 @@ def test_stability():
     assert informed.means["spearman"] == pytest.approx(informed.pairs["spearman"].mean())
     assert informed.top_counts["x1"] == 4
     with pytest.raises(ValueError, match="at least two"):
-        stability([om.RandomRanker(random_state=0).fit(data).ranking_])
+        ranking_agreement([om.RandomRanker(random_state=0).fit(data).ranking_])
 
 
 def test_relevance():

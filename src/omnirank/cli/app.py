@@ -11,7 +11,20 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from omnirank.cli import compare, compare_rankings, convert, demo, evaluate, experiment, info, methods, rank, tree
+from omnirank.cli import (
+    compare,
+    compare_rankings,
+    convert,
+    demo,
+    evaluate,
+    experiment,
+    info,
+    methods,
+    rank,
+    select,
+    stability,
+    tree,
+)
 from omnirank.cli.compiling import compiling_is_told
 from omnirank.cli.ending import TERMINATED, Terminated
 from omnirank.cli.option_names import Command
@@ -66,6 +79,8 @@ def _options(version: Annotated[bool, _VERSION] = False) -> None:
 _COMMANDS: dict[str, Callable[..., None]] = {
     "info": info.info,
     "rank": rank.rank,
+    "select": select.select,
+    "stability": stability.stability,
     "evaluate": evaluate.evaluate,
     "tree": tree.tree,
     "methods": methods.methods,

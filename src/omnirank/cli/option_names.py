@@ -19,9 +19,11 @@ _CALLED = {
     "n_folds": "--folds",
     "n_jobs": "--jobs",
     "n_neighbors": "--neighbors",
+    "n_resamples": "--resamples",
     "n_trees": "--trees",
     "neighbors": "--among",
     "random_state": "--seed",
+    "threshold": "--association",
 }
 
 

@@ -20,6 +20,13 @@ from omnirank.cli.options import (
     with_few_labels,
 )
 from omnirank.cli.output import Justify, bar, figures, note, numbers, say, table
+from omnirank.cli.redundancy import (
+    AssociationOption,
+    RedundancyOption,
+    print_redundancy,
+    redundancy_of,
+    with_representatives,
+)
 from omnirank.core.plurals import counted
 
 if TYPE_CHECKING:
@@ -86,6 +93,8 @@ def rank(
     supervision: SupervisionOption = None,
     labelled: LabelledOption = None,
     parameters: SetOption = None,
+    redundancy: RedundancyOption = False,
+    association: AssociationOption = 0.9,
     csv: CsvOption = False,
 ) -> None:
     """Rank the features of a data set by their relevance for its target."""
@@ -116,19 +125,25 @@ def rank(
     if out is not None:
         with ending_on_sigterm():
             ranking.save(out)
-    if dataset.target is not None and not dataset.labelled.any():
-        note("no example has a label: features are ranked without target")
-    for text in (*dataset.notes, *supervision_lines(ranker)):
-        note(text)
+    _tell_notes(dataset, ranker)
+    groups = redundancy_of(redundancy, ranking, dataset, association, jobs)
     if csv:
-        frame = _frame(ranking).head(len(ranking) if top is None else top)
+        frame = with_representatives(_frame(ranking), groups).head(len(ranking) if top is None else top)
         figures(list(frame.columns), frame.itertuples(index=False))
         return
     say(f"{dataset.name}: {ranking.task}, {describe_examples(dataset)}, {counted(dataset.n_features, 'feature')}")
     say(f"{chosen.name}: {chosen.summary}")
     _print_best(ranking, top or _SHOWN)
+    print_redundancy(groups, top or _SHOWN)
     if out is not None:
         say(f"whole ranking written to {out}")
+
+
+def _tell_notes(dataset: "Dataset", ranker: Any) -> None:
+    if dataset.target is not None and not dataset.labelled.any():
+        note("no example has a label: features are ranked without target")
+    for text in (*dataset.notes, *supervision_lines(ranker)):
+        note(text)
 
 
 def describe_examples(dataset: "Dataset") -> str:

@@ -122,6 +122,31 @@ def make_folds(dataset: Dataset, scheme: str = "cross-validation", **params: Any
         raise ParameterError(f"fold scheme {scheme!r} {what}; its parameters: {', '.join(known)}") from None
 
 
+def labelled_folds(dataset: Dataset, n_folds: int, random_state: RandomState = None) -> list[Fold]:
+    """Return folds whose test parts are the labelled examples; all unlabelled ones train each time.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The data; without target all its examples are dealt into folds.
+    n_folds : int
+        Number of folds.
+    random_state : None, int, RandomState or Generator
+        The seed.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.folds import labelled_folds
+    >>> data = om.datasets.load_sample("iris").keep_labels(30, random_state=0)
+    >>> [(len(fold.train), len(fold.test)) for fold in labelled_folds(data, 3, random_state=0)]
+    [(140, 10), (140, 10), (140, 10)]
+    """
+    known = np.arange(dataset.n_examples) if dataset.target is None else np.flatnonzero(dataset.labelled)
+    folds = make_folds(dataset.take(known), "cross-validation", n_folds=n_folds, random_state=random_state)
+    return [Fold(_others(known[fold.test], dataset), known[fold.test], None, fold.key) for fold in folds]
+
+
 def scheme_parameters(scheme: str) -> tuple[str, ...]:
     """Return the names of the parameters of a fold scheme.
 

@@ -1,79 +1,322 @@
-"""How much rankings of the same features agree: of several seeds, folds or methods."""
+"""How sure a ranking is: the same method on resamples of the examples, `omnirank.stability`."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+import math
 from dataclasses import dataclass
-from itertools import combinations
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator, clone
 
-from omnirank.core.comparison import compare_rankings
-from omnirank.core.errors import DataError
+from omnirank.core.parameters import check, choice, count, number
 from omnirank.core.ranking import Ranking
+from omnirank.core.seeds import root_entropy, stream
+from omnirank.core.types import RandomState
+from omnirank.data.dataset import Dataset, strata
+from omnirank.data.types import FeaturesLike, TargetLike
+from omnirank.evaluation.curves import top_sizes
+from omnirank.evaluation.refits import ranker_and_data, run_refits
+from omnirank.evaluation.stability_indices import Index, overlap_index, spearman_index, top_k_index
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
-_MEASURES = ("spearman", "kendall", "jaccard", "kuncheva", "fuji_area")
+RESAMPLES = ("subsample", "bootstrap")
+# Groups of ranks that the line in words tells.
+_TOLD = 3
+# Keeps the streams of resamples apart from those of trees.
+_RESAMPLES_KEY = 2**31 + 3
 
 
 @dataclass(frozen=True, eq=False)
 class Stability:
-    """Agreement of several rankings.
+    """Ranks of features over resamples of the examples.
 
     Parameters
     ----------
-    pairs : DataFrame
-        One row per pair: ``first``, ``second`` and the measures of `omnirank.compare_rankings`.
-    means : dict of str to float
-        Mean of each measure over the pairs in which it is defined.
-    top_counts : dict of str to int
-        In how many rankings a feature is among the top k, most often first, without features that never are.
+    names : tuple of str
+        The features, in the order of the data.
+    ranks : ndarray of int of shape (n_resamples, n_features)
+        Rank of each feature (1 = best) in each resample.
+    order : ndarray of int
+        The features from best to worst: in the ranking of all examples where there is one, else by mean rank.
+    level : float
+        Level of the intervals, and the probability from which a place counts as certain.
     k : int
-        Number of top features.
+        Number of top features that the indices look at.
+    drawn : str
+        How the resamples were drawn, in words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.evaluation.stability import Stability
+    >>> ranks = np.array([[1, 2, 3, 4], [1, 3, 2, 4], [1, 3, 2, 4]])
+    >>> found = Stability(("a", "b", "c", "d"), ranks, np.array([0, 2, 1, 3]), 0.9, 1, "3 subsamples")
+    >>> found.summary
+    'the first is certain, ranks 2 to 3 change places, rank 4 is certain (90 %, 3 subsamples)'
+    >>> found.lower.tolist(), found.upper.tolist()
+    ([1, 2, 2, 4], [1, 3, 3, 4])
     """
 
-    pairs: pd.DataFrame
-    means: Mapping[str, float]
-    top_counts: Mapping[str, int]
+    names: tuple[str, ...]
+    ranks: np.ndarray
+    order: np.ndarray
+    level: float
     k: int
+    drawn: str
+
+    @property
+    def n_resamples(self) -> int:
+        """Number of resamples."""
+        return len(self.ranks)
+
+    @property
+    def mean_ranks(self) -> np.ndarray:
+        """Mean rank of each feature."""
+        return self.ranks.mean(axis=0)
+
+    @property
+    def lower(self) -> np.ndarray:
+        """Lower end of the interval of each feature's rank: with `upper`, `level` of the resamples are inside."""
+        return self._quantile((1 - self.level) / 2)
+
+    @property
+    def upper(self) -> np.ndarray:
+        """Upper end of the interval of each feature's rank."""
+        return self._quantile((1 + self.level) / 2)
+
+    def top_probability(self, k: int) -> np.ndarray:
+        """Return the share of resamples in which each feature is among the top k."""
+        check("k", k, count(1, len(self.names), "features"))
+        return (self.ranks <= k).mean(axis=0)
+
+    @cached_property
+    def indices(self) -> dict[str, Index]:
+        """Stability in one number, with its interval, which tells whether there were enough resamples.
+
+        "top_k": the index of Nogueira et al. of the top k, which is the mean of Kuncheva's index, 0 for random sets;
+        "overlap": rank-biased overlap, in which the top counts most; "spearman": of all ranks.
+        """
+        return {
+            "top_k": top_k_index(self.ranks, self.k, self.level),
+            "overlap": overlap_index(self.ranks, level=self.level),
+            "spearman": spearman_index(self.ranks, self.level),
+        }
+
+    @cached_property
+    def certain_sets(self) -> list[int]:
+        """Numbers b such that each of the first b features is among the top b with probability `level`, at least."""
+        reach = np.maximum.accumulate(self._quantile(self.level)[self.order])
+        places = np.arange(1, len(self.names) + 1)
+        return places[reach <= places].tolist()
+
+    @property
+    def summary(self) -> str:
+        """One line in words: which places are certain."""
+        return f"{self._places()} ({100 * self.level:g} %, {self.drawn})"
+
+    def _places(self) -> str:
+        groups = self._groups()
+        if len(groups) == 1:
+            first, last, fixed = groups[0]
+            return "all places are certain" if fixed else f"no place is certain: ranks {first} to {last} change places"
+        parts = []
+        for first, last, fixed in groups[:_TOLD]:
+            where = f"ranks {first} to {last}" if last > first else f"rank {first}"
+            if fixed and first == 1:
+                where = "the first" if last == 1 else f"the first {last}"
+            parts.append(f"{where} {('is' if last == first else 'are') + ' certain' if fixed else 'change places'}")
+        return ", ".join(parts) + (", and so on" if len(groups) > _TOLD else "")
+
+    def _groups(self) -> list[tuple[int, int, bool]]:
+        """First and last rank of groups of features that stay together, and whether each keeps its own place."""
+        groups: list[tuple[int, int, bool]] = []
+        for before, last in zip([0, *self.certain_sets], self.certain_sets, strict=False):
+            fixed = last == before + 1
+            if fixed and groups and groups[-1][2]:
+                groups[-1] = (groups[-1][0], last, True)
+            else:
+                groups.append((before + 1, last, fixed))
+        return groups
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table, best first: rank, feature, mean_rank, lower, upper, and top_1, top_2, top_4, ...
+
+        The columns ``top_k`` are the probabilities of being among the top k.
+        """
+        import pandas as pd
+
+        order = self.order
+        columns: dict[str, Any] = {
+            "rank": np.arange(1, len(order) + 1),
+            "feature": [self.names[i] for i in order],
+            "mean_rank": self.mean_ranks[order],
+            "lower": self.lower[order],
+            "upper": self.upper[order],
+        }
+        sizes = [k for k in top_sizes(len(order)) if k < len(order)]
+        return pd.DataFrame(columns | {f"top_{k}": self.top_probability(k)[order] for k in sizes})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold: the table by columns, the indices and the line in words."""
+        return {
+            "summary": self.summary,
+            "n_resamples": self.n_resamples,
+            "level": self.level,
+            "k": self.k,
+            "indices": {name: index._asdict() for name, index in self.indices.items()},
+            "features": {str(name): column.tolist() for name, column in self.to_frame().items()},
+        }
+
+    def plot(self, ax: Axes | None = None, k: int = 20) -> Axes:
+        """Draw the intervals of the ranks of the first k features; see `omnirank.plots.plot_rank_intervals`."""
+        from omnirank.plots.stability import plot_rank_intervals
+
+        return plot_rank_intervals(self, ax=ax, k=k)
+
+    def _quantile(self, q: float) -> np.ndarray:
+        """The smallest rank that a share q of the resamples does not exceed."""
+        return np.quantile(self.ranks, q, axis=0, method="inverted_cdf").astype(np.int64)
 
 
-def stability(rankings: Mapping[str, Ranking] | Sequence[Ranking], k: int | None = None) -> Stability:
-    """Return how much rankings agree, pair by pair and on average.
+def stability(
+    ranker: BaseEstimator,
+    X: FeaturesLike,
+    y: TargetLike | None = None,
+    *,
+    n_resamples: int = 50,
+    resample: str = "subsample",
+    share: float = 0.5,
+    level: float = 0.9,
+    k: int | None = None,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+) -> Stability:
+    """Return how much the ranks of features change if the examples change.
+
+    Standard errors over trees say how many trees are enough; they say nothing about the examples. Here the features are
+    ranked anew for resamples of the examples.
 
     Parameters
     ----------
-    rankings : mapping or sequence of Ranking
-        At least two, of the same features: of different folds (``FoldResults.rankings``), seeds or methods.
+    ranker : ranker
+        Copies of it are fitted, with seeds of their own. If it is fitted to these data, its ranking gives the order of
+        the features.
+    X, y
+        A `Dataset`, or features and target as in ``fit``.
+    n_resamples : int
+        Number of resamples, at least 3; so many fits are made, at most two at a time.
+    resample : {"subsample", "bootstrap"}
+        Parts of the examples, drawn without replacement; or as many examples as there are, drawn with replacement.
+        Either way classes, and labelled and unlabelled examples, have their shares.
+    share : float
+        Share of the examples in a subsample. Halves vary as much as whole samples do: for a mean, the variance over
+        random halves of n examples is that over samples of n examples.
+    level : float
+        Level of the intervals.
     k : int, optional
-        Number of top features; by default the square root of the number of features, rounded up.
+        Number of top features that the indices look at; by default the square root of the number of features,
+        rounded up.
+    random_state : None, int, RandomState or Generator
+        Seed; None: that of the ranker.
+    n_jobs : int or None
+        Number of workers; None: that of the ranker. Changes no bit.
+
+    Returns
+    -------
+    Stability
+        Intervals of ranks, probabilities of being among the top k, indices, and one line in words.
+
+    Notes
+    -----
+    A bootstrap sample has examples twice. These are each other's nearest neighbours, in Relief and all methods with
+    neighbours, and they are in the bag and out of it in forests, so that the scores of such samples are not like those
+    of other data. Hence subsamples are the default. Rankings of half of the examples are less sure than that of all,
+    so that the intervals are rather too wide than too narrow.
+
+    References
+    ----------
+    N. Meinshausen, P. Buehlmann: Stability selection. Journal of the Royal Statistical Society B 72 (2010), for halves.
 
     Examples
     --------
     >>> import omnirank as om
-    >>> from omnirank.evaluation.stability import stability
-    >>> a = om.Ranking(["a", "b", "c"], [3.0, 2.0, 1.0], "genie3")
-    >>> b = om.Ranking(["a", "b", "c"], [2.0, 3.0, 1.0], "genie3")
-    >>> found = stability([a, b, a], k=1)
-    >>> round(found.means["jaccard"], 3), found.top_counts
-    (0.333, {'a': 2, 'b': 1})
+    >>> data, truth = om.datasets.make_regression(200, n_relevant=2, n_irrelevant=8, random_state=1)
+    >>> found = om.stability(om.UnivariateRanker().fit(data), data, random_state=0)
+    >>> found.summary
+    'the first 2 are certain, ranks 3 to 10 change places (90 %, 50 subsamples of 50 % of the examples)'
+    >>> found.to_frame()[["feature", "mean_rank", "lower", "upper", "top_2"]].head(2)
+      feature  mean_rank  lower  upper  top_2
+    0      x5        1.0      1      1    1.0
+    1      x6        2.0      2      2    1.0
     """
-    import pandas as pd
+    check("n_resamples", n_resamples, count(3))
+    check("resample", resample, choice(*RESAMPLES))
+    check("share", share, number(above=0, below=1))
+    check("level", level, number(above=0, below=1))
+    copy, dataset = ranker_and_data(ranker, X, y)
+    n = dataset.n_features
+    check("k", k, choice(None) | count(1, n, "features"))
+    own = copy.get_params(deep=False).get("random_state")
+    entropy = root_entropy(stream(root_entropy(own if random_state is None else random_state), _RESAMPLES_KEY))
+    ranked = _Resampled(dataset, entropy, share if resample == "subsample" else None)
+    found = run_refits(ranked, copy, range(n_resamples), n_jobs, "ranking resamples")
+    ranks = np.array(found, dtype=np.int32)
+    part = f" of {100 * share:g} % of the examples" if resample == "subsample" else ""
+    return Stability(
+        names=dataset.feature_names,
+        ranks=ranks,
+        order=_order(getattr(ranker, "ranking_", None), dataset, ranks),
+        level=float(level),
+        k=math.isqrt(n - 1) + 1 if k is None else int(k),
+        drawn=f"{n_resamples} {resample if part else 'bootstrap sample'}s{part}",
+    )
 
-    named = dict(rankings) if isinstance(rankings, Mapping) else {str(i): r for i, r in enumerate(rankings, 1)}
-    if len(named) < 2:
-        raise DataError(f"agreement needs at least two rankings, there are {len(named)}")
-    rows, size = [], k
-    for (first, a), (second, b) in combinations(named.items(), 2):
-        found = compare_rankings(a, b, k).to_dict()
-        size = found["k"]
-        rows.append({"first": first, "second": second} | {name: found[name] for name in _MEASURES})
-    assert size is not None
-    pairs = pd.DataFrame(rows)
-    means = {name: float(np.nanmean(pairs[name])) if pairs[name].notna().any() else np.nan for name in _MEASURES}
-    counts = Counter(name for ranking in named.values() for name in ranking.top(size))
-    return Stability(pairs, means, dict(counts.most_common()), size)
+
+def _order(ranking: Ranking | None, dataset: Dataset, ranks: np.ndarray) -> np.ndarray:
+    if ranking is not None:
+        # supervised rankers leave unlabelled examples out
+        labelled = dataset if dataset.labelled.all() else dataset.take(dataset.labelled)
+        if ranking.fingerprint in (dataset.fingerprint, labelled.fingerprint):
+            return ranking.order
+    return np.argsort(ranks.mean(axis=0), kind="stable")
+
+
+@dataclass(frozen=True, eq=False)
+class _Resampled:
+    """Ranks the features on a resample; returns their ranks only."""
+
+    dataset: Dataset
+    entropy: int
+    share: float | None
+
+    def __call__(self, ranker: Any, i: int) -> np.ndarray:
+        rng = stream(self.entropy, i)
+        part = resampled(self.dataset, self.share, rng)
+        ranker = clone(ranker)
+        if "random_state" in ranker.get_params(deep=False):
+            ranker.set_params(random_state=int(rng.integers(2**31)))
+        return ranker.fit(part).ranking_.ranks.astype(np.int32)
+
+
+def resampled(dataset: Dataset, share: float | None, rng: np.random.Generator) -> Dataset:
+    """Return a subsample (a share of the examples), or a bootstrap sample; each stratum has its share.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.stability import resampled
+    >>> data = om.Dataset([[float(i)] for i in range(6)], ["a", "a", "b", "b", "b", "b"])
+    >>> [sorted(resampled(data, share, np.random.default_rng(0)).y.tolist()) for share in (0.5, None)]
+    [['a', 'b', 'b'], ['a', 'a', 'b', 'b', 'b', 'b']]
+    """
+    if share is not None:
+        return dataset.split(share, random_state=rng)[0]
+    of = strata(dataset)
+    rows = [rng.choice(own, len(own)) for own in (np.flatnonzero(of == value) for value in np.unique(of))]
+    return dataset.take(np.sort(np.concatenate(rows)))

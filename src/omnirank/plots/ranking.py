@@ -78,7 +78,7 @@ def plot_ranking(
             capsize=2.0,
             zorder=3,
         )
-    labels = [_shortened(ranking.names[i]) for i in shown]
+    labels = [shortened(ranking.names[i]) for i in shown]
     ax.set_yticks(places, labels, parse_math=False)  # a name with $ signs is no formula
     ax.set_ylim(len(shown) - 0.4, -0.6)
     ax.set_xlabel("score" + (" (± one standard error)" if errors and ranking.standard_errors is not None else ""))
@@ -154,7 +154,8 @@ def _title(ranking: Ranking, n_shown: int) -> str:
     return f"{ranking.method}{task}: {count} {counted(len(ranking), 'feature')}"
 
 
-def _shortened(name: str) -> str:
+def shortened(name: str) -> str:
+    """Return a name that fits beside a picture."""
     name = " ".join(name.split())
     return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
 

@@ -49,8 +49,17 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         All rankings that the method gives at once, by name of the score.
     task_ : str
         The task as inferred or given.
+    selection_curve_ : SelectionCurve
+        With ``n_features_to_select="auto"`` or ``"forest"``: how well the top features predict, by their number.
     n_features_in_, feature_names_in_
         As in scikit-learn.
+
+    Notes
+    -----
+    ``n_features_to_select`` is a count, a share, None for half of the features, or says who chooses: "auto", the
+    smallest number by which neighbours predict as well as by the best one, within one standard error, cross-validated
+    inside the training data (`omnirank.select`); "forest", the same by random forests; "significant", all features
+    that are significant.
 
     Examples
     --------
@@ -82,7 +91,7 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         self,
         task: str = "auto",
         hierarchy: Hierarchy | None = None,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -133,7 +142,21 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         self.rankings_ = rankings
         self.ranking_ = next(iter(rankings.values()))
         self.feature_importances_ = self.ranking_.scores.copy()
+        self._choose_features(dataset, *more)
         return self
+
+    def _choose_features(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> None:
+        """Let the data choose the features, where the user leaves it to them."""
+        self.__dict__.pop("selection_curve_", None)
+        self._kept_features: tuple[str, np.ndarray] | None = None
+        if isinstance(self.n_features_to_select, str):
+            # late, and the one way up: what judges rankings knows all rankers
+            from omnirank.evaluation.feature_selection import chosen_features
+
+            mask, curve = chosen_features(self, dataset, self.n_features_to_select, sample_weight)
+            self._kept_features = self.n_features_to_select, mask
+            if curve is not None:
+                self.selection_curve_ = curve
 
     def transform(self, X: FeaturesLike) -> Any:
         """Keep the top features.
@@ -254,13 +277,23 @@ class BaseRanker(SelectorMixin, BaseEstimator):
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
-        return self.ranking_.select(self._n_selected(len(self.ranking_)))
+        wanted = self.n_features_to_select
+        if not isinstance(wanted, str):
+            return self.ranking_.select(self._n_selected(len(self.ranking_)))
+        if self._kept_features is None or self._kept_features[0] != wanted:
+            chosen = setting("n_features_to_select", wanted)
+            raise DataError(f"{chosen} was set after fit, but the training data have to choose: fit again")
+        return self._kept_features[1].copy()
 
-    def _n_selected(self, n_features: int) -> int:
+    def _n_selected(self, n_features: int) -> int | None:
+        """Check the number of features to select, and return it; None where the data choose."""
         wanted = self.n_features_to_select
         if wanted is None:
             return max(1, n_features // 2)
-        check("n_features_to_select", wanted, choice(None) | count(1, n_features, "features") | share(above=0))
+        domain = choice(None, "auto", "forest", "significant") | count(1, n_features, "features") | share(above=0)
+        check("n_features_to_select", wanted, domain)
+        if isinstance(wanted, str):
+            return None
         return int(wanted) if isinstance(wanted, Integral) else max(1, round(float(wanted) * n_features))
 
     def _check_supported(self, dataset: Dataset) -> None:

@@ -51,8 +51,10 @@ class UnivariateRanker(BaseRanker):
         A task name, or "auto" to infer it from y.
     hierarchy : Hierarchy, optional
         Order of the labels.
-    n_features_to_select : int, float or None
-        How many features `transform` keeps: a count, a share in (0, 1], or None for half of them.
+    n_features_to_select : int, float, {"auto", "forest", "significant"} or None
+        How many features `transform` keeps: a count, a share in (0, 1], None for half of them, or as many as neighbours
+        or forests need to predict as well as with the best number of features ("auto", "forest"; `omnirank.select`), or
+        all that are significant.
     random_state : None, int, RandomState or Generator
         Not used: the method is deterministic.
     n_jobs : int or None

@@ -297,7 +297,7 @@ def read_rankings(path: PathLike, study: str, data: str, method: str) -> dict[st
     -------
     dict of str to Ranking
         By fold, seed and whatever else varies, as ``"seed=0 fold=2"``; ready for
-        `omnirank.evaluation.stability.stability`.
+        `omnirank.evaluation.agreement.ranking_agreement`.
 
     Examples
     --------

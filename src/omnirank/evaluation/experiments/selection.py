@@ -13,7 +13,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.evaluation.experiments.judging import Parts, judge
 from omnirank.evaluation.experiments.keys import canonical_json
 from omnirank.evaluation.experiments.learners import fit_parts, models_of_one_fit
-from omnirank.evaluation.folds import make_folds
+from omnirank.evaluation.folds import labelled_folds
 from omnirank.tasks.measuring import measure_of
 
 
@@ -59,11 +59,9 @@ def _combinations(method: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _inner_parts(train: Dataset, n_folds: int, seed: int) -> Iterator[Parts]:
-    known = np.flatnonzero(train.labelled) if train.target is not None else np.arange(train.n_examples)
-    others = np.setdiff1d(np.arange(train.n_examples), known)
-    for fold in make_folds(train.take(known), "cross-validation", n_folds=n_folds, random_state=seed):
-        inner = train.take(np.sort(np.concatenate([known[fold.train], others])))
-        yield Parts(inner, inner, train.take(known[fold.test]))
+    for fold in labelled_folds(train, n_folds, seed):
+        inner = fold.training(train)
+        yield Parts(inner, inner, fold.testing(train))
 
 
 def _models(methods: list[dict[str, Any]], train: Dataset, seed: int) -> Iterator[tuple[int, Any]]:

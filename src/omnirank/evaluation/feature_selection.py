@@ -1,0 +1,353 @@
+"""How many features to keep: `omnirank.select`, and what ``n_features_to_select="auto"`` of rankers does."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.parameters import check, choice, count, listed
+from omnirank.core.ranking import Ranking
+from omnirank.core.seeds import root_entropy, stream
+from omnirank.core.types import RandomState
+from omnirank.data.dataset import Dataset
+from omnirank.data.types import FeaturesLike, TargetLike
+from omnirank.evaluation.evaluate import evaluate
+from omnirank.evaluation.experiments.judging import Parts, judge
+from omnirank.evaluation.experiments.learners import make_predictor
+from omnirank.evaluation.folds import Fold, labelled_folds
+from omnirank.evaluation.refits import fresh_copy, ranker_and_data, run_refits
+from omnirank.evaluation.selection_curve import SelectionCurve, selection_sizes
+from omnirank.tasks import get_task
+from omnirank.tasks.measuring import measure_of
+
+SELECTED_BY = ("neighbors", "forest", "significance")
+_JUDGES = ("neighbors", "forest")
+_FEWEST = 6
+_MOST_FOLDS = 10
+_FEWEST_FOLDS = 3
+# Labelled examples that a fold should have: measures of fewer say little.
+_IN_FOLD = 5
+_TREES = 50
+# Keeps the stream that deals folds apart from those of trees.
+_FOLDS_KEY = 2**31 + 2
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """The features to keep.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        Of all examples.
+    names : tuple of str
+        The features that are kept, best first.
+    by : str
+        How they were chosen: "neighbors", "forest" or "significance".
+    curve : SelectionCurve or None
+        Performance over the number of features; None where significance chose.
+    """
+
+    ranking: Ranking
+    names: tuple[str, ...]
+    by: str
+    curve: SelectionCurve | None = None
+
+    @property
+    def mask(self) -> np.ndarray:
+        """Which features are kept: one bool per feature, in the order of the data."""
+        return np.isin(self.ranking.names, self.names)
+
+    @property
+    def summary(self) -> str:
+        """The choice in words."""
+        if self.curve is not None:
+            return self.curve.summary
+        n = len(self.names)
+        return f"{n} of {len(self.ranking)} features {'is' if n == 1 else 'are'} significant"
+
+    def apply(self, dataset: Dataset) -> Dataset:
+        """Return a data set with the kept features only, in its own order."""
+        kept = set(self.names)
+        return dataset.select_features([name for name in dataset.feature_names if name in kept])
+
+
+def select(
+    ranker: BaseEstimator,
+    X: FeaturesLike,
+    y: TargetLike | None = None,
+    *,
+    by: str = "neighbors",
+    sizes: Sequence[int] | None = None,
+    measure: str | None = None,
+    n_neighbors: int | None = None,
+    n_folds: int | None = None,
+    alpha: float = 0.05,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+) -> Selection:
+    """Rank the features and choose how many of them to keep.
+
+    The labelled examples are dealt into folds. For each fold the features are ranked anew from the other examples
+    (labelled or not), and predictors that see only the first 1, 2, 3, 4, 6, 8, 11, ... of that ranking predict the
+    examples of the fold. The smallest number that is within one standard error of the best one is then taken from the
+    ranking of all examples [1]_. No example that judges has been ranked with.
+
+    Parameters
+    ----------
+    ranker : ranker
+        Not fitted; copies of it are.
+    X, y
+        A `Dataset`, or features and target as in ``fit``.
+    by : {"neighbors", "forest", "significance"}
+        Who judges a number of features: the nearest neighbours, with equal weights of the features that are kept; or a
+        random forest of 50 predictive clustering trees. "significance": keep the features whose p value is small;
+        nothing is judged.
+    sizes : sequence of int, optional
+        Numbers of features that are tried; by default powers of the square root of 2, and all.
+    measure : str, optional
+        What is measured; by default the primary measure of the task, without target the RRMSE of all features.
+    n_neighbors : int, optional
+        By default that of the task (as in `omnirank.evaluate`), but at most the square root of the number of labelled
+        examples.
+    n_folds : int, optional
+        By default 10, or fewer where folds would have fewer than 5 labelled examples, but at least 3.
+    alpha : float
+        Level of significance, with multiplicity corrected.
+    random_state : None, int, RandomState or Generator
+        Seed of the folds and forests; None: that of the ranker.
+    n_jobs : int or None
+        Number of workers; None: that of the ranker.
+
+    Returns
+    -------
+    Selection
+        The ranking of all examples, the names of the features to keep, and the curve.
+
+    Notes
+    -----
+    Without target the features that are kept have to predict all features. Where features are independent of each
+    other, none can be left out without loss, and all or nearly all are kept.
+
+    References
+    ----------
+    .. [1] L. Breiman, J. Friedman, R. Olshen, C. Stone: Classification and Regression Trees (1984), section 3.4.3.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> data, truth = om.datasets.make_regression(300, n_relevant=3, n_irrelevant=12, random_state=0)
+    >>> chosen = om.select(om.UnivariateRanker(), data, random_state=0)
+    >>> set(chosen.names) == {name for name, matters in zip(data.feature_names, truth.relevant) if matters}
+    True
+    >>> chosen.apply(data)
+    <Dataset 'regression': 300 examples, 3 features, regression, 1 target, 300 labelled>
+    """
+    check("by", by, choice(*SELECTED_BY))
+    ranker, dataset = ranker_and_data(ranker, X, y)
+    if by == "significance":
+        ranking, names = significant_features(ranker, dataset, alpha, random_state=random_state, n_jobs=n_jobs)
+        return Selection(ranking, names, by)
+    curve = selection_curve(
+        ranker,
+        dataset,
+        by=by,
+        sizes=sizes,
+        measure=measure,
+        n_neighbors=n_neighbors,
+        n_folds=n_folds,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+    if n_jobs is not None and "n_jobs" in ranker.get_params(deep=False):
+        ranker.set_params(n_jobs=n_jobs)
+    ranking = ranker.fit(dataset).ranking_
+    return Selection(ranking, tuple(ranking.top(curve.chosen_size)), by, curve)
+
+
+def selection_curve(
+    ranker: Any,
+    dataset: Dataset,
+    *,
+    by: str = "neighbors",
+    sizes: Sequence[int] | None = None,
+    measure: str | None = None,
+    n_neighbors: int | None = None,
+    n_folds: int | None = None,
+    sample_weight: np.ndarray | None = None,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+) -> SelectionCurve:
+    """Return how well the top features predict examples that the ranking has not seen, by their number.
+
+    Parameters
+    ----------
+    ranker : ranker
+        Copies of it rank the training parts.
+    dataset : Dataset
+        The data.
+    by, sizes, measure, n_neighbors, n_folds, random_state, n_jobs
+        As in `select`.
+    sample_weight : ndarray, optional
+        Weights of the examples in the rankings; all examples count equally where predictions are judged.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.feature_selection import selection_curve
+    >>> curve = selection_curve(om.UnivariateRanker(), om.datasets.load_sample("iris"), random_state=0)
+    >>> curve.sizes.tolist(), curve.n_folds, curve.measure
+    ([1, 2, 3, 4], 10, 'f1_macro')
+    """
+    judge_of = _Judge.made(dataset, by, sizes, measure, n_neighbors, _entropy(random_state, ranker), sample_weight)
+    n_judged = int(dataset.labelled.sum()) if dataset.target is not None else dataset.n_examples
+    wanted = min(_MOST_FOLDS, max(_FEWEST_FOLDS, n_judged // _IN_FOLD)) if n_folds is None else n_folds
+    if n_judged < max(_FEWEST, wanted):
+        kind = "" if dataset.target is None else "labelled "
+        raise DataError(
+            f"how many features suffice is judged on at least {max(_FEWEST, wanted)} {kind}examples, there are "
+            f"{n_judged}: say how many to keep"
+        )
+    folds = labelled_folds(dataset, wanted, stream(judge_of.entropy, _FOLDS_KEY))
+    values = run_refits(judge_of, ranker, folds, n_jobs, "judging numbers of features")
+    shown = measure_of(dataset.task, judge_of.measure)
+    return SelectionCurve(np.array(judge_of.sizes), np.array(values), shown.name, shown.larger_is_better, by)
+
+
+def chosen_features(
+    ranker: Any, dataset: Dataset, wanted: str, sample_weight: np.ndarray | None = None
+) -> tuple[np.ndarray, SelectionCurve | None]:
+    """Return the mask of the features that a fitted ranker keeps, and the curve by which their number was chosen.
+
+    Parameters
+    ----------
+    ranker : ranker
+        Fitted to the data.
+    dataset : Dataset
+        The data.
+    wanted : {"auto", "forest", "significant"}
+        Its ``n_features_to_select``.
+    sample_weight : ndarray, optional
+        Weights of the examples.
+    """
+    fresh = fresh_copy(ranker)
+    if wanted == "significant":
+        ranking, names = significant_features(fresh, dataset, sample_weight=sample_weight)
+        if not names:
+            warnings.warn("no feature is significant: the best one is kept", UserWarning, stacklevel=5)
+        return np.isin(ranking.names, names or ranking.top(1)), None
+    by = "neighbors" if wanted == "auto" else wanted
+    curve = selection_curve(fresh, dataset, by=by, sample_weight=sample_weight)
+    return ranker.ranking_.select(curve.chosen_size), curve
+
+
+def significant_features(
+    ranker: Any,
+    dataset: Dataset,
+    alpha: float = 0.05,
+    *,
+    sample_weight: np.ndarray | None = None,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+) -> tuple[Ranking, tuple[str, ...]]:
+    """Return the ranking with p values, and the names of the features that are significant, best first.
+
+    Parameters
+    ----------
+    ranker : ranker
+        The ranker.
+    dataset : Dataset
+        The data.
+    alpha : float
+        Level of significance, with multiplicity corrected.
+    sample_weight : ndarray, optional
+        Weights of the examples.
+    random_state, n_jobs
+        As in `select`.
+    """
+    try:
+        found = import_module("omnirank.evaluation.significance")
+    except ModuleNotFoundError:
+        raise ParameterError("there are no p values in this version: let neighbours or a forest choose") from None
+    seed = _entropy(random_state, ranker)
+    ranking = found.significance(ranker, dataset, sample_weight=sample_weight, random_state=seed, n_jobs=n_jobs)
+    return ranking, tuple(ranking.relevant(alpha))
+
+
+def _entropy(random_state: RandomState, ranker: Any) -> int:
+    own = ranker.get_params(deep=False).get("random_state")
+    return root_entropy(own if random_state is None else random_state)
+
+
+@dataclass(frozen=True, eq=False)
+class _Judge:
+    """Ranks the features on the training part of a fold and measures each number of top features on its test part."""
+
+    dataset: Dataset
+    by: str
+    sizes: tuple[int, ...]
+    measure: str
+    n_neighbors: int
+    entropy: int
+    sample_weight: np.ndarray | None
+
+    @classmethod
+    def made(
+        cls,
+        dataset: Dataset,
+        by: str,
+        sizes: Sequence[int] | None,
+        measure: str | None,
+        n_neighbors: int | None,
+        entropy: int,
+        sample_weight: np.ndarray | None,
+    ) -> _Judge:
+        """Check what is given and fill in what is not."""
+        check("by", by, choice(*_JUDGES))
+        n, task = dataset.n_features, dataset.task
+        if sizes is None:
+            tried = selection_sizes(n)
+        else:
+            check("sizes", sizes, listed(count(1, n, "features"), different=True))
+            tried = sorted(int(size) for size in sizes)
+        check("n_neighbors", n_neighbors, choice(None) | count(1))
+        without = dataset.target is None
+        if without and by == "forest":
+            raise ParameterError("by", by, "without target there is nothing for a forest to predict; neighbours can")
+        n_judged = dataset.n_examples if without else int(dataset.labelled.sum())
+        k = min(get_task(task).default_neighbors, max(1, math.isqrt(n_judged))) if n_neighbors is None else n_neighbors
+        # the errors of features have to be comparable where the features have different units
+        shown = measure_of(task, "rrmse" if without and measure is None else measure)
+        return cls(dataset, by, tuple(tried), shown.name, int(k), entropy, sample_weight)
+
+    def __call__(self, ranker: Any, fold: Fold) -> list[float]:
+        train, test = fold.training(self.dataset), fold.testing(self.dataset)
+        weights = {} if self.sample_weight is None else {"sample_weight": self.sample_weight[fold.train]}
+        ranking = clone(ranker).fit(train, **weights).ranking_
+        n_jobs = ranker.get_params(deep=False).get("n_jobs")
+        measured = self._by_forest if self.by == "forest" else self._by_neighbors
+        return [measured(ranking, size, train, test, n_jobs)[self.measure] for size in self.sizes]
+
+    def _by_neighbors(
+        self, ranking: Ranking, size: int, train: Dataset, test: Dataset, n_jobs: int | None
+    ) -> dict[str, float]:
+        # weights would hide how many features there are
+        options: dict[str, Any] = {"top": size, "weighted": False, "scaled": True, "n_jobs": n_jobs}
+        return dict(evaluate(ranking, train, test, self.n_neighbors, **options))
+
+    def _by_forest(
+        self, ranking: Ranking, size: int, train: Dataset, test: Dataset, n_jobs: int | None
+    ) -> dict[str, float]:
+        kept = np.flatnonzero(ranking.select(size))
+        parts = [part.select_features(kept) for part in (train, test)]
+        settings = {"n_trees": _TREES, "supervision": 1.0, "n_jobs": n_jobs}
+        forest = make_predictor("pct-forest", self.dataset.task, settings, self.entropy).fit(parts[0])
+        return judge(forest, Parts(parts[0], parts[0], parts[1]), {})

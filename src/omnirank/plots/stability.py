@@ -1,0 +1,60 @@
+"""The picture of how sure ranks are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from omnirank.core.parameters import check, count
+from omnirank.plots.ranking import new_axes, shortened, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from omnirank.evaluation.stability import Stability
+
+_LINE = "#3b6ea5"
+_RANK = "#c2571a"
+
+
+def plot_rank_intervals(stability: Stability, ax: Axes | None = None, k: int = 20) -> Axes:
+    """Draw the intervals of the ranks of the first k features, best at the top.
+
+    Parameters
+    ----------
+    stability : Stability
+        What `omnirank.stability` returned.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+    k : int
+        Number of features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.evaluation.stability import Stability
+    >>> from omnirank.plots import plot_rank_intervals
+    >>> ranks = np.array([[1, 2, 3], [1, 3, 2], [1, 3, 2]])
+    >>> ax = plot_rank_intervals(Stability(("a", "b", "c"), ranks, np.array([0, 2, 1]), 0.9, 1, "3 subsamples"))
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['a', 'c', 'b']
+    """
+    check("k", k, count(1))
+    shown = stability.order[:k]
+    ax = new_axes(width=7.0, height=1.3 + 0.28 * len(shown)) if ax is None else ax
+    places = np.arange(len(shown))
+    lower, upper = stability.lower[shown], stability.upper[shown]
+    ax.hlines(places, lower, upper, color=_LINE, linewidth=5, alpha=0.45, label=f"{100 * stability.level:g} % interval")
+    ax.plot(stability.mean_ranks[shown], places, "o", color=_LINE, markersize=4, label="mean rank", zorder=3)
+    ax.plot(places + 1, places, "|", color=_RANK, markersize=11, label="place in the list", zorder=3)
+    labels = [shortened(stability.names[i]) for i in shown]
+    ax.set_yticks(places, labels, parse_math=False)  # a name with $ signs is no formula
+    ax.set_ylim(len(shown) - 0.4, -0.6)
+    ax.set_xlim(left=0.5)
+    ax.set_xlabel(f"rank over {stability.drawn}")
+    tidy(ax, grid="x")
+    ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)
+    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(0, 1.0 + 0.55 / len(shown)), ncols=3)
+    return ax

@@ -1,0 +1,114 @@
+"""How many features, how sure, which stand for each other: the commands, as a user meets them."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import omnirank as om
+from omnirank.cli.app import app
+
+RUNNER = CliRunner()
+
+
+def run(*arguments, code=0):
+    result = RUNNER.invoke(app, [str(a) for a in arguments])
+    assert result.exit_code == code, (result.output, result.exception)
+    return result
+
+
+@pytest.fixture
+def data(tmp_path):
+    dataset, _ = om.datasets.make_classification(120, n_relevant=2, n_irrelevant=5, random_state=0)
+    om.write_arff(dataset, tmp_path / "data.arff")
+    return tmp_path / "data.arff"
+
+
+def test_choice_is_that_of_the_library(data, tmp_path):
+    out = tmp_path / "reduced.csv"
+    text = run("select", data, "--method", "univariate", "--out", out).stdout
+    found = om.select(om.UnivariateRanker(random_state=0), om.load(data), random_state=0)
+    assert found.summary in text
+    assert f"kept: {', '.join(found.names)}" in text
+    assert "macro F1 of the top features, larger is better" in text
+    assert "chosen" in text
+    reduced = om.load(out, "last")
+    assert set(reduced.feature_names) == set(found.names)
+    assert reduced.n_examples == 120
+    assert reduced.y.tolist() == om.load(data).y.tolist()
+    figures = list(csv.DictReader(io.StringIO(run("select", data, "-m", "univariate", "--csv").stdout)))
+    assert [float(row["mean"]) for row in figures] == found.curve.means.tolist()
+    assert [row["size"] for row in figures if row["chosen"] == "1"] == [str(found.curve.chosen_size)]
+
+
+def test_forest_and_few_labels(data):
+    text = run("select", data, "--by", "forest", "-m", "univariate", "--folds", 3, "--labelled", 40).stdout
+    assert "40 labelled" in text
+    assert "3 folds, by forest" in text
+
+
+def test_wrong_use(data, tmp_path):
+    assert "--by guess" in run("select", data, "--by", "guess", code=2).stderr
+    assert ".arff.gz, .csv" in run("select", data, "--out", tmp_path / "out.txt", code=2).stderr
+    assert "--measure rmse" in run("select", data, "--measure", "rmse", code=2).stderr
+    assert "data file itself" in run("select", data, "--out", data, code=2).stderr
+
+
+# -- rank --redundancy --------------------------------------------------------------------------------------
+
+
+def test_redundancy_beside_a_ranking(tmp_path):
+    dataset, truth = om.datasets.make_regression(150, n_relevant=2, n_redundant=3, n_irrelevant=3, random_state=0)
+    om.write_arff(dataset, tmp_path / "copies.arff")
+    arguments = ("rank", tmp_path / "copies.arff", "--method", "univariate", "--redundancy")
+    found = om.redundancy(om.UnivariateRanker().fit(dataset), dataset)
+    assert len(found.redundant) == truth.redundant.sum()
+    text = run(*arguments).stdout
+    assert "stands also for" in text
+    assert found.summary in text
+    for group in found.groups:
+        if group.others:
+            assert f"{group.representative}  " in text
+            assert ", ".join(group.others) in text
+    assert "more group" in run(*arguments, "--top", 1).stdout
+    shown = list(csv.DictReader(io.StringIO(run(*arguments, "--csv").stdout)))
+    standing = dict(found.to_frame()[["feature", "representative"]].itertuples(index=False))
+    assert {row["feature"]: row["representative"] for row in shown} == standing
+    assert "8 features are" in run(*arguments, "--association", "0.5").stdout
+    assert "--association" in run(*arguments, "--association", "2", code=2).stderr
+
+
+# -- stability ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def numbers(tmp_path):
+    dataset, _ = om.datasets.make_regression(150, n_relevant=2, n_irrelevant=4, random_state=0)
+    om.write_arff(dataset, tmp_path / "numbers.arff")
+    return tmp_path / "numbers.arff"
+
+
+def test_table_is_that_of_the_library(numbers, tmp_path):
+    arguments = ("stability", numbers, "--method", "univariate", "--resamples", 12, "--level", 0.8, "--seed", 3)
+    text = run(*arguments, "--out", tmp_path / "table.csv", "--top", 2).stdout
+    dataset = om.load(numbers)
+    ranker = om.UnivariateRanker(random_state=3).fit(dataset)
+    found = om.stability(ranker, dataset, n_resamples=12, level=0.8, random_state=3)
+    assert found.summary in text
+    assert f"stability of the top 3 (Kuncheva; 0 is chance): {found.indices['top_k'].value:.3f}" in text
+    assert found.to_frame()["feature"][1] in text
+    written = pd.read_csv(tmp_path / "table.csv")
+    pd.testing.assert_frame_equal(written, found.to_frame(), check_dtype=False)
+    printed = run(*arguments, "--csv").stdout.splitlines()
+    assert printed[0] == ",".join(found.to_frame().columns)
+    assert len(printed) == 7
+
+
+def test_wrong_use_of_stability(numbers, tmp_path):
+    assert "--resamples 2" in run("stability", numbers, "--resamples", 2, code=2).stderr
+    assert "--resample jackknife" in run("stability", numbers, "--resample", "jackknife", code=2).stderr
+    assert "the ending must be .csv" in run("stability", numbers, "--out", tmp_path / "x.json", code=2).stderr
