@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from omnirank.evaluation.experiments.checking import check_store
     from omnirank.evaluation.experiments.results import read_rankings, read_results
     from omnirank.evaluation.experiments.runner import run_plan
+    from omnirank.evaluation.significance import significance
     from omnirank.evaluation.statistics import compare_methods
     from omnirank.neighbors.ml_knn import MLkNN
     from omnirank.rankers.baselines import RandomRanker, UniformRanker
@@ -73,6 +74,7 @@ _WHERE = {
     "read_rankings": "omnirank.evaluation.experiments.results",
     "read_results": "omnirank.evaluation.experiments.results",
     "run_plan": "omnirank.evaluation.experiments.runner",
+    "significance": "omnirank.evaluation.significance",
     "tree_from_json": "omnirank.trees.tree_json",
     "write_arff": "omnirank.data.arff_write",
     "write_parquet": "omnirank.data.parquet",
@@ -111,6 +113,7 @@ __all__ = [
     "read_rankings",
     "read_results",
     "run_plan",
+    "significance",
     "tree_from_json",
     "write_arff",
     "write_parquet",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from omnirank.core.errors import DataError
 from omnirank.core.immutable import frozen_floats
 from omnirank.core.parameters import check, choice
 
@@ -57,3 +59,11 @@ def adjusted_p_values(p_values: Any, correction: str | None = "fdr") -> np.ndarr
     adjusted = np.empty(m)
     adjusted[order] = np.minimum(ascending, 1.0)
     return adjusted
+
+
+def check_p_values(p_values: np.ndarray, names: Sequence[str]) -> None:
+    """Raise `DataError` unless all p values lie between 0 and 1; the error names the feature."""
+    outside = np.flatnonzero((p_values < 0) | (p_values > 1))
+    if len(outside):
+        i = int(outside[0])
+        raise DataError(f"the p value of feature {names[i]!r} is {p_values[i]:g}: it must lie between 0 and 1")

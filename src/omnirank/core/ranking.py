@@ -15,7 +15,7 @@ from omnirank.core.accumulators import Accumulator, check_finishes_to
 from omnirank.core.errors import DataError, DataTypeError, FileFormatError, ParameterError
 from omnirank.core.immutable import frozen_floats, frozen_json, frozen_names, thawed_json
 from omnirank.core.merging import merged_fields
-from omnirank.core.multiplicity import adjusted_p_values
+from omnirank.core.multiplicity import adjusted_p_values, check_p_values
 from omnirank.core.parameters import check, count, number
 from omnirank.core.plurals import counted
 from omnirank.core.ranking_io import read_fields, write_fields
@@ -105,10 +105,7 @@ class Ranking:
         p_values = self.p_values
         if p_values is not None:
             p_values = _one_per_feature(p_values, "p values", names)
-            outside = np.flatnonzero((p_values < 0) | (p_values > 1))
-            if len(outside):
-                i = int(outside[0])
-                raise DataError(f"the p value of feature {names[i]!r} is {p_values[i]:g}: it must lie between 0 and 1")
+            check_p_values(p_values, names)
         check_finishes_to(self.state, scores)
         if self.per_target is not None and self.per_target.scores.shape[1] != len(names):
             n_scored = self.per_target.scores.shape[1]
@@ -197,9 +194,7 @@ class Ranking:
         (['b', 'c'], ['b'], ['b'])
         """
         if self.p_values is None:
-            raise DataError(
-                "this ranking has no p values: om.significance(ranker, X, y) computes them, or rank --significance"
-            )
+            raise DataError("this ranking has no p values: om.significance(ranker, X, y) or rank --significance has")
         check("alpha", alpha, number(above=0, below=1))
         significant = adjusted_p_values(self.p_values, correction) <= alpha
         return [self.names[i] for i in self.order if significant[i]]

@@ -10,9 +10,9 @@ from scipy import sparse
 from omnirank.core.variances import centred_for_sums
 from omnirank.ensembles.plan import GrowingPlan
 from omnirank.ensembles.score_table import Contributions, FeatureScores, ScoredTree
-from omnirank.ensembles.scores import code_tests
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 from omnirank.trees.prototypes import membership
+from omnirank.trees.tree import thresholds_of
 
 # Cells of columns of which sums are held at once, for at most twice as many nodes as rows.
 _MOST_CELLS = 2**21
@@ -82,10 +82,13 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
 
 def _rows_by_node(plan: GrowingPlan, grown: Any, unseen: np.ndarray) -> tuple[Any, Any]:
     """Rows in the bag and out of it, by the nodes that they reach."""
-    from omnirank.ensembles.kernels.unbiased import NodeRows, routed_rows
+    from omnirank.ensembles.kernels.unbiased import NodeRows, Thresholds, routed_rows
+    from omnirank.trees.kernels.route import CodeTests
 
     first, last, rows = (part.astype(np.int64) for part in (grown.first, grown.last, grown.rows))
-    outside = routed_rows(code_tests(plan, grown), plan.coded.routing, unseen.astype(np.uint32), plan.weight)
+    tests = CodeTests(grown.feature, grown.cut, grown.right, grown.missing_left, grown.subsets)
+    numbers = Thresholds(thresholds_of(grown, plan.dataset.features), *plan.coded.values)
+    outside = routed_rows(tests, plan.coded.routing, numbers, unseen.astype(np.uint32), plan.weight)
     return NodeRows(first, last, rows, grown.row_weight), outside
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from omnirank.core.errors import DataError, ParameterError, setting
 from omnirank.core.immutable import frozen_json
@@ -22,15 +22,11 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.convergence import MOST_TREES, grown_sums
-from omnirank.ensembles.feature_weights import check_feature_weights, resolve_feature_weights
+from omnirank.ensembles.feature_weights import check_feature_weights, resolve_feature_weights, weights_digest
 from omnirank.ensembles.plan import GROWING, GrowingData, GrowingPlan, GrowingRules
 from omnirank.ensembles.score_sums import ScoreSums, TreeScorer
 from omnirank.ensembles.score_table import ScoreOptions, computed_scores, get_score
-from omnirank.ensembles.supervision import (
-    SUPERVISION,
-    Supervision,
-    resolve_supervision,
-)
+from omnirank.ensembles.supervision import SUPERVISION, Supervision, resolve_supervision
 from omnirank.ensembles.target_errors import check_error
 from omnirank.rankers.base import BaseRanker
 
@@ -106,9 +102,8 @@ class EnsembleRanker(BaseRanker):
         unbiased score likewise; the permutation score of a target is that of its own error. The symbolic score
         cannot be split.
     p_values : bool
-        Whether the unbiased score gets p values, in ``ranking_.p_values``: how probable such a score is for a feature
-        that tells nothing. They come from the same trees (:class:`omnirank.ensembles.example_sums.ExampleSums` has the
-        formula) and cost extra time and memory: a number per example and feature, at most 512 MB.
+        Whether the unbiased score gets p values, from the same trees (`omnirank.ensembles.example_sums.ExampleSums` has
+        the formula). They cost some time, and a number per example and feature, at most 512 MB.
         :func:`omnirank.significance` computes p values for all scores.
     nominal_tests : {"ordered", "greedy", "one-against-rest"}
         How subsets of a nominal feature's levels are searched; "greedy" cuts more than 1024 levels in a node in order.
@@ -264,6 +259,10 @@ class EnsembleRanker(BaseRanker):
         rankings = self.checkpoints_[values["n_trees"]] if "n_trees" in values else self.rankings_
         return rankings[values.get("importance", self.importance)]
 
+    def with_p_values(self) -> EnsembleRanker | None:
+        """Return such a ranker with ``p_values=True``, if the score has any."""
+        return clone(self).set_params(p_values=True) if get_score(self.importance).has_p_values else None
+
     def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> dict[str, Ranking]:
         self._check(dataset.task)
         check_feature_weights(self.feature_weights, dataset)
@@ -341,8 +340,8 @@ class EnsembleRanker(BaseRanker):
             needed = "it needs out-of-bag examples: set bootstrap to None or True"
             raise ParameterError("importance", self.importance, needed)
         if self.p_values and not score.has_p_values:
-            advice = f"{setting('importance', self.importance)} has none of its own: om.significance computes them"
-            raise ParameterError("p_values", True, advice)
+            hint = f"{setting('importance', self.importance)} has none of its own: om.significance computes them"
+            raise ParameterError("p_values", True, hint)
         if self.n_trees != "auto" and self._sizes and max(self._sizes) > int(self.n_trees):
             raise ParameterError("checkpoints", self.checkpoints, f"they end at {setting('n_trees', self.n_trees)}")
 
@@ -375,10 +374,7 @@ class EnsembleRanker(BaseRanker):
 
     def _tree_parameters(self) -> dict[str, Any]:
         recorded = self._recorded_parameters()
-        given = self.feature_weights
-        if given is not None and not isinstance(given, str):  # a file holds no array, but what identifies it
-            numbers = given.scores if isinstance(given, Ranking) else np.asarray(given, dtype=np.float64)
-            recorded["feature_weights"] = hashlib.blake2b(numbers.tobytes(), digest_size=8).hexdigest()
+        recorded["feature_weights"] = weights_digest(self.feature_weights)
         return {name: value for name, value in recorded.items() if name not in _NOT_OF_A_TREE}
 
     # -- the result -------------------------------------------------------------------------------------

@@ -8,7 +8,12 @@ import numpy as np
 
 from omnirank.core.compiled import compiled, inlined
 from omnirank.core.kernels.vector import uncounted
+from omnirank.ensembles.kernels.permutation import last_code
 from omnirank.trees.kernels.route import code_of, next_node
+
+
+# The values of so few rows are sooner looked up than the code at which a threshold cuts.
+_FEW_ROWS = 16
 
 
 class NodeRows(NamedTuple):
@@ -44,14 +49,22 @@ class SparseRows(NamedTuple):
     starts: np.ndarray
 
 
+class Thresholds(NamedTuple):
+    """Thresholds of numeric tests, and the values that codes stand for."""
+
+    threshold: np.ndarray  # NaN: leaves and nominal tests
+    values: np.ndarray  # of the codes of all numeric features, one after the other
+    starts: np.ndarray  # where those of each feature start
+
+
 @compiled
-def routed_rows(tests, codes, rows, weight):
+def routed_rows(tests, codes, numbers, rows, weight):
     """Return rows of the training set that the tree has not seen by its nodes, in their order within a leaf.
 
     Nodes send their rows on, parents before children: a row that walked down alone would wait for memory at each step.
+    Rows go by the thresholds of numeric tests, since growing knows the codes of the rows in the bag only.
     """
-    tests = uncounted(tests)
-    codes = uncounted(codes)
+    tests, codes, numbers = uncounted(tests), uncounted(codes), uncounted(numbers)
     n_nodes = len(tests.feature)
     first = np.zeros(n_nodes, np.int64)
     last = np.zeros(n_nodes, np.int64)
@@ -63,9 +76,16 @@ def routed_rows(tests, codes, rows, weight):
         if f < 0:
             continue
         place, n_later = first[k], 0
+        is_number = not np.isnan(numbers.threshold[k])
+        by_cut = is_number and last[k] - first[k] > _FEW_ROWS
+        cut = last_code(numbers.values, numbers.starts, f, numbers.threshold[k]) if by_cut else 0
         for e in range(first[k], last[k]):
             row = ordered[e]
-            goes_right = next_node(tests, codes, k, f, code_of(codes, f, row)) != k + 1
+            c = code_of(codes, f, row)
+            if is_number and c != codes.missing:
+                goes_right = c > cut if by_cut else numbers.values[numbers.starts[f] + c] > numbers.threshold[k]
+            else:
+                goes_right = next_node(tests, codes, k, f, c) != k + 1
             ordered[place] = row
             later[n_later] = row
             place += 0 if goes_right else 1
