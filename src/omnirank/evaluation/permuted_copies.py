@@ -19,6 +19,8 @@ _SAME = 1e-9
 _MOSTLY_ONE = 0.5
 # Up to so many levels a nominal feature has few.
 _FEW_LEVELS = 10
+# A larger share of the rounds is not corrected for: what is left is the difference of two uncertain variances.
+_MOST_OF_ROUNDS = 0.5
 
 
 def with_permuted_copies(dataset: Dataset, rng: np.random.Generator) -> Dataset:
@@ -87,14 +89,20 @@ def _kind(table: Table, f: int) -> str:
 def copies_p_values(scores: np.ndarray, copies: np.ndarray, kinds: list[Hashable]) -> np.ndarray:
     """Return the p value of each feature, against the scores of permuted copies.
 
-    A feature's score is compared with those of its own copies in standard units,
+    A feature's mean score over the R rounds is compared with the scores of its own copies in standard units,
 
-        z_f = (mean over rounds of s_fr - mean of c_fr) / standard deviation of c_fr,
+        z_f = (mean of s_fr - mean of c_fr) / (k sd(c_fr)),
 
     so that features which win by chance more easily (many levels, say) have a null of their own. A copy has the unit of
     the other copies of its feature. The p value is (1 + number of copies with a larger or equal z) / (1 + number of
     copies), over the copies of all features of the same kind. Where no copy of the kind reaches z_f, copies of all
     kinds are counted, if that gives a smaller value: else few features of a kind could never be significant.
+
+    The factor k: a mean over rounds varies less than the score of one copy in one round, which depends on trees and
+    on the other copies as well. With rho the share of the copies' variance that comes from the round, k^2 = 1 - rho (1 -
+    1 / R). It is the sum of var(s_fr) over that of var(c_fr) for the features of the kind (of any kind where there are
+    none) with scores below those of their copies, since others may be relevant and vary more for that reason; at most
+    0.5, so that p values are too large rather than too small where rounds differ more than features do.
 
     Parameters
     ----------
@@ -108,25 +116,30 @@ def copies_p_values(scores: np.ndarray, copies: np.ndarray, kinds: list[Hashable
     >>> import numpy as np
     >>> from omnirank.evaluation.permuted_copies import copies_p_values
     >>> copies = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0], [2.0, 2.0]])
-    >>> copies_p_values(copies + [9.0, 0.0], copies, ["numbers", "numbers"]).round(2).tolist()
-    [0.11, 0.56]
+    >>> scores = np.tile([9.0, 2.0], (4, 1))
+    >>> copies_p_values(scores, copies, ["numbers", "numbers"]).round(2).tolist()
+    [0.11, 0.78]
     """
     n = len(copies)
     middle = copies.mean(axis=0)
     away = copies - middle
     squares = (away**2).sum(axis=0)
-    own = _in_units(scores.mean(axis=0), middle, squares / (n - 1))
     others = (n * middle - copies) / (n - 1)
     variance = np.maximum(squares - n / (n - 1) * away**2, 0.0) / (n - 2)
     null = _in_units(copies, others, variance)
+    own = _in_units(scores.mean(axis=0), middle, squares / (n - 1))
+    of_rounds = scores.var(axis=0) * n
     found = np.empty(len(own))
     everywhere = np.sort(null.ravel())
     for kind in dict.fromkeys(kinds):
-        here = np.flatnonzero([k == kind for k in kinds])
+        here = np.array([k == kind for k in kinds])
+        below = (own < 0) & here if ((own < 0) & here).any() else own < 0
+        total = squares[below].sum()
+        rho = min(of_rounds[below].sum() / total, _MOST_OF_ROUNDS) if total > 0 else 0.0
+        z = own[here] / np.sqrt(1 - rho * (1 - 1 / n))
         alike = np.sort(null[:, here].ravel())
-        found[here] = _share_above(own[here], alike)
-        unmatched = here[own[here] > alike[-1]]
-        found[unmatched] = np.minimum(found[unmatched], _share_above(own[unmatched], everywhere))
+        p = _share_above(z, alike)
+        found[here] = np.where(z > alike[-1], np.minimum(p, _share_above(z, everywhere)), p)
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from omnirank.core.errors import DataTypeError
+from omnirank.core.errors import DataTypeError, ParameterError
 from omnirank.core.parallel import progress_bars, run_parallel
 from omnirank.core.parameters import JOBS, SEED, check, choice, count
 from omnirank.core.ranking import Ranking
@@ -80,16 +80,16 @@ def significance(
     >>> data, truth = om.datasets.make_friedman(200, random_state=0, shuffle=False)
     >>> trees = om.EnsembleRanker("unbiased", ensemble="extra-trees", random_state=0)
     >>> sorted(om.significance(trees, data).relevant())
-    ['x1', 'x2', 'x4', 'x5']
+    ['x1', 'x2', 'x3', 'x4', 'x5']
     >>> om.significance(om.UnivariateRanker(), data, random_state=0).relevant(correction="family-wise")
-    ['x4', 'x2', 'x1', 'x5']
+    ['x4', 'x2', 'x5', 'x1']
     """
     _check(ranker, method, n_rounds, random_state, n_jobs)
     n_jobs = getattr(ranker, "n_jobs", None) if n_jobs is None else n_jobs
     ranker = _with(clone(ranker), n_jobs=n_jobs)
     analytic = ranker.with_p_values() if hasattr(ranker, "with_p_values") else None
     if method == "analytic" and analytic is None:
-        raise DataTypeError(f"{type(ranker).__name__} has no p values of its own: choose method='copies'")
+        raise ParameterError("method", method, f"{type(ranker).__name__} has no p values of its own: choose 'copies'")
     given = {} if sample_weight is None else {"sample_weight": sample_weight}
     if analytic is not None and method != "copies":
         own: Ranking = analytic.fit(X, y, **given).ranking_
