@@ -101,7 +101,7 @@ def test_relevant_features_are_the_significant_ones_best_first():
     for wrong in ({"alpha": 0}, {"alpha": 1.0}, {"correction": "bonferroni"}):
         with pytest.raises(ParameterError):
             ranking.relevant(**wrong)
-    with pytest.raises(DataError, match="no p values: om.significance"):
+    with pytest.raises(DataError, match=r"no p values: om\.significance"):
         named([1.0]).relevant()
 
 

@@ -49,7 +49,8 @@ def data_set(task: str, beside: bool, seed: int, n: int) -> om.Dataset:
         common = rng.normal(size=(n, 1))
         signal = np.array(STRENGTHS) * common + 0.5 * rng.normal(size=signal.shape)
     told = signal @ np.array(STRENGTHS)
-    frame = pd.DataFrame(({f"signal_{s}": signal[:, i] for i, s in enumerate(STRENGTHS)} if beside else {}) | noise(rng, n))
+    named = {f"signal_{strength}": signal[:, i] for i, strength in enumerate(STRENGTHS)} if beside else {}
+    frame = pd.DataFrame(named | noise(rng, n))
     wobble = 2.0 * rng.normal(size=(n, 4))
     if task == "classes":
         return om.Dataset(frame, np.where(told + wobble[:, 0] > 0, "yes", "no"))
@@ -73,16 +74,13 @@ def ranker(method: str, seed: int) -> object:
     return om.EnsembleRanker(name, ensemble=ensemble, n_trees=50, random_state=seed)
 
 
-def shares(method: str, how: str, task: str, beside: bool, seed: int, n: int) -> list[tuple[str, float]]:
+def p_values(method: str, how: str, task: str, beside: bool, seed: int, n: int) -> list[tuple[str, float]]:
     """The p values of one data set, by kind of feature."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = om.significance(ranker(method, seed), data_set(task, beside, seed, n), method=how)
     assert found.p_values is not None
-    relevant = set(found.relevant())
-    rows = [(name.split("_")[0], float(p)) for name, p in zip(found.names, found.p_values, strict=True)]
-    false = [name for name in relevant if not name.startswith("signal")]
-    return [*rows, ("discoveries", float(len(relevant))), ("false", float(len(false)))]
+    return [(name.split("_")[0], float(p)) for name, p in zip(found.names, found.p_values, strict=True)]
 
 
 def settings(n_seeds: int, n_seeds_copies: int) -> Iterator[tuple[str, str, str, int]]:
@@ -95,68 +93,80 @@ def settings(n_seeds: int, n_seeds_copies: int) -> Iterator[tuple[str, str, str,
         yield "relief", "copies", task, n_seeds_copies
 
 
-def compute(n_seeds: int, n_seeds_copies: int, n: int, n_jobs: int, only: str | None) -> list[dict[str, object]]:
+def compute(n_seeds: int, n_seeds_copies: int, n: int, n_jobs: int, only: str) -> list[dict[str, object]]:
     """One row for each method, task, setting and kind."""
-    rows = []
+    rows: list[dict[str, object]] = []
     for method, how, task, seeds in settings(n_seeds, n_seeds_copies):
-        if only is not None and only not in f"{method} {task}":
-            continue
-        for beside in (False, True):
+        for beside in (False, True) if only in f"{method} {task}" else ():
             start = time.process_time()
             given = [(method, how, task, beside, 10_000 + seed, n) for seed in range(seeds)]
-            found = Parallel(n_jobs)(delayed(shares)(*one) for one in given)
-            by_kind: dict[str, list[float]] = {}
+            found = Parallel(n_jobs)(delayed(p_values)(*one) for one in given)
+            by_kind: dict[str, list[bool]] = {}
             for kind, p in (pair for one in found for pair in one):
-                by_kind.setdefault(kind, []).append(p)
-            for kind in (*KINDS, "signal"):
-                if kind in by_kind:
-                    p = np.array(by_kind[kind])
-                    rows.append(
-                        {
-                            "method": method,
-                            "test": how,
-                            "task": task,
-                            "beside": "signal" if beside else "nothing",
-                            "kind": kind,
-                            "tested": len(p),
-                            "significant": int((p < ALPHA).sum()),
-                            "below_one_percent": int((p < ALPHA / 5).sum()),
-                        }
-                    )
-            found_, false = np.sum(by_kind["discoveries"]), np.sum(by_kind["false"])
-            fdr = np.mean(np.array(by_kind["false"]) / np.maximum(by_kind["discoveries"], 1))
-            summary = " ".join(f"{r['kind']} {r['significant'] / r['tested']:.3f}" for r in rows[-5 + (not beside) :])
-            cost = time.process_time() - start
-            print(f"{method:24} {task:16} {beside!s:6} {summary}  BH: {found_:.0f}, {false:.0f} false, rate {fdr:.3f}  {cost:.0f} s", flush=True)
+                by_kind.setdefault(kind, []).append(p < ALPHA)
+            for kind in (*KINDS, *(("signal",) if beside else ())):
+                row = {"method": method, "test": how, "task": task, "beside": "signal" if beside else "nothing"}
+                counts = {"kind": kind, "tested": len(by_kind[kind]), "significant": sum(by_kind[kind])}
+                rows.append(row | counts)
+            shares = ", ".join(f"{kind} {np.mean(below):.3f}" for kind, below in by_kind.items())
+            print(f"{method}; {task}; {beside}: {shares}; {time.process_time() - start:.0f} s", flush=True)
     return rows
 
 
+def write(rows: list[dict[str, object]]) -> None:
+    """Write the rows, in place of those of the same methods and tasks."""
+    new = {(row["method"], row["task"]) for row in rows}
+    old = [row for row in read() if (row["method"], row["task"]) not in new] if FILE.exists() else []
+    order = {(method, task): i for i, (method, _, task, _) in enumerate(settings(1, 1))}
+    with FILE.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(sorted([*old, *rows], key=lambda row: order[row["method"], row["task"]]))
+
+
+def read() -> list[dict[str, str]]:
+    """The rows of the file."""
+    with FILE.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def table() -> str:
+    """The table of the page: shares of p < 0.05, of noise alone / beside signal, and of signal."""
+    lines = [
+        f"| score | target | {' | '.join(KINDS)} | signal |",
+        f"|---|---|{'---|' * (len(KINDS) + 1)}",
+    ]
+    found = {(row["method"], row["task"], row["beside"], row["kind"]): row for row in read()}
+    for method, task in dict.fromkeys(key[:2] for key in found):
+        noise_ = (
+            " / ".join(share(found[method, task, beside, kind]) for beside in ("nothing", "signal")) for kind in KINDS
+        )
+        lines.append(f"| {method} | {task} | {' | '.join(noise_)} | {share(found[method, task, 'signal', 'signal'])} |")
+    return "\n".join(lines)
+
+
+def share(row: dict[str, str]) -> str:
+    """The share that is significant; in bold where noise is more often so than chance explains."""
+    value, n = int(row["significant"]) / int(row["tested"]), int(row["tested"])
+    shown = f"{value:.3f}".removeprefix("0")
+    too_often = row["kind"] != "signal" and value > ALPHA + 2 * np.sqrt(ALPHA * (1 - ALPHA) / n)
+    return f"**{shown}**" if too_often else shown
+
+
 def main() -> None:
-    """Compute, or print the tables."""
+    """Compute and write, or print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--seeds", type=int, default=200)
     parser.add_argument("--seeds-copies", type=int, default=40)
     parser.add_argument("--examples", type=int, default=250)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--only")
+    parser.add_argument("--only", default="", help="part of 'method task'")
     given = parser.parse_args()
-    rows = compute(given.seeds, given.seeds_copies, given.examples, given.jobs, given.only)
-    write(rows)
-
-
-def write(rows: list[dict[str, object]]) -> None:
-    """Write the rows, in place of those of the same methods and tasks."""
-    new = {(row["method"], row["task"]) for row in rows}
-    old = []
-    if FILE.exists():
-        with FILE.open(newline="", encoding="utf-8") as file:
-            old = [row for row in csv.DictReader(file) if (row["method"], row["task"]) not in new]
-    order = {(method, task): i for i, (method, _, task, _) in enumerate(settings(1, 1))}
-    with FILE.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(sorted([*old, *rows], key=lambda row: order[row["method"], row["task"]]))
+    if given.table:
+        print(table())
+    else:
+        write(compute(given.seeds, given.seeds_copies, given.examples, given.jobs, given.only))
 
 
 if __name__ == "__main__":

@@ -211,7 +211,9 @@ def _per_target(content: Any, path: Path) -> TargetScores | None:
 
 
 def _csv_text(content: dict[str, Any]) -> str:
-    comments = own_heading(_FORMAT, _written(_CSV_VERSIONS, content)) | {key: thawed_json(content[key]) for key in _CSV_FIELDS}
+    comments = own_heading(_FORMAT, _written(_CSV_VERSIONS, content)) | {
+        key: thawed_json(content[key]) for key in _CSV_FIELDS
+    }
     comments["n_features"] = len(content["names"])
     lines = [f"# {key}: {_dumped(value)}" for key, value in comments.items()]
     columns = {"score": "scores", "standard_error": "standard_errors", "p_value": "p_values"}

@@ -22,13 +22,13 @@ class ExampleSums:
 
         V_f = max(2 A_f - B_f, A_f),    A_f = sum_i C_if^2,    p_f = 1 - Phi(s_f / sqrt(V_f))
 
-    and B_f, the squared standard error of s_f over trees. If the feature tells nothing, the score is a sum over pairs of
-    an example in the bag and one out of it, each with the expectation 0. Trees turn the pair round, so that it counts
-    twice in the score, but its square only twice in A_f and not four times: hence the 2, but not for the part of A_f
-    that comes from the choice of trees. p_f is 1 where V_f is 0: no tree tests the feature.
+    and B_f, the squared standard error of s_f over trees. If the feature tells nothing, the score is a sum over pairs
+    of examples, one in the bag and one out of it, each with the expectation 0. Some trees have the pair the other way
+    round, so that a pair with the value h adds 2 h to the score and 4 h^2 to its variance, but 2 h^2 to A_f. Hence the
+    2, but not for the part of A_f that comes from the choice of trees. p_f is 1 where V_f is 0: no tree tests f.
 
-    Where examples times features exceed 2^26, several examples share a group, and A_f sums squares over groups. Examples
-    are independent, so that its expectation is the same for features that tell nothing.
+    Where examples times features exceed 2^26, several examples share a group, and A_f sums the squares of groups. As
+    examples are independent, its expectation is the same for features that tell nothing.
 
     Parameters
     ----------

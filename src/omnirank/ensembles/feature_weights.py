@@ -82,7 +82,7 @@ def check_feature_weights(given: Any, dataset: Dataset) -> np.ndarray | None:
 
 
 def weights_digest(given: Any) -> Any:
-    """Return what a file holds of ``feature_weights``: no array, but what identifies it; None and "auto" as they are."""
+    """Return what a file holds of ``feature_weights``: None or "auto", or no array but what identifies it."""
     if given is None or isinstance(given, str):
         return given
     numbers = given.scores if isinstance(given, Ranking) else np.asarray(given, dtype=np.float64)

@@ -71,7 +71,9 @@ class TreeScorer:
     ) -> tuple[Contributions, ...]:
         """What examples add to the mean of a pair; rows of the supervised tree are numbered among the labelled."""
         numbers = np.flatnonzero(self.plan.dataset.labelled)
-        supervised = (part._replace(rows=numbers[part.rows], told=part.told / units[0] / 2) for part in one.contributions)
+        supervised = (
+            part._replace(rows=numbers[part.rows], told=part.told / units[0] / 2) for part in one.contributions
+        )
         return (*supervised, *(part._replace(told=part.told / units[1] / 2) for part in other.contributions))
 
     def _unit(self, name: str, found: FeatureScores) -> float:

@@ -99,10 +99,10 @@ def copies_p_values(scores: np.ndarray, copies: np.ndarray, kinds: list[Hashable
     kinds are counted, if that gives a smaller value: else few features of a kind could never be significant.
 
     The factor k: a mean over rounds varies less than the score of one copy in one round, which depends on trees and
-    on the other copies as well. With rho the share of the copies' variance that comes from the round, k^2 = 1 - rho (1 -
-    1 / R). It is the sum of var(s_fr) over that of var(c_fr) for the features of the kind (of any kind where there are
-    none) with scores below those of their copies, since others may be relevant and vary more for that reason; at most
-    0.5, so that p values are too large rather than too small where rounds differ more than features do.
+    on the other copies as well. With rho the share of the copies' variance that comes from the round,
+    k^2 = 1 - rho (1 - 1 / R). It is the sum of var(s_fr) over that of var(c_fr) for the features of the kind (of any
+    kind where there are none) with scores below those of their copies, since others may be relevant and vary more for
+    that reason. It is at most 0.5, so that p values are too large rather than too small where rounds differ much.
 
     Parameters
     ----------

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -115,7 +115,8 @@ def _check(ranker: Any, method: str, n_rounds: Any, random_state: Any, n_jobs: A
     check("n_jobs", n_jobs, JOBS)
 
 
-class _Round(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Round:
     """Ranks the features beside a permuted copy of each; picklable."""
 
     ranker: Any

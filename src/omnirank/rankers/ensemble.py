@@ -340,8 +340,7 @@ class EnsembleRanker(BaseRanker):
             needed = "it needs out-of-bag examples: set bootstrap to None or True"
             raise ParameterError("importance", self.importance, needed)
         if self.p_values and not score.has_p_values:
-            hint = f"{setting('importance', self.importance)} has none of its own: om.significance computes them"
-            raise ParameterError("p_values", True, hint)
+            raise ParameterError("p_values", True, f"{setting('importance', self.importance)}: use om.significance")
         if self.n_trees != "auto" and self._sizes and max(self._sizes) > int(self.n_trees):
             raise ParameterError("checkpoints", self.checkpoints, f"they end at {setting('n_trees', self.n_trees)}")
 

@@ -11,7 +11,6 @@ from omnirank.core.kernels.vector import uncounted
 from omnirank.ensembles.kernels.permutation import last_code
 from omnirank.trees.kernels.route import code_of, next_node
 
-
 # The values of so few rows are sooner looked up than the code at which a threshold cuts.
 _FEW_ROWS = 16
 
