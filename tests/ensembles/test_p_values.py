@@ -81,7 +81,7 @@ def test_other_scores_have_no_p_values():
     assert fitted.rankings_["genie3"].p_values is None
     assert not fitted._sums.examples, "sums as large as the data are kept"
     assert ranker(3, p_values=False).fit(data).ranking_.p_values is None
-    with pytest.raises(ParameterError, match="p_values=True: importance=.genie3.: use om.significance"):
+    with pytest.raises(ParameterError, match=r"p_values=True: importance=.genie3.: use om\.significance"):
         om.EnsembleRanker(p_values=True).fit(data)
 
 

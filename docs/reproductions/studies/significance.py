@@ -1,7 +1,7 @@
 """Are the p values right? How often noise is significant, and how often signal: figures/significance.csv.
 
     python docs/reproductions/studies/significance.py            # computes and writes the file, minutes
-    python docs/reproductions/studies/significance.py --table    # prints the tables of the page from the file
+    python docs/reproductions/studies/significance.py --table    # writes the table of the page from the file
 
 Each data set has noise of four kinds (number, binary 0/1 with an even share, skewed number, 50 levels), alone or beside
 five features with signal of decreasing strength; every combination has data sets of its own seeds.
@@ -23,6 +23,7 @@ from joblib import Parallel, delayed
 import omnirank as om
 
 FILE = Path(__file__).resolve().parent.parent / "figures" / "significance.csv"
+PAGE = Path(__file__).resolve().parents[2] / "user_guide" / "significance.md"
 KINDS = ("number", "binary", "skewed", "levels")
 TASKS = ("classes", "numbers", "label sets", "several numbers", "few labels", "no target")
 COPIES = 5  # noise features of each kind in a data set
@@ -119,7 +120,7 @@ def write(rows: list[dict[str, object]]) -> None:
     old = [row for row in read() if (row["method"], row["task"]) not in new] if FILE.exists() else []
     order = {(method, task): i for i, (method, _, task, _) in enumerate(settings(1, 1))}
     with FILE.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n", extrasaction="ignore")
         writer.writeheader()
         writer.writerows(sorted([*old, *rows], key=lambda row: order[row["method"], row["task"]]))
 
@@ -145,6 +146,13 @@ def table() -> str:
     return "\n".join(lines)
 
 
+def filled(page: str) -> str:
+    """The page with the table."""
+    mark, end = "<!-- table significance -->\n", "<!-- end -->"
+    before, _, rest = page.partition(mark)
+    return f"{before}{mark}{table()}\n{end}{rest.partition(end)[2]}"
+
+
 def share(row: dict[str, str]) -> str:
     """The share that is significant; in bold where noise is more often so than chance explains."""
     value, n = int(row["significant"]) / int(row["tested"]), int(row["tested"])
@@ -154,7 +162,7 @@ def share(row: dict[str, str]) -> str:
 
 
 def main() -> None:
-    """Compute and write, or print the table."""
+    """Compute and write, or write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--seeds", type=int, default=200)
@@ -164,7 +172,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="part of 'method task'")
     given = parser.parse_args()
     if given.table:
-        print(table())
+        PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     else:
         write(compute(given.seeds, given.seeds_copies, given.examples, given.jobs, given.only))
 
