@@ -17,3 +17,10 @@ def test_tables_are_those_of_the_figures(name):
     text = (PAGES / f"{name}.md").read_text()
     assert text.count("<!-- table ") >= 2
     assert filled(text) == text
+
+
+def test_table_of_p_values_is_that_of_the_figures():
+    filled = runpy.run_path(str(PAGES / "studies" / "significance.py"))["filled"]
+    text = (PAGES.parent / "user_guide" / "significance.md").read_text()
+    assert "| unbiased, extra-trees | classes |" in text
+    assert filled(text) == text

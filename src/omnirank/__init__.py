@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from omnirank.evaluation.experiments.runner import run_plan
     from omnirank.evaluation.feature_selection import select
     from omnirank.evaluation.redundancy import redundancy
+    from omnirank.evaluation.significance import significance
     from omnirank.evaluation.stability import stability
     from omnirank.evaluation.statistics import compare_methods
     from omnirank.neighbors.ml_knn import MLkNN
@@ -78,6 +79,7 @@ _WHERE = {
     "redundancy": "omnirank.evaluation.redundancy",
     "run_plan": "omnirank.evaluation.experiments.runner",
     "select": "omnirank.evaluation.feature_selection",
+    "significance": "omnirank.evaluation.significance",
     "stability": "omnirank.evaluation.stability",
     "tree_from_json": "omnirank.trees.tree_json",
     "write_arff": "omnirank.data.arff_write",
@@ -119,6 +121,7 @@ __all__ = [
     "redundancy",
     "run_plan",
     "select",
+    "significance",
     "stability",
     "tree_from_json",
     "write_arff",

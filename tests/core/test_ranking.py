@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from omnirank.core.accumulators import MeanAccumulator
+from omnirank.core.multiplicity import adjusted_p_values
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import SeedRanges
 from omnirank.core.target_scores import TargetScores
@@ -89,6 +90,31 @@ def test_frame_is_sorted_and_has_standard_errors_where_there_are_any():
     assert frame["rank"].tolist() == [1, 2, 3]
 
 
+def test_relevant_features_are_the_significant_ones_best_first():
+    p_values = [0.001, 0.03, 0.9, 0.02, 0.04]
+    ranking = named([1.0, 3.0, 4.0, 5.0, 2.0], p_values=p_values)
+    assert ranking.relevant(correction=None) == ["x3", "x1", "x4", "x0"]
+    assert ranking.relevant() == ["x3", "x1", "x4", "x0"]  # 0.04 * 5 / 4 = 0.05
+    assert ranking.relevant(0.049) == ["x0"]
+    assert ranking.relevant(correction="family-wise") == ["x0"]
+    assert ranking.to_frame()["p_value"].tolist() == [0.02, 0.9, 0.03, 0.04, 0.001]
+    for wrong in ({"alpha": 0}, {"alpha": 1.0}, {"correction": "bonferroni"}):
+        with pytest.raises(ParameterError):
+            ranking.relevant(**wrong)
+    with pytest.raises(DataError, match=r"no p values: om\.significance"):
+        named([1.0]).relevant()
+
+
+@given(p_values=st.lists(st.floats(0, 1), min_size=1, max_size=8), alpha=st.floats(0.01, 0.5))
+def test_adjusted_p_values_reject_what_the_procedures_reject(p_values, alpha):
+    m, ascending = len(p_values), sorted(p_values)
+    passing = [k for k in range(1, m + 1) if ascending[k - 1] * m / k <= alpha]
+    assert (adjusted_p_values(p_values, "fdr") <= alpha).sum() == max(passing, default=0)
+    failing = [k for k in range(1, m + 1) if ascending[k - 1] * (m - k + 1) > alpha]
+    assert (adjusted_p_values(p_values, "family-wise") <= alpha).sum() == min(failing, default=m + 1) - 1
+    assert adjusted_p_values(p_values, None).tolist() == p_values
+
+
 def test_group_scores():
     ranking = named([1.0, -2.0, 4.0])
     groups = {"x0": "body", "x1": "body", "x2": "head", "unused": "tail"}
@@ -140,6 +166,9 @@ def test_impossible_rankings_are_refused(arguments, error, message):
     [
         ({"standard_errors": [-1.0]}, "standard error of feature 'x0' is negative"),
         ({"standard_errors": [1.0, 2.0]}, "standard errors of shape"),
+        ({"p_values": [1.5]}, "p value of feature 'x0' is 1.5: it must lie between 0 and 1"),
+        ({"p_values": [float("nan")]}, "p values .* finite"),
+        ({"p_values": [0.1, 0.2]}, "p values of shape"),
         ({"task": 3}, "task of a ranking must be a string"),
         ({"fingerprint": 3}, "fingerprint"),
         ({"parameters": [1]}, "must be a mapping"),
@@ -222,6 +251,7 @@ def test_copies_are_equal_and_cannot_be_changed(duplicate):
         {"parameters": {}},
         {"task": None},
         {"standard_errors": None},
+        {"p_values": [0.5, 1.0]},
         {"state": None},
         {"fingerprint": "beef"},
         {"seeds": None},

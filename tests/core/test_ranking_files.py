@@ -3,6 +3,7 @@ import io
 import json
 import random
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -40,6 +41,7 @@ def rankings(draw):
         "task": draw(st.none() | st.text()),
         "fingerprint": draw(st.none() | st.text()),
         "seeds": draw(st.none() | st.builds(SeedRanges.of, st.integers(0, 2**128 - 1), st.just(3), st.just(9))),
+        "p_values": draw(st.none() | st.lists(st.floats(0, 1), min_size=len(names), max_size=len(names))),
     }
     method = draw(st.text())
     kind = draw(st.sampled_from(["plain", "trees", "relief"]))
@@ -115,6 +117,17 @@ def test_files_say_what_they_are(ranking, tmp_path):
         "2,height,2.0,1.0,1",
         '3,"price, net",0.25,0.25,3',
     ]
+
+
+def test_files_with_p_values_are_of_a_version_of_their_own(ranking, tmp_path):
+    """An older omnirank would lose them silently."""
+    tested = replace(ranking, p_values=[0.5, 1e-9, 1.0])
+    tested.save(tmp_path / "r.json")
+    assert json.loads((tmp_path / "r.json").read_text())["version"] == 2
+    tested.save(tmp_path / "r.csv")
+    lines = (tmp_path / "r.csv").read_text().splitlines()
+    assert lines[1] == "# version: 3"
+    assert lines[8:10] == ["rank,feature,score,standard_error,p_value,position", "1,width,2.25,0.25,1e-09,2"]
 
 
 def test_csv_is_read_by_others(ranking, tmp_path):
@@ -215,7 +228,8 @@ def edited(ranking, path, **changes):
         ({"format": ...}, "not a ranking"),
         ({"version": ...}, "version of the format is None"),
         ({"version": "1"}, "version of the format is '1'"),
-        ({"version": 2, "package_version": "9.1"}, r"omnirank 9\.1 in version 2 .* upgrade"),
+        ({"version": 3, "package_version": "9.1"}, r"omnirank 9\.1 in version 3 .* upgrade"),
+        ({"p_values": [0.5, 0.5, 1.5]}, "p value of feature"),
         ({"names": ...}, "'names' is missing"),
         ({"names": "abc"}, "list of strings"),
         ({"names": ["a", "a", "b"]}, "two features"),

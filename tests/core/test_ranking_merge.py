@@ -297,3 +297,9 @@ def test_per_target_scores_are_merged():
     refused_both_ways(part(0, 2), bare, "per-target scores have no sums")
     renamed = TargetScores.from_state(("y", "v"), part(2, 5).per_target.state)
     refused_both_ways(part(0, 2), Ranking(**(part(2, 5)._fields() | {"per_target": renamed})), "target names")
+
+
+def test_merged_rankings_have_no_p_values():
+    """Those of all trees together do not follow from those of two parts."""
+    a, b = (grown([[1.0, 2.0, 3.0]], first=k, p_values=[0.1, 0.2, 0.3]) for k in range(2))
+    assert a.merge(b).p_values is None

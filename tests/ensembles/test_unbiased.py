@@ -13,6 +13,7 @@ import omnirank as om
 from omnirank.data.dataset import Dataset
 from omnirank.data.target import Target
 from omnirank.ensembles import unbiased as module
+from omnirank.ensembles.example_sums import ExampleSums
 from omnirank.ensembles.plan import ENSEMBLES, GrowingRules, make_plan
 from omnirank.ensembles.score_sums import TreeScorer
 from omnirank.ensembles.score_table import ScoredTree, ScoreOptions
@@ -28,18 +29,31 @@ def planned(data, weight=None, seed=0, **rules):
 
 
 def check(plan, i=0):
-    """One tree against the definition, by target and in one number."""
+    """One tree against the definition: by target, by example and in one number."""
     counts = plan.counts(i)
     grown = plan.grow(i, counts)
     assert (grown.feature >= 0).any()
     found = module.unbiased(ScoredTree(plan, grown, counts, options=ScoreOptions(per_target=True)))
     row = module.unbiased(ScoredTree(plan, grown, counts)).row
-    expected = reference.unbiased(plan, tree_from_grown(grown, plan.dataset.features), counts)
+    tree = tree_from_grown(grown, plan.dataset.features)
+    expected = reference.unbiased(plan, tree, counts)
     tolerance = {"rtol": 1e-9, "atol": 1e-10 * plan.weight.sum()}
     np.testing.assert_allclose(row, expected.sum(axis=0), **tolerance)
     np.testing.assert_array_equal(row, found.row)
     np.testing.assert_allclose(found.table, expected[: plan.columns.n_variables], **tolerance)
+    by_example = module.unbiased(ScoredTree(plan, grown, counts, options=ScoreOptions(p_values=True)))
+    np.testing.assert_array_equal(row, by_example.row)
+    by_example = summed(plan, by_example.contributions)
+    np.testing.assert_allclose(by_example, reference.contributions(plan, tree, counts), **tolerance)
+    np.testing.assert_allclose(by_example.sum(axis=0), row, **tolerance)
     return row
+
+
+def summed(plan, contributions):
+    """Contributions as a matrix (examples, features)."""
+    sums = ExampleSums(plan.n_examples, plan.dataset.n_features)
+    sums.add(contributions)
+    return sums._sums.T
 
 
 CASES = [(task, None) for task in TASKS if task != "hierarchical-multi-label"]

@@ -42,6 +42,12 @@ def test_standard_errors_are_drawn_where_there_are_any():
     assert not ranking(4).plot().collections
 
 
+def test_features_that_are_not_relevant_are_pale():
+    ax = ranking(4, p_values=[0.5, 0.5, 1e-4, 1e-4]).plot()
+    assert [bar.get_alpha() for bar in ax.patches] == [None, None, 0.35, 0.35]
+    assert ax.get_xlabel() == "score (pale: not relevant)"
+
+
 def test_names_are_drawn_as_they_are():
     odd = Ranking(["$x_1", "cost $\\nosuchsymbol$", "very " * 20, "two\nlines"], [4, 3, 2, 1], "genie3")
     ax = odd.plot()

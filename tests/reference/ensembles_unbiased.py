@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
 from types import SimpleNamespace
 
 import numpy as np
@@ -72,6 +73,49 @@ def variables_of(plan):
 
 def unbiased(plan, tree, counts):
     """The score of each feature that each variable adds, (variables, features)."""
+    scores = np.zeros((len(variables_of(plan)), plan.dataset.n_features))
+    for v, variable, node, left, right, factor in _told(plan, tree, counts):
+        scores[v, node.feature] += factor * _gain(plan, counts, variable, node, left, right)
+    return scores
+
+
+def contributions(plan, tree, counts):
+    """What each example out of bag adds to the score of each feature, (examples, features).
+
+    Example i adds (N0 / N0') w_i sum_c (z_ic - nu_tc) (mu_c(i),c - mbar_tc) in node t with its child c(i), where
+    mbar_t = (K'_L mu_L + K'_R mu_R) / K'_t.
+    """
+    weight = plan.weight
+    found = np.zeros((plan.n_examples, plan.dataset.n_features))
+    for _, variable, node, left, right, factor in _told(plan, tree, counts):
+        for column, seen, out in _columns(plan, variable, node, left, right):
+            mu = [mean(column, rows, counts * weight) for rows in seen]
+            known_weight = [sum(weight[i] for i in rows) for rows in out]
+            mbar = (known_weight[0] * mu[0] + known_weight[1] * mu[1]) / sum(known_weight)
+            nu = mean(column, out[0] + out[1], weight)
+            scale = _scale(plan, variable, column)
+            for child in (0, 1):
+                for i in out[child]:
+                    found[i, node.feature] += factor * scale * weight[i] * (column[i] - nu) * (mu[child] - mbar)
+    return found
+
+
+def p_values(contributions_of_trees):
+    """P values from the contributions of every tree, (trees, examples, features): V = max(2 A - B, A), A = sum C^2."""
+    trees = np.asarray(contributions_of_trees)
+    C = trees.mean(axis=0)
+    found = []
+    for f in range(C.shape[1]):
+        by_tree = trees[:, :, f].sum(axis=1)
+        squares = sum(c**2 for c in C[:, f])
+        between = by_tree.var(ddof=1) / len(trees) if len(trees) > 1 else 0.0
+        V = max(2 * squares - between, squares)
+        found.append(1 - NormalDist().cdf(by_tree.mean() / V**0.5) if V > 0 else 1.0)
+    return np.array(found)
+
+
+def _told(plan, tree, counts):
+    """Every test and variable that it tells something of: variable, node, out-of-bag rows of its children, factor."""
     table, weight = plan.dataset.features, plan.weight
     cells = cells_of(table)
     n = table.n_rows
@@ -85,7 +129,8 @@ def unbiased(plan, tree, counts):
     unseen = [i for i in range(n) if counts[i] == 0]
     variables = variables_of(plan)
     varying = [v for v in variables if v.impurity(weight) > 1e-14 and v.alpha > 0]
-    scores = np.zeros((len(variables), table.n_columns))
+    share = sum(weight) / sum(weight[i] for i in unseen)
+    found = []
 
     def visit(node, rows):
         if node.feature is None:
@@ -95,24 +140,34 @@ def unbiased(plan, tree, counts):
         for v, variable in enumerate(variables):
             if variable in varying and variable.owner != node.feature:
                 beside = [u for u in varying if (u.owner is None) == (variable.owner is None)]
-                scores[v, node.feature] += gain(variable, node, left, right) / sum(u.alpha for u in beside)
+                found.append((v, variable, node, left, right, share / sum(u.alpha for u in beside)))
         visit(node.left, left)
         visit(node.right, right)
 
-    def gain(variable, node, left, right):
-        total = 0.0
-        for column in variable.columns():
-            seen = known(column, node.left.rows), known(column, node.right.rows)
-            found = known(column, left), known(column, right)
-            if not all(sum(weight[i] for i in rows) > 0 for rows in (*seen, *found)):
-                continue
-            a, b = (sum(weight[i] for i in rows) for rows in found)
-            said = mean(column, seen[0], case.bag) - mean(column, seen[1], case.bag)
-            confirmed = mean(column, found[0], weight) - mean(column, found[1], weight)
-            all_known = sum(weight[i] for i in known(column, range(n)))
-            total += sum(weight) / all_known * a * b / (a + b) * confirmed * said
-        scale = variable.share * variable.alpha / (variable.impurity(weight) if variable.normalize else 1.0)
-        return scale * total
-
     visit(root, unseen)
-    return scores * sum(weight) / sum(weight[i] for i in unseen)
+    return found
+
+
+def _columns(plan, variable, node, left, right):
+    """Columns that are known in all four parts of a node, with the known rows of its children in and out of bag."""
+    for column in variable.columns():
+        seen = known(column, node.left.rows), known(column, node.right.rows)
+        out = known(column, left), known(column, right)
+        if all(sum(plan.weight[i] for i in rows) > 0 for rows in (*seen, *out)):
+            yield column, seen, out
+
+
+def _scale(plan, variable, column):
+    all_known = sum(plan.weight[i] for i in known(column, range(plan.n_examples)))
+    spread = variable.impurity(plan.weight) if variable.normalize else 1.0
+    return variable.share * variable.alpha / spread * sum(plan.weight) / all_known
+
+
+def _gain(plan, counts, variable, node, left, right):
+    weight, total = plan.weight, 0.0
+    for column, seen, out in _columns(plan, variable, node, left, right):
+        a, b = (sum(weight[i] for i in rows) for rows in out)
+        said = mean(column, seen[0], counts * weight) - mean(column, seen[1], counts * weight)
+        confirmed = mean(column, out[0], weight) - mean(column, out[1], weight)
+        total += _scale(plan, variable, column) * a * b / (a + b) * confirmed * said
+    return total

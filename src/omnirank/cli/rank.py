@@ -75,6 +75,14 @@ PerTargetOption = Annotated[
     bool,
     typer.Option("--per-target", help="Scores for each single target too.", rich_help_panel=_TREES),
 ]
+SignificanceOption = Annotated[
+    bool,
+    typer.Option(
+        "--significance",
+        help="P values, and how many features are relevant: the unbiased method's own, for others by permuted copies "
+        "(25 more fits).",
+    ),
+]
 
 
 @with_data
@@ -90,6 +98,7 @@ def rank(
     max_features: MaxFeaturesOption = None,
     min_leaf: MinLeafOption = None,
     per_target: PerTargetOption = False,
+    significance: SignificanceOption = False,
     supervision: SupervisionOption = None,
     labelled: LabelledOption = None,
     parameters: SetOption = None,
@@ -119,7 +128,7 @@ def rank(
     settings = {"random_state": seed, "n_jobs": jobs} | named | assignments(parameters)
     ranker = chosen.make(**settings)
     with progress_bars():
-        ranking = ranker.fit(dataset).ranking_
+        ranking = tested(ranker, dataset) if significance else ranker.fit(dataset).ranking_
     if per_target and ranking.per_target is None:
         raise ParameterError(f"scores of method {chosen.name!r} cannot be split by target: leave out --per-target")
     if out is not None:
@@ -146,6 +155,13 @@ def _tell_notes(dataset: "Dataset", ranker: Any) -> None:
         note(text)
 
 
+def tested(ranker: Any, dataset: "Dataset") -> "Ranking":
+    """The ranking with p values."""
+    from omnirank.evaluation.significance import significance
+
+    return significance(ranker, dataset)
+
+
 def describe_examples(dataset: "Dataset") -> str:
     """How many examples there are and how many of them are labelled, in words."""
     if dataset.target is None:
@@ -160,7 +176,26 @@ def _print_best(ranking: "Ranking", k: int) -> None:
     print_ranking(ranking, k)
     if len(ranking) > k:
         say(f"... and {len(ranking) - k} more: --top shows more of them, --out writes all")
+    if ranking.p_values is not None:
+        say(relevance_line(ranking))
     print_targets(ranking)
+
+
+def relevance_line(ranking: "Ranking", alpha: float = 0.05) -> str:
+    """How many features are relevant, in words.
+
+    Examples
+    --------
+    >>> from omnirank.cli.rank import relevance_line
+    >>> from omnirank.core.ranking import Ranking
+    >>> relevance_line(Ranking(["a", "b"], [1.0, 0.0], "unbiased", p_values=[0.001, 0.5]))
+    '1 of 2 features is relevant at alpha = 0.05 (Benjamini-Hochberg)'
+    """
+    from omnirank.core.multiplicity import CORRECTIONS
+
+    n = len(ranking.relevant(alpha))
+    verb = "is" if n == 1 else "are"
+    return f"{n} of {counted(len(ranking), 'feature')} {verb} relevant at alpha = {alpha} ({CORRECTIONS['fdr']})"
 
 
 def print_ranking(ranking: "Ranking", k: int) -> None:
@@ -174,6 +209,8 @@ def print_ranking(ranking: "Ranking", k: int) -> None:
     }
     if ranking.standard_errors is not None:
         columns["± error", "right"] = numbers(ranking.standard_errors[best])
+    if ranking.p_values is not None:
+        columns["p", "right"] = [f"{p:.4f}" if p >= 0.0001 else "<0.0001" for p in ranking.p_values[best]]
     columns["", "left"] = [bar(score, scores[0]) for score in scores]
     table(list(columns), list(zip(*columns.values(), strict=True)))
 

@@ -15,6 +15,7 @@ from omnirank.core.accumulators import Accumulator, check_finishes_to
 from omnirank.core.errors import DataError, DataTypeError, FileFormatError, ParameterError
 from omnirank.core.immutable import frozen_floats, frozen_json, frozen_names, thawed_json
 from omnirank.core.merging import merged_fields
+from omnirank.core.multiplicity import adjusted_p_values, check_p_values
 from omnirank.core.parameters import check, count, number
 from omnirank.core.plurals import counted
 from omnirank.core.ranking_io import read_fields, write_fields
@@ -45,6 +46,9 @@ class Ranking:
         Task that was solved.
     standard_errors : array-like of shape (n_features,) or None
         Standard errors of the scores, where the method has replicates (such as trees).
+    p_values : array-like of shape (n_features,) or None
+        For each feature the probability of a score as large as its own if it told nothing, not corrected for the
+        number of features; `omnirank.significance` computes them for any method.
     state : Accumulator or None
         The accumulator that gave the scores; needed by `merge`.
     fingerprint : str or None
@@ -78,6 +82,7 @@ class Ranking:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     task: str | None = None
     standard_errors: np.ndarray | None = None
+    p_values: np.ndarray | None = None
     state: Accumulator | None = None
     fingerprint: str | None = None
     seeds: SeedRanges | None = None
@@ -97,12 +102,17 @@ class Ranking:
             errors = _one_per_feature(errors, "standard errors", names)
             if np.any(errors < 0):
                 raise DataError(f"the standard error of feature {names[int(np.argmin(errors))]!r} is negative")
+        p_values = self.p_values
+        if p_values is not None:
+            p_values = _one_per_feature(p_values, "p values", names)
+            check_p_values(p_values, names)
         check_finishes_to(self.state, scores)
         if self.per_target is not None and self.per_target.scores.shape[1] != len(names):
             n_scored = self.per_target.scores.shape[1]
             raise DataError(f"per-target scores of {n_scored} features for {len(names)} features")
         parameters = frozen_json(self.parameters, "parameters")
-        frozen = {"names": names, "scores": scores, "standard_errors": errors, "parameters": parameters}
+        frozen = {"names": names, "scores": scores, "standard_errors": errors, "p_values": p_values}
+        frozen["parameters"] = parameters
         for name, value in frozen.items():
             object.__setattr__(self, name, value)
 
@@ -164,6 +174,31 @@ class Ranking:
         """Return the names of the features with a score above 0, best first."""
         return self.top(int(np.count_nonzero(self.scores > 0)))
 
+    def relevant(self, alpha: float = 0.05, correction: str | None = "fdr") -> list[str]:
+        """Return the names of the features whose p values are significant, best first.
+
+        Parameters
+        ----------
+        alpha : float
+            The error that is accepted: by ``correction`` the expected share of irrelevant features among those
+            returned, the probability of any, or the probability of each single one to be returned.
+        correction : {"fdr", "family-wise"} or None
+            How p values are corrected for the number of features: Benjamini and Hochberg's false discovery rate,
+            Holm's family-wise error, or not at all.
+
+        Examples
+        --------
+        >>> from omnirank.core.ranking import Ranking
+        >>> ranking = Ranking(["a", "b", "c"], [0.1, 0.5, 0.2], "unbiased", p_values=[0.3, 0.001, 0.03])
+        >>> ranking.relevant(), ranking.relevant(correction="family-wise"), ranking.relevant(alpha=0.01)
+        (['b', 'c'], ['b'], ['b'])
+        """
+        if self.p_values is None:
+            raise DataError("this ranking has no p values: om.significance(ranker, X, y) or rank --significance has")
+        check("alpha", alpha, number(above=0, below=1))
+        significant = adjusted_p_values(self.p_values, correction) <= alpha
+        return [self.names[i] for i in self.order if significant[i]]
+
     def select(self, n: int | None = None, *, share: float | None = None, threshold: float | None = None) -> np.ndarray:
         """Return which features to keep: one bool per feature, in the order of the data.
 
@@ -196,7 +231,7 @@ class Ranking:
     # -- other views ----------------------------------------------------------------------------------
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a table, best first: rank, feature, score and, where there are any, standard_error."""
+        """Return a table, best first: rank, feature, score and, where there are any, standard_error and p_value."""
         import pandas as pd
 
         order = self.order
@@ -207,6 +242,8 @@ class Ranking:
         }
         if self.standard_errors is not None:
             columns["standard_error"] = self.standard_errors[order]
+        if self.p_values is not None:
+            columns["p_value"] = self.p_values[order]
         return pd.DataFrame(columns)
 
     def group_scores(self, groups: Mapping[str, str], *, as_shares: bool = False) -> pd.Series:
@@ -291,7 +328,8 @@ class Ranking:
 
         Two rankings of the same method with the same parameters on the same data, grown with different
         seeds or with different trees of the same seed (on different machines, say), give the ranking of one
-        larger run. The order in which rankings are merged matters only for rounding.
+        larger run. The order in which rankings are merged matters only for rounding. The p values are not kept:
+        those of both runs together do not follow from the two.
 
         Raises
         ------

@@ -23,11 +23,11 @@ from omnirank.core.suggestions import RENAMED
 from omnirank.core.target_scores import TargetScores
 
 _FORMAT = "omnirank-ranking"
-_VERSION = 1
-_VERSIONS = range(1, _VERSION + 1)
-# Version 2 of the CSV files counts the features and makes names harmless; in version 1 names are as they are.
-_CSV_VERSION = 2
-_CSV_VERSIONS = range(1, _CSV_VERSION + 1)
+# Version 2 may have p values; without them files are of version 1, which older readers take.
+_VERSIONS = range(1, 3)
+# Version 2 of the CSV files counts the features and makes names harmless; in version 1 names are as they are. Version 3
+# may have p values.
+_CSV_VERSIONS = range(1, 4)
 # What of a ranking the comment lines of a CSV file hold, each as JSON.
 _CSV_FIELDS = ("method", "task", "parameters", "fingerprint")
 _CSV_COMMENTS = ("format", "version", "package_version", *_CSV_FIELDS, "n_features")
@@ -133,8 +133,7 @@ def _by_suffix(path: Path, for_json: Callable, for_csv: Callable) -> Callable:
 
 def _json_text(content: dict[str, Any]) -> str:
     seeds, state, per_target = content["seeds"], content["state"], content["per_target"]
-    errors = content["standard_errors"]
-    document = own_heading(_FORMAT, _VERSION) | {
+    document = own_heading(_FORMAT, _written(_VERSIONS, content)) | {
         "method": content["method"],
         "task": content["task"],
         "parameters": thawed_json(content["parameters"]),
@@ -143,7 +142,8 @@ def _json_text(content: dict[str, Any]) -> str:
         "seeds": None if seeds is None else [{"entropy": str(e), "start": a, "stop": b} for e, a, b in seeds.ranges],
         "names": list(content["names"]),
         "scores": content["scores"].tolist(),
-        "standard_errors": None if errors is None else errors.tolist(),
+        "standard_errors": _listed(content["standard_errors"]),
+        **({} if content["p_values"] is None else {"p_values": _listed(content["p_values"])}),
         "state": None if state is None else state.to_json(),
         "per_target": None
         if per_target is None
@@ -157,6 +157,15 @@ def _json_text(content: dict[str, Any]) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
+def _written(versions: range, content: dict[str, Any]) -> int:
+    """The version of a file: the last but one where it has no p values."""
+    return versions[-1] if content["p_values"] is not None else versions[-2]
+
+
+def _listed(values: np.ndarray | None) -> list[float] | None:
+    return None if values is None else values.tolist()
+
+
 def _dumped(value: Any) -> str:
     # not ensure_ascii: names stay readable, and two lone surrogates stay two
     return json.dumps(value, allow_nan=False, ensure_ascii=False)
@@ -167,7 +176,7 @@ def _from_json(text: str, path: Path) -> dict[str, Any]:
     for key in ("method", "names", "scores"):
         if key not in document:
             raise FileFormatError(f"{key!r} is missing", path=path)
-    plain = ("method", "task", "fingerprint", "names", "scores", "standard_errors")
+    plain = ("method", "task", "fingerprint", "names", "scores", "standard_errors", "p_values")
     content = {key: document.get(key) for key in plain}
     return content | {
         "parameters": document.get("parameters", {}),
@@ -202,14 +211,17 @@ def _per_target(content: Any, path: Path) -> TargetScores | None:
 
 
 def _csv_text(content: dict[str, Any]) -> str:
-    comments = own_heading(_FORMAT, _CSV_VERSION) | {key: thawed_json(content[key]) for key in _CSV_FIELDS}
+    comments = own_heading(_FORMAT, _written(_CSV_VERSIONS, content)) | {
+        key: thawed_json(content[key]) for key in _CSV_FIELDS
+    }
     comments["n_features"] = len(content["names"])
     lines = [f"# {key}: {_dumped(value)}" for key, value in comments.items()]
-    scores, errors = content["scores"].tolist(), content["standard_errors"]
+    columns = {"score": "scores", "standard_error": "standard_errors", "p_value": "p_values"}
+    found = {column: content[key].tolist() for column, key in columns.items() if content[key] is not None}
+    lines.append(",".join(["rank", "feature", *found, "position"]))
     order = np.argsort(-content["scores"], kind="stable").tolist()
-    lines.append("rank,feature,score,position" if errors is None else "rank,feature,score,standard_error,position")
     for rank, i in enumerate(order, start=1):
-        numbers = repr(scores[i]) if errors is None else f"{scores[i]!r},{float(errors[i])!r}"
+        numbers = ",".join(repr(values[i]) for values in found.values())
         lines.append(f"{rank},{_quoted(harmless(content['names'][i]))},{numbers},{i + 1}")
     return "\n".join(lines) + "\n"
 
@@ -263,6 +275,7 @@ def _csv_columns(table: str, n_lines: int, path: Path) -> dict[str, list[Any]]:
         "feature": ("names", str),
         "score": ("scores", float),
         "standard_error": ("standard_errors", float),
+        "p_value": ("p_values", float),
         "position": ("position", int),
     }
     for column in wanted:

@@ -16,8 +16,10 @@ _STEP = 10
 _FEWEST = 20
 _RELIABLE = 0.99
 
-# Scores by target of as many trees are held at once as fit in this memory.
+# Scores by target, and what examples add to scores, of as many trees are held at once as fit in this memory.
 _MOST_BYTES = 2**28
+# What an example adds to the tests that it reaches out of bag: about 8 numbers, for large trees.
+_BYTES_AN_EXAMPLE = 64
 
 
 def grown_sums(
@@ -49,7 +51,8 @@ def grown_sums(
         Number of workers.
     """
     table = 8 * sum(rows.mean.size for rows in sums.tables.values())
-    block = max(8, _MOST_BYTES // max(table, 1))
+    told = _BYTES_AN_EXAMPLE * scorer.plan.n_examples * len(sums.examples)
+    block = max(8, _MOST_BYTES // max(table + told, 1))
     for stop in _stops(n_trees, sums.n_trees):
         while sums.n_trees < stop:
             start = sums.n_trees

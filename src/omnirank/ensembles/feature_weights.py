@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from typing import Any
 
@@ -78,6 +79,14 @@ def check_feature_weights(given: Any, dataset: Dataset) -> np.ndarray | None:
             raise DataError(f"feature_weights: the ranking has no feature {lacking[0]!r}")
         return np.array([scores[name] for name in dataset.feature_names])
     return check_weights("feature_weights", given, dataset.n_features, "feature", "None, 'auto', a ranking or ")
+
+
+def weights_digest(given: Any) -> Any:
+    """Return what a file holds of ``feature_weights``: None or "auto", or no array but what identifies it."""
+    if given is None or isinstance(given, str):
+        return given
+    numbers = given.scores if isinstance(given, Ranking) else np.asarray(given, dtype=np.float64)
+    return hashlib.blake2b(numbers.tobytes(), digest_size=8).hexdigest()
 
 
 def _relative(scores: np.ndarray) -> np.ndarray:

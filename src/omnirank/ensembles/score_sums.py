@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,9 @@ import numpy as np
 from omnirank.core.accumulators import MeanAccumulator
 from omnirank.core.parallel import run_parallel
 from omnirank.ensembles.error_parts import ErrorMeasure
+from omnirank.ensembles.example_sums import ExampleSums
 from omnirank.ensembles.plan import GrowingPlan
-from omnirank.ensembles.score_table import SCORES, FeatureScores, ScoredTree, ScoreOptions
+from omnirank.ensembles.score_table import SCORES, Contributions, FeatureScores, ScoredTree, ScoreOptions
 from omnirank.ensembles.target_errors import error_measure
 
 
@@ -62,7 +63,18 @@ class TreeScorer:
         table = None
         if one.table is not None and other.table is not None:
             table = (one.table / units[0] + other.table / units[1]) / 2
-        return FeatureScores(row, table, one.undefined or other.undefined)
+        told = self._contributions_of_pair(one, other, units)
+        return FeatureScores(row, table, one.undefined or other.undefined, told)
+
+    def _contributions_of_pair(
+        self, one: FeatureScores, other: FeatureScores, units: tuple[float, float]
+    ) -> tuple[Contributions, ...]:
+        """What examples add to the mean of a pair; rows of the supervised tree are numbered among the labelled."""
+        numbers = np.flatnonzero(self.plan.dataset.labelled)
+        supervised = (
+            part._replace(rows=numbers[part.rows], told=part.told / units[0] / 2) for part in one.contributions
+        )
+        return (*supervised, *(part._replace(told=part.told / units[1] / 2) for part in other.contributions))
 
     def _unit(self, name: str, found: FeatureScores) -> float:
         """What the scores of a tree are divided by before they are compared with those of other examples."""
@@ -73,18 +85,21 @@ class TreeScorer:
 
 @dataclass(frozen=True, eq=False)
 class ScoreSums:
-    """Sums of the scores of the trees so far, in the order of the trees; immutable.
+    """Sums of the scores of the trees so far, in the order of the trees; immutable, but for the large sums by example.
 
     Attributes
     ----------
     rows, tables : dict of str to MeanAccumulator
         By name of the score: one score per feature; one row of scores per target.
+    examples : dict of str to ExampleSums
+        By name of the score, where p values are asked for; `update` changes them in place.
     n_undefined : int
         Trees for which a score is undefined; they count as 0.
     """
 
     rows: dict[str, MeanAccumulator]
     tables: dict[str, MeanAccumulator]
+    examples: dict[str, ExampleSums]
     n_undefined: int = 0
 
     @classmethod
@@ -95,6 +110,11 @@ class ScoreSums:
         return cls(
             {name: MeanAccumulator.empty(n_features) for name in scorer.names},
             {name: MeanAccumulator.empty((n_targets, n_features)) for name in split},
+            {
+                name: ExampleSums(scorer.plan.n_examples, n_features)
+                for name in scorer.names
+                if scorer.options.p_values and SCORES[name].has_p_values
+            },
         )
 
     @property
@@ -106,11 +126,26 @@ class ScoreSums:
         """Return the sums that have also seen these trees."""
         if not trees:
             return self
+        for name, sums in self.examples.items():
+            sums.add(part for tree in trees for part in tree[name].contributions)
         return ScoreSums(
             {name: sums.update([tree[name].row for tree in trees]) for name, sums in self.rows.items()},
             {name: sums.update([tree[name].table for tree in trees]) for name, sums in self.tables.items()},
+            self.examples,
             self.n_undefined + sum(any(one.undefined for one in tree.values()) for tree in trees),
         )
+
+    def apart(self) -> ScoreSums:
+        """Return the sums with sums by example of their own, to be continued."""
+        return replace(self, examples={name: sums.copy() for name, sums in self.examples.items()})
+
+    def without_examples(self) -> ScoreSums:
+        """Return the sums without those by example, which are as large as the data."""
+        return replace(self, examples={})
+
+    def p_values(self, name: str) -> np.ndarray | None:
+        """Return the p values of the features by the score of this name, where they were asked for."""
+        return self.examples[name].p_values(self.rows[name]) if name in self.examples else None
 
 
 def mean_scores(

@@ -24,6 +24,7 @@ class ScoreOptions(NamedTuple):
     per_target: bool = False
     symbolic_weight: float | None = None
     permutation_error: str = "auto"
+    p_values: bool = False
 
 
 class ScoredTree(NamedTuple):
@@ -56,6 +57,28 @@ class ScoredTree(NamedTuple):
     prepared: Any = None
 
 
+class Contributions(NamedTuple):
+    """What single examples out of bag add to the score of one tree.
+
+    Attributes
+    ----------
+    feature : ndarray (tests,)
+        Feature of each test.
+    first, last : ndarray (tests,)
+        The examples that reach test j are ``rows[first[j] : last[j]]``.
+    rows : ndarray (examples out of bag,)
+        Their numbers.
+    told : ndarray
+        What each example adds at each test that it reaches, one test after the other.
+    """
+
+    feature: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+    rows: np.ndarray
+    told: np.ndarray
+
+
 class FeatureScores(NamedTuple):
     """The score of one tree.
 
@@ -67,11 +90,14 @@ class FeatureScores(NamedTuple):
         The same for single targets.
     undefined : bool
         Whether the score is undefined for this tree; then it is 0.
+    contributions : tuple of Contributions
+        What single examples add, where p values are asked for; several for pairs of trees.
     """
 
     row: np.ndarray
     table: np.ndarray | None = None
     undefined: bool = False
+    contributions: tuple[Contributions, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -101,6 +127,9 @@ class Score:
     per_example : bool
         Whether it grows with the number of examples and may be negative, so that no share tells anything: trees of
         different samples are compared by the score an example.
+    has_p_values : bool
+        Whether it is a sum over examples of which each adds 0 on average where the feature tells nothing, so that they
+        give p values (see `omnirank.ensembles.example_sums`).
     """
 
     function: str
@@ -113,6 +142,7 @@ class Score:
     splits_by_target: bool = True
     as_share: bool = True
     per_example: bool = False
+    has_p_values: bool = False
 
     def prepare(self, plan: GrowingPlan) -> Any:
         """Return what the score needs of every tree of a plan; None where that is nothing."""
@@ -154,6 +184,7 @@ SCORES = {
         needs_out_of_bag=True,
         as_share=False,
         per_example=True,
+        has_p_values=True,
     ),
 }
 

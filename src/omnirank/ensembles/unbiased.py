@@ -9,10 +9,10 @@ from scipy import sparse
 
 from omnirank.core.variances import centred_for_sums
 from omnirank.ensembles.plan import GrowingPlan
-from omnirank.ensembles.score_table import FeatureScores, ScoredTree
-from omnirank.ensembles.scores import code_tests
+from omnirank.ensembles.score_table import Contributions, FeatureScores, ScoredTree
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 from omnirank.trees.prototypes import membership
+from omnirank.trees.tree import thresholds_of
 
 # Cells of columns of which sums are held at once, for at most twice as many nodes as rows.
 _MOST_CELLS = 2**21
@@ -40,6 +40,13 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
 
     It is undefined where no example is out of bag.
 
+    Where p values are asked for, the contributions of single examples are returned too: in node t, an out-of-bag
+    example i with the child c(i) adds
+
+        (N0 / N0') w_i sum_c lambda_c (N0 / K0_c) (z_ic - nu_tc) (mu_c(i),c - mbar_tc)
+
+    with mbar_t = (K'_L mu_L + K'_R mu_R) / K'_t; their sum over the examples is h(t).
+
     References
     ----------
     Li, Wang, Basu, Kumbier, Yu: A debiased MDI feature importance measure for random forests. NeurIPS 2019 (products of
@@ -57,22 +64,31 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
         return found
     bags = _rows_by_node(plan, grown, unseen)
     described = described_parts(plan) if tree.prepared is None else tree.prepared
+    reached = (grown.feature >= 0) & (bags[1].first < bags[1].last)
+    first, last = bags[1].first[reached], bags[1].last[reached]
+    told = np.zeros(int((last - first).sum()) if tree.options.p_values else 0)
     for part in described.own:
-        part.add(grown, bags, row, table)
+        part.add(grown, bags, row, table, told)
     for part in described.features:
-        part.add(grown, bags, row, table[:0])
+        part.add(grown, bags, row, table[:0], told)
     factor = plan.weight.sum() / plan.weight[unseen].sum()
     row *= factor
     table *= factor
-    return found
+    if not tree.options.p_values:
+        return found
+    told *= factor
+    return found._replace(contributions=(Contributions(grown.feature[reached], first, last, bags[1].rows, told),))
 
 
 def _rows_by_node(plan: GrowingPlan, grown: Any, unseen: np.ndarray) -> tuple[Any, Any]:
     """Rows in the bag and out of it, by the nodes that they reach."""
-    from omnirank.ensembles.kernels.unbiased import NodeRows, routed_rows
+    from omnirank.ensembles.kernels.unbiased import NodeRows, Thresholds, routed_rows
+    from omnirank.trees.kernels.route import CodeTests
 
     first, last, rows = (part.astype(np.int64) for part in (grown.first, grown.last, grown.rows))
-    outside = routed_rows(code_tests(plan, grown), plan.coded.routing, unseen.astype(np.uint32), plan.weight)
+    tests = CodeTests(grown.feature, grown.cut, grown.right, grown.missing_left, grown.subsets)
+    numbers = Thresholds(thresholds_of(grown, plan.dataset.features), *plan.coded.values)
+    outside = routed_rows(tests, plan.coded.routing, numbers, unseen.astype(np.uint32), plan.weight)
     return NodeRows(first, last, rows, grown.row_weight), outside
 
 
@@ -130,11 +146,11 @@ class _DenseColumns(NamedTuple):
     owner: np.ndarray
     variable: np.ndarray
 
-    def add(self, grown: Any, bags: tuple[Any, Any], row: np.ndarray, table: np.ndarray) -> None:
-        """Add the gains of a tree's tests to ``row``, and by variable to ``table`` unless it is empty."""
+    def add(self, grown: Any, bags: tuple[Any, Any], row: np.ndarray, table: np.ndarray, told: np.ndarray) -> None:
+        """Add the gains of a tree's tests to ``row``; by variable and by example unless table and told are empty."""
         from omnirank.ensembles.kernels.unbiased import GainColumns, add_covariances
 
-        add_covariances(grown.feature, grown.right, *bags, GainColumns(*self), row, table)
+        add_covariances(grown.feature, grown.right, *bags, GainColumns(*self), row, table, told)
 
 
 class _SparseColumns(NamedTuple):
@@ -145,19 +161,23 @@ class _SparseColumns(NamedTuple):
     owner: np.ndarray
     variable: np.ndarray
 
-    def add(self, grown: Any, bags: tuple[Any, Any], row: np.ndarray, table: np.ndarray) -> None:
-        """Add the gains of a tree's tests to ``row``, and by variable to ``table`` unless it is empty."""
+    def add(self, grown: Any, bags: tuple[Any, Any], row: np.ndarray, table: np.ndarray, told: np.ndarray) -> None:
+        """Add the gains of a tree's tests to ``row``; by variable and by example unless table and told are empty."""
         inner = np.flatnonzero(grown.feature >= 0)
-        gains = self._gains(inner, grown, bags)
+        between, harmonic = self._between(inner, grown, bags)
+        if len(told):
+            self._add_told(np.column_stack([inner, grown.feature[inner]]), between[0], harmonic > 0, bags[1], told)
+        gains = sparse.coo_array(between[0] * between[1])
+        gains.data = gains.data * harmonic[gains.row]
         feature = grown.feature[inner][gains.row].astype(np.int64)
         others = self.owner[gains.col] != feature
-        feature, gain, told = feature[others], gains.data[others], self.variable[gains.col[others]]
+        feature, gain, variable = feature[others], gains.data[others], self.variable[gains.col[others]]
         row += np.bincount(feature, gain, len(row))
         if len(table):
-            table += np.bincount(told * len(row) + feature, gain, table.size).reshape(table.shape)
+            table += np.bincount(variable * len(row) + feature, gain, table.size).reshape(table.shape)
 
-    def _gains(self, inner: np.ndarray, grown: Any, bags: tuple[Any, Any]) -> Any:
-        """Gains of the inner nodes in the columns, as a sparse matrix."""
+    def _between(self, inner: np.ndarray, grown: Any, bags: tuple[Any, Any]) -> tuple[list[Any], np.ndarray]:
+        """Differences of the children's means in and out of bag, and K'_L K'_R / K'_t; 0 where a child has no value."""
         children = np.concatenate([inner + 1, grown.right[inner]])
         between, weights = [], []
         for bag in bags:
@@ -170,10 +190,16 @@ class _SparseColumns(NamedTuple):
             weights.append(known.reshape(2, -1))
         seen, (left, right) = weights
         counts = (left > 0) & (right > 0) & (seen > 0).all(axis=0)
-        harmonic = np.divide(left * right, left + right, out=np.zeros(len(inner)), where=counts)
-        gains = sparse.coo_array(between[0] * between[1])
-        gains.data = gains.data * harmonic[gains.row]
-        return gains
+        return between, np.divide(left * right, left + right, out=np.zeros(len(inner)), where=counts)
+
+    def _add_told(self, tests: np.ndarray, said: Any, counted: np.ndarray, outside: Any, told: np.ndarray) -> None:
+        from omnirank.ensembles.kernels.unbiased import SparseRows, add_told_by_cells
+
+        said, cells = (
+            SparseRows(rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64))
+            for rows in (sparse.csr_array(said), self.matrix)
+        )
+        add_told_by_cells(tests, outside, counted, said, cells, self.labelled, self.owner, told)
 
 
 def _sparse_columns(

@@ -20,6 +20,7 @@ _BAR = "#3b6ea5"
 _ERROR = "#1f2d3d"
 _GRID = "#d9dde2"
 _LONGEST_NAME = 32
+_PALE = 0.35
 
 
 def plot_ranking(
@@ -32,6 +33,8 @@ def plot_ranking(
     title: str | None = None,
 ) -> Axes:
     """Draw the k best features as horizontal bars, best at the top.
+
+    Where the ranking has p values, features that are not relevant (`Ranking.relevant`, alpha = 0.05) are pale.
 
     Parameters
     ----------
@@ -66,7 +69,11 @@ def plot_ranking(
     if ax is None:
         ax = new_axes(width=7.0, height=1.1 + 0.28 * len(shown))
     places = np.arange(len(shown))
-    ax.barh(places, ranking.scores[shown], height=0.72, color=color, zorder=2)
+    bars = ax.barh(places, ranking.scores[shown], height=0.72, color=color, zorder=2)
+    if ranking.p_values is not None:
+        relevant = set(ranking.relevant())
+        for bar, i in zip(bars, shown, strict=True):
+            bar.set_alpha(None if ranking.names[i] in relevant else _PALE)
     if errors and ranking.standard_errors is not None:
         ax.errorbar(
             ranking.scores[shown],
@@ -81,7 +88,9 @@ def plot_ranking(
     labels = [shortened(ranking.names[i]) for i in shown]
     ax.set_yticks(places, labels, parse_math=False)  # a name with $ signs is no formula
     ax.set_ylim(len(shown) - 0.4, -0.6)
-    ax.set_xlabel("score" + (" (± one standard error)" if errors and ranking.standard_errors is not None else ""))
+    notes = ["± one standard error"] if errors and ranking.standard_errors is not None else []
+    notes += ["pale: not relevant"] if ranking.p_values is not None else []
+    ax.set_xlabel("score" + (f" ({'; '.join(notes)})" if notes else ""))
     ax.set_title(_title(ranking, len(shown)) if title is None else title, loc="left", fontsize="medium")
     tidy(ax, grid="x")
     ax.tick_params(axis="y", length=0)

@@ -197,6 +197,10 @@ class BaseRanker(SelectorMixin, BaseEstimator):
             input_features = np.array(self.ranking_.names, dtype=object)
         return super().get_feature_names_out(input_features)
 
+    def with_p_values(self: Self) -> Self | None:
+        """Return such a ranker whose rankings have p values, where the method has any of its own; else None."""
+        return None
+
     # -- rankings of several parameters from one fit ----------------------------------------------------
 
     @classmethod

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from omnirank.core.errors import DataError, ParameterError, setting
 from omnirank.core.immutable import frozen_json
@@ -22,20 +22,16 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.convergence import MOST_TREES, grown_sums
-from omnirank.ensembles.feature_weights import check_feature_weights, resolve_feature_weights
+from omnirank.ensembles.feature_weights import check_feature_weights, resolve_feature_weights, weights_digest
 from omnirank.ensembles.plan import GROWING, GrowingData, GrowingPlan, GrowingRules
 from omnirank.ensembles.score_sums import ScoreSums, TreeScorer
 from omnirank.ensembles.score_table import ScoreOptions, computed_scores, get_score
-from omnirank.ensembles.supervision import (
-    SUPERVISION,
-    Supervision,
-    resolve_supervision,
-)
+from omnirank.ensembles.supervision import SUPERVISION, Supervision, resolve_supervision
 from omnirank.ensembles.target_errors import check_error
 from omnirank.rankers.base import BaseRanker
 
 # Parameters that say which and how many trees there are, or what is kept, and nothing about a tree.
-_NOT_OF_A_TREE = frozenset({"checkpoints", "first_tree", "n_features_to_select", "n_trees", "warm_start"})
+_NOT_OF_A_TREE = frozenset({"checkpoints", "first_tree", "n_features_to_select", "n_trees", "p_values", "warm_start"})
 
 
 class EnsembleRanker(BaseRanker):
@@ -106,6 +102,10 @@ class EnsembleRanker(BaseRanker):
         Whether scores are also kept by target, in ``ranking_.per_target``. Genie3 of the targets sums to Genie3, the
         unbiased score likewise; the permutation score of a target is that of its own error. The symbolic score
         cannot be split.
+    p_values : bool
+        Whether the unbiased score gets p values, from the same trees (`omnirank.ensembles.example_sums.ExampleSums` has
+        the formula). They cost some time, and a number per example and feature, at most 512 MB.
+        :func:`omnirank.significance` computes p values for all scores.
     nominal_tests : {"ordered", "greedy", "one-against-rest"}
         How subsets of a nominal feature's levels are searched; "greedy" cuts more than 1024 levels in a node in order.
     tie_break : {"random", "first"}
@@ -163,6 +163,7 @@ class EnsembleRanker(BaseRanker):
         "supervision": SUPERVISION,
         "symbolic_weight": choice(None) | number(above=0, most=1),
         "per_target": FLAG,
+        "p_values": FLAG,
         "checkpoints": choice(None) | listed(count(1)),
         "first_tree": count(0),
         "warm_start": FLAG,
@@ -189,6 +190,7 @@ class EnsembleRanker(BaseRanker):
         normalize_targets: bool = True,
         permutation_error: str = "auto",
         per_target: bool = False,
+        p_values: bool = False,
         nominal_tests: str = "ordered",
         tie_break: str = "random",
         hierarchy_weight: float = 0.75,
@@ -216,6 +218,7 @@ class EnsembleRanker(BaseRanker):
         self.normalize_targets = normalize_targets
         self.permutation_error = permutation_error
         self.per_target = per_target
+        self.p_values = p_values
         self.nominal_tests = nominal_tests
         self.tie_break = tie_break
         self.hierarchy_weight = hierarchy_weight
@@ -257,6 +260,10 @@ class EnsembleRanker(BaseRanker):
         rankings = self.checkpoints_[values["n_trees"]] if "n_trees" in values else self.rankings_
         return rankings[values.get("importance", self.importance)]
 
+    def with_p_values(self) -> EnsembleRanker | None:
+        """Return such a ranker with ``p_values=True``, if the score has any."""
+        return clone(self).set_params(p_values=True) if get_score(self.importance).has_p_values else None
+
     def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> dict[str, Ranking]:
         self._check(dataset.task)
         check_feature_weights(self.feature_weights, dataset)
@@ -281,7 +288,7 @@ class EnsembleRanker(BaseRanker):
         scorer = self._scorer(plan, level, chosen)
         sums, kept = ScoreSums.empty(scorer), {}
         if self._continues:
-            sums, kept = self._sums, {q: found for q, found in self.checkpoints_.items() if q in self._sizes}
+            sums, kept = self._sums.apart(), {q: found for q, found in self.checkpoints_.items() if q in self._sizes}
         for reached in grown_sums(
             scorer, sums, self.n_trees, self.importance, self._sizes, self.first_tree, self.n_jobs
         ):
@@ -291,7 +298,7 @@ class EnsembleRanker(BaseRanker):
         self.checkpoints_ = kept
         self.n_trees_ = sums.n_trees
         self.n_undefined_ = sums.n_undefined
-        self._sums = sums
+        self._sums = sums if self.warm_start else sums.without_examples()
         self._chosen = level, data.feature_weights
         self.supervision_ = level.level
         self.supervision_reason_ = level.reason
@@ -319,7 +326,7 @@ class EnsembleRanker(BaseRanker):
     def _scorer(self, plan: GrowingPlan, level: Supervision, data: GrowingData) -> TreeScorer:
         """What grows and scores trees: pairs of a supervised and a semi-supervised one where "auto" uses both."""
         names = computed_scores(self.importance)
-        options = ScoreOptions(self.per_target, self.symbolic_weight, self.permutation_error)
+        options = ScoreOptions(self.per_target, self.symbolic_weight, self.permutation_error, self.p_values)
         if not level.paired:
             return TreeScorer.make(plan, names, options)
         supervised = data.labelled.plan(GrowingRules.of(self))
@@ -333,6 +340,8 @@ class EnsembleRanker(BaseRanker):
         if score.needs_out_of_bag and not GrowingRules.of(self).bootstraps:
             needed = "it needs out-of-bag examples: set bootstrap to None or True, or importance to 'genie3'"
             raise ParameterError("importance", self.importance, needed)
+        if self.p_values and not score.has_p_values:
+            raise ParameterError("p_values", True, f"{setting('importance', self.importance)}: use om.significance")
         if self.n_trees != "auto" and self._sizes and max(self._sizes) > int(self.n_trees):
             raise ParameterError("checkpoints", self.checkpoints, f"they end at {setting('n_trees', self.n_trees)}")
 
@@ -357,16 +366,15 @@ class EnsembleRanker(BaseRanker):
         changed = [name for name in now if now[name] != then.get(name)]
         if changed:
             raise ParameterError("warm_start", True, f"{', '.join(changed)} changed since the fit before")
+        if bool(self.p_values) != bool(self._sums.examples):
+            raise ParameterError("warm_start", True, "p_values changed since the fit before")
         if self.n_trees != "auto" and int(self.n_trees) < self.n_trees_:
             raise ParameterError("n_trees", self.n_trees, f"warm_start keeps the {self.n_trees_} trees there are")
         return entropy
 
     def _tree_parameters(self) -> dict[str, Any]:
         recorded = self._recorded_parameters()
-        given = self.feature_weights
-        if given is not None and not isinstance(given, str):  # a file holds no array, but what identifies it
-            numbers = given.scores if isinstance(given, Ranking) else np.asarray(given, dtype=np.float64)
-            recorded["feature_weights"] = hashlib.blake2b(numbers.tobytes(), digest_size=8).hexdigest()
+        recorded["feature_weights"] = weights_digest(self.feature_weights)
         return {name: value for name, value in recorded.items() if name not in _NOT_OF_A_TREE}
 
     # -- the result -------------------------------------------------------------------------------------
@@ -388,5 +396,6 @@ class EnsembleRanker(BaseRanker):
                 fingerprint=fingerprint,
                 seeds=SeedRanges.of(plan.entropy, first, first + sums.n_trees),
                 per_target=per_target,
+                p_values=sums.p_values(name),
             )
         return found

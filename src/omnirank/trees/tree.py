@@ -128,26 +128,33 @@ class Tree:
         return sparse.csr_array((np.ones(len(row), np.int64), (row, node)), shape=(len(leaves), self.n_nodes))
 
 
-def tree_from_grown(grown: Any, table: Table, values: Any = None, value_row: np.ndarray | None = None) -> Tree:
-    """Return a grown tree with thresholds in the units of the features.
+def thresholds_of(grown: Any, table: Table) -> np.ndarray:
+    """Return the thresholds of a grown tree in the units of the features; NaN in leaves and for nominal features.
 
     The threshold is the midpoint of the two values of the node that it separates, in the precision of the
     feature; where that rounds up to the larger value it is the smaller one.
     """
-    levels = table.levels
-    nominal = np.array([lev is not None for lev in levels], bool)
-    inner = grown.feature >= 0
-    numeric = inner & ~nominal[np.maximum(grown.feature, 0)]
+    numeric = grown.feature >= 0
+    if table.is_nominal.any():
+        numeric &= ~table.is_nominal[np.maximum(grown.feature, 0)]
     threshold = np.where(numeric, grown.drawn, np.nan)
     exact = np.flatnonzero(numeric & (grown.low_row >= 0))
     if len(exact):
         threshold[exact] = _midpoints(table, grown.feature[exact], grown.low_row[exact], grown.high_row[exact])
+    return threshold
+
+
+def tree_from_grown(grown: Any, table: Table, values: Any = None, value_row: np.ndarray | None = None) -> Tree:
+    """Return a grown tree with thresholds in the units of the features (see `thresholds_of`)."""
+    levels = table.levels
+    threshold = thresholds_of(grown, table)
+    nominal_test = (grown.feature >= 0) & np.isnan(threshold)
     return Tree(
         grown.feature,
         threshold,
         grown.right,
         grown.missing_left.astype(bool),
-        np.where(inner & ~numeric, grown.cut, 0).astype(np.int64),
+        np.where(nominal_test, grown.cut, 0).astype(np.int64),
         grown.subsets,
         grown.gain,
         grown.weight,

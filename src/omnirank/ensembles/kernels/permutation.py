@@ -40,6 +40,20 @@ def shuffle(rows, n_features, seed):
     return Shuffle(rows, shuffled, shift)
 
 
+@inlined
+def last_code(values, starts, f, threshold):
+    """Last code of feature f whose value is not above the threshold; the values of f begin at ``starts[f]``."""
+    low = starts[f]
+    above = starts[f + 1]
+    while above - low > 1:
+        middle = (low + above) >> 1
+        if values[middle] <= threshold:
+            low = middle
+        else:
+            above = middle
+    return low - starts[f]
+
+
 @compiled
 def threshold_cuts(feature, cut, threshold, values, starts):
     """Cuts of numeric tests by which any training row goes where its value goes.
@@ -51,15 +65,7 @@ def threshold_cuts(feature, cut, threshold, values, starts):
     for k in range(len(cut)):
         if np.isnan(threshold[k]):
             continue
-        low = starts[feature[k]]
-        above = starts[feature[k] + 1]
-        while above - low > 1:
-            middle = (low + above) >> 1
-            if values[middle] <= threshold[k]:
-                low = middle
-            else:
-                above = middle
-        found[k] = low - starts[feature[k]]
+        found[k] = last_code(values, starts, feature[k], threshold[k])
     return found
 
 

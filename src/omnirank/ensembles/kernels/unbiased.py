@@ -8,7 +8,11 @@ import numpy as np
 
 from omnirank.core.compiled import compiled, inlined
 from omnirank.core.kernels.vector import uncounted
+from omnirank.ensembles.kernels.permutation import last_code
 from omnirank.trees.kernels.route import code_of, next_node
+
+# The values of so few rows are sooner looked up than the code at which a threshold cuts.
+_FEW_ROWS = 16
 
 
 class NodeRows(NamedTuple):
@@ -36,37 +40,63 @@ class NodeSums(NamedTuple):
     known: np.ndarray  # (nodes, columns), or (nodes, 1) where all cells are known
 
 
+class SparseRows(NamedTuple):
+    """Rows of a sparse matrix."""
+
+    data: np.ndarray
+    indices: np.ndarray
+    starts: np.ndarray
+
+
+class Thresholds(NamedTuple):
+    """Thresholds of numeric tests, and the values that codes stand for."""
+
+    threshold: np.ndarray  # NaN: leaves and nominal tests
+    values: np.ndarray  # of the codes of all numeric features, one after the other
+    starts: np.ndarray  # where those of each feature start
+
+
 @compiled
-def routed_rows(tests, codes, rows, weight):
-    """Return rows of the training set that the tree has not seen by its nodes."""
-    tests = uncounted(tests)
-    codes = uncounted(codes)
+def routed_rows(tests, codes, numbers, rows, weight):
+    """Return rows of the training set that the tree has not seen by its nodes, in their order within a leaf.
+
+    Nodes send their rows on, parents before children: a row that walked down alone would wait for memory at each step.
+    Rows go by the thresholds of numeric tests, since growing knows the codes of the rows in the bag only.
+    """
+    tests, codes, numbers = uncounted(tests), uncounted(codes), uncounted(numbers)
     n_nodes = len(tests.feature)
-    leaf = np.empty(len(rows), np.int64)
     first = np.zeros(n_nodes, np.int64)
     last = np.zeros(n_nodes, np.int64)
-    for i in range(len(rows)):
-        here = 0
-        while tests.feature[here] >= 0:
-            f = tests.feature[here]
-            here = next_node(tests, codes, here, f, code_of(codes, f, rows[i]))
-        leaf[i] = here
-        last[here] += 1
-    n = 0
-    for k in range(n_nodes):  # in preorder, so that the rows of a subtree are neighbours
-        first[k] = n
-        n += last[k]
-        last[k] = first[k]
-    ordered = np.empty(len(rows), np.int64)
+    last[0] = len(rows)
+    ordered = rows.astype(np.int64)
+    later = np.empty(len(rows), np.int64)
+    for k in range(n_nodes):
+        f = tests.feature[k]
+        if f < 0:
+            continue
+        place, n_later = first[k], 0
+        is_number = not np.isnan(numbers.threshold[k])
+        by_cut = is_number and last[k] - first[k] > _FEW_ROWS
+        cut = last_code(numbers.values, numbers.starts, f, numbers.threshold[k]) if by_cut else 0
+        for e in range(first[k], last[k]):
+            row = ordered[e]
+            c = code_of(codes, f, row)
+            if is_number and c != codes.missing:
+                goes_right = c > cut if by_cut else numbers.values[numbers.starts[f] + c] > numbers.threshold[k]
+            else:
+                goes_right = next_node(tests, codes, k, f, c) != k + 1
+            ordered[place] = row
+            later[n_later] = row
+            place += 0 if goes_right else 1
+            n_later += 1 if goes_right else 0
+        for e in range(n_later):
+            ordered[place + e] = later[e]
+        right = tests.right[k]
+        first[k + 1], last[k + 1] = first[k], place
+        first[right], last[right] = place, last[k]
     row_weight = np.empty(len(rows))
-    for i in range(len(rows)):
-        place = last[leaf[i]]
-        last[leaf[i]] += 1
-        ordered[place] = rows[i]
-        row_weight[place] = weight[rows[i]]
-    for k in range(n_nodes - 1, -1, -1):
-        if tests.feature[k] >= 0:
-            last[k] = last[tests.right[k]]
+    for e in range(len(rows)):
+        row_weight[e] = weight[ordered[e]]
     return NodeRows(first, last, ordered, row_weight)
 
 
@@ -106,31 +136,151 @@ def _node_sums(nodes, feature, right, columns):
     return NodeSums(sums, known)
 
 
+@inlined
+def _add_told(outside, k, columns, unseen, right, direction, told, start):
+    """Add what each row out of bag tells of test k to ``told`` from ``start`` on.
+
+    Row i with weight w adds w (z_i - nu) (mu_c(i) - mbar) in each column: ``direction`` is mu_L - mu_R, and child L is
+    K'_R / K'_t of it away from mbar.
+    """
+    values = columns.values
+    n_columns = values.shape[1]
+    left, n = k + 1, start
+    if columns.all_known:
+        a, b = unseen.known[left, 0], unseen.known[right, 0]
+        centre = 0.0
+        for c in range(n_columns):
+            centre += direction[c] * unseen.sums[k, c]
+        centre /= a + b
+        for e in range(outside.first[k], outside.last[k]):
+            row = outside.rows[e]
+            found = 0.0
+            for c in range(n_columns):
+                found += direction[c] * values[row, c]
+            away = b / (a + b) if e < outside.last[left] else -a / (a + b)
+            told[n] += outside.row_weight[e] * (found - centre) * away
+            n += 1
+        return
+    for e in range(outside.first[k], outside.last[k]):
+        row = outside.rows[e]
+        found = 0.0
+        for c in range(n_columns):
+            z = values[row, c]
+            if direction[c] == 0.0 or np.isnan(z):
+                continue
+            a, b = unseen.known[left, c], unseen.known[right, c]
+            away = b / (a + b) if e < outside.last[left] else -a / (a + b)
+            found += (z - unseen.sums[k, c] / (a + b)) * direction[c] * away
+        told[n] += outside.row_weight[e] * found
+        n += 1
+
+
 @compiled
-def add_covariances(feature, right, inside, outside, columns, row, table):
+def add_covariances(feature, right, inside, outside, columns, row, table, told):
     """Add the gains of the tests to their features: summed over the columns to ``row``, by variable to ``table``.
 
     A test adds (K'_L K'_R / K'_t) (nu_L - nu_R) (mu_L - mu_R) in each column that is known in all four parts of the
-    node, with the means mu of the in-bag and nu of the out-of-bag rows, but for columns of its own feature. The table
-    may be empty.
+    node, with the means mu of the in-bag and nu of the out-of-bag rows, but for columns of its own feature. What single
+    rows out of bag add to it is added to ``told``: for all tests in their order, the rows of a test in theirs. Table
+    and told may be empty.
     """
     columns = uncounted(columns)
+    outside = uncounted(outside)
     seen = _node_sums(uncounted(inside), feature, right, columns)
-    unseen = _node_sums(uncounted(outside), feature, right, columns)
+    unseen = _node_sums(outside, feature, right, columns)
+    direction = np.zeros(columns.values.shape[1])
+    start = 0
     for k in range(len(feature)):
         f = feature[k]
-        if f < 0 or outside.first[k] == outside.last[k]:
+        n_rows = outside.last[k] - outside.first[k]
+        if f < 0 or n_rows == 0:
             continue
         left, other = k + 1, right[k]
         for c in range(columns.values.shape[1]):
             at = 0 if columns.all_known else c
             a, b = unseen.known[left, at], unseen.known[other, at]
             p, q = seen.known[left, at], seen.known[other, at]
+            direction[c] = 0.0
             if columns.owner[c] == f or not (a > 0.0 and b > 0.0 and p > 0.0 and q > 0.0):
                 continue
             said = seen.sums[left, c] / p - seen.sums[other, c] / q
             found = unseen.sums[left, c] / a - unseen.sums[other, c] / b
+            direction[c] = said
             gain = a * b / (a + b) * found * said
             row[f] += gain
             if len(table):
                 table[columns.variable[c], f] += gain
+        if len(told):
+            _add_told(outside, k, columns, unseen, other, direction, told, start)
+            start += n_rows
+
+
+@compiled
+def add_told_by_cells(tests, outside, counted, said, cells, labelled, owner, told):
+    """Add what single rows out of bag add to the gains of tests, as in `add_covariances`, for sparse columns.
+
+    Parameters
+    ----------
+    tests : ndarray (tests, 2)
+        Nodes with a test and their features, as integers.
+    outside : NodeRows
+        Rows out of bag.
+    counted : ndarray (tests,)
+        Whether all four parts of the node have known values.
+    said : SparseRows
+        mu_L - mu_R of the tests.
+    cells : SparseRows
+        The columns in each row.
+    labelled : ndarray (rows,)
+        1 where columns are known in a row, else 0.
+    owner : ndarray (columns,)
+        Feature whose column it is, -1: of the target.
+    told : ndarray
+        Sums, changed in place.
+    """
+    outside, said, cells = uncounted(outside), uncounted(said), uncounted(cells)
+    direction = np.zeros(len(owner))
+    found = np.empty(len(outside.rows))
+    start = 0
+    for j in range(len(tests)):
+        k, f = tests[j]
+        first, middle, last = outside.first[k], outside.last[k + 1], outside.last[k]
+        if counted[j]:
+            for p in range(said.starts[j], said.starts[j + 1]):
+                if owner[said.indices[p]] != f:
+                    direction[said.indices[p]] = said.data[p]
+            a, b, centre = 0.0, 0.0, 0.0
+            for e in range(first, last):
+                row = outside.rows[e]
+                w = outside.row_weight[e] * labelled[row]
+                total = 0.0
+                for p in range(cells.starts[row], cells.starts[row + 1]):
+                    total += direction[cells.indices[p]] * cells.data[p]
+                found[e] = total
+                centre += w * total
+                if e < middle:
+                    a += w
+                else:
+                    b += w
+            centre /= a + b
+            for e in range(first, last):
+                w = outside.row_weight[e] * labelled[outside.rows[e]]
+                away = b / (a + b) if e < middle else -a / (a + b)
+                told[start + e - first] += w * (found[e] - centre) * away
+            for p in range(said.starts[j], said.starts[j + 1]):
+                direction[said.indices[p]] = 0.0
+        start += last - first
+
+
+@compiled
+def add_by_example(sums, feature, first, last, place, told):
+    """Add what rows tell of tests to ``sums`` (features, groups of examples).
+
+    Test j has the feature ``feature[j]``, and its rows the groups ``place[first[j] : last[j]]``.
+    """
+    n = 0
+    for j in range(len(feature)):
+        f = feature[j]
+        for e in range(first[j], last[j]):
+            sums[f, place[e]] += told[n]
+            n += 1

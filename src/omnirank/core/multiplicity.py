@@ -1,0 +1,69 @@
+"""P values corrected for the number of tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from omnirank.core.errors import DataError
+from omnirank.core.immutable import frozen_floats
+from omnirank.core.parameters import check, choice
+
+CORRECTIONS = {"fdr": "Benjamini-Hochberg", "family-wise": "Holm", None: "not corrected"}
+
+
+def adjusted_p_values(p_values: Any, correction: str | None = "fdr") -> np.ndarray:
+    """Return p values that can be compared with the error that is accepted for all tests together.
+
+    With the m p values sorted, p_(1) <= ... <= p_(m), the adjusted ones are
+
+        "fdr":          min over k >= j of p_(k) m / k                  [1]_
+        "family-wise":  max over k <= j of p_(k) (m - k + 1)            [2]_
+
+    and at most 1.
+
+    Parameters
+    ----------
+    p_values : array-like of shape (m,)
+        P values of single tests.
+    correction : {"fdr", "family-wise"} or None
+        What ``adjusted <= alpha`` bounds: the expected share of false ones among the significant results, the
+        probability of any false one, or only that of each single one.
+
+    References
+    ----------
+    .. [1] Benjamini, Hochberg: Controlling the false discovery rate. J. Royal Statistical Society B 57, 1995.
+    .. [2] Holm: A simple sequentially rejective multiple test procedure. Scandinavian J. of Statistics 6, 1979.
+
+    Examples
+    --------
+    >>> from omnirank.core.multiplicity import adjusted_p_values
+    >>> adjusted_p_values([0.01, 0.04, 0.03]).tolist()
+    [0.03, 0.04, 0.04]
+    >>> adjusted_p_values([0.01, 0.04, 0.03], "family-wise").tolist()
+    [0.03, 0.06, 0.06]
+    """
+    check("correction", correction, choice(*CORRECTIONS))
+    values = frozen_floats(p_values, "p values")
+    m = len(values)
+    if correction is None or not m:
+        return values
+    order = np.argsort(values, kind="stable")
+    places = np.arange(1, m + 1)
+    if correction == "fdr":
+        ascending = np.minimum.accumulate((values[order] * m / places)[::-1])[::-1]
+    else:
+        ascending = np.maximum.accumulate(values[order] * (m - places + 1))
+    adjusted = np.empty(m)
+    adjusted[order] = np.minimum(ascending, 1.0)
+    return adjusted
+
+
+def check_p_values(p_values: np.ndarray, names: Sequence[str]) -> None:
+    """Raise `DataError` unless all p values lie between 0 and 1; the error names the feature."""
+    outside = np.flatnonzero((p_values < 0) | (p_values > 1))
+    if len(outside):
+        i = int(outside[0])
+        raise DataError(f"the p value of feature {names[i]!r} is {p_values[i]:g}: it must lie between 0 and 1")
