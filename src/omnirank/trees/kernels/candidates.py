@@ -22,6 +22,8 @@ FEATURE, PRIORITY, STATE = 0, 1, 2
 
 # Keeps the stream of random tests apart from that of drawn features.
 _TESTS_KEY = np.uint64(0x5851F42D4C957F2D)
+# Keeps the draws that replace an inadmissible test apart from those of the next features.
+_REDRAW_KEY = np.uint64(0x2545F4914F6CDD1D)
 
 
 @inlined
@@ -62,9 +64,21 @@ def next_state(test):
 
 
 @inlined
+def redrawn(state):
+    """Return the random state of the test that replaces one drawn from the given state."""
+    return mix(state ^ _REDRAW_KEY)
+
+
+@inlined
+def too_little(k, min_leaf):
+    """Whether a leaf of weight k is too light."""
+    return k < min_leaf - SLACK
+
+
+@inlined
 def is_light(k, total, min_leaf):
     """Whether a child is too light where k of the total weight is split off."""
-    return k < min_leaf - SLACK or total - k < min_leaf - SLACK
+    return too_little(k, min_leaf) or too_little(total - k, min_leaf)
 
 
 @inlined

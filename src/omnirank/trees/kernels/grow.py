@@ -8,8 +8,9 @@ import numpy as np
 
 from omnirank.core.compiled import Kinds, compiled, dispatched, inlined
 from omnirank.core.kernels.vector import uncounted
+from omnirank.trees.kernels import draw_levels as draw_levels  # its steps are required below
 from omnirank.trees.kernels.blocks import DenseBlocks
-from omnirank.trees.kernels.candidates import FEATURE, SLACK, draw_feature, open_search, put_back
+from omnirank.trees.kernels.candidates import FEATURE, draw_feature, open_search, put_back, too_little
 from omnirank.trees.kernels.draw import NumericDraws
 from omnirank.trees.kernels.gram import GramColumns
 from omnirank.trees.kernels.labels import LabelSets
@@ -173,7 +174,7 @@ def _grow(space, features, rows, weight, settings, seed, work, node, stack, spar
             least_gain = settings.min_gain * impurity
         if size < 2 or depth >= settings.max_depth or impurity <= least_gain:
             continue
-        if total < 2.0 * settings.min_leaf - SLACK:
+        if too_little(total, 2.0 * settings.min_leaf):
             continue
         open_search(work.best, work.test, least_gain, node_seed)
         work.best[2] = impurity
