@@ -174,7 +174,7 @@ class _Growing:
         """Draw features until enough are drawn and one of them splits; return the best test of all."""
         pool = list(range(len(self.problem.features)))
         state = seed
-        self.test_state = mix(seed ^ np.uint64(0x5851F42D4C957F2D))
+        base = mix(seed ^ np.uint64(0x5851F42D4C957F2D))
         good = []
         for drawn in range(len(pool)):
             if drawn >= self.settings.max_features and good:
@@ -182,6 +182,7 @@ class _Growing:
             state = mix(state)
             j = drawn + below(state, len(pool) - drawn)
             pool[drawn], pool[j] = pool[j], pool[drawn]
+            self.test_state = mix(base ^ np.uint64(pool[drawn]))
             for test in self.tests(pool[drawn], rows):
                 good += self.admissible(test, rows)
         if not good:
@@ -237,7 +238,6 @@ class _Growing:
 
     def drawn_thresholds(self, f, cells, weight):
         """For each way that missing values may go: a threshold, uniform among those that leave enough on both sides."""
-        self.test_state = mix(self.test_state)
         ways = (False, True) if np.isnan(cells).any() else (False,)
         found = [self.drawn_threshold(cells, weight, missing_left) for missing_left in ways]
         return [
@@ -269,7 +269,6 @@ class _Growing:
     def drawn_subset(self, f, cells, present, weight):
         """A fair coin for each level, tossed again until both sides have one; then enough levels change sides."""
         if len(present) < 2:
-            self.test_state = mix(self.test_state)
             return []
         left = set()
         while not 0 < len(left) < len(present):

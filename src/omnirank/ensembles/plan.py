@@ -292,9 +292,10 @@ class GrowingData:
             space = clustering_space(*target, self.weight, on_cells)
         else:  # all features are constant, and no tree splits
             space = constant_space(dataset.n_examples)
-        coded = self._coded(on_cells).with_tests(rules.random_tests)
+        n_tried = features_per_node(rules, dataset)
+        coded = self._coded(on_cells).with_tests(rules.random_tests, n_tried)
         settings = Settings(
-            features_per_node(rules, dataset),
+            n_tried,
             float(rules.min_samples_leaf),
             _NO_LIMIT if rules.max_depth is None else int(rules.max_depth),
             rules.tie_break == "first",

@@ -8,7 +8,7 @@ import numpy as np
 
 from omnirank.core.compiled import dispatched, inlined, part
 from omnirank.core.kernels.vector import count_bits
-from omnirank.trees.kernels.candidates import FEATURE, better, is_light, next_state, redrawn, too_little
+from omnirank.trees.kernels.candidates import FEATURE, better, is_light, redrawn, test_state, too_little
 from omnirank.trees.kernels.cell_gains import split_gain
 from omnirank.trees.kernels.cells import CELLS, BinaryCells, BinaryDraws, DrawnCells, ValuedCells, clear, step
 from omnirank.trees.kernels.random import between, unit
@@ -152,7 +152,7 @@ def _search_binary(space, features, f, weight_of, work, n, size, total, norm, to
 @search_cells.kind(BinaryDraws)
 def _draw_binary(space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test):
     """Extra trees: split off the rows that are not 0; the threshold is uniform between both values."""
-    state = next_state(test)
+    state = test_state(test, f)
     if 0 < n < size:
         if _split_off(space, features, f, weight_of, work, n, total, norm, top, settings, seed, best, test, 0):
             start = features.value_starts[f]
@@ -245,7 +245,7 @@ def _search_valued(space, features, f, weight_of, work, n, size, total, norm, to
 @search_cells.kind(DrawnCells)
 def _draw(space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test):
     """Extra trees: one threshold, uniform among those between the node's values that leave enough on both sides."""
-    state = next_state(test)
+    state = test_state(test, f)
     if n == 0:
         return
     zero = np.int64(features.zero[f])

@@ -12,7 +12,7 @@ import numpy as np
 
 from omnirank.core.compiled import dispatched, inlined, part
 from omnirank.trees.kernels.blocks import DenseBlocks
-from omnirank.trees.kernels.candidates import better, is_light, next_state, redrawn, too_little
+from omnirank.trees.kernels.candidates import better, is_light, redrawn, test_state, too_little
 from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.kernels.order import OTHER
 from omnirank.trees.kernels.random import between, unit
@@ -33,6 +33,7 @@ class NumericDraws(NamedTuple):
     missing: int
     packed: np.ndarray
     cells: np.ndarray  # (features, rows), NaN = missing
+    by_row: np.ndarray  # (rows, features and zeros up to a multiple of 16) if nodes try most features, else (0, 0)
 
 
 search_scratch.kind(NumericDraws)(numeric_scratch)
@@ -49,7 +50,7 @@ def draw_threshold(space, node, features, f, rows, weight, lo, n, total, setting
 
     Missing values go right, then left; the thresholds differ only where the first draw leaves too little in one way.
     """
-    state = next_state(work.test)
+    state = test_state(work.test, f)
     smallest, largest, n_missing = _read_cells(features.cells, f, rows, lo, n, work.floats)
     if not smallest < largest:
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from omnirank.core.compiled import inlined, part
-from omnirank.trees.kernels.candidates import STATE, redrawn, too_little
+from omnirank.trees.kernels.candidates import redrawn, test_state, too_little
 from omnirank.trees.kernels.draw import draw_threshold
 from omnirank.trees.kernels.nominal import MixedDraws, mark_levels, remember_subset
 from omnirank.trees.kernels.order import OTHER
@@ -27,7 +27,7 @@ def _draw_mixed(space, node, features, f, rows, weight, lo, n, total, settings, 
 def _draw_levels(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
     """Extra trees: a uniform proper non-empty subset of the present levels, both sides heavy enough if possible."""
     present, n_missing = mark_levels(features, f, rows, lo, n, work)
-    state = np.uint64(work.test[STATE])
+    state = test_state(work.test, f)
     if present >= 2:
         side = np.zeros(features.n_levels[f], np.int64)
         right = 0
@@ -43,9 +43,6 @@ def _draw_levels(space, node, features, f, rows, weight, lo, n, total, settings,
                 work.rank[v] = side[v]
         _fill_lighter_side(features, f, weight, lo, n, settings.min_leaf, state, work)
         _try_level_set(space, node, features, f, weight, lo, n, n_missing, total, settings, seed, work)
-    else:
-        state = mix(state)
-    work.test[STATE] = np.int64(state)
 
 
 @part

@@ -12,6 +12,7 @@ from omnirank.trees.kernels import draw_levels as draw_levels  # its steps are r
 from omnirank.trees.kernels.blocks import DenseBlocks
 from omnirank.trees.kernels.candidates import FEATURE, draw_feature, open_search, put_back, too_little
 from omnirank.trees.kernels.draw import NumericDraws
+from omnirank.trees.kernels.draw_rows import search_together
 from omnirank.trees.kernels.gram import GramColumns
 from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.kernels.nominal import MixedCodes, MixedDraws, MixedSets, MixedWork
@@ -97,7 +98,7 @@ def grow(space, features, weight_of, settings, seed):
         np.empty(n, np.uint32),
         np.empty(n),
         np.arange(n_features, dtype=np.uint32),
-        np.empty(n_features, np.uint32),
+        np.arange(n_features, dtype=np.uint32),  # features that are all tried together stay in their order
     )
     k = 2 * n + 1
     nodes = Nodes(
@@ -178,8 +179,9 @@ def _grow(space, features, rows, weight, settings, seed, work, node, stack, spar
             continue
         open_search(work.best, work.test, least_gain, node_seed)
         work.best[2] = impurity
-        state = node_seed
-        n_drawn = 0
+        n_drawn, state = search_together(
+            space, node, features, here, share, size, total, settings, node_seed, work, pool, swaps, node_seed
+        )
         while n_drawn < n_features and (n_drawn < settings.max_features or work.test[FEATURE] < 0):
             state = mix(state)
             f = draw_feature(pool, swaps, n_drawn, state)
