@@ -254,28 +254,48 @@ def compared_thoroughly(monkeypatch):
 
 
 @pytest.mark.usefixtures("compared_thoroughly")
-def test_pairs_of_trees_average_shares():
+def test_pairs_of_trees_average_shares_in_the_unit_of_supervised_trees():
     data = clusters()
     options = {"n_trees": 9, "random_state": 0, "per_target": True}
     ranker = om.EnsembleRanker(**options).fit(data)
     assert 0 < ranker.supervision_ < 1
     assert "pairs" in ranker.supervision_reason_
     assert (ranker.n_trees_, ranker.ranking_.parameters["supervision_level"]) == (9, ranker.supervision_)
-    singles = {w: om.EnsembleRanker(supervision=w, **options).fit(data) for w in (1.0, ranker.supervision_)}
+    supervised = om.EnsembleRanker(supervision=1.0, **options).fit(data)
     for name in ("genie3", "symbolic"):
-        assert ranker.rankings_[name].scores.sum() == pytest.approx(1)
-        expected = []
-        for w in singles:
-            one_by_one = [
-                om.EnsembleRanker(supervision=w, n_trees=1, first_tree=i, random_state=0)
-                .fit(data)
-                .rankings_[name]
-                .scores
-                for i in range(9)
-            ]
-            expected.append(np.mean([row / row.sum() for row in one_by_one], axis=0))
-        np.testing.assert_allclose(ranker.rankings_[name].scores, np.mean(expected, axis=0))
-    assert 0.5 < ranker.ranking_.per_target.scores.sum() < 1  # supervised trees have no other part
+        assert ranker.rankings_[name].scores.sum() == pytest.approx(supervised.rankings_[name].scores.sum())
+        one, other = (
+            np.array(
+                [
+                    om.EnsembleRanker(supervision=w, n_trees=1, first_tree=i, random_state=0)
+                    .fit(data)
+                    .rankings_[name]
+                    .scores
+                    for i in range(9)
+                ]
+            )
+            for w in (1.0, ranker.supervision_)
+        )
+        shares = one / one.sum(axis=1, keepdims=True) + other / other.sum(axis=1, keepdims=True)
+        expected = (one.sum(axis=1, keepdims=True) * shares / 2).mean(axis=0)
+        np.testing.assert_allclose(ranker.rankings_[name].scores, expected)
+    share = ranker.ranking_.per_target.scores.sum() / supervised.ranking_.scores.sum()
+    assert 0.5 < share < 1  # supervised trees have no other part
+
+
+def test_one_unlabelled_example_does_not_change_the_scale(monkeypatch):
+    """Whether unlabelled examples are used at all is a matter of two standard errors; the scores stay comparable."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(300, 5))
+    y = X[:, 0] + 0.1 * rng.normal(size=300)
+    options = {"importance": "unbiased", "n_trees": 20, "random_state": 0}
+    plain = om.EnsembleRanker(**options).fit(X, y)
+    paired = supervision.Supervision(0.5, "forced", chosen=True)
+    monkeypatch.setattr("omnirank.rankers.ensemble.resolve_supervision", lambda *_, **__: paired)
+    y[17] = np.nan
+    beside = om.EnsembleRanker(**options).fit(X, y)
+    for name, ranking in plain.rankings_.items():
+        assert beside.rankings_[name].scores.max() == pytest.approx(ranking.scores.max(), rel=0.35), name
 
 
 @pytest.mark.usefixtures("compared_thoroughly")
