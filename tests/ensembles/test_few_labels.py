@@ -283,6 +283,30 @@ def test_pairs_of_trees_average_shares_in_the_unit_of_supervised_trees():
     assert 0.5 < share < 1  # supervised trees have no other part
 
 
+@pytest.mark.parametrize("kind", ["numbers", "mixed", "sparse", "booleans", "missing"])
+@pytest.mark.parametrize("task", ["regression", "multi-label", "few labels"])
+def test_level_0_is_the_ranking_without_target_bit_for_bit(kind, task):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 5))
+    y = rng.random((80, 3)) < 0.4 if task == "multi-label" else X[:, 0] + rng.normal(size=80)
+    if task == "few labels":
+        y[::2] = np.nan
+    if kind == "mixed":
+        X = pd.DataFrame(X, columns=list("abcde")).assign(f=rng.choice(list("uvw"), 80))
+    elif kind == "sparse":
+        X = sparse.csr_array(np.where(rng.random(X.shape) < 0.2, X, 0.0))
+    elif kind == "booleans":
+        X = X > 0.5
+    elif kind == "missing":
+        X[rng.random(X.shape) < 0.1] = np.nan
+    options = {"n_trees": 8, "random_state": 0}
+    for importance in ("permutation", "unbiased"):
+        without = om.EnsembleRanker(importance, **options).fit(X).rankings_
+        level_0 = om.EnsembleRanker(importance, supervision=0, **options).fit(X, y).rankings_
+        for name, ranking in without.items():
+            assert level_0[name].scores.tolist() == ranking.scores.tolist(), name
+
+
 def test_one_unlabelled_example_does_not_change_the_scale(monkeypatch):
     """Whether unlabelled examples are used at all is a matter of two standard errors; the scores stay comparable."""
     rng = np.random.default_rng(4)

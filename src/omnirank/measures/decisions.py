@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 # Frequencies closer than this are equal: weighted sums in another order differ by far less, and examples by more.
 EQUAL = 1e-9
 
 
-def reaches(frequencies: np.ndarray, threshold: float = 0.5) -> np.ndarray:
-    """Return whether frequencies are at least a threshold, up to rounding.
+def reaches(frequencies: Any, threshold: float = 0.5) -> Any:
+    """Return whether frequencies (an array, or sparse if the threshold is positive) are at least that, up to rounding.
 
     Examples
     --------
