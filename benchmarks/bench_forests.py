@@ -36,13 +36,13 @@ def rank(
 ) -> Any:
     """Fit an EnsembleRanker with two workers."""
     data = data if isinstance(data, tuple) else (data,)
-    ranker = om.EnsembleRanker(
-        importance, ensemble, n_trees, max_features="sqrt", random_state=0, n_jobs=WORKERS, **parameters
-    )
-    return ranker.fit(*data)
+    settings = {"max_features": "sqrt", "random_state": 0, "n_jobs": WORKERS} | parameters
+    return om.EnsembleRanker(importance, ensemble, n_trees, **settings).fit(*data)
 
 
-def sklearn_forest(data: tuple[Any, Any], ensemble: str = "random-forest", n_trees: int = 100) -> Any:
+def sklearn_forest(
+    data: tuple[Any, Any], ensemble: str = "random-forest", n_trees: int = 100, max_features: Any = "sqrt"
+) -> Any:
     """Fit scikit-learn's forest with the same settings."""
     from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 
@@ -50,7 +50,7 @@ def sklearn_forest(data: tuple[Any, Any], ensemble: str = "random-forest", n_tre
     kind = RandomForestRegressor if ensemble == "random-forest" else ExtraTreesRegressor
     forest = kind(
         n_trees,
-        max_features=int(np.ceil(np.sqrt(X.shape[1]))),
+        max_features=int(np.ceil(np.sqrt(X.shape[1]))) if max_features == "sqrt" else 1.0,
         min_samples_leaf=2,
         bootstrap=True,
         random_state=0,
@@ -123,6 +123,29 @@ def regression_large(quick: bool) -> list:
     """Regression, 500,000 x 50, 20 trees: ranks no longer fit 16 bits."""
     bar = Bar(at_least=3, against="scikit-learn")
     return against_sklearn("forest-regression-500000", shape(500_000, 50, 1, quick), bar, quick, n_trees=20)
+
+
+@benchmark("forest-extra-trees")
+def extra_trees(quick: bool) -> list:
+    """Extra trees that try all features, 100 trees: 5000 x 100, 20,000 x 50, and 5000 x 100 with 16 targets."""
+    n_trees = 2 if quick else 100
+    all_features = {"ensemble": "extra-trees", "n_trees": n_trees, "max_features": "all"}
+    found = []
+    for n, n_features, n_targets in ((5000, 100, 1), (20_000, 50, 1), (5000, 100, 16)):
+        setup = shape(n, n_features, n_targets, quick)
+        contestants = [
+            Contestant("omnirank", setup, partial(rank, **all_features), share_found, warm_up=partial(rank_all, setup)),
+            Contestant("scikit-learn", setup, partial(sklearn_forest, **all_features), share_found),
+        ]
+        name = f"forest-extra-trees-{n}x{n_features}" + (f"x{n_targets}" if n_targets > 1 else "")
+        bar = Bar(at_least=3.5, against="scikit-learn")
+        found.append(compare(name, contestants, repetitions=3, bar=bar, memory=not quick))
+    return found
+
+
+def rank_all(setup: Callable[[], Any]) -> None:
+    """Compile what the timed run of `extra_trees` needs."""
+    rank(setup(), "extra-trees", n_trees=1, max_features="all")
 
 
 def load_bibtex() -> Any:

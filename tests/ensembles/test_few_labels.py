@@ -254,28 +254,72 @@ def compared_thoroughly(monkeypatch):
 
 
 @pytest.mark.usefixtures("compared_thoroughly")
-def test_pairs_of_trees_average_shares():
+def test_pairs_of_trees_average_shares_in_the_unit_of_supervised_trees():
     data = clusters()
     options = {"n_trees": 9, "random_state": 0, "per_target": True}
     ranker = om.EnsembleRanker(**options).fit(data)
     assert 0 < ranker.supervision_ < 1
     assert "pairs" in ranker.supervision_reason_
     assert (ranker.n_trees_, ranker.ranking_.parameters["supervision_level"]) == (9, ranker.supervision_)
-    singles = {w: om.EnsembleRanker(supervision=w, **options).fit(data) for w in (1.0, ranker.supervision_)}
+    supervised = om.EnsembleRanker(supervision=1.0, **options).fit(data)
     for name in ("genie3", "symbolic"):
-        assert ranker.rankings_[name].scores.sum() == pytest.approx(1)
-        expected = []
-        for w in singles:
-            one_by_one = [
-                om.EnsembleRanker(supervision=w, n_trees=1, first_tree=i, random_state=0)
-                .fit(data)
-                .rankings_[name]
-                .scores
-                for i in range(9)
-            ]
-            expected.append(np.mean([row / row.sum() for row in one_by_one], axis=0))
-        np.testing.assert_allclose(ranker.rankings_[name].scores, np.mean(expected, axis=0))
-    assert 0.5 < ranker.ranking_.per_target.scores.sum() < 1  # supervised trees have no other part
+        assert ranker.rankings_[name].scores.sum() == pytest.approx(supervised.rankings_[name].scores.sum())
+        one, other = (
+            np.array(
+                [
+                    om.EnsembleRanker(supervision=w, n_trees=1, first_tree=i, random_state=0)
+                    .fit(data)
+                    .rankings_[name]
+                    .scores
+                    for i in range(9)
+                ]
+            )
+            for w in (1.0, ranker.supervision_)
+        )
+        shares = one / one.sum(axis=1, keepdims=True) + other / other.sum(axis=1, keepdims=True)
+        expected = (one.sum(axis=1, keepdims=True) * shares / 2).mean(axis=0)
+        np.testing.assert_allclose(ranker.rankings_[name].scores, expected)
+    share = ranker.ranking_.per_target.scores.sum() / supervised.ranking_.scores.sum()
+    assert 0.5 < share < 1  # supervised trees have no other part
+
+
+@pytest.mark.parametrize("kind", ["numbers", "mixed", "sparse", "booleans", "missing"])
+@pytest.mark.parametrize("task", ["regression", "multi-label", "few labels"])
+def test_level_0_is_the_ranking_without_target_bit_for_bit(kind, task):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 5))
+    y = rng.random((80, 3)) < 0.4 if task == "multi-label" else X[:, 0] + rng.normal(size=80)
+    if task == "few labels":
+        y[::2] = np.nan
+    if kind == "mixed":
+        X = pd.DataFrame(X, columns=list("abcde")).assign(f=rng.choice(list("uvw"), 80))
+    elif kind == "sparse":
+        X = sparse.csr_array(np.where(rng.random(X.shape) < 0.2, X, 0.0))
+    elif kind == "booleans":
+        X = X > 0.5
+    elif kind == "missing":
+        X[rng.random(X.shape) < 0.1] = np.nan
+    options = {"n_trees": 8, "random_state": 0}
+    for importance in ("permutation", "unbiased"):
+        without = om.EnsembleRanker(importance, **options).fit(X).rankings_
+        level_0 = om.EnsembleRanker(importance, supervision=0, **options).fit(X, y).rankings_
+        for name, ranking in without.items():
+            assert level_0[name].scores.tolist() == ranking.scores.tolist(), name
+
+
+def test_one_unlabelled_example_does_not_change_the_scale(monkeypatch):
+    """Whether unlabelled examples are used at all is a matter of two standard errors; the scores stay comparable."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(300, 5))
+    y = X[:, 0] + 0.1 * rng.normal(size=300)
+    options = {"importance": "unbiased", "n_trees": 20, "random_state": 0}
+    plain = om.EnsembleRanker(**options).fit(X, y)
+    paired = supervision.Supervision(0.5, "forced", chosen=True)
+    monkeypatch.setattr("omnirank.rankers.ensemble.resolve_supervision", lambda *_, **__: paired)
+    y[17] = np.nan
+    beside = om.EnsembleRanker(**options).fit(X, y)
+    for name, ranking in plain.rankings_.items():
+        assert beside.rankings_[name].scores.max() == pytest.approx(ranking.scores.max(), rel=0.35), name
 
 
 @pytest.mark.usefixtures("compared_thoroughly")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import strategies as st
 from scipy import sparse
@@ -124,7 +126,8 @@ def coded(problem, random_tests=False, wide=False):
     """Features as the package codes them for its kernels, or with 32-bit codes."""
     levels = [tuple(range(size)) if size else None for size in problem.n_levels]
     names = [f"x{i}" for i in range(len(levels))]
-    cells = code_features(Table.from_columns(names, problem.features, levels), random_tests).cells
+    features = code_features(Table.from_columns(names, problem.features, levels), random_tests)
+    cells = replace(features, most_at_once=random_tests).cells
     if not wide:
         return cells
     codes = cells.codes.astype(np.uint32)

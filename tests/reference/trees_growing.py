@@ -19,6 +19,7 @@ from omnirank.trees.kernels import random as random
 
 TIE = 1e-9
 SLACK = 1e-9
+REDRAW = np.uint64(0x2545F4914F6CDD1D)
 EQUAL_LEVELS = 1e-14
 ORDERED, GREEDY, ONE_AGAINST_REST = 0, 1, 2
 
@@ -65,6 +66,7 @@ class Test:
     threshold: float | None = None
     subset: frozenset | None = None
     missing_left: bool = False
+    ways: tuple = (False, True)  # where missing values may go
     gain: float = field(default=0.0, init=False)
 
 
@@ -172,7 +174,7 @@ class _Growing:
         """Draw features until enough are drawn and one of them splits; return the best test of all."""
         pool = list(range(len(self.problem.features)))
         state = seed
-        self.test_state = mix(seed ^ np.uint64(0x5851F42D4C957F2D))
+        base = mix(seed ^ np.uint64(0x5851F42D4C957F2D))
         good = []
         for drawn in range(len(pool)):
             if drawn >= self.settings.max_features and good:
@@ -180,6 +182,7 @@ class _Growing:
             state = mix(state)
             j = drawn + below(state, len(pool) - drawn)
             pool[drawn], pool[j] = pool[j], pool[drawn]
+            self.test_state = mix(base ^ np.uint64(pool[drawn]))
             for test in self.tests(pool[drawn], rows):
                 good += self.admissible(test, rows)
         if not good:
@@ -193,7 +196,7 @@ class _Growing:
         weight = self.weight[rows]
         missing = missing_cells(self.problem.features[test.feature][rows])
         found = []
-        for missing_left in (False, True) if missing.any() else (False,):
+        for missing_left in test.ways if missing.any() else (False,):
             left = test.left | (missing & missing_left)
             if min(weight[left].sum(), weight[~left].sum()) < self.settings.min_leaf - SLACK:
                 continue
@@ -217,10 +220,10 @@ class _Growing:
     def tests(self, f, rows):
         cells = self.problem.features[f][rows]
         if self.problem.n_levels[f] == 0:
-            return self.drawn_threshold(f, cells) if self.random_tests else thresholds(f, cells)
+            return self.drawn_thresholds(f, cells, self.weight[rows]) if self.random_tests else thresholds(f, cells)
         present = [int(v) for v in np.unique(cells) if v >= 0]
         if self.random_tests:
-            return self.drawn_subset(f, cells, present)
+            return self.drawn_subset(f, cells, present, self.weight[rows])
         if len(present) < 2:
             return []
         if len(present) == 2:
@@ -233,20 +236,39 @@ class _Growing:
 
     # -- random tests ------------------------------------------------------------------------------------
 
-    def drawn_threshold(self, f, cells):
-        """A threshold uniform between the least and the largest known value of the node."""
-        self.test_state = mix(self.test_state)
-        values = np.unique(cells[~np.isnan(cells)])
-        if len(values) < 2:
-            return []
-        threshold = values[0] + random.unit(self.test_state) * (values[-1] - values[0])
-        threshold = min(threshold, np.nextafter(values[-1], values[0]))
-        return [Test(f, cells <= threshold, 0, threshold=threshold)]
+    def drawn_thresholds(self, f, cells, weight):
+        """For each way that missing values may go: a threshold, uniform among those that leave enough on both sides."""
+        ways = (False, True) if np.isnan(cells).any() else (False,)
+        found = [self.drawn_threshold(cells, weight, missing_left) for missing_left in ways]
+        return [
+            Test(f, cells <= threshold, 0, threshold=threshold, ways=(missing_left,))
+            for missing_left, threshold in zip(ways, found, strict=True)
+            if threshold is not None
+        ]
 
-    def drawn_subset(self, f, cells, present):
-        """A fair coin for each level, tossed again until both sides have one."""
+    def drawn_threshold(self, cells, weight, missing_left):
+        """Draw between the least and the largest value; a draw that leaves too little moves that end, and so on."""
+        state = self.test_state
+        known = ~np.isnan(cells)
+        values = np.unique(cells[known])
+        if not len(values):
+            return None
+        low, high = values[0], values[-1]
+        while low < high:
+            threshold = min(low + random.unit(state) * (high - low), np.nextafter(high, low))
+            left = (cells <= threshold) | (~known & missing_left)
+            if weight[left].sum() < self.settings.min_leaf - SLACK:
+                low = values[values > threshold].min()
+            elif weight[~left].sum() < self.settings.min_leaf - SLACK:
+                high = values[values <= threshold].max()
+            else:
+                return threshold
+            state = mix(state ^ REDRAW)
+        return None
+
+    def drawn_subset(self, f, cells, present, weight):
+        """A fair coin for each level, tossed again until both sides have one; then enough levels change sides."""
         if len(present) < 2:
-            self.test_state = mix(self.test_state)
             return []
         left = set()
         while not 0 < len(left) < len(present):
@@ -255,7 +277,28 @@ class _Growing:
                 self.test_state = mix(self.test_state)
                 if below(self.test_state, 2) == 0:
                     left.add(v)
-        return [level_set(f, cells, left)]
+        return [level_set(f, cells, self.heavy_enough(left, cells, present, weight))]
+
+    def heavy_enough(self, left, cells, present, weight):
+        """Levels of the heavier side join the others, in random order, until both sides are heavy enough.
+
+        Missing values go with the lighter side. A level stays where it is if its side could not spare it.
+        """
+        least = self.settings.min_leaf - SLACK
+        of_level = {v: weight[cells == v].sum() for v in present}
+        missing = weight[cells < 0].sum()
+        right = set(present) - left
+        light, heavy = sorted((left, right), key=lambda side: sum(of_level[v] for v in side))
+        lighter = missing + sum(of_level[v] for v in light)
+        heavier = sum(of_level[v] for v in heavy)
+        if lighter >= least:
+            return left
+        moved, state = set(), self.test_state
+        for v in shuffled(sorted(heavy), state):
+            if lighter < least and heavier - of_level[v] >= least:
+                moved.add(v)
+                lighter, heavier = lighter + of_level[v], heavier - of_level[v]
+        return left | moved if light is left else left - moved
 
     # -- nominal searches --------------------------------------------------------------------------------
 
@@ -286,6 +329,16 @@ class _Growing:
             chosen.add(min(v for v, gain in gains.items() if gain > most * (1 - TIE)))
             last = most
         return out
+
+
+def shuffled(items, state):
+    """The items in random order (Fisher and Yates)."""
+    items = list(items)
+    for i in range(len(items)):
+        state = mix(state ^ REDRAW)
+        j = i + below(state, len(items) - i)
+        items[i], items[j] = items[j], items[i]
+    return items
 
 
 def missing_cells(cells):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import omnirank as om
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import target_from
 from omnirank.data.task_registry import TASKS
@@ -132,3 +133,33 @@ def test_weights_of_labels_follow_w0():
     target, name = target_from([{"a/b"}, {"c"}], hierarchy=TREE)
     assert get_task(name).columns(target, TREE).weights.tolist() == [1, 0.75, 1]
     assert get_task(name).columns(target, TREE, w0=1).weights.tolist() == [1, 1, 1]
+
+
+# -- frequencies that are equal but for rounding -----------------------------------------------------------
+
+
+def test_one_half_does_not_depend_on_the_order_of_sums():
+    """Weights 0.7 + 0.1 + 0.1 of 1.8 are one half, and so are the others; one sum is rounded down."""
+    weights = np.array([0.7, 0.1, 0.1, 0.9])
+    half = sum(weights[:3].tolist()) / 1.8
+    assert half < 0.5
+    labels = get_task("multi-label")
+    target, _ = target_from([[1, 0], [1, 0], [1, 0], [0, 1]], "multi-label")
+    columns = labels.columns(target)
+    assert labels.predict(np.array([[half, 1 - half]]), columns).tolist() == [[1, 1]]
+    assert labels.error(columns, np.full((4, 2), half), columns) == labels.error(columns, np.full((4, 2), 0.5), columns)
+    classes = get_task("classification")
+    target, _ = target_from(["a", "b"])
+    columns = classes.columns(target)
+    assert classes.predict(np.array([[half, 1 - half], [0.5, 0.5]]), columns).tolist() == ["a", "a"]
+    assert classes.error(columns, np.full((2, 2), [half, 1 - half]), columns) == 0.5
+
+
+def test_predictors_decide_one_half_by_the_same_rule():
+    X = np.zeros((4, 1))
+    Y = np.array([[1, 0], [1, 0], [1, 0], [0, 1]])
+    for order in ([0, 1, 2, 3], [2, 1, 0, 3], [3, 2, 1, 0]):
+        weights = np.array([0.7, 0.1, 0.1, 0.9])[order] * 4
+        model = om.PCTClassifier(pruning=None, random_state=0).fit(X, Y[order], sample_weight=weights)
+        assert model.predict(X[:1]).tolist() == [[1, 1]]
+        assert np.round(model.predict_proba(X[:1])).tolist() == [[1, 1]]

@@ -218,7 +218,8 @@ def _from_sparse(X: Any, names: Sequence[str] | None) -> Table:
         raise DataError("Complex data not supported")
     if X.dtype.kind not in "fiub":
         raise DataTypeError(f"a sparse matrix of {X.dtype} is not supported: use numbers")
-    return Table.from_sparse(X, names)
+    levels = [(False, True)] * X.shape[1] if X.dtype.kind == "b" else None
+    return Table.from_sparse(X, names, levels)
 
 
 def _from_array(array: np.ndarray, names: Sequence[str] | None) -> Table:

@@ -10,6 +10,7 @@ import numpy as np
 from omnirank.data.table import is_sparse
 from omnirank.ensembles.error_parts import ErrorGrowth, OutOfBag
 from omnirank.ensembles.plan import GrowingPlan
+from omnirank.measures.decisions import first_largest, reaches
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.prototypes import node_means
 
@@ -124,9 +125,9 @@ def _majority_levels(by_node: np.ndarray, columns: PrototypeColumns, variables: 
     for place, v in enumerate(variables):
         own = by_node[:, columns.variable == v]
         if own.shape[1] > 1:
-            codes[:, place] = np.argmax(own, axis=1)
+            codes[:, place] = first_largest(own)
         else:  # one column stands for the second of two levels
-            codes[:, place] = own[:, 0] >= 0.5 if columns.levels[v] is None else own[:, 0] > 0.5
+            codes[:, place] = reaches(own[:, 0]) if columns.levels[v] is None else ~reaches(1.0 - own[:, 0])
     return codes
 
 

@@ -74,8 +74,10 @@ def mixed_errors(plan: GrowingPlan, target: ErrorMeasure) -> MixedErrors:
         The error of the target.
     """
     features = feature_errors(plan)
-    everything = _default_model(plan)
     w = plan.rules.supervision
+    if w == 0:  # only ratios count, and these are those of unsupervised trees, bit for bit
+        return MixedErrors(target, features, 0.0, 1.0)
+    everything = _default_model(plan)
     shares = []
     for share, measure in ((w, target), (1 - w, features)):
         default = measure.growth(everything).before if share else 0.0

@@ -19,6 +19,7 @@ from omnirank.data.target import Target
 from omnirank.data.task_registry import TaskNames, task_named
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.predictor import PCTPredictor
+from omnirank.measures.decisions import reaches
 from omnirank.tasks import get_task
 from omnirank.tasks.classification import decode_levels
 from omnirank.tasks.columns import PrototypeColumns
@@ -105,7 +106,7 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
         task = get_task(self.task_)
         if task.kind == "labels":
             # so that rounding, which takes 1/2 down to 0, agrees with predict, for which 1/2 is enough
-            means[means == 0.5] = _JUST_OVER_HALF
+            means[reaches(means) & (means <= 0.5)] = _JUST_OVER_HALF
         if task.kind == "labels" or task.single:
             return means
         return [means[:, self._columns.variable == v] for v in range(self.n_outputs_)]

@@ -122,6 +122,8 @@ class GrowingPlan:
     weight: np.ndarray
     entropy: int
     feature_part: CodedColumns | None = None
+    # What kernels divide weights and gains by, a power of two: their tolerances are for weights of about 1.
+    weight_unit: float = 1.0
 
     @property
     def n_examples(self) -> int:
@@ -159,7 +161,12 @@ class GrowingPlan:
     def grow(self, i: int, counts: np.ndarray | None = None) -> Any:
         """Grow tree i."""
         counts = self.counts(i) if counts is None else counts
-        return self.coded.grow(self.space, counts * self.weight, self.settings, kernel_seed(self.entropy, i))
+        unit, seed = self.weight_unit, kernel_seed(self.entropy, i)
+        settings = self.settings._replace(min_leaf=self.settings.min_leaf / unit)
+        found = self.coded.grow(self.space, counts * (self.weight / unit), settings, seed)
+        if unit == 1:
+            return found
+        return found._replace(gain=found.gain * unit, weight=found.weight * unit, row_weight=found.row_weight * unit)
 
     def tree(self, pruning: Pruning | None, i: int) -> Tree:
         """Grow tree i, prune it where that is asked for, and keep its leaves' prototypes."""
@@ -281,20 +288,22 @@ class GrowingData:
         dataset = self.dataset
         weight = np.ones(dataset.n_examples) if self.weight is None else self.weight
         check_leaves(weight, rules.min_samples_leaf, self.weight is not None)
+        unit = weight_unit(weight)
         target, feature_part = self._parts(rules)
         warn_about_features(dataset.features)
         on_cells = grows_on_cells(self._cells, *target, labelled_only=feature_part is not None)
         if feature_part is not None:
             least = float(rules.min_labelled_leaf)
             warn_about_few_labels(weight[target.columns.labelled].sum(), least)
-            space = two_part_space(target, feature_part, self.weight, least, on_cells)
+            space = two_part_space(target, feature_part, self.weight, least / unit, on_cells)
         elif len(target.clustering.columns):
             space = clustering_space(*target, self.weight, on_cells)
         else:  # all features are constant, and no tree splits
             space = constant_space(dataset.n_examples)
-        coded = self._coded(on_cells).with_tests(rules.random_tests)
+        n_tried = features_per_node(rules, dataset)
+        coded = self._coded(on_cells).with_tests(rules.random_tests, n_tried)
         settings = Settings(
-            features_per_node(rules, dataset),
+            n_tried,
             float(rules.min_samples_leaf),
             _NO_LIMIT if rules.max_depth is None else int(rules.max_depth),
             rules.tie_break == "first",
@@ -302,7 +311,8 @@ class GrowingData:
             _LEAST_GAIN,
         )
         task = get_task(dataset.task)
-        plan = GrowingPlan(dataset, rules, task, *target, coded, space, settings, weight, self.entropy, feature_part)
+        made = dataset, rules, task, *target, coded, space, settings, weight, self.entropy, feature_part, unit
+        plan = GrowingPlan(*made)
         if plan.trees_see_all and rules.random_tests and mostly_binary(dataset.features):
             warnings.warn(
                 "extra trees without bootstrap that see all features, most of them binary, are nearly the same "
@@ -311,6 +321,23 @@ class GrowingData:
                 stacklevel=2,
             )
         return plan
+
+
+def weight_unit(weight: np.ndarray) -> float:
+    """Return the power of two below the mean of the positive weights; dividing by it changes no bit but the exponent.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.ensembles.plan import weight_unit
+    >>> weight_unit(np.array([0.0, 1.0, 2.0])), weight_unit(np.array([0.3, 0.3]))
+    (1.0, 0.25)
+    """
+    positive = weight[weight > 0]
+    if not len(positive):
+        return 1.0
+    largest = positive.max()
+    return float(np.ldexp(1.0, int(np.frexp((positive / largest).mean() * largest)[1]) - 1))
 
 
 def make_plan(

@@ -21,9 +21,10 @@ from omnirank.ensembles.target_errors import error_measure
 class TreeScorer:
     """Grows trees of a plan and returns their scores by name; the trees themselves are not kept.
 
-    With a ``partner``, the scores are the means over pairs of trees, one of each plan: a semi-supervised and a
-    supervised tree, say. Scores that grow with the number of examples, which the trees of a pair do not share, are
-    divided by their sum over the features of the tree before, or by the examples' weight where they may be negative.
+    With a ``partner``, the scores are the means over pairs of trees, one of each plan: a semi-supervised tree and the
+    partner's, a supervised one, say. Scores that grow with the number of examples, which the trees of a pair do not
+    share, are brought to the unit of the partner's tree before: to its sum over the features, or to its examples'
+    weight where they may be negative. So pairs have the scale of the partner's trees, whatever the other ones are.
 
     Picklable, so that workers may be processes.
     """
@@ -58,29 +59,27 @@ class TreeScorer:
 
     def _mean_of_pair(self, name: str, one: FeatureScores, other: FeatureScores) -> FeatureScores:
         assert self.partner is not None
-        units = self.partner._unit(name, one), self._unit(name, other)
-        row = (one.row / units[0] + other.row / units[1]) / 2
+        if SCORES[name].per_example:
+            unit = float(self.partner.plan.weight.sum() / self.plan.weight.sum())
+        elif SCORES[name].as_share:
+            if not other.row.any():  # it has no test: shares of nothing
+                return one
+            unit = float(one.row.sum() / other.row.sum())
+        else:
+            unit = 1.0
         table = None
         if one.table is not None and other.table is not None:
-            table = (one.table / units[0] + other.table / units[1]) / 2
-        told = self._contributions_of_pair(one, other, units)
-        return FeatureScores(row, table, one.undefined or other.undefined, told)
+            table = (one.table + unit * other.table) / 2
+        told = self._contributions_of_pair(one, other, unit)
+        return FeatureScores((one.row + unit * other.row) / 2, table, one.undefined or other.undefined, told)
 
     def _contributions_of_pair(
-        self, one: FeatureScores, other: FeatureScores, units: tuple[float, float]
+        self, one: FeatureScores, other: FeatureScores, unit: float
     ) -> tuple[Contributions, ...]:
         """What examples add to the mean of a pair; rows of the supervised tree are numbered among the labelled."""
         numbers = np.flatnonzero(self.plan.dataset.labelled)
-        supervised = (
-            part._replace(rows=numbers[part.rows], told=part.told / units[0] / 2) for part in one.contributions
-        )
-        return (*supervised, *(part._replace(told=part.told / units[1] / 2) for part in other.contributions))
-
-    def _unit(self, name: str, found: FeatureScores) -> float:
-        """What the scores of a tree are divided by before they are compared with those of other examples."""
-        if SCORES[name].per_example:
-            return float(self.plan.weight.sum())
-        return (float(found.row.sum()) or 1.0) if SCORES[name].as_share else 1.0
+        supervised = (part._replace(rows=numbers[part.rows], told=part.told / 2) for part in one.contributions)
+        return (*supervised, *(part._replace(told=part.told * (unit / 2)) for part in other.contributions))
 
 
 @dataclass(frozen=True, eq=False)

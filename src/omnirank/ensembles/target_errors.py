@@ -15,6 +15,7 @@ from omnirank.ensembles.column_errors import ColumnErrors, column_errors, permut
 from omnirank.ensembles.error_parts import ErrorGrowth, ErrorMeasure, OutOfBag
 from omnirank.ensembles.feature_errors import feature_errors, mixed_errors
 from omnirank.ensembles.plan import GrowingPlan
+from omnirank.measures.decisions import reaches
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.prototypes import node_means
 
@@ -162,7 +163,7 @@ def label_sets(columns: PrototypeColumns) -> Any:
 
 def _predicted_sets(means: Any, node_row: np.ndarray) -> Any:
     """Labels with a frequency of at least 1/2, one row per node; inner nodes are empty."""
-    chosen = sparse.csr_array(means >= 0.5, dtype=np.float64)
+    chosen = sparse.csr_array(reaches(means), dtype=np.float64)
     sizes = np.where(node_row >= 0, np.diff(chosen.indptr)[np.maximum(node_row, 0)], 0)
     # Leaves are stored in the order of their nodes, so that the cells are in place already.
     starts = np.concatenate([[0], np.cumsum(sizes)])

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from omnirank.core.types import ArrayLike
+from omnirank.measures.decisions import first_largest
 from omnirank.measures.table import larger, smaller
 
 ACCURACY = larger("accuracy", "accuracy", "share of examples whose class is predicted")
@@ -45,7 +46,7 @@ def confusion_matrix(codes: ArrayLike, frequencies: ArrayLike) -> np.ndarray:
     codes, frequencies = np.asarray(codes), np.asarray(frequencies, dtype=np.float64)
     known = codes >= 0
     n_classes = frequencies.shape[1]
-    predicted = np.argmax(frequencies[known], axis=1)
+    predicted = first_largest(frequencies[known])
     return np.bincount(codes[known] * n_classes + predicted, minlength=n_classes**2).reshape(n_classes, n_classes)
 
 
@@ -230,5 +231,5 @@ def exact_match(parts: Sequence[tuple[np.ndarray, np.ndarray]]) -> float:
     0.5
     """
     known = np.any([codes >= 0 for codes, _ in parts], axis=0)
-    wrong = np.any([(codes >= 0) & (codes != np.argmax(means, axis=1)) for codes, means in parts], axis=0)
+    wrong = np.any([(codes >= 0) & (codes != first_largest(means)) for codes, means in parts], axis=0)
     return float(np.mean(~wrong[known])) if known.any() else float("nan")

@@ -18,6 +18,7 @@ import numpy as np
 from omnirank.core.errors import DataError
 from omnirank.core.parameters import check, choice
 from omnirank.core.types import ArrayLike, MatrixLike
+from omnirank.measures.decisions import reaches
 from omnirank.measures.label_sets import as_labels
 from omnirank.measures.table import larger, mean_defined, smaller
 
@@ -169,7 +170,7 @@ def label_order_measures(
 
 def _one_error(order: _Order, variant: str, threshold: float) -> float:
     known = order.relevant[:, 0] | order.irrelevant[:, 0]
-    expected = order.scores[:, 0] >= threshold if variant == "clus" else np.ones(len(known), dtype=bool)
+    expected = reaches(order.scores[:, 0], threshold) if variant == "clus" else np.ones(len(known), dtype=bool)
     return mean_defined((order.relevant[:, 0] != expected)[known])
 
 

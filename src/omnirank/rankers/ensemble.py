@@ -78,9 +78,9 @@ class EnsembleRanker(BaseRanker):
         found by an unsupervised ranking predict them clearly better than neighbours found by supervised rankings that
         have not seen their labels, by both Genie3 and Symbolic scores. Otherwise small forests of several levels are
         compared by their out-of-bag loss. If unlabelled examples clearly help, each supervised tree is paired with one
-        of the best level and their scores are averaged (Genie3 and Symbolic as shares of the tree's sum, the unbiased
-        score per example); if not, the level is 1. "cv": the level of 0, 0.1, ..., 1 with the smallest error in 4-fold
-        cross-validation of the labelled examples, for all trees; slow.
+        of the best level and their scores are averaged, in the unit of the supervised tree (Genie3 and Symbolic by the
+        sum over the features, the unbiased score by the number of examples); if not, the level is 1. "cv": the level of
+        0, 0.1, ..., 1 with the smallest error in 4-fold cross-validation of the labelled examples, for all trees; slow.
     feature_weights : None, "auto", Ranking or array-like
         How much each feature counts in the features' part of the impurity, relative to the largest. "auto": its
         permutation score in a supervised random forest on the labelled examples.

@@ -10,6 +10,7 @@ import numpy as np
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TaskTarget
+from omnirank.measures.decisions import first_largest
 from omnirank.measures.table import Measure
 from omnirank.tasks.case import Case
 from omnirank.tasks.columns import PrototypeColumns, prototype_columns
@@ -95,7 +96,7 @@ class Task(TaskTarget, ABC):
 
 def majority_codes(means: np.ndarray, columns: PrototypeColumns, variable: int) -> np.ndarray:
     """Return the most frequent level of a nominal variable; ties go to the first level."""
-    return np.argmax(means[:, columns.variable == variable], axis=1)
+    return first_largest(means[:, columns.variable == variable])
 
 
 def wrong_share(truth: PrototypeColumns, means: np.ndarray, variable: int) -> float:
@@ -105,7 +106,7 @@ def wrong_share(truth: PrototypeColumns, means: np.ndarray, variable: int) -> fl
     known = ~np.isnan(actual[:, 0])
     if not known.any():
         return 0.0
-    return float(np.mean(np.argmax(actual[known], axis=1) != np.argmax(means[known][:, own], axis=1)))
+    return float(np.mean(np.argmax(actual[known], axis=1) != first_largest(means[known][:, own])))
 
 
 def mean_squared_error(truth: PrototypeColumns, means: np.ndarray, column: int, unit: float = 1.0) -> float:

@@ -7,6 +7,7 @@ from typing import ClassVar
 from omnirank.core.errors import ParameterError
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
+from omnirank.measures.decisions import reaches
 from omnirank.measures.label_curves import CURVE_MEASURES, POOLED_AUPRC, label_curve_measures
 from omnirank.measures.label_sets import hamming_loss
 from omnirank.measures.table import Measure, smaller
@@ -49,5 +50,5 @@ class HierarchicalMultiLabel(MultiLabel):
     def measure(self, case: Case) -> dict[str, float]:
         """Return the areas under curves of labels that occur, and the Hamming loss with the labels' weights."""
         truth = case.truth.dense()
-        loss = hamming_loss(truth, case.means >= case.threshold, case.training.weights)
+        loss = hamming_loss(truth, reaches(case.means, case.threshold), case.training.weights)
         return label_curve_measures(truth, case.means, only_present=True) | {"weighted_hamming_loss": loss}

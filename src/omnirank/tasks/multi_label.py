@@ -8,6 +8,7 @@ import numpy as np
 
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
+from omnirank.measures.decisions import reaches
 from omnirank.measures.label_curves import CURVE_MEASURES, MEAN_AUROC, POOLED_AUPRC, label_curve_measures, mean_auroc
 from omnirank.measures.label_order import ORDER_MEASURES, label_order_measures
 from omnirank.measures.label_sets import SET_MEASURES, label_set_measures
@@ -50,14 +51,14 @@ class MultiLabel(Task):
 
     def predict(self, means: np.ndarray, columns: PrototypeColumns, threshold: float = 0.5) -> Any:
         """Return 1 for every label whose frequency is at least the threshold."""
-        return (means >= threshold).astype(np.int8)
+        return reaches(means, threshold).astype(np.int8)
 
     def error(self, truth: PrototypeColumns, means: np.ndarray, columns: PrototypeColumns) -> float:
         """Return the Hamming loss, (1/L) sum_l w_l mean_x 1[l in exactly one of the sets], w = 1.
 
         The mean is over the examples in which the label is known; a label that is never known counts 0.
         """
-        wrong, known = _count_wrong(truth, means >= 0.5)
+        wrong, known = _count_wrong(truth, reaches(means))
         return float(np.mean(columns.weights * wrong / np.maximum(known, 1)))
 
     def loss(self, truth: PrototypeColumns, means: np.ndarray, columns: PrototypeColumns) -> float:
@@ -68,7 +69,7 @@ class MultiLabel(Task):
         """Return the measures of the predicted label sets, and of the order in which frequencies put labels."""
         truth = case.truth.dense()
         return (
-            label_set_measures(truth, case.means >= case.threshold)
+            label_set_measures(truth, reaches(case.means, case.threshold))
             | label_order_measures(truth, case.means, case.variant, case.threshold)
             | label_curve_measures(truth, case.means)
             | {"mean_auroc": mean_auroc(truth, case.means)}

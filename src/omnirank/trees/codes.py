@@ -19,6 +19,9 @@ _BLOCKS = 32
 # From so many cells on, three sorts of 16-bit integers take less time than one of floats.
 _MANY = 2000
 
+# Fewer features than this are searched one by one, not row by row in blocks of 16.
+_FEW_FEATURES = 8
+
 
 @dataclass(frozen=True, eq=False)
 class CodedFeatures(ABC):
@@ -33,8 +36,8 @@ class CodedFeatures(ABC):
     table: Table
 
     @abstractmethod
-    def with_tests(self, random_tests: bool) -> CodedFeatures:
-        """Return the same features for trees that try all tests, or one random test per feature."""
+    def with_tests(self, random_tests: bool, n_tried: int) -> CodedFeatures:
+        """Return the same features for trees that try all tests, or one random test, of so many features per node."""
 
     @abstractmethod
     def grow(self, space: Any, weight: np.ndarray, settings: Any, seed: Any) -> Any:
@@ -57,7 +60,7 @@ class SparseFeatures(CodedFeatures):
 
     cells: Any
 
-    def with_tests(self, random_tests: bool) -> SparseFeatures:
+    def with_tests(self, random_tests: bool, n_tried: int) -> SparseFeatures:
         """Return the same cells as another kind."""
         return replace(self, cells=with_tests(self.cells, random_tests))
 
@@ -96,16 +99,21 @@ class DenseFeatures(CodedFeatures):
         Features of which all cells are known to differ, so that ordering them takes less.
     random_tests : bool
         Whether trees try one random test per feature.
+    most_at_once : bool
+        Whether nodes try most features, so that reading cells by row pays.
     """
 
     codes: np.ndarray
     n_levels: np.ndarray
     distinct: np.ndarray
     random_tests: bool = False
+    most_at_once: bool = False
 
-    def with_tests(self, random_tests: bool) -> DenseFeatures:
+    def with_tests(self, random_tests: bool, n_tried: int) -> DenseFeatures:
         """Return the same codes, with the cells of the kernel made: workers would each make their own."""
-        found = self if random_tests == self.random_tests else replace(self, random_tests=random_tests)
+        most = random_tests and len(self.codes) >= _FEW_FEATURES and 2 * n_tried >= len(self.codes)
+        same = random_tests == self.random_tests and most == self.most_at_once
+        found = self if same else replace(self, random_tests=random_tests, most_at_once=most)
         _ = found.cells
         return found
 
@@ -135,11 +143,24 @@ class DenseFeatures(CodedFeatures):
         nominal = bool(self.n_levels.any())
         if self.random_tests:
             values = _numeric_cells(self.table)
-            return MixedDraws(*first, values, self.n_levels) if nominal else NumericDraws(*first, values)
+            if nominal:
+                return MixedDraws(*first, values, self.n_levels)
+            return NumericDraws(*first, values, self._by_row(values))
         by_row = np.ascontiguousarray(self.codes.T)
         if nominal:
             return MixedCodes(*first, self.distinct, by_row, self.n_levels)
         return NumericCodes(*first, self.distinct, by_row)
+
+    def _by_row(self, values: np.ndarray) -> np.ndarray:
+        """Return cells by row, with zeros up to whole blocks of features; none where they would not be read."""
+        if not self.most_at_once or (self.codes == self._missing).any():
+            return np.zeros((0, 0), values.dtype)
+        from omnirank.trees.kernels.draw_lanes import BLOCK
+
+        n_features, n_rows = values.shape
+        cells = np.zeros((n_rows, -(-n_features // BLOCK) * BLOCK), values.dtype)
+        cells[:, :n_features] = values.T
+        return cells
 
     @property
     def routing(self) -> Any:

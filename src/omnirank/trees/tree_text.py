@@ -11,6 +11,7 @@ import numpy as np
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parameters import check, count
 from omnirank.data.table import Levels, default_names, is_sparse
+from omnirank.measures.decisions import first_largest, reaches
 from omnirank.tasks import get_task
 from omnirank.trees.tree import Tree
 
@@ -94,11 +95,11 @@ class TreeWords:
     def _variable(self, values: np.ndarray, levels: Levels | None) -> str:
         if levels is None:
             return f"{values[0]:.{self.digits}g}"
-        best = int(np.argmax(values))
+        best = int(first_largest(values[None])[0])
         return f"{levels[best]} ({100 * values[best]:.3g} %)"
 
     def _labels(self, values: np.ndarray) -> str:
-        chosen = np.flatnonzero(values >= self.threshold)
+        chosen = np.flatnonzero(reaches(values, self.threshold))
         chosen = chosen[np.argsort(-values[chosen], kind="stable")]
         shown = [f"{self.target_names[i]} ({100 * values[i]:.3g} %)" for i in chosen[:_MOST_LABELS]]
         if len(chosen) > _MOST_LABELS:

@@ -75,51 +75,91 @@ def _add_running_norms_plain(lanes):
     return add
 
 
+def _sum_norm_plain(lanes):
+    def norm(matrix, column, order, part, n):
+        return float((matrix[order[part, :n], column : column + lanes].sum(axis=0) ** 2).sum())
+
+    return norm
+
+
+class RunningSum:
+    """The sum of some rows of a matrix (the first argument) over columns from the second on, kept in registers."""
+
+    def __init__(self, context, builder, signature, arguments, lanes):
+        from llvmlite import ir
+
+        self.ir, self.context, self.builder = ir, context, builder
+        self.signature, self.arguments = signature, arguments
+        self.rows = context.make_array(signature.args[0])(context, builder, arguments[0])
+        self.width = cgutils.unpack_tuple(builder, self.rows.shape, 2)[1]
+        self.bits = signature.args[0].dtype.bitwidth
+        self.number = context.get_data_type(signature.args[0].dtype)
+        self.vector = ir.VectorType(self.number, lanes)
+        self.sums = cgutils.alloca_once(builder, self.vector)
+        builder.store(ir.Constant(self.vector, None), self.sums)
+        self.add_lanes = cgutils.get_or_insert_function(
+            builder.module,
+            ir.FunctionType(self.number, [self.number, self.vector]),
+            f"llvm.vector.reduce.fadd.v{lanes}f{self.bits}",
+        )
+
+    def part_of(self, index, part):
+        """Pointer to one row of a two-dimensional C array."""
+        array = self.context.make_array(self.signature.args[index])(self.context, self.builder, self.arguments[index])
+        width = cgutils.unpack_tuple(self.builder, array.shape, 2)[1]
+        return self.builder.gep(array.data, [self.builder.mul(part, width)])
+
+    def add_listed(self, order, index):
+        """Add the row that is at a place of an order."""
+        self.add(self.builder.zext(self.builder.load(self.builder.gep(order, [index])), self.ir.IntType(64)))
+
+    def add(self, row):
+        """Add a row."""
+        builder = self.builder
+        start = builder.add(builder.mul(row, self.width), self.arguments[1])
+        cells = builder.load(builder.bitcast(builder.gep(self.rows.data, [start]), self.vector.as_pointer()))
+        cells.align = self.bits // 8
+        builder.store(builder.fadd(builder.load(self.sums), cells), self.sums)
+
+    def norm(self):
+        """The sum of the squares."""
+        total = self.builder.load(self.sums)
+        zero = self.ir.Constant(self.number, 0.0)
+        return self.builder.call(self.add_lanes, [zero, self.builder.fmul(total, total)], fastmath=("fast",))
+
+
 def _make_add_running_norms(lanes):
     @intrinsic
     def add(typing_context, matrix, column, order, part, n, out, out_part):
         signature = types.void(matrix, types.intp, order, types.intp, types.intp, out, types.intp)
 
         def generate(context, builder, signature, arguments):
-            from llvmlite import ir
-
-            def part_of(index, part):
-                """Pointer to one row of a two-dimensional C array."""
-                array = context.make_array(signature.args[index])(context, builder, arguments[index])
-                width = cgutils.unpack_tuple(builder, array.shape, 2)[1]
-                return builder.gep(array.data, [builder.mul(part, width)])
-
-            rows = context.make_array(signature.args[0])(context, builder, arguments[0])
-            width = cgutils.unpack_tuple(builder, rows.shape, 2)[1]
-            number = context.get_data_type(signature.args[0].dtype)
-            vector = ir.VectorType(number, lanes)
-            add_lanes = cgutils.get_or_insert_function(
-                builder.module,
-                ir.FunctionType(number, [number, vector]),
-                f"llvm.vector.reduce.fadd.v{lanes}f{signature.args[0].dtype.bitwidth}",
-            )
-            order_row = part_of(2, arguments[3])
-            out_row = part_of(5, arguments[6])
-            sums = cgutils.alloca_once(builder, vector)
-            builder.store(ir.Constant(vector, None), sums)
+            running = RunningSum(context, builder, signature, arguments, lanes)
+            order_row, out_row = running.part_of(2, arguments[3]), running.part_of(5, arguments[6])
             with cgutils.for_range(builder, arguments[4]) as loop:
-                row = builder.zext(builder.load(builder.gep(order_row, [loop.index])), ir.IntType(64))
-                start = builder.add(builder.mul(row, width), arguments[1])
-                pointer = builder.bitcast(builder.gep(rows.data, [start]), vector.as_pointer())
-                cells = builder.load(pointer)
-                cells.align = signature.args[0].dtype.bitwidth // 8
-                total = builder.fadd(builder.load(sums), cells)
-                builder.store(total, sums)
-                norm = builder.call(
-                    add_lanes, [ir.Constant(number, 0.0), builder.fmul(total, total)], fastmath=("fast",)
-                )
+                running.add_listed(order_row, loop.index)
                 place = builder.gep(out_row, [loop.index])
-                builder.store(builder.fadd(builder.load(place), norm), place)
+                builder.store(builder.fadd(builder.load(place), running.norm()), place)
             return context.get_dummy_value()
 
         return signature, generate
 
     return add
+
+
+def _make_sum_norm(lanes):
+    @intrinsic
+    def norm(typing_context, matrix, column, order, part, n):
+        def generate(context, builder, signature, arguments):
+            running = RunningSum(context, builder, signature, arguments, lanes)
+            order_row = running.part_of(2, arguments[3])
+            with cgutils.for_range(builder, arguments[4]) as loop:
+                running.add_listed(order_row, loop.index)
+            return running.norm()
+
+        return matrix.dtype(matrix, types.intp, order, types.intp, types.intp), generate
+
+    return norm
 
 
 @intrinsic
@@ -152,6 +192,7 @@ def _uncounted(typing_context, arrays):
 # count_bits(word): how many bits of an unsigned integer of 64 bits are set
 # add_running_norms_L(matrix, column, order, part, n, out, out_part):
 #     out[out_part, t] += |sum of matrix[order[part, :t + 1], column:column + L]|^2 for t < n
+# sum_norm_L(matrix, column, order, part, n): |sum of matrix[order[part, :n], column:column + L]|^2
 if numba.config.DISABLE_JIT:
     count_smaller = _count_smaller_plain
     count_bits = _count_bits_plain
@@ -162,9 +203,11 @@ if numba.config.DISABLE_JIT:
         return arrays
 
     add_running_norms_8, add_running_norms_16, add_running_norms_32 = map(_add_running_norms_plain, (8, 16, 32))
+    sum_norm_8, sum_norm_16 = map(_sum_norm_plain, (8, 16))
 else:
     count_smaller = _count_smaller
     count_bits = _count_bits
     smaller, larger = _make_select("<"), _make_select(">")
     uncounted = _uncounted
     add_running_norms_8, add_running_norms_16, add_running_norms_32 = map(_make_add_running_norms, (8, 16, 32))
+    sum_norm_8, sum_norm_16 = map(_make_sum_norm, (8, 16))

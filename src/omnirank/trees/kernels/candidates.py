@@ -17,11 +17,14 @@ TIE = 1e-9
 # Weights are sums of floats: a leaf may miss its least weight by this much.
 SLACK = 1e-9
 
-# Parts of every test: its feature, its priority among ties, the random state of the node's tests. Others follow.
+# Parts of every test: its feature, its priority among ties, and what the node's random tests derive from; others follow
+# in the searches.
 FEATURE, PRIORITY, STATE = 0, 1, 2
 
 # Keeps the stream of random tests apart from that of drawn features.
 _TESTS_KEY = np.uint64(0x5851F42D4C957F2D)
+# Keeps the draws that replace an inadmissible test apart from those of the next features.
+REDRAW_KEY = np.uint64(0x2545F4914F6CDD1D)
 
 
 @inlined
@@ -54,17 +57,27 @@ def put_back(pool, swaps, n_drawn):
 
 
 @inlined
-def next_state(test):
-    """Return the next random state of the node's tests."""
-    state = mix(np.uint64(test[STATE]))
-    test[STATE] = np.int64(state)
-    return state
+def test_state(test, f):
+    """Return the random state of feature f's test: it does not depend on which features are drawn before it."""
+    return mix(np.uint64(test[STATE]) ^ np.uint64(f))
+
+
+@inlined
+def redrawn(state):
+    """Return the random state of the test that replaces one drawn from the given state."""
+    return mix(state ^ REDRAW_KEY)
+
+
+@inlined
+def too_little(k, min_leaf):
+    """Whether a leaf of weight k is too light."""
+    return k < min_leaf - SLACK
 
 
 @inlined
 def is_light(k, total, min_leaf):
     """Whether a child is too light where k of the total weight is split off."""
-    return k < min_leaf - SLACK or total - k < min_leaf - SLACK
+    return too_little(k, min_leaf) or too_little(total - k, min_leaf)
 
 
 @inlined

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import dispatched, inlined
+from omnirank.core.compiled import dispatched, inlined, part
 from omnirank.core.kernels.vector import count_bits
-from omnirank.trees.kernels.candidates import FEATURE, better, is_light, next_state
+from omnirank.trees.kernels.candidates import FEATURE, better, is_light, redrawn, test_state, too_little
 from omnirank.trees.kernels.cell_gains import split_gain
 from omnirank.trees.kernels.cells import CELLS, BinaryCells, BinaryDraws, DrawnCells, ValuedCells, clear, step
 from omnirank.trees.kernels.random import between, unit
@@ -152,7 +152,7 @@ def _search_binary(space, features, f, weight_of, work, n, size, total, norm, to
 @search_cells.kind(BinaryDraws)
 def _draw_binary(space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test):
     """Extra trees: split off the rows that are not 0; the threshold is uniform between both values."""
-    state = next_state(test)
+    state = test_state(test, f)
     if 0 < n < size:
         if _split_off(space, features, f, weight_of, work, n, total, norm, top, settings, seed, best, test, 0):
             start = features.value_starts[f]
@@ -244,8 +244,8 @@ def _search_valued(space, features, f, weight_of, work, n, size, total, norm, to
 
 @search_cells.kind(DrawnCells)
 def _draw(space, features, f, weight_of, work, n, size, total, norm, top, settings, seed, best, test):
-    """Extra trees: one threshold, uniform between the smallest and the largest value in the node."""
-    state = next_state(test)
+    """Extra trees: one threshold, uniform among those between the node's values that leave enough on both sides."""
+    state = test_state(test, f)
     if n == 0:
         return
     zero = np.int64(features.zero[f])
@@ -260,16 +260,11 @@ def _draw(space, features, f, weight_of, work, n, size, total, norm, top, settin
         high = max(high, code)
     if low >= high:
         return
-    start = features.value_starts[f]
-    threshold = _threshold(features, start + low, start + high, state)
-    cut = low
-    above = high
-    while above - cut > 1:
-        middle = (cut + above) >> 1
-        if features.values[start + middle] <= threshold:
-            cut = middle
-        else:
-            above = middle
+    cut, above, threshold = _admissible(
+        features, f, weight_of, work, n, size, total, settings.min_leaf, low, high, state
+    )
+    if above < 0:
+        return
     from_top = 1 if zero <= cut else 0
     q = 0.0
     p = 0.0
@@ -290,6 +285,48 @@ def _draw(space, features, f, weight_of, work, n, size, total, norm, top, settin
         test[BELOW] = cut
         test[ABOVE] = above
         best[1] = threshold
+
+
+@part
+def _admissible(features, f, weight_of, work, n, size, total, min_leaf, low, high, state):
+    """Draw thresholds between two codes until both sides are heavy enough, as `draw` does for cells that are all kept.
+
+    Returns the codes around the threshold and the threshold; codes of -1 if none is admissible.
+    """
+    start = features.value_starts[f]
+    zero = np.int64(features.zero[f])
+    while low < high:
+        threshold = _threshold(features, start + low, start + high, state)
+        cut = low
+        above = high
+        while above - cut > 1:
+            middle = (cut + above) >> 1
+            if features.values[start + middle] <= threshold:
+                cut = middle
+            else:
+                above = middle
+        listed = 0.0  # weight of the non-zero rows up to the cut
+        others = 0.0
+        next_low = zero if n < size and zero > cut else high
+        next_high = zero if n < size and zero <= cut else low
+        for i in range(n):
+            code = np.int64(work.keys[i])
+            w = weight_of[work.found[i]]
+            if code <= cut:
+                listed += w
+                next_high = max(next_high, code)
+            else:
+                others += w
+                next_low = min(next_low, code)
+        k = total - others if zero <= cut else listed
+        if not is_light(k, total, min_leaf):
+            return cut, above, threshold
+        if too_little(k, min_leaf):
+            low = next_low
+        else:
+            high = next_high
+        state = redrawn(state)
+    return np.int64(-1), np.int64(-1), 0.0
 
 
 @threshold_of.kind(DrawnCells, BinaryDraws)

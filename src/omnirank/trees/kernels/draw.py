@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import dispatched, inlined
+from omnirank.core.compiled import dispatched, inlined, part
 from omnirank.trees.kernels.blocks import DenseBlocks
-from omnirank.trees.kernels.candidates import better, is_light, next_state
+from omnirank.trees.kernels.candidates import better, is_light, redrawn, test_state, too_little
 from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.kernels.order import OTHER
 from omnirank.trees.kernels.random import between, unit
@@ -33,6 +33,7 @@ class NumericDraws(NamedTuple):
     missing: int
     packed: np.ndarray
     cells: np.ndarray  # (features, rows), NaN = missing
+    by_row: np.ndarray  # (rows, features and zeros up to a multiple of 16) if nodes try most features, else (0, 0)
 
 
 search_scratch.kind(NumericDraws)(numeric_scratch)
@@ -45,20 +46,23 @@ def cut_gain(space, node, weight, lo, total, work, threshold, n):
 
 @search_feature.kind(NumericDraws)
 def draw_threshold(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
-    """Try one threshold of feature f, uniform between its smallest and its largest known value in the node."""
-    state = next_state(work.test)
+    """Try one threshold of feature f, uniform among those between its known values that leave enough on both sides.
+
+    Missing values go right, then left; the thresholds differ only where the first draw leaves too little in one way.
+    """
+    state = test_state(work.test, f)
     smallest, largest, n_missing = _read_cells(features.cells, f, rows, lo, n, work.floats)
     if not smallest < largest:
         return
-    threshold = np.float64(features.cells.dtype.type(between(smallest, largest, unit(state))))
-    if threshold >= largest:  # rounding
-        threshold = smallest
-    _try_threshold(space, node, f, weight, lo, n, total, settings, seed, work, threshold, 0)
+    zero = np.int64(0)  # Numba would compile a part anew for every number that is written out
+    _try_threshold(space, node, features, f, weight, lo, n, total, settings, seed, work, smallest, largest, state, zero)
     if n_missing:
         for i in range(n):
             if np.isnan(work.floats[GAIN, i]):
                 work.floats[GAIN, i] = -np.inf
-        _try_threshold(space, node, f, weight, lo, n, total, settings, seed, work, threshold, 1)
+        _try_threshold(
+            space, node, features, f, weight, lo, n, total, settings, seed, work, smallest, largest, state, zero + 1
+        )
 
 
 @inlined
@@ -79,14 +83,57 @@ def _read_cells(cells, f, rows, lo, n, floats):
 
 
 @inlined
-def _try_threshold(space, node, f, weight, lo, n, total, settings, seed, work, threshold, missing_left):
+def _between(features, low, high, state):
+    """Uniform between two values, in the precision of the cells, below the larger one."""
+    threshold = np.float64(features.cells.dtype.type(between(low, high, unit(state))))
+    return threshold if threshold < high else low  # rounding
+
+
+@inlined
+def _try_threshold(
+    space, node, features, f, weight, lo, n, total, settings, seed, work, smallest, largest, state, missing_left
+):
+    threshold = _between(features, smallest, largest, state)
     gain, k = cut_gain(space, node, weight, lo, total, work, threshold, n)
     if is_light(k, total, settings.min_leaf):
-        return
+        threshold = _admissible(features, weight, lo, n, total, settings.min_leaf, work.floats, threshold, k,
+                                smallest, largest, state)  # fmt: skip
+        if np.isnan(threshold):
+            return
+        gain, k = cut_gain(space, node, weight, lo, total, work, threshold, n)
     if better(gain, f, missing_left, settings.first_tie, seed, work.best, work.test):
         work.test[MISSING_LEFT] = missing_left
         work.test[LOW_ROW] = -1
         work.best[1] = threshold
+
+
+@part
+def _admissible(features, weight, lo, n, total, min_leaf, floats, threshold, k, low, high, state):
+    """Draw again until both sides are heavy enough, given a threshold that leaves too little; NaN if none does.
+
+    What a draw rules out is cut off before the next one, so the last draw is uniform among the admissible thresholds.
+    """
+    while is_light(k, total, min_leaf):
+        if too_little(k, min_leaf):
+            low = np.inf
+            for i in range(n):
+                v = floats[GAIN, i]
+                if threshold < v < low:
+                    low = v
+        else:
+            high = -np.inf
+            for i in range(n):
+                v = floats[GAIN, i]
+                if high < v <= threshold:
+                    high = v
+        if not low < high:
+            return np.nan
+        state = redrawn(state)
+        threshold = _between(features, low, high, state)
+        k = 0.0
+        for i in range(n):
+            k += weight[lo + i] if floats[GAIN, i] <= threshold else 0.0
+    return threshold
 
 
 @cut_gain.kind(OneColumn)

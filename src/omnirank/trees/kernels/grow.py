@@ -8,9 +8,11 @@ import numpy as np
 
 from omnirank.core.compiled import Kinds, compiled, dispatched, inlined
 from omnirank.core.kernels.vector import uncounted
+from omnirank.trees.kernels import draw_levels as draw_levels  # its steps are required below
 from omnirank.trees.kernels.blocks import DenseBlocks
-from omnirank.trees.kernels.candidates import FEATURE, SLACK, draw_feature, open_search, put_back
+from omnirank.trees.kernels.candidates import FEATURE, draw_feature, open_search, put_back, too_little
 from omnirank.trees.kernels.draw import NumericDraws
+from omnirank.trees.kernels.draw_rows import search_together
 from omnirank.trees.kernels.gram import GramColumns
 from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.kernels.nominal import MixedCodes, MixedDraws, MixedSets, MixedWork
@@ -96,7 +98,7 @@ def grow(space, features, weight_of, settings, seed):
         np.empty(n, np.uint32),
         np.empty(n),
         np.arange(n_features, dtype=np.uint32),
-        np.empty(n_features, np.uint32),
+        np.arange(n_features, dtype=np.uint32),  # features that are all tried together stay in their order
     )
     k = 2 * n + 1
     nodes = Nodes(
@@ -173,12 +175,13 @@ def _grow(space, features, rows, weight, settings, seed, work, node, stack, spar
             least_gain = settings.min_gain * impurity
         if size < 2 or depth >= settings.max_depth or impurity <= least_gain:
             continue
-        if total < 2.0 * settings.min_leaf - SLACK:
+        if too_little(total, 2.0 * settings.min_leaf):
             continue
         open_search(work.best, work.test, least_gain, node_seed)
         work.best[2] = impurity
-        state = node_seed
-        n_drawn = 0
+        n_drawn, state = search_together(
+            space, node, features, here, share, size, total, settings, node_seed, work, pool, swaps, node_seed
+        )
         while n_drawn < n_features and (n_drawn < settings.max_features or work.test[FEATURE] < 0):
             state = mix(state)
             f = draw_feature(pool, swaps, n_drawn, state)

@@ -12,12 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import Kinds, dispatched, inlined, part
-from omnirank.trees.kernels.candidates import STATE
-from omnirank.trees.kernels.draw import draw_threshold
 from omnirank.trees.kernels.level_order import EQUAL_LEVELS, rank_levels
 from omnirank.trees.kernels.level_sets import MOST_GREEDY_LEVELS, ONE_AGAINST_REST, search_level_sets
-from omnirank.trees.kernels.order import ORDER, OTHER, order_rows
-from omnirank.trees.kernels.random import below, mix
+from omnirank.trees.kernels.order import ORDER, order_rows
 from omnirank.trees.kernels.spaces import level_sums
 from omnirank.trees.kernels.split import (
     CUT,
@@ -26,10 +23,8 @@ from omnirank.trees.kernels.split import (
     plain_scan_cuts,
     search_feature,
     search_scratch,
-    try_rows,
 )
 
-_draw_threshold = inlined(draw_threshold)
 # Compiled once for both kinds of features: nodes of mixed data pay a call, but nobody waits for a second copy.
 _scan_cuts = part(plain_scan_cuts)
 
@@ -117,7 +112,7 @@ def _search_mixed(space, node, features, f, rows, weight, lo, n, total, settings
         if known:
             _scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work)
         return
-    present, n_missing = _mark_levels(features, f, rows, lo, n, work)
+    present, n_missing = mark_levels(features, f, rows, lo, n, work)
     if present < 2 or search_sets(
         space, node, features, f, weight, lo, n, present, n_missing, total, settings, seed, work
     ):
@@ -130,7 +125,7 @@ def _search_mixed(space, node, features, f, rows, weight, lo, n, total, settings
     known = _order_by_level(features.missing, n, present, work)
     if _scan_cuts(space, node, f, rows, weight, lo, n, known, total, settings, seed, work):
         work.test[LOW_ROW] = -1
-        _remember_subset(n_levels, work.test[CUT], work.rank, work.subset)
+        remember_subset(n_levels, work.test[CUT], work.rank, work.subset)
 
 
 @search_sets.kind(MixedCodes)
@@ -153,16 +148,8 @@ def _sets_of_levels(space, node, features, f, weight, lo, n, present, n_missing,
     return True
 
 
-@search_feature.kind(MixedDraws)
-def _draw_mixed(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
-    if features.n_levels[f] == 0:
-        _draw_threshold(space, node, features, f, rows, weight, lo, n, total, settings, seed, work)
-    else:
-        _draw_levels(space, node, features, f, rows, weight, lo, n, total, settings, seed, work)
-
-
 @inlined
-def _mark_levels(features, f, rows, lo, n, work):
+def mark_levels(features, f, rows, lo, n, work):
     """Number the levels present in the node; returns how many there are and how many rows miss one."""
     for v in range(features.n_levels[f]):
         work.rank[v] = -1
@@ -219,67 +206,10 @@ def _order_by_level(missing, n, present, work):
 
 
 @part
-def _remember_subset(n_levels, last, rank, subset):
+def remember_subset(n_levels, last, rank, subset):
     """Levels ranked up to ``last`` go left; those absent from the node are decided when it is split."""
     for k in range(len(subset)):
         subset[k] = 0
     for v in range(n_levels):
         if 0 <= rank[v] <= last:
             subset[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
-
-
-@part
-def _draw_levels(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
-    """Extra trees: a uniform proper non-empty subset of the present levels."""
-    present, n_missing = _mark_levels(features, f, rows, lo, n, work)
-    state = np.uint64(work.test[STATE])
-    if present >= 2:
-        side = np.zeros(features.n_levels[f], np.int64)
-        right = 0
-        while right == 0 or right == present:
-            right = 0
-            for v in range(features.n_levels[f]):
-                if work.rank[v] >= 0:
-                    state = mix(state)
-                    side[v] = below(state, 2)
-                    right += side[v]
-        for v in range(features.n_levels[f]):
-            if work.rank[v] >= 0:
-                work.rank[v] = side[v]
-        _try_level_set(space, node, features, f, weight, lo, n, n_missing, total, settings, seed, work)
-    else:
-        state = mix(state)
-    work.test[STATE] = np.int64(state)
-
-
-@part
-def _list_rows(features, n, work):
-    """List the rows whose level has rank 0, then those that miss one; returns the number of the former."""
-    n_left = 0
-    for i in range(n):
-        c = work.code[i]
-        if c != features.missing and work.rank[c] == 0:
-            work.ints[OTHER, n_left] = i
-            n_left += 1
-    end = n_left
-    for i in range(n):
-        if work.code[i] == features.missing:
-            work.ints[OTHER, end] = i
-            end += 1
-    return n_left
-
-
-@part
-def _try_level_set(space, node, features, f, weight, lo, n, n_missing, total, settings, seed, work):
-    """Try the levels of rank 0 as left child."""
-    n_left = _list_rows(features, n, work)
-    position = 0
-    for v in range(features.n_levels[f]):
-        if work.rank[v] == 0:
-            position = (position * 31 + v + 1) & 0x3FFFFFFF
-    outcome = try_rows(space, node, f, position, weight, lo, n_left, n_missing, total, settings, seed, work)
-    if outcome:
-        work.test[CUT] = 0
-        work.test[MISSING_LEFT] = outcome - 1
-        work.test[LOW_ROW] = -1
-        _remember_subset(features.n_levels[f], 0, work.rank, work.subset)

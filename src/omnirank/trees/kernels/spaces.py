@@ -27,7 +27,13 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import Kinds, dispatched, inlined
-from omnirank.core.kernels.vector import add_running_norms_8, add_running_norms_16, add_running_norms_32
+from omnirank.core.kernels.vector import (
+    add_running_norms_8,
+    add_running_norms_16,
+    add_running_norms_32,
+    sum_norm_8,
+    sum_norm_16,
+)
 from omnirank.trees.kernels.order import ORDER, OTHER
 
 # Rows of the float scratch of a node: gains and weights of the rows split off, and gains with the missing rows.
@@ -276,20 +282,24 @@ def add_prefix_norms(centred, first, last, ints, part, n, floats, out):
 
 @subset_gain.kind(DenseColumns)
 def _dense_subset(space, node, weight, lo, total, ints, n):
-    sums = node.sums
-    n_columns = np.uint64(space.z.shape[1])
-    for c in range(n_columns):
-        sums[c] = 0.0
     k = 0.0
     for t in range(n):
-        i = ints[OTHER, t]
-        k += weight[lo + i]
-        for c in range(n_columns):
-            sums[c] += node.centred[i, c]
-    q = 0.0
-    for c in range(n_columns):
-        q += sums[c] * sums[c]
-    return q * total / (k * (total - k)), k
+        k += weight[lo + ints[OTHER, t]]
+    return sum_norm(node.centred, ints, OTHER, n) * total / (k * (total - k)), k
+
+
+@inlined
+def sum_norm(centred, ints, part, n):
+    """Return |sum of the rows ints[part, :n]|^2 over all columns (a multiple of 8)."""
+    last = centred.shape[1]
+    norm = 0.0
+    c = 0
+    while last - c >= 16:
+        norm += sum_norm_16(centred, c, ints, part, n)
+        c += 16
+    if c < last:
+        norm += sum_norm_8(centred, c, ints, part, n)
+    return norm
 
 
 @level_sums.kind(DenseColumns)

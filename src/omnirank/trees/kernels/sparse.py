@@ -16,7 +16,7 @@ import numpy as np
 
 from omnirank.core.compiled import compiled, inlined
 from omnirank.core.kernels.vector import uncounted
-from omnirank.trees.kernels.candidates import FEATURE, SLACK, draw_feature, open_search, put_back
+from omnirank.trees.kernels.candidates import FEATURE, draw_feature, open_search, put_back, too_little
 from omnirank.trees.kernels.cell_gains import node_norm
 from omnirank.trees.kernels.cell_search import (
     ABOVE,
@@ -142,7 +142,7 @@ def _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, 
                 least_gain = settings.min_gain * impurity
             if size < 2 or depth >= settings.max_depth or impurity <= least_gain:
                 continue
-            if total < 2.0 * settings.min_leaf - SLACK:
+            if too_little(total, 2.0 * settings.min_leaf):
                 continue
             open_search(best, test, least_gain, seeds[me])
             state = seeds[me]

@@ -19,6 +19,7 @@ import numpy as np
 from omnirank.core.compiled import Kinds, dispatched, inlined
 from omnirank.core.kernels.vector import larger
 from omnirank.trees.kernels.candidates import TIE, better, is_light
+from omnirank.trees.kernels.draw_lanes import BLOCK, N_FOUND, ROWS
 from omnirank.trees.kernels.order import ORDER, order_rows
 from omnirank.trees.kernels.spaces import EXTRA, GAIN, SPLIT_OFF, WITH_MISSING, both_gains, prefix_gains, subset_gain
 
@@ -57,6 +58,9 @@ class Work(NamedTuple):
     bits: np.ndarray  # the same memory as integers
     best: np.ndarray  # [gain, drawn threshold, impurity of the node]
     test: np.ndarray  # see below
+    found: np.ndarray  # random tests of 16 features at once; `draw_lanes` names its rows
+    halves: np.ndarray  # the rows that these send left, as bits
+    drawn: np.ndarray  # whether a feature is drawn, up to whole blocks of features
 
 
 # Further parts of Work.test: the cut, where missing values go, rows whose values the threshold separates.
@@ -86,6 +90,9 @@ def numeric_scratch(features, n):
         floats.view(np.int64),
         np.zeros(3),
         np.zeros(7, np.int64),
+        np.zeros((N_FOUND, BLOCK)),
+        np.zeros((n // ROWS + 1, BLOCK), np.uint64),
+        np.ones((features.codes.shape[0] + BLOCK - 1) // BLOCK * BLOCK, np.uint8),
     )
 
 

@@ -1,0 +1,61 @@
+"""Weights of any size: multiplying all of them, and the least weight of a leaf, by a power of two changes no tree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import omnirank as om
+from omnirank.ensembles.plan import GrowingRules, make_plan
+
+POWERS = [-900, -400, -66, -3, 5, 70, 400]
+
+
+def cases():
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(80, 6))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    one = X[:, 0] + rng.normal(size=80)
+    one[np.isnan(one)] = 0.0
+    few = one.copy()
+    few[::3] = np.nan
+    yield "number", X, one, 1.0
+    yield "few labels", X, few, 0.5
+    yield "labels", X, (rng.random((80, 5)) < 0.3).astype(int), 1.0
+    yield "sparse", np.where(rng.random((80, 6)) < 0.15, rng.normal(size=(80, 6)), 0.0), one, 1.0
+
+
+@pytest.mark.parametrize("ensemble", ["random-forest", "extra-trees"])
+@pytest.mark.parametrize("case", list(cases()), ids=lambda case: case[0])
+def test_a_power_of_two_changes_no_tree(case, ensemble):
+    _, X, y, level = case
+    weight = np.random.default_rng(2).integers(1, 9, 80) / 7
+    rules = {"ensemble": ensemble, "supervision": level}
+
+    def grown(scale):
+        own = GrowingRules(min_samples_leaf=3 * scale, min_labelled_leaf=2 * scale, **rules)
+        return make_plan(om.Dataset(X, y), own, 0, weight * scale).grow(1)
+
+    plain = grown(1.0)
+    assert len(plain.feature) > 3
+    for power in POWERS:
+        scale = 2.0**power
+        tree = grown(scale)
+        for name in ("feature", "cut", "right", "drawn", "rows"):
+            np.testing.assert_array_equal(getattr(tree, name), getattr(plain, name))
+        np.testing.assert_array_equal(tree.gain, plain.gain * scale)
+        np.testing.assert_array_equal(tree.weight, plain.weight * scale)
+
+
+@pytest.mark.parametrize("scale", [1e-120, 1e-20, 1e20, 1e90])
+@pytest.mark.parametrize("importance", ["permutation", "unbiased"])
+def test_scores_of_tiny_and_huge_weights(scale, importance):
+    data = om.datasets.load_sample("linnerud")
+    weight = np.full(data.n_examples, scale)
+    options = {"importance": importance, "n_trees": 10, "random_state": 0}
+    plain = om.EnsembleRanker(min_samples_leaf=2, **options).fit(data)
+    scaled = om.EnsembleRanker(min_samples_leaf=2 * scale, **options).fit(data, sample_weight=weight)
+    for name, ranking in plain.rankings_.items():
+        factor = scale if name in ("genie3", "unbiased") else 1.0
+        np.testing.assert_allclose(scaled.rankings_[name].scores, factor * ranking.scores, rtol=1e-9, err_msg=name)
+        assert (scaled.rankings_[name].standard_errors > 0).any()

@@ -1,0 +1,69 @@
+"""Thresholds of 16 features at once: the vector instructions and their plain twins agree."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+import pytest
+
+from omnirank.trees.kernels import draw_lanes
+
+pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="there is only the plain twin")
+
+
+@numba.njit
+def drawn_values(cells, first, rows, weight, drawn, base, total, least, found, value):
+    return draw_lanes.draw_values(
+        cells, first, rows, len(rows), weight, drawn, base, total, least, found, value
+    )  # fmt: skip
+
+
+@numba.njit
+def drawn_halves(cells, first, rows, weight, drawn, base, total, least, found, halves):
+    return draw_lanes.draw_halves(
+        cells, first, rows, len(rows), weight, drawn, base, total, least, found, halves
+    )  # fmt: skip
+
+
+@numba.njit
+def norms(matrix, halves, j, right, n):
+    return (
+        draw_lanes.half_norm_8(matrix, 16, halves, j, right, n),
+        draw_lanes.half_norm_16(matrix, 0, halves, j, right, n),
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [1, 2, 7, 63, 64, 65, 200])
+@pytest.mark.parametrize("least", [0.5, 4.0])
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+def test_both_twins_agree(dtype, n, least):
+    rng = np.random.default_rng([n, int(least), dtype().itemsize])
+    cells = rng.lognormal(0, 3, (300, 48)).astype(dtype)
+    cells[:, 17] = 1.0
+    cells[:, 18] = rng.integers(0, 2, 300)
+    cells[:, 19] = rng.choice([-1.0, 1.0], 300) * np.finfo(dtype).max
+    rows = np.sort(rng.choice(300, n, replace=False)).astype(np.uint32)
+    weight, value = rng.integers(1, 4, n).astype(float), rng.normal(size=n)
+    drawn = (rng.random(48) < 0.8).astype(np.uint8)
+    arguments = weight, drawn, np.uint64(rng.integers(2**63)), weight.sum(), least
+    found, plain = np.zeros((2, draw_lanes.N_FOUND, draw_lanes.BLOCK))
+    admissible = drawn_values(cells, 16, rows, *arguments, found, value)
+    assert admissible == draw_lanes._draw_values_plain(cells, 16, rows, n, *arguments, plain, value)
+    ok = [bool(int(admissible) >> j & 1) for j in range(16)]
+    assert not any(ok[j] for j in range(16) if not drawn[16 + j])
+    assert not ok[1]
+    np.testing.assert_allclose(found[:, ok], plain[:, ok], rtol=1e-12)
+
+    halves, plain_halves = np.zeros((2, n // 64 + 1, 16), np.uint64)
+    assert drawn_halves(cells, 16, rows, *arguments, found, halves) == admissible
+    draw_lanes._draw_halves_plain(cells, 16, rows, n, *arguments, plain, plain_halves)
+    np.testing.assert_array_equal(halves[: -(-n // 64), ok], plain_halves[: -(-n // 64), ok])
+    matrix = rng.normal(size=(n, 24))
+    for j in np.flatnonzero(ok):
+        for right in (0, 1):
+            expected = [
+                draw_lanes._half_norm_plain(8)(matrix, 16, halves, j, right, n),
+                draw_lanes._half_norm_plain(16)(matrix, 0, halves, j, right, n),
+            ]
+            np.testing.assert_allclose(norms(matrix, halves, j, right, n), expected)
