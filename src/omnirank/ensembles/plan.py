@@ -43,7 +43,7 @@ GROWING = {
     "max_depth": choice(None) | count(0),
     "nominal_tests": choice(*NOMINAL_TESTS),
     "tie_break": choice(*TIE_BREAKS),
-    "normalize_targets": FLAG,
+    "normalize_targets": choice(None) | FLAG,
     "hierarchy_weight": number(above=0, most=1),
     "min_labelled_leaf": number(0),
 }
@@ -64,7 +64,7 @@ class GrowingRules:
     max_depth: int | None = None
     nominal_tests: str = "ordered"
     tie_break: str = "random"
-    normalize_targets: bool = True
+    normalize_targets: bool | None = None
     hierarchy_weight: float = 0.75
     supervision: float = 1.0
     min_labelled_leaf: float = 0
@@ -273,7 +273,9 @@ class GrowingData:
         if self.dataset.target is None:
             return self._feature_part, None
         columns = self.target_columns(rules)
-        target = CodedColumns(columns, clustering_columns(columns, self.weight, rules.normalize_targets))
+        target = CodedColumns(
+            columns, get_task(self.dataset.task).clustering(columns, self.weight, rules.normalize_targets)
+        )
         if not len(target.clustering.columns):
             if w == 1:
                 raise DataError(what_is_constant(columns))
