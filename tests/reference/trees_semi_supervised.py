@@ -3,7 +3,7 @@
     impu(E) = w / A sum_j alpha_j impu(E, y_j) / impu(y_j)  +  (1 - w) / B sum_i beta_i impu(E, x_i) / impu(x_i)
 
 with one 0/1 column per level of a nominal variable; variables that are constant on the training set are left out. A is
-the sum of the weights alpha, B that of the weights beta. The labels of a hierarchy are not divided by their own
+the sum of the weights alpha, B the number of features. The labels of a hierarchy are not divided by their own
 impurities but by the sum of alpha_j impu(y_j), which takes the place of A.
 """
 
@@ -70,7 +70,9 @@ def problem_of(dataset, w, weight, min_labelled=0.0, feature_weights=None):
         numbers = [np.where(x < 0, np.nan, x) if size else x for x, size in zip(features, n_levels, strict=True)]
         described = [variable_columns(x, size) for x, size in zip(numbers, n_levels, strict=True)]
         beta = np.ones(len(described)) if feature_weights is None else feature_weights
-        more, sizes = part(described, beta, 1 - w, weight)
+        varies = [sum(weighted_variance(c, weight) for c in own) > 0 for own in described]
+        share = (1 - w) * np.mean(beta[varies]) if any(varies) else 0.0
+        more, sizes = part(described, beta, share, weight)
         columns, lambdas = columns + more, lambdas + sizes
     matrix = np.column_stack(columns) if columns else np.zeros((table.n_rows, 1))
     return Problem(features, n_levels, matrix, np.array(lambdas or [1.0]), weight, labelled, min_labelled)

@@ -259,7 +259,13 @@ class GrowingData:
     @cached_property
     def _feature_part(self) -> CodedColumns:
         columns = feature_columns(self.dataset.features, self.feature_weights, self._cells)
-        return CodedColumns(columns, clustering_columns(columns, self.weight))
+        found = CodedColumns(columns, clustering_columns(columns, self.weight))
+        varies = columns.impurity > 0
+        if self.feature_weights is None or not varies.any():
+            return found
+        # The mean over the features of weight times impurity, not a weighted mean: the less features weigh, the less
+        # they count beside the target (Eq. (10) of Levatic et al., see `feature_weights`).
+        return found.counted(float(self.feature_weights[varies].mean()))
 
     def target_columns(self, rules: GrowingRules) -> PrototypeColumns:
         """Return the coded target; there is one."""

@@ -7,7 +7,8 @@ variances:
     impu(E) = sum_c lambda_c Var(E, z_c),   lambda_c = alpha_v / (A * I_v)
 
 where v is the column's variable, alpha_v its weight, I_v its impurity (variance or Gini index) on the
-training set, and A the sum of the weights of all variables that are not constant.
+training set, and A the sum of the weights of all variables that are not constant; of features, A is their number
+(`ensembles.plan`).
 
 References
 ----------
