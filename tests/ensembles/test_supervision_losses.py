@@ -51,7 +51,12 @@ def test_errors_are_the_mean_over_folds_of_forests_without_the_fold(weighted):
             test = order[fold::n_folds]
             rest = np.setdiff1d(np.arange(data.n_examples), test)
             forest = om.PCTForestRegressor(
-                n_trees=6, min_samples_leaf=1, supervision=w, min_labelled_leaf=0, random_state=entropy
+                n_trees=6,
+                max_features="sqrt",
+                min_samples_leaf=1,
+                supervision=w,
+                min_labelled_leaf=0,
+                random_state=entropy,
             )
             forest.fit(data.take(rest), sample_weight=None if weight is None else weight[rest])
             known = data.y[np.intersect1d(rest, np.flatnonzero(data.labelled))]
@@ -79,7 +84,9 @@ def test_out_of_bag_losses_are_those_of_the_trees_that_have_not_seen_the_example
     data, entropy = numbers(), 2
     losses = out_of_bag_losses(GrowingData(data, entropy), RULES, clustering_of(data), 30)
     part = data.take(data.labelled)
-    forest = om.PCTForestRegressor(n_trees=30, min_samples_leaf=1, oob_score=True, random_state=entropy).fit(part)
+    forest = om.PCTForestRegressor(
+        n_trees=30, max_features="sqrt", min_samples_leaf=1, oob_score=True, random_state=entropy
+    ).fit(part)
     relative = (forest.oob_prediction_ - part.y) ** 2 / part.y.var(axis=0)
     np.testing.assert_allclose(losses, relative.mean(axis=1))
 

@@ -2,7 +2,9 @@
 
     impu(E) = w / A sum_j alpha_j impu(E, y_j) / impu(y_j)  +  (1 - w) / B sum_i beta_i impu(E, x_i) / impu(x_i)
 
-with one 0/1 column per level of a nominal variable; variables that are constant on the training set are left out.
+with one 0/1 column per level of a nominal variable; variables that are constant on the training set are left out. A is
+the sum of the weights alpha, B the number of features. The labels of a hierarchy are not divided by their own
+impurities but by the sum of alpha_j impu(y_j), which takes the place of A.
 """
 
 from __future__ import annotations
@@ -28,18 +30,18 @@ def variable_columns(cells, n_levels):
     return [np.where(np.isnan(cells), np.nan, cells == v) for v in range(n_levels)]
 
 
-def part(variables, weights, share, weight, normalize=True):
-    """Columns and lambdas of all variables of one part."""
+def part(variables, weights, share, weight, normalize=True, together=False):
+    """Columns and lambdas of all variables of one part; together: all are divided by the same number."""
     found = []
     for columns, alpha in zip(variables, weights, strict=True):
         total = sum(weighted_variance(c, weight) for c in columns)  # variance or Gini index
         if total > 0 and alpha > 0:
             found.append((columns, alpha, total))
-    everything = sum(alpha for _, alpha, _ in found)
+    everything = sum(alpha * (total if together else 1.0) for _, alpha, total in found)
     columns, lambdas = [], []
     for own, alpha, total in found:
         columns += own
-        lambdas += [share * alpha / everything / (total if normalize else 1.0)] * len(own)
+        lambdas += [share * alpha / everything / (total if normalize and not together else 1.0)] * len(own)
     return columns, lambdas
 
 
@@ -61,14 +63,16 @@ def problem_of(dataset, w, weight, min_labelled=0.0, feature_weights=None):
         sizes = [0 if levels is None else len(levels) for levels in dataset.target.levels]
         alpha = np.ones(len(sizes)) if dataset.hierarchy is None else dataset.hierarchy.weights(0.75)
         targets = [variable_columns(values[:, j], size) for j, size in enumerate(sizes)]
-        columns, lambdas = part(targets, alpha, w, weight)
+        columns, lambdas = part(targets, alpha, w, weight, together=dataset.hierarchy is not None)
     else:
         w = 0.0
     if w < 1:
         numbers = [np.where(x < 0, np.nan, x) if size else x for x, size in zip(features, n_levels, strict=True)]
         described = [variable_columns(x, size) for x, size in zip(numbers, n_levels, strict=True)]
         beta = np.ones(len(described)) if feature_weights is None else feature_weights
-        more, sizes = part(described, beta, 1 - w, weight)
+        varies = [sum(weighted_variance(c, weight) for c in own) > 0 for own in described]
+        share = (1 - w) * np.mean(beta[varies]) if any(varies) else 0.0
+        more, sizes = part(described, beta, share, weight)
         columns, lambdas = columns + more, lambdas + sizes
     matrix = np.column_stack(columns) if columns else np.zeros((table.n_rows, 1))
     return Problem(features, n_levels, matrix, np.array(lambdas or [1.0]), weight, labelled, min_labelled)

@@ -214,3 +214,18 @@ def test_thousands_of_sparse_labels_are_not_made_dense(monkeypatch):
     columns = get_task(task).columns(target)
     clustering = clustering_columns(columns)
     assert (clustering.weights * columns.variance[clustering.columns]).sum() == pytest.approx(1.0)
+
+
+def test_labels_of_a_hierarchy_are_divided_by_one_number():
+    hierarchy = Hierarchy.from_paths(["a", "a/b", "c"])
+    target, _ = target_from([{"a/b"}, {"a"}, {"a"}, {"c"}, {"a"}, {"c"}, {"a"}, {"c"}], hierarchy=hierarchy)
+    task = get_task("hierarchical-multi-label")
+    columns = task.columns(target, hierarchy)
+    weight = np.arange(1.0, 9.0)
+    own, plain, each = (task.clustering(columns, weight, choice) for choice in (None, False, True))
+    np.testing.assert_allclose(own.weights / own.weights.sum(), plain.weights / plain.weights.sum())
+    assert not np.allclose(own.weights / own.weights.sum(), each.weights / each.weights.sum())
+    variance = [np.cov(column, aweights=weight, bias=True) for column in columns.dense().T]
+    assert own.weights @ variance == pytest.approx(1.0)
+    flat = get_task("multi-label")
+    np.testing.assert_array_equal(flat.clustering(columns, weight).weights, each.weights)

@@ -82,8 +82,9 @@ def figures(data: om.Dataset, fold: object, seed: int) -> list[dict]:
     rows = []
     for variant, level in LEVELS.items():
         start = time.perf_counter()
-        ranker = om.EnsembleRanker("genie3", "random-forest", 30, supervision=level, random_state=seed, n_jobs=1)
-        ranker.fit(train)
+        ranker = om.EnsembleRanker(
+            "genie3", "random-forest", 30, supervision=level, normalize_targets=True, random_state=seed, n_jobs=1
+        ).fit(train)
         seconds = time.perf_counter() - start
         for score, ranking in ranker.rankings_.items():
             same = om.evaluate(ranking, train, test)

@@ -57,7 +57,11 @@ TREES, JUDGING_TREES, NEIGHBORS, FOLDS = 30, (8, 16), (5, 10, 20), 3
 
 def forest(data: om.Dataset, level: float, n_trees: int, entropy: int) -> tuple[dict[str, np.ndarray], list, int]:
     """Return the shares of the features in each tree by score, the trees, and the number of target columns."""
-    plan = GrowingData(data, entropy, n_jobs=1).at_level(level).plan(GrowingRules(supervision=level))
+    plan = (
+        GrowingData(data, entropy, n_jobs=1)
+        .at_level(level)
+        .plan(GrowingRules(supervision=level, normalize_targets=True))
+    )
     shares = {name: np.zeros((n_trees, data.n_features)) for name in SCORES}
     trees = []
     for i in range(n_trees):
@@ -117,7 +121,9 @@ def figures(data: om.Dataset, fold: Any, seed: int, true: set[str]) -> dict[str,
     train, restored, test = fold.training(data), fold.training_with_all_labels(data), fold.testing(data)
     entropy = 1000 * seed + 7
     told = judged(train, entropy)
-    level = resolve_supervision("auto", GrowingData(train, entropy, n_jobs=1), GrowingRules()).level
+    level = resolve_supervision(
+        "auto", GrowingData(train, entropy, n_jobs=1), GrowingRules(normalize_targets=True)
+    ).level
     by_level = {w: forest(train, w, TREES, entropy)[0] for w in {0.0, 0.5, 1.0, level}}
     values = {}
     for score in SCORES:

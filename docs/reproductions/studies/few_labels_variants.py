@@ -34,7 +34,7 @@ SECONDS_A_SEED = 55
 
 def forest(data: GrowingData, level: float, n_trees: int = TREES) -> dict[str, np.ndarray]:
     """Return the scores of a forest as shares: Genie3, Symbolic, and the target's part of Genie3."""
-    plan = data.at_level(level).plan(GrowingRules(supervision=level))
+    plan = data.at_level(level).plan(GrowingRules(supervision=level, normalize_targets=True))
     sums = {name: np.zeros(plan.dataset.n_features) for name in ("genie3", "symbolic", "target")}
     for i in range(n_trees):
         tree = ScoredTree(plan, plan.grow(i))
@@ -54,7 +54,7 @@ def rankings(train: om.Dataset, entropy: int) -> tuple[dict[tuple[str, str], np.
     """Return the scores of all variants, and the losses of labelled examples by which levels can be chosen."""
     data = GrowingData(train, entropy, n_jobs=1)
     forests = {w: forest(data, w) for w in GRID}
-    weighted = forest(resolve_feature_weights("auto", data, GrowingRules()), 0.5)
+    weighted = forest(resolve_feature_weights("auto", data, GrowingRules(normalize_targets=True)), 0.5)
     large = forest(data, 1.0, 100)
     found: dict[tuple[str, str], np.ndarray] = {("uniform", "none"): np.ones(train.n_features)}
     for score in ("genie3", "symbolic"):
@@ -68,8 +68,11 @@ def rankings(train: om.Dataset, entropy: int) -> tuple[dict[tuple[str, str], np.
     found["pairs, feature weights", "genie3"] = (weighted["genie3"] + forests[1.0]["genie3"]) / 2
     for w in (0.25, 0.5, 0.75):
         found[f"target part, w={w:g}", "genie3"] = forests[w]["target"]
-    supervised = data.labelled.plan(GrowingRules())
-    losses = {w: out_of_bag_losses(data, GrowingRules(supervision=w), supervised.clustering, TREES) for w in GRID}
+    supervised = data.labelled.plan(GrowingRules(normalize_targets=True))
+    losses = {
+        w: out_of_bag_losses(data, GrowingRules(supervision=w, normalize_targets=True), supervised.clustering, TREES)
+        for w in GRID
+    }
     met = ~np.any([np.isnan(row) for row in losses.values()], axis=0)
     differences = {w: (row - losses[1.0])[met] for w, row in losses.items()}
     info = {
@@ -86,7 +89,9 @@ def figures(data: om.Dataset, fold: Any, seed: int) -> dict[str, Any]:
     entropy = 1000 * seed + 7
     found, info = rankings(train, entropy)
     if data.n_features <= 120 and fold.key.endswith("fold=0"):
-        info["cv"] = cross_validated_error(GrowingData(train, entropy, n_jobs=1), GrowingRules(), GRID, 10, 4)
+        info["cv"] = cross_validated_error(
+            GrowingData(train, entropy, n_jobs=1), GrowingRules(normalize_targets=True), GRID, 10, 4
+        )
     values = {}
     for (variant, score), row in found.items():
         same = om.evaluate(row, train, test)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, TypeVar
 
@@ -32,6 +33,9 @@ class Forest(PCTPredictor):
 
     _parameter_checks: ClassVar[dict[str, Domain]] = {"n_trees": count(1), "warm_start": FLAG, "oob_score": FLAG}
 
+    # Features drawn in a node of a random forest where ``max_features`` is None; None: as `features_per_node` says.
+    _default_max_features: ClassVar[float | None] = None
+
     trees_: list[Tree]
     _data: str | None
 
@@ -47,7 +51,7 @@ class Forest(PCTPredictor):
         warm_start: bool = False,
         nominal_tests: str = "ordered",
         tie_break: str = "random",
-        normalize_targets: bool = True,
+        normalize_targets: bool | None = None,
         supervision: Any = "auto",
         feature_weights: Ranking | ArrayLike | None = None,
         min_labelled_leaf: float = 2,
@@ -84,6 +88,8 @@ class Forest(PCTPredictor):
             The fitted forest.
         """
         rules = GrowingRules.of(self)
+        if self.max_features is None and self.ensemble == "random-forest":
+            rules = replace(rules, max_features=self._default_max_features)
         self._check(rules)
         if not (self.warm_start and getattr(self, "trees_", [])):
             self._entropy = root_entropy(self.random_state)

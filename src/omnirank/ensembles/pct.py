@@ -40,7 +40,7 @@ class _SingleTree(PCTPredictor):
         pruning: Any = "m5",
         nominal_tests: str = "ordered",
         tie_break: str = "random",
-        normalize_targets: bool = True,
+        normalize_targets: bool | None = None,
         supervision: Any = "auto",
         feature_weights: Ranking | ArrayLike | None = None,
         min_labelled_leaf: float = 2,
@@ -143,8 +143,9 @@ class PCTClassifier(_SingleTree, PCTClassifierBase):
         How subsets of a nominal feature's levels are searched; "greedy" cuts more than 1024 levels in a node in order.
     tie_break : {"random", "first"}
         Which of several equally good tests is taken: by the seed, or the first.
-    normalize_targets : bool
-        Divide the variance of every target by its variance on the training set.
+    normalize_targets : bool or None
+        Divide the variance of every target by its variance on the training set. None: except labels of a hierarchy,
+        which are all divided by the same number, so that frequent labels count more.
     supervision : "auto", "cv" or float
         Level of supervision w in [0, 1] where some examples are unlabelled: tests lower w times the impurity of the
         target plus 1 - w times that of the features. 1 uses the labelled examples only, 0 the features only. "auto":
@@ -212,7 +213,7 @@ class PCTClassifier(_SingleTree, PCTClassifierBase):
         pruning: Any = "auto",
         nominal_tests: str = "ordered",
         tie_break: str = "random",
-        normalize_targets: bool = True,
+        normalize_targets: bool | None = None,
         supervision: Any = "auto",
         feature_weights: Ranking | ArrayLike | None = None,
         min_labelled_leaf: float = 2,
@@ -248,8 +249,8 @@ class PCTRegressor(_SingleTree, PCTRegressorBase):
         How subsets of a nominal feature's levels are searched; "greedy" cuts more than 1024 levels in a node in order.
     tie_break : {"random", "first"}
         Which of several equally good tests is taken: by the seed, or the first.
-    normalize_targets : bool
-        Divide the variance of every target by its variance on the training set.
+    normalize_targets : bool or None
+        Divide the variance of every target by its variance on the training set; None is True.
     supervision : "auto", "cv" or float
         Level of supervision w in [0, 1] where some examples are unlabelled: tests lower w times the impurity of the
         target plus 1 - w times that of the features. 1 uses the labelled examples only, 0 the features only. "auto":

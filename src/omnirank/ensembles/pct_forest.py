@@ -46,8 +46,9 @@ class PCTForestClassifier(Forest, PCTClassifierBase):
         How subsets of a nominal feature's levels are searched; "greedy" cuts more than 1024 levels in a node in order.
     tie_break : {"random", "first"}
         Which of several equally good tests is taken: by the seed, or the first.
-    normalize_targets : bool
-        Divide the variance of every target by its variance on the training set.
+    normalize_targets : bool or None
+        Divide the variance of every target by its variance on the training set. None: except labels of a hierarchy,
+        which are all divided by the same number, so that frequent labels count more.
     supervision : "auto", "cv" or float
         Level of supervision w in [0, 1] where some examples are unlabelled: tests lower w times the impurity of the
         target plus 1 - w times that of the features. 1 uses the labelled examples only, 0 the features only. "auto":
@@ -125,7 +126,7 @@ class PCTForestClassifier(Forest, PCTClassifierBase):
         warm_start: bool = False,
         nominal_tests: str = "ordered",
         tie_break: str = "random",
-        normalize_targets: bool = True,
+        normalize_targets: bool | None = None,
         supervision: Any = "auto",
         feature_weights: Ranking | ArrayLike | None = None,
         min_labelled_leaf: float = 2,
@@ -170,7 +171,7 @@ class PCTForestRegressor(Forest, PCTRegressorBase):
     n_trees : int
         Number of trees.
     max_features : None, int, float or {"sqrt", "log2", "all"}
-        Features drawn in a node: a count, a share or a name. None: ceil(sqrt D) in random forests, all D in bagging
+        Features drawn in a node: a count, a share or a name. None: a third of them in random forests, all D in bagging
         and extra trees (ceil(sqrt D) in extra trees when most features are binary).
     bootstrap : bool or None
         Whether each tree sees a bootstrap replicate; None is True.
@@ -187,8 +188,8 @@ class PCTForestRegressor(Forest, PCTRegressorBase):
         How subsets of a nominal feature's levels are searched; "greedy" cuts more than 1024 levels in a node in order.
     tie_break : {"random", "first"}
         Which of several equally good tests is taken: by the seed, or the first.
-    normalize_targets : bool
-        Divide the variance of every target by its variance on the training set.
+    normalize_targets : bool or None
+        Divide the variance of every target by its variance on the training set; None is True.
     supervision : "auto", "cv" or float
         Level of supervision w in [0, 1] where some examples are unlabelled: tests lower w times the impurity of the
         target plus 1 - w times that of the features. 1 uses the labelled examples only, 0 the features only. "auto":
@@ -243,6 +244,8 @@ class PCTForestRegressor(Forest, PCTRegressorBase):
     >>> forest.score(test) > 0.6
     True
     """
+
+    _default_max_features = 1 / 3
 
     def _keep_out_of_bag(self, means: np.ndarray, covered: np.ndarray) -> None:
         mixed = get_task(self.task_).kind == "mixed"

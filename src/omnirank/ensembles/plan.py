@@ -43,7 +43,7 @@ GROWING = {
     "max_depth": choice(None) | count(0),
     "nominal_tests": choice(*NOMINAL_TESTS),
     "tie_break": choice(*TIE_BREAKS),
-    "normalize_targets": FLAG,
+    "normalize_targets": choice(None) | FLAG,
     "hierarchy_weight": number(above=0, most=1),
     "min_labelled_leaf": number(0),
 }
@@ -64,7 +64,7 @@ class GrowingRules:
     max_depth: int | None = None
     nominal_tests: str = "ordered"
     tie_break: str = "random"
-    normalize_targets: bool = True
+    normalize_targets: bool | None = None
     hierarchy_weight: float = 0.75
     supervision: float = 1.0
     min_labelled_leaf: float = 0
@@ -259,7 +259,13 @@ class GrowingData:
     @cached_property
     def _feature_part(self) -> CodedColumns:
         columns = feature_columns(self.dataset.features, self.feature_weights, self._cells)
-        return CodedColumns(columns, clustering_columns(columns, self.weight))
+        found = CodedColumns(columns, clustering_columns(columns, self.weight))
+        varies = columns.impurity > 0
+        if self.feature_weights is None or not varies.any():
+            return found
+        # The mean over the features of weight times impurity, not a weighted mean: the less features weigh, the less
+        # they count beside the target (Eq. (10) of Levatic et al., see `feature_weights`).
+        return found.counted(float(self.feature_weights[varies].mean()))
 
     def target_columns(self, rules: GrowingRules) -> PrototypeColumns:
         """Return the coded target; there is one."""
@@ -273,7 +279,9 @@ class GrowingData:
         if self.dataset.target is None:
             return self._feature_part, None
         columns = self.target_columns(rules)
-        target = CodedColumns(columns, clustering_columns(columns, self.weight, rules.normalize_targets))
+        target = CodedColumns(
+            columns, get_task(self.dataset.task).clustering(columns, self.weight, rules.normalize_targets)
+        )
         if not len(target.clustering.columns):
             if w == 1:
                 raise DataError(what_is_constant(columns))

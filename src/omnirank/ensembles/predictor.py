@@ -81,7 +81,7 @@ class PCTPredictor(BaseEstimator):
         max_depth: int | None,
         nominal_tests: str,
         tie_break: str,
-        normalize_targets: bool,
+        normalize_targets: bool | None,
         supervision: Any,
         feature_weights: Ranking | ArrayLike | None,
         min_labelled_leaf: float,

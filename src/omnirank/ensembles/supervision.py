@@ -15,7 +15,7 @@ from omnirank.core.parameters import check, choice, number
 from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.supervision_losses import cross_validated_error, out_of_bag_losses
 from omnirank.ensembles.supervision_neighbors import neighbor_losses
-from omnirank.tasks import ClusteringColumns, clustering_columns, get_task, plain_columns
+from omnirank.tasks import ClusteringColumns, get_task, plain_columns
 from omnirank.trees.pruning import Pruning
 
 # What the parameter ``supervision`` may be.
@@ -103,7 +103,7 @@ def resolve_supervision(
     Examples
     --------
     >>> import omnirank as om
-    >>> from omnirank.ensembles.plan import GrowingData, GrowingRules
+    >>> from omnirank.ensembles.plan import GrowingData, GrowingRules, target_clustering
     >>> from omnirank.ensembles.supervision import resolve_supervision
     >>> data = GrowingData(om.datasets.load_sample("digits"), entropy=0)
     >>> resolve_supervision("auto", data, GrowingRules()).reason
@@ -125,7 +125,7 @@ def resolve_supervision(
     rules = replace(rules, ensemble="random-forest", bootstrap=True)
     if given == "cv":
         return _by_cross_validation(data, rules, pruning)
-    clustering = clustering_columns(columns, None, rules.normalize_targets)
+    clustering = get_task(dataset.task).clustering(columns, None, rules.normalize_targets)
     if n_ranked is not None:
         return _for_ranking(data, rules, clustering, n_ranked)
     if get_task(dataset.task).kind == "labels":

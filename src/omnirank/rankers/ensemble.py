@@ -89,8 +89,9 @@ class EnsembleRanker(BaseRanker):
         without any are not split; 0: no such limit.
     symbolic_weight : float or None
         None: nodes weigh their share of examples; w in (0, 1]: w to the power of their depth.
-    normalize_targets : bool
-        Divide the variance of every target by its variance on the training set.
+    normalize_targets : bool or None
+        Divide the variance of every target by its variance on the training set. None: except labels of a hierarchy,
+        which are all divided by the same number, so that frequent labels count more.
     permutation_error : {"auto", "accuracy", "rrmse", "auprc", "target"}
         Error of the permutation score. "auto": error rate of classes, relative mean squared error of numbers,
         (weighted) Hamming loss of label sets; where unlabelled examples are used, w times this plus 1 - w times the
@@ -187,7 +188,7 @@ class EnsembleRanker(BaseRanker):
         feature_weights: Ranking | ArrayLike | None = None,
         min_labelled_leaf: float = 0,
         symbolic_weight: float | None = None,
-        normalize_targets: bool = True,
+        normalize_targets: bool | None = None,
         permutation_error: str = "auto",
         per_target: bool = False,
         p_values: bool = False,

@@ -13,7 +13,13 @@ from omnirank.data.task_registry import TaskTarget
 from omnirank.measures.decisions import first_largest
 from omnirank.measures.table import Measure
 from omnirank.tasks.case import Case
-from omnirank.tasks.columns import PrototypeColumns, prototype_columns
+from omnirank.tasks.columns import (
+    ClusteringColumns,
+    PrototypeColumns,
+    clustering_columns,
+    plain_columns,
+    prototype_columns,
+)
 from omnirank.tasks.target_distances import TargetDistance, ValueDistances
 
 
@@ -28,6 +34,9 @@ class Task(TaskTarget, ABC):
         Number of neighbours that judge a ranking, as in the studies from which the protocols come.
     default_pruning : str or None
         What ``pruning="auto"`` of a single tree is: "m5"; "plain", by the errors of unscaled labels; or None.
+    normalizes_targets : bool
+        What ``normalize_targets=None`` is: whether each target is divided by its variance on the training set. Where it
+        is not, every target must be one column, such as a label.
     distances : tuple of str
         Target distances that Relief may use; the first is the default.
     """
@@ -35,6 +44,7 @@ class Task(TaskTarget, ABC):
     measures: ClassVar[tuple[Measure, ...]]
     default_neighbors: ClassVar[int] = 5
     default_pruning: ClassVar[str | None] = "m5"
+    normalizes_targets: ClassVar[bool] = True
     distances: ClassVar[tuple[str, ...]] = ("hamming",)
 
     @property
@@ -45,6 +55,26 @@ class Task(TaskTarget, ABC):
     def columns(self, target: Target, hierarchy: Hierarchy | None = None, w0: float = 0.75) -> PrototypeColumns:
         """Return the target as prototype columns, with the weights of its variables."""
         return prototype_columns(target)
+
+    def clustering(
+        self, columns: PrototypeColumns, sample_weight: np.ndarray | None = None, normalize: bool | None = None
+    ) -> ClusteringColumns:
+        """Return the clustering columns of the coded target.
+
+        Parameters
+        ----------
+        columns : PrototypeColumns
+            The coded training target.
+        sample_weight : ndarray, optional
+            Weights of the examples in the training variances.
+        normalize : bool or None
+            Whether every variable is divided by its impurity on the training set. None: as the task says; where it
+            says no, all are divided by the same number, so that they count as much together as they would then.
+        """
+        found = clustering_columns(columns, sample_weight, normalize is not False)
+        if normalize is None and not self.normalizes_targets:
+            return plain_columns(columns, found, sample_weight)
+        return found
 
     @abstractmethod
     def predict(self, means: np.ndarray, columns: PrototypeColumns, threshold: float = 0.5) -> Any:

@@ -7,7 +7,8 @@ variances:
     impu(E) = sum_c lambda_c Var(E, z_c),   lambda_c = alpha_v / (A * I_v)
 
 where v is the column's variable, alpha_v its weight, I_v its impurity (variance or Gini index) on the
-training set, and A the sum of the weights of all variables that are not constant.
+training set, and A the sum of the weights of all variables that are not constant; of features, A is their number
+(`ensembles.plan`).
 
 References
 ----------
@@ -261,7 +262,9 @@ def _refuse_units(columns: PrototypeColumns, positions: np.ndarray) -> None:
         )
 
 
-def plain_columns(columns: PrototypeColumns, clustering: ClusteringColumns) -> ClusteringColumns:
+def plain_columns(
+    columns: PrototypeColumns, clustering: ClusteringColumns, sample_weight: np.ndarray | None = None
+) -> ClusteringColumns:
     """Return the clustering columns with variables that are not divided by their impurities.
 
     Divided by its impurity, a rare label counts as much as a common one, although few examples cannot show how to
@@ -273,6 +276,8 @@ def plain_columns(columns: PrototypeColumns, clustering: ClusteringColumns) -> C
         The coded training target, in which every variable is one column, such as label sets.
     clustering : ClusteringColumns
         Its clustering columns.
+    sample_weight : ndarray, optional
+        Weights of the examples in the training variances.
 
     Examples
     --------
@@ -284,7 +289,7 @@ def plain_columns(columns: PrototypeColumns, clustering: ClusteringColumns) -> C
     [2.286, 2.286]
     """
     weights = columns.weights[columns.variable[clustering.columns]].astype(np.float64)
-    variance = columns.variance[clustering.columns]
+    variance = (columns.variance if sample_weight is None else _variances(columns, sample_weight))[clustering.columns]
     return replace(clustering, weights=weights * (clustering.weights @ variance) / (weights @ variance))
 
 

@@ -39,6 +39,7 @@ class HierarchicalMultiLabel(MultiLabel):
     hierarchical = True
     measures: ClassVar[tuple[Measure, ...]] = (POOLED_AUPRC, *CURVE_MEASURES, _WEIGHTED_LOSS)
     default_neighbors = 10
+    normalizes_targets = False
     distances: ClassVar[tuple[str, ...]] = ("f1", "hamming", "accuracy", "subset", "euclidean-mu")
 
     def columns(self, target: Target, hierarchy: Hierarchy | None = None, w0: float = 0.75) -> PrototypeColumns:
