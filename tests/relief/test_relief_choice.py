@@ -8,7 +8,8 @@ from sklearn.metrics import f1_score
 
 import omnirank as om
 from omnirank.data.infer import target_from
-from omnirank.relief.choice import cross_validated_losses, labelled_folds
+from omnirank.relief.choice import candidate_rankings, cross_validated_losses, labelled_folds
+from omnirank.relief.rules import PairSettings
 from omnirank.tasks import get_task
 
 
@@ -71,6 +72,19 @@ def test_losses_are_those_of_neighbours_in_rankings_that_have_not_seen_the_fold(
     for power, losses in expected.items():
         np.testing.assert_allclose(found[power], losses)
     assert sorted(rows) == [42, 42, 43, 43]  # unlabelled examples rank in every fold
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_rankings_of_candidates_are_those_of_the_ranker(task):
+    data = few_labels(task)
+    settings = PairSettings("auto", "auto", 0.75, 0.0, "exact", None)
+    candidates = [(None, 15), (None, 90), ((0.0, 0.0), 20), ((0.5, 1.0), 20)]
+    found = candidate_rankings(settings, candidates, True, 0, data)
+    assert set(found) == set(candidates)
+    for (influence, k), importances in found.items():
+        wanted = om.ReliefRanker(n_neighbors=k, influence=influence).fit(data).feature_importances_
+        np.testing.assert_allclose(importances, wanted, atol=1e-12)
+    assert not np.allclose(found[None, 15], found[(0.0, 0.0), 20])
 
 
 def test_unknown_values_count_neither_as_errors_nor_as_examples():

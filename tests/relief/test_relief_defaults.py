@@ -46,9 +46,17 @@ def test_unlabelled_examples_do_no_harm_by_default():
 def test_few_labels_need_the_unlabelled_examples():
     X, _ = random_data(0, n=40)
     y = np.where(np.arange(40) < 7, X[:, 0], np.nan)
-    assert om.ReliefRanker().fit(X, y).influence_ == (0.0, 1.0)
+    for influence in ("auto", "cv"):
+        assert om.ReliefRanker(influence=influence).fit(X, y).influence_ == (0.0, 1.0)
     y[7] = 0.5
     assert om.ReliefRanker().fit(X, y).influence_ is None
+
+
+def test_neighbours_are_chosen_with_two_examples():
+    """A fold leaves one example, which has no neighbour."""
+    with pytest.warns(UserWarning, match="differ as much as they can"):
+        ranker = om.ReliefRanker(n_neighbors="auto", random_state=0).fit([[0.0, 1.0], [1.0, 1.0]], [0.5, 1.5])
+    assert ranker.n_neighbors_ == 1
 
 
 def test_the_form_is_that_of_the_data():

@@ -317,6 +317,8 @@ def test_parts_of_the_iterations_merge():
         ({"algorithm": "relieff"}, "does not handle regression: choose the method relief"),
         ({"missing": "guess"}, "missing='guess'"),
         ({"influence": "best"}, "influence='best'"),
+        ({"influence": ("0", "1")}, "influence="),
+        ({"influence": {0.0: 1}}, "influence="),
         ({"first_iteration": 5}, "first_iteration=5"),
         ({"first_iteration": -1}, "first_iteration=-1"),
     ],

@@ -292,10 +292,9 @@ class ReliefSums(Accumulator):
         return scores, None
 
     def _left_out(self) -> tuple[np.ndarray, np.ndarray]:
-        nothing = np.zeros(self.shape)
-        return (
-            (nothing, nothing) if self.left_out_t is None or self.left_out is None else (self.left_out_t, self.left_out)
-        )
+        if self.left_out_t is None or self.left_out is None:
+            return np.zeros(self.shape), np.zeros(self.shape)
+        return self.left_out_t, self.left_out
 
 
 def _differs_in_part(p_t: np.ndarray, weight: np.ndarray, least: np.ndarray) -> np.ndarray:

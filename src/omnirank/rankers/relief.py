@@ -87,10 +87,10 @@ class ReliefRanker(BaseRanker):
     influence : (float, float), None, "auto" or "cv"
         Influence of the unlabelled examples that are farthest from (w0) and nearest to (w1) labelled ones;
         0 <= w0 <= w1 <= 1. A pair weighs the product of its examples' influences; labelled examples have 1. None
-        leaves unlabelled examples out, as neighbours too. "auto" is None, and (0, 1) if fewer than eight examples are
-        labelled. "cv": None, unless unlabelled examples clearly help, with w0 and w1 from 0, 1/2 and 1: in four folds
-        labelled examples are predicted by their nearest labelled neighbours, in a distance weighted by the ranking, and
-        the mean loss must be lower by two standard errors.
+        leaves unlabelled examples out, as neighbours too. "auto" is None, "cv" is what cross-validation chooses; both
+        are (0, 1) if fewer than eight examples are labelled. It chooses None, unless unlabelled examples clearly help,
+        with w0 and w1 from 0, 1/2 and 1: in four folds labelled examples are predicted by their nearest labelled
+        neighbours, in a distance weighted by the ranking, and the mean loss must be lower by two standard errors.
     missing : {"left-out", "distant"}
         "left-out": a feature's sums are those of the pairs in which both its cells are known, and its score is
         multiplied by the root of the share of the weights that these pairs have. "distant": all pairs count, with the
@@ -267,13 +267,12 @@ class ReliefRanker(BaseRanker):
 
     def _chosen(self, dataset: Dataset, settings: PairSettings, entropy: int) -> Candidate:
         """The influence and the number of neighbours: as given, or best by cross-validation."""
-        few = dataset.target is not None and not dataset.labelled.all()
-        usual = _USUAL_INFLUENCE if few and dataset.labelled.sum() < _FEWEST_LABELLED else None
-        influences: Sequence[Influence | None] = [usual]
-        if _is(self.influence, "cv") and few:
-            influences = _INFLUENCES
-        elif not isinstance(self.influence, str):
-            influences = [None if self.influence is None else (float(self.influence[0]), float(self.influence[1]))]
+        influences: Sequence[Influence | None] = [self._given_influence()]
+        if isinstance(self.influence, str) and dataset.target is not None and not dataset.labelled.all():
+            if dataset.labelled.sum() < _FEWEST_LABELLED:
+                influences = [_USUAL_INFLUENCE]
+            elif self.influence == "cv":
+                influences = _INFLUENCES
         choose_k = _is(self.n_neighbors, "auto") and dataset.target is not None
         if not choose_k and len(influences) == 1:
             [only] = influences
@@ -322,16 +321,21 @@ class ReliefRanker(BaseRanker):
     def _check(self) -> None:
         if self.search == "approximate" and self.algorithm == "relieff":
             raise ParameterError("search", self.search, f"choose 'exact' with {setting('algorithm', 'relieff')}")
-        if self.influence is None or _is(self.influence, "auto") or _is(self.influence, "cv"):
-            return
+
+    def _given_influence(self) -> Influence | None:
+        """The influence that was given; None where it is to be found."""
+        given: Any = self.influence
+        if given is None or _is(given, "auto") or _is(given, "cv"):
+            return None
         try:
-            w0, w1 = (float(w) for w in self.influence)
+            w0, w1 = given
             good = 0 <= w0 <= w1 <= 1
         except (TypeError, ValueError):
             good = False
         if not good:
             advice = "choose (w0, w1) with 0 <= w0 <= w1 <= 1, None, 'auto' or 'cv'"
-            raise ParameterError("influence", self.influence, advice)
+            raise ParameterError("influence", given, advice)
+        return float(w0), float(w1)
 
     @property
     def _leaves_out(self) -> bool:

@@ -117,6 +117,9 @@ def candidate_rankings(
             continue
         data = train.take(train.labelled) if without else train
         most = data.n_examples - 1
+        if not most:
+            found |= {one: np.zeros(train.n_features) for one in wanted}
+            continue
         ks = sorted({min(k, most) for _, k in wanted})
         rows = np.sort(stream(entropy, 3).permutation(data.n_examples)[:_MOST_VISITED])
         pairs = list(dict.fromkeys(influence or _NO_INFLUENCE for influence, _ in wanted))

@@ -107,11 +107,11 @@ class PairSettings:
         >>> [settings.form(om.Dataset(X, y)) for y in (["a", "b", "b"], ["a", "b", None], [0.5, 1.5, 2.5])]
         ['relieff', 'rrelieff', 'rrelieff']
         """
+        is_hamming = dataset.target is not None and self._kind_of_distance(dataset) == "hamming"
         if self.algorithm != "auto":
             return self.algorithm
         if dataset.target is None or not dataset.labelled.all() or self.search == "approximate":
             return "rrelieff"
-        is_hamming = self._kind_of_distance(dataset) == "hamming"
         return "relieff" if is_hamming and get_task(dataset.task).is_one_class else "rrelieff"
 
     def _kind_of_distance(self, dataset: Dataset) -> str:
