@@ -51,6 +51,15 @@ def test_forest_and_few_labels(data):
     assert "3 folds, by forest" in text
 
 
+def test_nothing_is_written_where_nothing_is_kept(data, tmp_path, monkeypatch):
+    empty = lambda ranker, dataset, *alpha, **options: (ranker.fit(dataset).ranking_, ())  # noqa: E731
+    monkeypatch.setattr("omnirank.evaluation.feature_selection.significant_features", empty)
+    result = run("select", data, "--by", "significance", "--out", tmp_path / "none.csv")
+    assert "none.csv is not written" in result.stderr
+    assert "0 of 7 features are significant" in result.stdout
+    assert not (tmp_path / "none.csv").exists()
+
+
 def test_wrong_use(data, tmp_path):
     assert "--by guess" in run("select", data, "--by", "guess", code=2).stderr
     assert ".arff.gz, .csv" in run("select", data, "--out", tmp_path / "out.txt", code=2).stderr

@@ -84,14 +84,21 @@ def select(
     for text in dataset.notes:
         note(text)
     if out is not None:
-        write_data(found.apply(whole), out)
+        _write(found, whole, out)
     if csv:
         _print_figures(found.curve, found.names)
         return
     say(f"{dataset.name}: {dataset.task}, {describe_examples(dataset)}, {counted(dataset.n_features, 'feature')}")
     _print_choice(found, name)
-    if out is not None:
+    if out is not None and found.names:
         say(f"data with the kept features written to {out}")
+
+
+def _write(found: "Selection", dataset: "Dataset", out: Path) -> None:
+    if found.names:
+        write_data(found.apply(dataset), out)
+    else:
+        note(f"no feature is kept: {out} is not written")
 
 
 def _print_choice(found: "Selection", method: str) -> None:
