@@ -40,6 +40,24 @@ def test_tiny_data(kind, mixed, random_tests):
         cases.agree(tiny(kind, mixed), kind, search, 5, random_tests)
 
 
+@pytest.mark.parametrize("missing", [0.0, 0.2], ids=["known", "missing"])
+@pytest.mark.parametrize("mixed", [False, True], ids=["numeric", "mixed"])
+@pytest.mark.parametrize("kind", ["one", "dense"])
+def test_random_tests_leave_enough_on_both_sides(kind, mixed, missing):
+    """Skewed features and leaves of weight 4, so that most first draws are replaced."""
+    rng = np.random.default_rng([kind == "dense", mixed, missing > 0])
+    for seed in range(6):
+        numbers = [np.round(rng.lognormal(0, 3, 24), 1) for _ in range(3)]
+        for cells in numbers:
+            cells[rng.random(24) < missing] = np.nan
+        n_levels = [0, 0, 0, 6] if mixed else [0, 0, 0]
+        levels = [np.minimum(cases.nominal_feature(rng, 24, 12, missing), 5)] if mixed else []
+        columns = cases.target_columns(rng, kind, 24)
+        problem = Problem(numbers + levels, n_levels, columns, np.ones(columns.shape[1]), np.ones(24))
+        weight = rng.integers(0, 3, 24).astype(float)
+        cases.agree((problem, weight), kind, cases.settings(min_leaf=4.0), seed, random_tests=True)
+
+
 def test_vector_helpers_agree_with_their_plain_twins():
     rng = np.random.default_rng(0)
     for dtype in (np.uint16, np.uint32):
