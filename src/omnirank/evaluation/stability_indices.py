@@ -54,8 +54,8 @@ def top_k_index(ranks: np.ndarray, k: int, level: float = 0.9) -> Index:
     p = chosen.mean(axis=0)
     spread = k / d * (1 - k / d)
     value = 1 - n_rankings / (n_rankings - 1) * float(np.mean(p * (1 - p))) / spread
-    # their influence on the index, with sets of the same size
-    parts = (chosen @ p / d - (k / d) ** 2 + value / 2 * (2 * (k / d) ** 2 - 2 * k / d + 1)) / spread
+    # what single rankings add to the index; the terms that sets of the same size share do not vary
+    parts = chosen @ p / d / spread
     variance = 4 / n_rankings**2 * float(np.sum((parts - parts.mean()) ** 2))
     return _index(value, np.sqrt(variance), level, -1 / (n_rankings - 1))
 
