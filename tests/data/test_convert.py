@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from omnirank.data.convert import as_array, code_numbers, code_values, is_frame, table_from, type_cells
+from omnirank.data.column_types import code_numbers, code_values, type_cells
+from omnirank.data.containers import as_array
+from omnirank.data.convert import is_frame, table_from
 from omnirank.data.estimator_input import features_like, read_features
 from omnirank.data.table import Table
 from omnirank.errors import DataError, DataTypeError

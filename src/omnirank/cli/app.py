@@ -16,7 +16,7 @@ from omnirank.cli.compiling import compiling_is_told
 from omnirank.cli.ending import TERMINATED, Terminated
 from omnirank.cli.option_names import Command
 from omnirank.cli.output import problem, say
-from omnirank.core.errors import OmnirankError
+from omnirank.core.errors import DataWarning, OmnirankError
 
 
 class _Group(TyperGroup):
@@ -25,6 +25,7 @@ class _Group(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         with warnings.catch_warnings(), compiling_is_told():
             warnings.showwarning = _Warnings()
+            warnings.simplefilter("ignore", DataWarning)  # commands print the notes of their data
             try:
                 return super().invoke(ctx)
             except (OmnirankError, OSError) as error:

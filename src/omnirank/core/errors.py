@@ -21,6 +21,13 @@ class DataTypeError(OmnirankError, TypeError):
     """A container or column has a type that omnirank does not handle."""
 
 
+class DataWarning(UserWarning):
+    """The data may mean something else than they say: a doubtful task, a feature that is a trap.
+
+    ``Dataset.notes`` has the same texts; ``warnings.simplefilter("ignore", om.errors.DataWarning)`` silences them.
+    """
+
+
 class _Shown(str):
     """A value of which only its text is left."""
 

@@ -17,8 +17,9 @@ from omnirank.data.containers import checked_sparse, refuse_structured
 from omnirank.data.convert import is_frame, table_from
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.remarks import warn_about
 from omnirank.data.table import Table, default_names
-from omnirank.data.task_registry import is_unsupervised
+from omnirank.data.task_registry import is_unsupervised, task_named
 from omnirank.data.types import FeaturesLike, TargetLike
 
 # Gains hold products of three weights, or of a weight and squares.
@@ -33,11 +34,13 @@ def read_input(
     task: str = "auto",
     hierarchy: Hierarchy | None = None,
     min_examples: int = 2,
+    task_is_sure: bool = False,
 ) -> Dataset:
     """Return the training data of an estimator as a Dataset, and set what scikit-learn wants set.
 
     Sets ``n_features_in_`` and, where the columns have names, ``feature_names_in_``. A target without any
-    known value is left out: the task is then "clustering". The task is logged, not warned about.
+    known value is left out: the task is then "clustering". The task is logged; a doubtful one, and features that are
+    traps, are warned about, once per data set (:mod:`omnirank.data.remarks`).
 
     Parameters
     ----------
@@ -54,6 +57,8 @@ def read_input(
         Order of the labels; must be None where X is a Dataset.
     min_examples : int
         Least number of examples.
+    task_is_sure : bool
+        Whether the estimator is for one kind of target, so that its user has no doubt.
 
     Examples
     --------
@@ -77,6 +82,7 @@ def read_input(
             f"Found array with {shape[0]} sample(s) (shape={shape}) while a minimum of {min_examples} is "
             f"required by {type(estimator).__name__}."
         )
+    warn_about(dataset, task_is_sure)
     if dataset.target is not None and not dataset.labelled.any():
         dataset = without_target(dataset)
         logger.info("no example has a known target value: the target is left out")
@@ -185,7 +191,7 @@ def without_target(dataset: Dataset) -> Dataset:
     """
     if dataset.target is None:
         return dataset
-    return Dataset(dataset.features, feature_groups=dataset.feature_groups, name=dataset.name)
+    return dataset._with_target(None, task_named("none"))
 
 
 def check_sample_weight(sample_weight: ArrayLike | None, n_examples: int) -> np.ndarray:

@@ -10,8 +10,8 @@ from scipy import sparse
 
 from omnirank.core.errors import DataError, FileFormatError
 from omnirank.core.types import PathLike
+from omnirank.data.column_types import code_values
 from omnirank.data.content import Content, plain_name
-from omnirank.data.convert import code_values
 from omnirank.data.mat5 import MatlabFormatError, OtherVariable, read_variables
 from omnirank.data.table import Levels, Table, default_names, is_sparse
 from omnirank.data.text_source import read_whole

@@ -40,6 +40,8 @@ class Table:
         int32, -1 = missing. Unused in a sparse table.
     matrix : csc_array or None
         All cells of a sparse table, values of numeric and codes of nominal columns.
+    dates : frozenset of str
+        Names of the numeric columns that hold dates (seconds since 1970-01-01 UTC).
 
     Examples
     --------
@@ -61,6 +63,7 @@ class Table:
     numeric: np.ndarray
     codes: np.ndarray
     matrix: Any = None
+    dates: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         if len(self.names) != len(self.levels):
@@ -201,18 +204,19 @@ class Table:
         names = tuple(self.names[i] for i in columns)
         levels = tuple(self.levels[i] for i in columns)
         if self.is_sparse:
-            return Table(names, levels, self.numeric, self.codes, self.matrix[:, columns])
+            return Table(names, levels, self.numeric, self.codes, self.matrix[:, columns], self.dates)
         nominal = self.is_nominal[columns]
         slots = self.slots[columns]
-        return Table(names, levels, _block(self.numeric, slots[~nominal]), _block(self.codes, slots[nominal]))
+        blocks = _block(self.numeric, slots[~nominal]), _block(self.codes, slots[nominal])
+        return Table(names, levels, *blocks, dates=self.dates)
 
     def take(self, rows: Any) -> Table:
         """Return the table of the given rows (slice, mask or indices)."""
         if self.is_sparse:
             matrix = self._by_rows[rows].tocsc()
             empty = np.empty((matrix.shape[0], 0))
-            return Table(self.names, self.levels, empty, empty.astype(np.int32), matrix)
-        return Table(self.names, self.levels, self.numeric[rows], self.codes[rows])
+            return Table(self.names, self.levels, empty, empty.astype(np.int32), matrix, self.dates)
+        return Table(self.names, self.levels, self.numeric[rows], self.codes[rows], dates=self.dates)
 
     @cached_property
     def _by_rows(self) -> Any:

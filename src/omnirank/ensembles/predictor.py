@@ -111,7 +111,7 @@ class PCTPredictor(BaseEstimator):
         if y is None and not isinstance(X, Dataset):
             raise DataError(f"{name} requires y to be passed, but the target y is None")
         hierarchy = getattr(self, "hierarchy", None)
-        whole = read_input(self, X, y, task=self._asked_task(X, y), hierarchy=hierarchy)
+        whole = read_input(self, X, y, task=self._asked_task(X, y), hierarchy=hierarchy, task_is_sure=True)
         if whole.target is None:
             raise DataError(f"{name} needs a target: no example has a known target value")
         if whole.task not in self.supported_tasks:
