@@ -188,3 +188,57 @@ def test_no_labels_left(plants):
 def test_the_number_of_folds(plants):
     shown = run("evaluate", plants, "-t", "kind", "-m", "univariate", "--folds", 99, code=2).stderr
     assert "--folds 99: choose a whole number from 2 to 30 (the number of examples)" in shown
+
+
+# -- labels -------------------------------------------------------------------------------------------
+
+
+def test_labels_is_not_labelled(plants):
+    shown = run("rank", plants, "-t", "kind", "--labels", 10, code=2).stderr
+    assert "--labels 10: it names a label file (.xml); --labelled 10 keeps so many labels" in shown
+    shown = run("rank", plants, "-t", "kind", "--labels", ";", code=2).stderr
+    assert "get_dummies" in shown
+    assert "label_sets" not in shown
+
+
+def test_all_labels_as_a_share(plants):
+    assert "30 examples, all labelled" in run("rank", plants, "-t", "kind", "--labelled", "1.0", "--trees", 2).stdout
+    assert "30 examples, 1 labelled" in run("rank", plants, "-t", "kind", "--labelled", 1, "-m", "relief").stdout
+
+
+def test_evaluate_with_few_labels(plants, tmp_path):
+    found = evaluated(plants, "--set", "n_trees=3", "-n", 2, "--labelled", 12)
+    assert "30 examples, all labelled (in each training part 12)" in found.stdout
+    assert "30 examples, all labelled, 2 features" in evaluated(plants, "--set", "n_trees=3", "-n", 2).stdout
+    half = evaluated(plants, "--set", "n_trees=3", "-n", 2, "--labelled", 0.5, "--supervision", 0.5).stdout
+    assert "(in each training part 10)" in half
+    assert half != evaluated(plants, "--set", "n_trees=3", "-n", 2, "--labelled", 0.5, "--supervision", 1).stdout
+    assert "--labelled 21: " in evaluated(plants, "--labelled", 21, code=2).stderr
+    tested = run("evaluate", plants, "-t", "kind", "-m", "univariate", "--test", plants, "--labelled", 8, "-n", 2)
+    assert "30 examples, 8 labelled" in tested.stdout
+    run("rank", plants, "-t", "kind", "-m", "univariate", "-o", tmp_path / "r.csv")
+    refused = run("evaluate", plants, "-t", "kind", "-r", tmp_path / "r.csv", "--supervision", 1, code=2).stderr
+    assert "--supervision is for --method" in refused
+
+
+def test_a_ranking_for_another_target(plants, tmp_path):
+    run("rank", plants, "-t", "height", "-m", "univariate", "-o", tmp_path / "height.json")
+    shown = run("evaluate", plants, "-t", "kind", "-r", tmp_path / "height.json", code=2).stderr
+    assert "the ranking was made for another target: 'kind', the target of the data, is a feature of it" in shown
+    run("rank", plants, "-t", "height", "--ignore", "kind", "-m", "univariate", "-o", tmp_path / "width.json")
+    shown = run("evaluate", plants, "-t", "kind", "--ignore", "height", "-r", tmp_path / "width.json", code=2).stderr
+    assert "the ranking was made for another target: regression, the data are made for classification" in shown
+    run("rank", plants, "--ignore", "kind", "-m", "relief", "-o", tmp_path / "free.json")
+    run("evaluate", plants, "-t", "kind", "-r", tmp_path / "free.json", "-n", 2)
+
+
+# -- tree ---------------------------------------------------------------------------------------------
+
+
+def test_parameters_of_a_tree(plants):
+    plain = run("tree", plants, "-t", "kind").stdout
+    assert run("tree", plants, "-t", "kind", "--set", "max_depth=0").stdout != plain
+    odd = run("tree", plants, "-t", "kind", "--set", "max_dept=1", code=2).stderr
+    assert "did you mean 'max_depth'?" in odd
+    assert "or a whole number from 0" in run("tree", plants, "-t", "kind", "--set", "max-depth=-1", code=2).stderr
+    run("tree", plants, "--features", "height,width", "--set", "max_leaves=2")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import date
 from decimal import Decimal
@@ -18,6 +19,17 @@ from omnirank.data.table import Levels
 
 # Floats hold every integer up to here; beyond it two integers may become one number.
 LARGEST_EXACT = 2**53
+
+ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?")
+
+_DURATIONS = ("durations", "give numbers, such as seconds (column.dt.total_seconds())")
+# Types that are no cells, what a column of them holds, and what to do.
+_TO_CONVERT = {
+    "Timedelta": _DURATIONS,
+    "timedelta": _DURATIONS,
+    "timedelta64": _DURATIONS,
+    "Period": ("periods", "give dates (column.dt.to_timestamp()), or texts as categories (column.astype(str))"),
+}
 
 
 def type_cells(values: Sequence[Any] | np.ndarray, where: str) -> tuple[np.ndarray, Levels | None]:
@@ -82,6 +94,24 @@ def code_values(values: Any, name: str = "column") -> tuple[np.ndarray, Levels]:
     return place[codes], tuple(levels[i] for i in order)
 
 
+def iso_seconds(texts: Sequence[str]) -> np.ndarray | None:
+    """Return texts as seconds since 1970-01-01 UTC where all of them are dates (ISO 8601), else None.
+
+    Examples
+    --------
+    >>> from omnirank.data.column_types import iso_seconds
+    >>> iso_seconds(["1970-01-02", "1970-01-01 00:01"]).tolist(), iso_seconds(["1970-02-30"])
+    ([86400.0, 60.0], None)
+    """
+    if not all(ISO_DATE.fullmatch(text) for text in texts):
+        return None
+    try:
+        dates = pd.to_datetime(pd.Series(texts), format="ISO8601", utc=True)
+    except ValueError:  # no such day
+        return None
+    return _seconds(nw.from_native(dates, series_only=True))
+
+
 def code_numbers(cells: np.ndarray) -> tuple[np.ndarray, Levels]:
     """Return int32 codes (-1 = NaN) and the levels of a column of numbers; whole numbers are integers.
 
@@ -118,6 +148,8 @@ def typed_column(series: Any, name: str) -> tuple[np.ndarray, Levels | None]:
         return _categorical(series, name)
     if dtype in (nw.Date, nw.Datetime):
         return _seconds(series), None
+    if dtype == nw.Duration:
+        raise DataTypeError(f"column {name!r} holds {': '.join(_DURATIONS)}")
     if dtype == nw.String:
         return code_values(_known(series), f"column {name!r}")
     return type_cells(_known(series), f"column {name!r}")
@@ -174,6 +206,9 @@ def _kind(value: Any) -> str:
 def _odd_cell(kinds: Iterable[str | None], where: str) -> DataTypeError:
     """Error about the first cell that is of no usable kind, or not of the kind of those before it."""
     found = [(row, kind) for row, kind in enumerate(kinds) if kind is not None]
+    for name, (what, advice) in _TO_CONVERT.items():
+        if all(kind == name for _, kind in found):
+            return DataTypeError(f"{where} holds {what}: {advice}")
     first = found[0][1]
     row, kind = next((cell for cell in found if cell[1] != first), found[0])
     beside = "" if kind == first else f" beside a {first}"

@@ -29,7 +29,7 @@ def is_frame(X: Any) -> TypeGuard[FrameLike]:
     >>> is_frame(pd.DataFrame({"a": [1]})), is_frame([[1]])
     (True, False)
     """
-    return isinstance(_frame(X), nw.DataFrame)
+    return isinstance(_frame(X), nw.DataFrame)  # a lazy one is refused
 
 
 def table_from(X: Any, names: Sequence[str] | None = None, nominal: Sequence[int | str] | None = None) -> Table:
@@ -78,8 +78,6 @@ def typed_table(X: Any, names: Sequence[str] | None = None) -> Table:
     if is_sparse(X):
         return _from_sparse(X, names)
     frame = _frame(X)
-    if isinstance(frame, nw.LazyFrame):
-        raise DataTypeError(f"{type(X).__name__} is lazy: collect() it first")
     if isinstance(frame, nw.DataFrame):
         return _from_frame(frame, names)
     return _from_array(as_array(X), names)
@@ -93,11 +91,14 @@ def _frame(X: Any) -> Any:
     if type(X) is np.ndarray:  # narwhals takes a tenth of a millisecond to find that out
         return X
     try:
-        return nw.from_native(X, pass_through=True)
+        frame = nw.from_native(X, pass_through=True)
     except DuplicateError:
         columns = X.column_names if hasattr(X, "column_names") else list(X.columns)
         twice = next(name for i, name in enumerate(columns) if name in columns[:i])
         raise DataError(f"two columns are called {twice!r}: column names must differ") from None
+    if isinstance(frame, nw.LazyFrame):
+        raise DataTypeError(f"{type(X).__name__} is lazy: collect() it first")
+    return frame
 
 
 def _from_sparse(X: Any, names: Sequence[str] | None) -> Table:
@@ -191,7 +192,8 @@ def _as_nominal(table: Table, nominal: Sequence[int | str]) -> Table:
             cells, lev = code_numbers(cells)
         columns.append(cells)
         levels.append(lev)
-    return replace(Table.from_columns(table.names, columns, levels), dates=table.dates)
+    dates = table.dates - {table.names[i] for i in chosen}
+    return replace(Table.from_columns(table.names, columns, levels), dates=dates)
 
 
 def _sparse_as_nominal(table: Table, chosen: set[int]) -> Table:

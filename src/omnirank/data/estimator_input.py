@@ -10,20 +10,22 @@ import pandas as pd
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from omnirank.core.errors import DataError, ParameterError, setting
+from omnirank.core.errors import DataError, DataWarning, ParameterError, setting
 from omnirank.core.log import logger
 from omnirank.core.types import ArrayLike
 from omnirank.data.containers import checked_sparse, refuse_structured
 from omnirank.data.convert import is_frame, table_from
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.remarks import warn_about
+from omnirank.data.remarks import caller_outside, warn_about
 from omnirank.data.table import Table, default_names
 from omnirank.data.task_registry import is_unsupervised, task_named
 from omnirank.data.types import FeaturesLike, TargetLike
 
 # Gains hold products of three weights, or of a weight and squares.
 _MOST_WEIGHT = 1e100
+
+_NOTHING_KNOWN = "no value of the target is known: features are ranked without it"
 
 
 def read_input(
@@ -82,10 +84,12 @@ def read_input(
             f"Found array with {shape[0]} sample(s) (shape={shape}) while a minimum of {min_examples} is "
             f"required by {type(estimator).__name__}."
         )
+    given = not is_unsupervised(task) and (y is not None if not isinstance(X, Dataset) else dataset.target is not None)
     warn_about(dataset, task_is_sure)
     if dataset.target is not None and not dataset.labelled.any():
         dataset = without_target(dataset)
-        logger.info("no example has a known target value: the target is left out")
+    if dataset.target is None and given and not task_is_sure:
+        warnings.warn(_NOTHING_KNOWN, DataWarning, stacklevel=caller_outside())
     how = "inferred" if task == "auto" and not isinstance(X, Dataset) else "given"
     logger.info(
         "task: %s (%s); %d of %d examples labelled",

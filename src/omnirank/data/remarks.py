@@ -75,10 +75,10 @@ def warn_about(dataset: Dataset, task_is_sure: bool = False) -> None:
         return
     remarks.told = True  # before warning, which may raise
     for text in remarks.warnings(dataset, task_is_sure=task_is_sure):
-        warnings.warn(text, DataWarning, stacklevel=_caller_outside())
+        warnings.warn(text, DataWarning, stacklevel=caller_outside())
 
 
-def _caller_outside() -> int:
+def caller_outside() -> int:
     """The stack level of the first caller that is neither omnirank nor scikit-learn, which wraps some methods."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("omnirank", "sklearn"):

@@ -173,6 +173,19 @@ class Table:
             return int(np.isnan(self.matrix.data).sum())
         return int(np.isnan(self.numeric).sum() + (self.codes < 0).sum())
 
+    @property
+    def with_missing(self) -> tuple[bool, ...]:
+        """Whether some cells of each column are missing."""
+        if not self.n_missing:
+            return (False,) * self.n_columns
+        if self.is_sparse:
+            columns = np.repeat(np.arange(self.n_columns), np.diff(self.matrix.indptr))
+            return tuple((np.bincount(columns[np.isnan(self.matrix.data)], minlength=self.n_columns) > 0).tolist())
+        found = np.empty(self.n_columns, bool)
+        found[~self.is_nominal] = np.isnan(self.numeric).any(axis=0)
+        found[self.is_nominal] = (self.codes < 0).any(axis=0)
+        return tuple(found.tolist())
+
     def index(self, name: str) -> int:
         """Return the position of a column, by name."""
         try:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from omnirank.core.errors import setting
+from omnirank.core.plurals import counted
 from omnirank.data.table import Levels, Table
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_named, task_target
@@ -20,9 +21,9 @@ def doubts_about(table: Table, target: Target, task: str, texts_are_meant: bool 
     """Return what speaks against a task that was inferred from undeclared values, one sentence each.
 
     Whole numbers are in doubt as classes where there are more than 20 of them and either more than one per 20 known
-    examples or one that occurs once; so are numbers written as text. Whole numbers of float type in several columns
-    are in doubt as quantities where there are at most 20 of each and some are missing, since a missing cell is what
-    turns integers into floats.
+    examples or one that occurs once; so are numbers written as text, and an empty text as a class. Whole numbers of
+    float type in several columns are in doubt as quantities where there are at most 20 of each and some are missing,
+    since a missing cell is what turns integers into floats.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ def doubts_about(table: Table, target: Target, task: str, texts_are_meant: bool 
     >>> from omnirank.data.table import Table
     >>> from omnirank.data.task_doubts import doubts_about
     >>> prices = np.arange(100, 140.0).reshape(-1, 1)
-    >>> target, task = target_from(prices)
+    >>> target, task = target_from(prices, names=["price"])
     >>> doubts_about(Table.from_numeric(prices, ["price"]), target, task)[0]
     "the whole numbers of 'price' are taken as 40 classes; if they are quantities, say task='regression'"
     """
@@ -51,10 +52,10 @@ def doubts_about(table: Table, target: Target, task: str, texts_are_meant: bool 
         return _codes_as_floats(table)
     if kind != "classes":
         return ()
+    doubts = [f"an empty text is taken as a class of {text}; None is unlabelled" for text in _empty_texts(target)]
     many = [i for i, levels in enumerate(target.levels) if levels is not None and _are_many(target, i, levels)]
     numbers = [i for i in many if table.levels[i] is None]
     texts = [i for i in many if not texts_are_meant and _are_numbers(table.levels[i] or ())]
-    doubts = []
     if numbers:
         quantities = setting("task", task_named("numbers", single=table.n_columns == 1))
         doubts.append(f"the whole numbers of {_taken(target, numbers)}; if they are quantities, say {quantities}")
@@ -62,6 +63,15 @@ def doubts_about(table: Table, target: Target, task: str, texts_are_meant: bool 
         taken = _taken(target, texts).replace("are taken", "are numbers written as text, taken")
         doubts.append(f"the values of {taken}; if they are quantities, give numbers (astype(float))")
     return tuple(doubts)
+
+
+def _empty_texts(target: Target) -> list[str]:
+    found = []
+    for i, levels in enumerate(target.levels):
+        if levels is not None and "" in levels:
+            n = int((target.values[:, i] == levels.index("")).sum())
+            found.append(f"{target.names[i]!r} ({counted(n, 'example')})")
+    return found
 
 
 def _are_many(target: Target, i: int, levels: Levels) -> bool:

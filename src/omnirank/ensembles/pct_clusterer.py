@@ -141,6 +141,7 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
         self.task_ = dataset.task
         # what predictions and exports need to know of the features, without their cells
         self._features = dataset.features.take(slice(0, 0))
+        self._had_missing = dataset.features.with_missing
         self._columns = prototype_columns(Target.from_table(self._features))
         self.labels_ = self._clusters(whole.features)
         return self

@@ -166,6 +166,7 @@ class PCTPredictor(BaseEstimator):
         self.target_names_ = columns.names
         # What predictions need to know of the features and of the target, without their cells.
         self._features = dataset.features.take(slice(0, 0))
+        self._had_missing = dataset.features.with_missing
         self._columns = replace(columns, matrix=columns.matrix[:0], labelled=columns.labelled[:0])
 
     def _plan(self, training: Training, rules: GrowingRules) -> GrowingPlan | None:

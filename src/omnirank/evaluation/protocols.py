@@ -17,7 +17,7 @@ from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.remarks import warn_about
 from omnirank.data.target import Target
-from omnirank.evaluation.alignment import RankingLike, ranking_for
+from omnirank.evaluation.alignment import RankingLike, ranking_of_data
 from omnirank.evaluation.evaluate import (
     Predictions,
     candidate_count,
@@ -192,7 +192,7 @@ def _mean_measures(group: list[Any]) -> dict[int, dict[str, float]]:
 def _ranking_of(ranker: RankingLike, train: Dataset) -> Ranking:
     if hasattr(ranker, "fit"):
         ranker = clone(ranker).fit(train)
-    return ranking_for(ranker, train.feature_names)
+    return ranking_of_data(ranker, train)
 
 
 @dataclass(frozen=True)

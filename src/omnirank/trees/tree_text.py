@@ -16,6 +16,7 @@ from omnirank.trees.tree import Tree
 
 _MOST_LEVELS = 8
 _MOST_LABELS = 12
+_MOST_FREQUENT = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,8 @@ class TreeWords:
         Digits of a number that are shown.
     is_clusters : bool
         Whether leaves are clusters: they are numbered then.
+    had_missing : tuple of bool or None
+        For each feature whether some of its values were missing in training; None where that is not known.
     """
 
     tree: Tree
@@ -48,6 +51,7 @@ class TreeWords:
     threshold: float = 0.5
     digits: int = 4
     is_clusters: bool = False
+    had_missing: tuple[bool, ...] | None = None
 
     def test(self, node: int) -> str:
         """Return the test of a node as a condition on the examples that go left."""
@@ -55,7 +59,8 @@ class TreeWords:
         feature = tree.feature[node]
         name = self.feature_names[feature]
         levels = tree.levels[feature]
-        missing = " or missing" if tree.missing_left[node] else ""
+        told = self.had_missing is None or self.had_missing[feature]
+        missing = " or missing" if told and tree.missing_left[node] else ""
         if levels is None:
             return f"{name} <= {tree.threshold[node]:.{self.digits}g}{missing}"
         left = set(tree.left_levels(node))
@@ -63,7 +68,7 @@ class TreeWords:
         others = [level for level in levels if level not in left]
         if len(others) < len(chosen) and others:
             # "not in" would say yes to a missing value: it is named where it goes left, and kept out where not
-            return f"{name} not in {_set(others)}" + (missing or " and not missing")
+            return f"{name} not in {_set(others)}" + (missing or (" and not missing" if told else ""))
         return f"{name} in {_set(chosen)}{missing}"
 
     def leaf(self, node: int) -> str:
@@ -103,7 +108,10 @@ class TreeWords:
         shown = [f"{self.target_names[i]} ({100 * values[i]:.3g} %)" for i in chosen[:_MOST_LABELS]]
         if len(chosen) > _MOST_LABELS:
             shown.append(f"... {len(chosen) - _MOST_LABELS} more")
-        return "{" + ", ".join(shown) + "}"
+        frequent = np.argsort(-values, kind="stable")[:_MOST_FREQUENT]
+        rare = [f"{self.target_names[i]} {100 * values[i]:.3g} %" for i in frequent if values[i] > 0]
+        more = f" (most frequent: {', '.join(rare)})" if rare and not shown else ""
+        return "{" + ", ".join(shown) + "}" + more
 
 
 def words_of(
@@ -151,6 +159,7 @@ def words_of(
         threshold,
         digits,
         not isinstance(model, Tree) and get_task(model.task_).kind == "none",
+        getattr(model, "_had_missing", None),
     )
 
 
