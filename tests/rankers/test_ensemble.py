@@ -463,5 +463,5 @@ def test_a_feature_without_known_value_is_named_and_scores_zero():
 def test_identifiers_are_named():
     rng = np.random.default_rng(0)
     X = om.Dataset([[f"id{i}", float(v)] for i, v in enumerate(rng.normal(size=20))]).X
-    with pytest.warns(UserWarning, match="'x1' has 20 levels for 20 examples: is it an identifier"):
+    with pytest.warns(UserWarning, match="'x0' has 20 levels for 20 examples: is it an identifier"):
         om.EnsembleRanker(n_trees=2, random_state=0).fit(X, rng.integers(0, 2, 20))

@@ -96,7 +96,7 @@ def test_missing_values_are_named_only_where_there_were_some():
     alone = om.PCTRegressor(pruning=None).fit(frame[["b"]], frame["b"].fillna(1.0))
     assert om.export_text(alone).splitlines()[0] == "b <= 1.5 or missing"
     # a tree alone does not know what was missing
-    assert om.export_text(om.PCTRegressor(pruning=None).fit(frame, y).tree_).splitlines()[0] == "x1 <= 2.5 or missing"
+    assert om.export_text(om.PCTRegressor(pruning=None).fit(frame, y).tree_).splitlines()[0] == "x0 <= 2.5 or missing"
 
 
 def test_leaves_without_any_label_are_empty():
@@ -135,7 +135,7 @@ def test_a_tree_of_a_forest_and_a_tree_alone():
         om.export_text(forest, tree=3)
     alone = om.export_text(forest.trees_[1])
     assert len(alone.splitlines()) == forest.trees_[1].n_nodes
-    assert "x1 <= " in alone
+    assert "x0 <= " in alone
 
 
 def test_what_cannot_be_exported():

@@ -81,6 +81,10 @@ app.add_typer(experiment.experiment, name="experiment")
 
 
 def _in_one_line(error: Exception) -> str:
+    if isinstance(error, FileNotFoundError) and error.filename is not None:
+        from omnirank.core.suggestions import files_like
+
+        return f"there is no file {str(error.filename)!r}{files_like(error.filename)}"
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     return " ".join(str(error).split())

@@ -234,5 +234,5 @@ def supervision_lines(model: Any) -> list[str]:
     lines = [f"supervision {model.supervision_:g}: {reason}"]
     if model.supervision_curve_:
         errors = ", ".join(f"{w:g}: {error:.4g}" for w, error in sorted(model.supervision_curve_.items()))
-        lines.append(f"errors by supervision: {errors}")
+        lines.append(f"errors by level of supervision: {errors}")
     return lines

@@ -110,8 +110,9 @@ class ParameterError(OmnirankError, ValueError):
         if self.name is None:
             return type(self), (self.advice,)
         # not every value can be pickled, nor ought large ones to travel: of those the text goes
-        plain = self.value is None or isinstance(self.value, str | bool | int | float)
-        return type(self), (self.name, self.value if plain else _Shown(repr(self.value)), self.advice)
+        value = self.value.item() if getattr(self.value, "shape", None) == () else self.value
+        plain = value is None or isinstance(value, str | bool | int | float)
+        return type(self), (self.name, value if plain else _Shown(repr(value)), self.advice)
 
 
 class MissingDependencyError(OmnirankError, ImportError):

@@ -42,7 +42,7 @@ def table_from(X: Any, names: Sequence[str] | None = None, nominal: Sequence[int
         numeric (seconds since 1970-01-01 UTC). None, NaN and NA are missing. Infinite values are an error.
         A float array and a CSC matrix of floats are used as they are, not copied.
     names : sequence of str, optional
-        Column names; by default those of the data frame, else x1, x2, ...
+        Column names; by default those of the data frame, else x0, x1, ...
     nominal : sequence of int or str, optional
         Columns (positions from 0, or names) to be taken as nominal although they hold numbers.
 

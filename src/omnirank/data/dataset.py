@@ -41,7 +41,7 @@ class Dataset:
     hierarchy : Hierarchy, optional
         Order of the labels; label sets are closed under ancestors.
     feature_names, target_names : sequence of str, optional
-        Names; by default those of the data frame, else x1, x2, ... and y (y1, y2, ...).
+        Names; by default those of the data frame, else x0, x1, ... and y (y1, y2, ...).
     nominal : sequence of int or str, optional
         Features (positions from 0, or names) to be taken as nominal although they hold numbers.
     feature_groups : mapping of str to str, optional

@@ -22,7 +22,7 @@ from omnirank.data.column_choice import ColumnChoice, choose_columns
 from omnirank.data.column_types import iso_seconds
 from omnirank.data.content import Content, column_kinds, plain_name
 from omnirank.data.duplicate_names import check_duplicates_option, duplicates_hint, number_names
-from omnirank.data.table import Levels, Table, default_names
+from omnirank.data.table import Levels, Table, numbered_names
 from omnirank.data.text_source import LineBlocks, TextSource
 
 MISSING_CELLS = ("", "?", "NA", "NaN", "nan")
@@ -55,7 +55,7 @@ def read_delimited(
     header : {"auto", True, False}
         Whether the first row holds the column names. "auto": it does if no cell of it is a number, it does not if
         every cell is a number or missing; a first row with both is an error that asks which is meant. Without
-        names, columns are called x1, x2, ...
+        names, columns are called x1, x2, ... by their positions, which count from 1.
     nominal : column choice, optional
         Columns to be taken as nominal although they hold numbers.
     missing : sequence of str
@@ -346,7 +346,7 @@ def _names(
         else:
             header = True
     if not header:
-        return default_names(len(cells)), False, ()
+        return numbered_names(len(cells), "x"), False, ()
     unnamed = [i for i, cell in enumerate(cells) if not cell]
     notes = (f"columns without a name, called x1, x2, ... by position: {len(unnamed)}",) if unnamed else ()
     names = tuple(cell or f"x{i + 1}" for i, cell in enumerate(cells))

@@ -18,7 +18,7 @@ from omnirank.data.convert import is_frame, table_from
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.remarks import caller_outside, warn_about
-from omnirank.data.table import Table, default_names
+from omnirank.data.table import Table, is_made_up
 from omnirank.data.task_registry import is_unsupervised, task_named
 from omnirank.data.types import FeaturesLike, TargetLike
 
@@ -137,10 +137,8 @@ def read_features(estimator: Any, X: FeaturesLike, *, reset: bool) -> Table:
     elif not hasattr(X, "__array__"):
         X = _array(X)
     refuse_structured(X, "X")
-    with np.errstate(invalid="ignore"):  # its sum of all cells is infinite minus infinite where these are huge
-        values = validate_data(
-            estimator, X, dtype=None, accept_sparse="csc", ensure_all_finite="allow-nan", reset=reset
-        )
+    # scikit-learn would refuse infinite cells without naming the column, as table_from does
+    values = validate_data(estimator, X, dtype=None, accept_sparse="csc", ensure_all_finite=False, reset=reset)
     return table_from(values)
 
 
@@ -250,7 +248,7 @@ def _given_dataset(
 
 def _names_only(dataset: Dataset) -> Any:
     """Stand-in by which scikit-learn checks names and count; names that omnirank made up do not count as names."""
-    if dataset.feature_names == default_names(dataset.n_features):
+    if is_made_up(dataset.feature_names):
         return np.empty((0, dataset.n_features))
     return pd.DataFrame(columns=pd.Index(list(dataset.feature_names), dtype=object))
 

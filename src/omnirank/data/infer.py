@@ -23,7 +23,7 @@ from omnirank.data.label_targets import (
     label_target,
     target_of_sets,
 )
-from omnirank.data.table import Levels, Table, default_names, is_sparse
+from omnirank.data.table import Levels, Table, is_sparse, numbered_names
 from omnirank.data.target import Target
 from omnirank.data.task_doubts import doubts_about
 from omnirank.data.task_registry import TASKS, TaskTarget, is_unsupervised, task_named, task_target
@@ -99,7 +99,7 @@ def read_target(
     _check_request(y, task, hierarchy)
     if isinstance(y, str):
         raise DataTypeError(
-            f"{setting('y', y)} is a text: give the values of the target, such as frame[{y!r}], one per example"
+            f"{setting('y', y)}: give the values of the target, one per example, such as frame[{y!r}], not a name"
         )
     if y is None or is_unsupervised(task):
         return FoundTarget(None, task_named("none") if task == "auto" else task)
@@ -207,9 +207,7 @@ def _check_kinds(names: Sequence[str], levels: Sequence[Levels | None], task: Ta
         return
     for name, found in zip(names, levels, strict=True):
         if found is not None:
-            raise DataError(
-                f"{setting('task', task.name)}: Unknown label type: target {name!r} is nominal, not a number"
-            )
+            raise DataError(f"{setting('task', task.name)}, but target {name!r} is nominal, not a number")
 
 
 # -- columns ------------------------------------------------------------------------------------------
@@ -235,16 +233,13 @@ def _read(y: Any, names: Sequence[str] | None) -> _Given:
         return _read_frame(y, names)
     if is_sparse(y):
         y = checked_sparse(y, "y")
-        table = typed_table(y, default_names(y.shape[1], "y") if names is None else names)
+        table = typed_table(y, numbered_names(y.shape[1], "y") if names is None else names)
         return _Given(table, y.dtype.kind in "iu", names is not None)
     return _read_array(as_array(y), names)
 
 
 def _read_frame(y: Any, names: Sequence[str] | None) -> _Given:
-    try:
-        table = typed_table(y, names)
-    except DataTypeError as error:
-        raise DataTypeError(f"Unknown label type: {error}") from None
+    table = typed_table(y, names)
     frame = nw.from_native(y, eager_only=True)
     numeric = [frame[:, i] for i in np.flatnonzero(~table.is_nominal).tolist()]
     integers = all(
@@ -264,17 +259,14 @@ def _read_array(array: np.ndarray, names: Sequence[str] | None) -> _Given:
         array = array.reshape(-1, 1)
     named = names is not None
     if names is None:
-        names = ("y",) if array.shape[1] == 1 else default_names(array.shape[1], "y")
+        names = ("y",) if array.shape[1] == 1 else numbered_names(array.shape[1], "y")
     names = tuple(str(name) for name in names)
     if len(names) != array.shape[1]:
         raise DataError(f"y has {array.shape[1]} columns, but there are {len(names)} target names")
     integers = array.dtype.kind in "iu" or (array.dtype.kind == "O" and _all_integers(array.ravel().tolist()))
     if array.dtype.kind in "fiu":
         return _Given(Table.from_numeric(array, names), integers, named)
-    try:
-        typed = [type_cells(column, f"target {name!r}") for column, name in zip(array.T, names, strict=True)]
-    except DataTypeError as error:
-        raise DataTypeError(f"Unknown label type: {error}") from None
+    typed = [type_cells(column, f"target {name!r}") for column, name in zip(array.T, names, strict=True)]
     table = Table.from_columns(names, [cells for cells, _ in typed], [levels for _, levels in typed])
     return _Given(table, integers, named)
 

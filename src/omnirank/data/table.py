@@ -254,16 +254,40 @@ class Table:
         return all(_same(self.column(i), other.column(i)) for i in range(self.n_columns))
 
 
-def default_names(n_columns: int, stem: str = "x") -> tuple[str, ...]:
-    """Return the names given to unnamed columns: x1, x2, ...
+def default_names(n_columns: int) -> tuple[str, ...]:
+    """Return the names of unnamed features: x0, x1, ..., as in scikit-learn.
 
     Examples
     --------
     >>> from omnirank.data.table import default_names
     >>> default_names(3)
-    ('x1', 'x2', 'x3')
+    ('x0', 'x1', 'x2')
+    """
+    return tuple(f"x{i}" for i in range(n_columns))
+
+
+def numbered_names(n_columns: int, stem: str) -> tuple[str, ...]:
+    """Return the names of unnamed targets, labels and columns of files, which are counted from 1.
+
+    Examples
+    --------
+    >>> from omnirank.data.table import numbered_names
+    >>> numbered_names(2, "y")
+    ('y1', 'y2')
     """
     return tuple(f"{stem}{i}" for i in range(1, n_columns + 1))
+
+
+def is_made_up(names: Sequence[str]) -> bool:
+    """Whether names are those of unnamed features, of arrays or of files.
+
+    Examples
+    --------
+    >>> from omnirank.data.table import is_made_up
+    >>> is_made_up(("x0", "x1")), is_made_up(("x1", "x2")), is_made_up(("x2", "x3"))
+    (True, True, False)
+    """
+    return tuple(names) in (default_names(len(names)), numbered_names(len(names), "x"))
 
 
 def chosen_numbers(rows: Any, n: int, what: str = "row") -> np.ndarray:

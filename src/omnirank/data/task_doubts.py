@@ -15,6 +15,7 @@ from omnirank.data.task_registry import task_named, task_target
 # More classes than this, and more than one per so many examples, are more likely quantities.
 _MANY = 20
 _EXAMPLES_PER_CLASS = 20
+_SEPARATORS = (";", "|")
 
 
 def doubts_about(table: Table, target: Target, task: str, texts_are_meant: bool = False) -> tuple[str, ...]:
@@ -59,10 +60,27 @@ def doubts_about(table: Table, target: Target, task: str, texts_are_meant: bool 
     if numbers:
         quantities = setting("task", task_named("numbers", single=table.n_columns == 1))
         doubts.append(f"the whole numbers of {_taken(target, numbers)}; if they are quantities, say {quantities}")
+    doubts += _label_sets(table)
     if texts:
         taken = _taken(target, texts).replace("are taken", "are numbers written as text, taken")
         doubts.append(f"the values of {taken}; if they are quantities, give numbers (astype(float))")
     return tuple(doubts)
+
+
+def _label_sets(table: Table) -> list[str]:
+    """Classes that look like label sets in one column: "p", "q", "p;q"."""
+    for name, levels in zip(table.names, table.levels, strict=True):
+        if not levels or not all(isinstance(level, str) for level in levels):
+            continue
+        for separator in _SEPARATORS:
+            several = [level for level in levels if separator in level]
+            labels = {label.strip() for level in levels for label in level.split(separator)}
+            if several and len(labels) < len(levels) and "" not in labels:
+                return [
+                    f"the classes of {name!r} look like label sets ({several[0]!r}); if they are, give each label a "
+                    f"column of 0 and 1 (pandas: frame[{name!r}].str.get_dummies({separator!r}))"
+                ]
+    return []
 
 
 def _empty_texts(target: Target) -> list[str]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.data.table import Table, default_names
+from omnirank.data.table import Table, is_made_up
 from omnirank.data.target import Target
 from omnirank.data.target_leaks import leaking_features
 
@@ -101,7 +101,7 @@ def find_traps(features: Table, target: Target | None) -> tuple[Trap, ...]:
     >>> from omnirank.data.traps import find_traps
     >>> columns = np.column_stack([np.arange(50), np.ones(50), np.random.default_rng(0).normal(size=50)])
     >>> [(trap.kind, trap.feature) for trap in find_traps(Table.from_numeric(columns), None)]
-    [('constant', 'x2'), ('running', 'x1')]
+    [('constant', 'x1'), ('running', 'x0')]
     """
     if features.n_rows < _LEAST_EXAMPLES:
         return tuple(_empty_of_few(features))
@@ -273,7 +273,7 @@ def _other_targets(names: Sequence[str], target: Target) -> Iterable[Trap]:
 
     Labels have words for names, and features that are words may be called like anything.
     """
-    if names == default_names(len(names)):
+    if is_made_up(names):
         return
     stems = {stem for stem in map(_stem, target.names) if "#" in stem and re.search("[a-z]", stem)}
     found = [n for n in names if _stem(n) in stems or (not target.is_labels and _TARGET_NAME.fullmatch(n))]

@@ -82,7 +82,7 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
     >>> model.labels_.tolist(), model.predict([[3.3, 0.0]]).tolist()
     ([0, 0, 0, 1, 1, 1], [1])
     >>> print(om.export_text(model))
-    x1 <= 2.05 or missing
+    x0 <= 2.05
     |-- yes: cluster 0, 3 examples
     `-- no:  cluster 1, 3 examples
     """

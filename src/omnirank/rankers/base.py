@@ -64,7 +64,7 @@ class BaseRanker(SelectorMixin, BaseEstimator):
     ...         return self._ranking(dataset, np.ptp(dataset.features.numeric, axis=0), "range")
     >>> ranker = RangeRanker(n_features_to_select=1).fit([[1.0, 5.0], [2.0, 9.0]])
     >>> ranker.ranking_
-    Ranking(range, clustering, 2 features: x2 4, x1 1)
+    Ranking(range, clustering, 2 features: x1 4, x0 1)
     >>> ranker.transform([[0.0, 7.0]])
     array([[7.]])
     """

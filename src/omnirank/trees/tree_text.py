@@ -10,7 +10,7 @@ import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parameters import check, count
-from omnirank.data.table import Levels, default_names, is_sparse
+from omnirank.data.table import Levels, default_names, is_sparse, numbered_names
 from omnirank.tasks import get_task
 from omnirank.trees.tree import Tree
 
@@ -147,7 +147,7 @@ def words_of(
         raise DataError("the tree was grown without prototypes")
     if columns is None:
         n = tree.values.shape[1]
-        targets, levels = default_names(n, "y") if n > 1 else ("y",), (None,) * n
+        targets, levels = numbered_names(n, "y") if n > 1 else ("y",), (None,) * n
     else:
         targets, levels = columns.names, columns.levels
     return TreeWords(
