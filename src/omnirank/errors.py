@@ -1,8 +1,9 @@
-"""Public address of omnirank's exception types."""
+"""Public address of omnirank's exception and warning types."""
 
 from omnirank.core.errors import (
     DataError,
     DataTypeError,
+    DataWarning,
     FileFormatError,
     MissingDependencyError,
     OmnirankError,
@@ -12,6 +13,7 @@ from omnirank.core.errors import (
 __all__ = [
     "DataError",
     "DataTypeError",
+    "DataWarning",
     "FileFormatError",
     "MissingDependencyError",
     "OmnirankError",

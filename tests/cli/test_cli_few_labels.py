@@ -41,7 +41,7 @@ def test_ranking_with_hidden_labels(digits):
 def test_the_choice_of_the_level_is_shown(digits):
     result = run("rank", digits, "-t", "last", "--labelled", "0.3", "--trees", "12")
     assert "supervision 0" in result.stderr or "supervision 1" in result.stderr
-    assert "errors by supervision: 0.25: 0." in result.stderr
+    assert "errors by level of supervision: 0.25: 0." in result.stderr
     assert "300 examples, 90 labelled" in result.stdout
     few = run("rank", digits, "-t", "last", "--labelled", "0.3", "--trees", "3")
     assert "supervision 1: fewer than 12 trees are too few to compare levels" in few.stderr

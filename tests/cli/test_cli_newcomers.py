@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import warnings
 
 import numpy as np
@@ -93,7 +94,7 @@ def test_labelled_without_target(plants, command):
 )
 def test_the_library_speaks_of_options(name, value, shown):
     options = ["--target", "--trees", "--max-features", "--per-target", "--neighbors"]
-    assert option_and_value(options, name, value) == shown
+    assert option_and_value(options, name, value, flags=["--per-target"]) == shown
 
 
 def test_a_command_leaves_no_trace(plants):
@@ -188,3 +189,109 @@ def test_no_labels_left(plants):
 def test_the_number_of_folds(plants):
     shown = run("evaluate", plants, "-t", "kind", "-m", "univariate", "--folds", 99, code=2).stderr
     assert "--folds 99: choose a whole number from 2 to 30 (the number of examples)" in shown
+
+
+# -- labels -------------------------------------------------------------------------------------------
+
+
+def test_labels_is_not_labelled(plants):
+    shown = run("rank", plants, "-t", "kind", "--labels", 10, code=2).stderr
+    assert "--labels 10: it names a label file (.xml); --labelled 10 keeps so many labels" in shown
+    shown = run("rank", plants, "-t", "kind", "--labels", ";", code=2).stderr
+    assert "get_dummies" in shown
+    assert "label_sets" not in shown
+
+
+def test_all_labels_as_a_share(plants):
+    assert "30 examples, all labelled" in run("rank", plants, "-t", "kind", "--labelled", "1.0", "--trees", 2).stdout
+    assert "30 examples, 1 labelled" in run("rank", plants, "-t", "kind", "--labelled", 1, "-m", "relief").stdout
+
+
+def test_evaluate_with_few_labels(plants, tmp_path):
+    found = evaluated(plants, "--set", "n_trees=3", "-n", 2, "--labelled", 12)
+    assert "30 examples, all labelled (in each training part 12)" in found.stdout
+    assert "30 examples, all labelled, 2 features" in evaluated(plants, "--set", "n_trees=3", "-n", 2).stdout
+    half = evaluated(plants, "--set", "n_trees=3", "-n", 2, "--labelled", 0.5, "--supervision", 0.5).stdout
+    assert "(in each training part 10)" in half
+    assert half != evaluated(plants, "--set", "n_trees=3", "-n", 2, "--labelled", 0.5, "--supervision", 1).stdout
+    assert "--labelled 21: " in evaluated(plants, "--labelled", 21, code=2).stderr
+    tested = run("evaluate", plants, "-t", "kind", "-m", "univariate", "--test", plants, "--labelled", 8, "-n", 2)
+    assert "30 examples, 8 labelled" in tested.stdout
+    run("rank", plants, "-t", "kind", "-m", "univariate", "-o", tmp_path / "r.csv")
+    refused = run("evaluate", plants, "-t", "kind", "-r", tmp_path / "r.csv", "--supervision", 1, code=2).stderr
+    assert "--supervision is for --method" in refused
+
+
+def test_a_ranking_for_another_target(plants, tmp_path):
+    run("rank", plants, "-t", "height", "-m", "univariate", "-o", tmp_path / "height.json")
+    shown = run("evaluate", plants, "-t", "kind", "-r", tmp_path / "height.json", code=2).stderr
+    assert "the ranking was made for another target: 'kind', the target of the data, is a feature of it" in shown
+    run("rank", plants, "-t", "height", "--ignore", "kind", "-m", "univariate", "-o", tmp_path / "width.json")
+    shown = run("evaluate", plants, "-t", "kind", "--ignore", "height", "-r", tmp_path / "width.json", code=2).stderr
+    assert "the ranking was made for another target: regression, the data are made for classification" in shown
+    run("rank", plants, "--ignore", "kind", "-m", "relief", "-o", tmp_path / "free.json")
+    run("evaluate", plants, "-t", "kind", "-r", tmp_path / "free.json", "-n", 2)
+
+
+# -- tree ---------------------------------------------------------------------------------------------
+
+
+def test_parameters_of_a_tree(plants):
+    plain = run("tree", plants, "-t", "kind").stdout
+    assert run("tree", plants, "-t", "kind", "--set", "max_depth=0").stdout != plain
+    odd = run("tree", plants, "-t", "kind", "--set", "max_dept=1", code=2).stderr
+    assert "did you mean 'max_depth'?" in odd
+    assert "or a whole number from 0" in run("tree", plants, "-t", "kind", "--set", "max-depth=-1", code=2).stderr
+    run("tree", plants, "--features", "height,width", "--set", "max_leaves=2")
+
+
+# -- words --------------------------------------------------------------------------------------------
+
+
+def test_values_and_options_are_named_as_typed(plants):
+    rank = ("rank", plants, "-t", "kind")
+    assert "--trees True: choose " in run(*rank, "--set", "n_trees=true", code=2).stderr
+    assert (
+        "--trees 5: method 'univariate' has no such parameter"
+        in run(*rank, "-m", "univariate", "--trees", 5, code=2).stderr
+    )
+    fixed = run(*rank, "-m", "genie3", "--set", "importance=permutation", code=2).stderr
+    assert "choose --method permutation instead" in fixed
+    free = run("rank", plants, "--features", "height,width", "-m", "univariate").stdout
+    assert "without one, of the other features" in free
+
+
+def test_rankings_that_are_not_there(plants, tmp_path):
+    run("rank", plants, "-t", "kind", "-m", "univariate", "-o", tmp_path / "first.json")
+    shown = run("compare-rankings", tmp_path / "first.json", tmp_path / "frist.json", code=2).stderr
+    assert "there is no file" in shown
+    assert "did you mean 'first.json'?" in shown
+    same = run("compare-rankings", tmp_path / "first.json", tmp_path / "first.json", "--top", 1).stdout
+    assert "the top are 1 of them (--top)" in same
+
+
+def test_checking_a_plan(tmp_path):
+    plan = tmp_path / "small.toml"
+    plan.write_text('data = [{ sample = "iris" }]\nmethod = [{ use = "univariate" }]\nfolds = { n_folds = 2 }\n')
+    missing = run("experiment", "check", plan, code=2).stderr
+    assert "there is no store" in missing
+    run("experiment", "run", plan, "--jobs", 1)
+    assert "small.sqlite: intact; 2 jobs done" in " ".join(run("experiment", "check", plan).stdout.split())
+    (tmp_path / "text.sqlite").write_text("no store at all")
+    shown = run("experiment", "check", tmp_path / "text.sqlite", code=2).stderr
+    assert "nothing of a store is found in the file" in shown
+    assert "omnirank experiment check" not in shown
+
+
+def test_open_rows_of_a_study_are_not_blank(tmp_path):
+    plan = tmp_path / "small.toml"
+    one = 'method = [{ use = "univariate" }, { use = "uniform" }]\nfolds = { n_folds = 2 }\n'
+    plan.write_text('data = [{ sample = "iris" }, { sample = "wine" }]\n' + one)
+    run("experiment", "run", plan, "--jobs", 1)
+    with sqlite3.connect(tmp_path / "small.sqlite") as store:
+        keys = [key for (key,) in store.execute("SELECT key FROM members WHERE data = 'wine' AND fold = 0")]
+        store.executemany("UPDATE jobs SET state = 'pending' WHERE key = ?", [(key,) for key in keys])
+    store.close()
+    shown = run("compare", plan)
+    assert "no complete results yet of wine: left out" in shown.stderr
+    assert not [line for line in shown.stdout.splitlines() if line.split() == ["wine"]]

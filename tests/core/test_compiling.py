@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import sys
+import time
+from types import SimpleNamespace
 
 import numba
 import pytest
@@ -31,7 +33,7 @@ def said(monkeypatch, tmp_path, caplog):
 
     def run(*functions, owner="omnirank.core.compiled"):
         caplog.clear()
-        with event.install_listener("numba:compile", module._Announcement()):
+        with event.install_listener("numba:compile", module.Announcement()):
             for function in functions:
                 monkeypatch.setattr(function, "__module__", owner)
                 assert module.compiled(function)(1) == function(1)
@@ -52,6 +54,45 @@ def test_compiling_is_announced_once(said, monkeypatch):
 def test_kernels_of_others_are_their_matter(said, monkeypatch):
     monkeypatch.setitem(event._registered, "numba:compile", [])
     assert said(double, owner="json") == 0
+
+
+def _event(owner="omnirank.trees"):
+    function = SimpleNamespace(__module__=owner)
+    return SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=function)})
+
+
+def _warned(caplog, announcement, seconds, times=1):
+    caplog.set_level(logging.WARNING, logger="omnirank.compiling")
+    for _ in range(times):
+        announcement.on_start(_event())
+        announcement.on_start(_event())  # a part of it
+        time.sleep(seconds)
+        announcement.on_end(_event())
+        announcement.on_end(_event())
+    time.sleep(0.1)
+    return [record.levelname for record in caplog.records]
+
+
+def test_long_compiling_is_told_without_any_log(caplog):
+    assert _warned(caplog, module.Announcement(delay=0.05), 0.3, times=2) == ["WARNING"]
+
+
+def test_short_compiling_is_not_told(caplog):
+    assert _warned(caplog, module.Announcement(delay=5.0), 0.01) == []
+
+
+def test_many_short_compilations_are_a_long_one(caplog):
+    assert _warned(caplog, module.Announcement(delay=0.25), 0.06, times=8) == ["WARNING"]
+
+
+def test_a_pipe_is_spared_the_announcement_but_not_the_problems(monkeypatch, caplog):
+    logger = logging.getLogger("omnirank.compiling")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)
+    with compiling_is_told():
+        logger.warning("compiling", extra={"announces": True})
+        logger.warning("cannot be saved")
+    logger.warning("compiling later", extra={"announces": True})
+    assert [record.getMessage() for record in caplog.records] == ["cannot be saved", "compiling later"]
 
 
 @pytest.mark.parametrize("watched", [True, False])

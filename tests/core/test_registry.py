@@ -59,7 +59,7 @@ def test_get_method_by_name_alias_and_any_case():
 
 def test_make_ranker_refuses_what_the_ranker_does_not_have():
     assert make_ranker("random", random_state=3).get_params()["random_state"] == 3
-    with pytest.raises(ParameterError, match=r"no parameter 'n_job' \(did you mean 'n_jobs'\?\)"):
+    with pytest.raises(ParameterError, match=r"n_job=2: .* has no such parameter \(did you mean 'n_jobs'\?\)"):
         make_ranker("random", n_job=2)
 
 

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from omnirank.data.convert import as_array, code_numbers, code_values, is_frame, table_from, type_cells
+from omnirank.data.column_types import code_numbers, code_values, type_cells
+from omnirank.data.containers import as_array
+from omnirank.data.convert import is_frame, table_from
 from omnirank.data.estimator_input import features_like, read_features
 from omnirank.data.table import Table
 from omnirank.errors import DataError, DataTypeError
@@ -316,7 +318,7 @@ def test_codes_of_numbers_read_as_integers_only_where_they_are():
 def test_infinite_cell_is_named(make, bad):
     values = np.array([[1.0, 2.0], [NAN, 0.0], [3.0, bad]])
     table = make(values)
-    name = {"DataFrame": "column_1" if isinstance(table, pl.DataFrame) else "1"}.get(type(table).__name__, "x2")
+    name = {"DataFrame": "column_1" if isinstance(table, pl.DataFrame) else "1"}.get(type(table).__name__, "x1")
     with pytest.raises(DataError, match=rf"column '{name}' holds an infinite value \(inf\) in row 2"):
         table_from(table)
 
@@ -358,12 +360,12 @@ def test_float32_cells_whose_sum_overflows_are_finite():
         (
             np.array([[{"k": 1}]], object),
             DataTypeError,
-            "column 'x1' holds a dict in row 0: argument must be a string",
+            "column 'x0' holds a dict in row 0: argument must be a string",
         ),
-        (pd.DataFrame({"a": [dt.timedelta(1)]}), DataTypeError, "column 'a' holds a Timedelta in row 0"),
+        (pd.DataFrame({"a": [dt.timedelta(1)]}), DataTypeError, "column 'a' holds durations: give numbers"),
         (pl.DataFrame({"a": [[1, 2], [3, 4]]}), DataTypeError, "column 'a' holds a list in row 0"),
         (pd.DataFrame({"a": [True, 2.5]}, dtype=object), DataTypeError, "a number beside a boolean in row 1"),
-        (np.array([[b"a"]]), DataTypeError, "column 'x1' holds a bytes"),
+        (np.array([[b"a"]]), DataTypeError, "column 'x0' holds a bytes"),
     ],
 )
 def test_errors(X, error, message):

@@ -123,7 +123,7 @@ def test_names_nominal_and_groups():
         (([[1.0]],), {"feature_groups": {"z": "g"}}, "feature_groups names 'z', which is no feature"),
         (([[1.0]],), {"hierarchy": TREE}, "a hierarchy was given, but no y"),
         (([[1.0]],), {"task": "regression"}, "task='regression' was given, but no y"),
-        (([[np.inf]],), {}, r"column 'x1' holds an infinite value \(inf\) in row 0"),
+        (([[np.inf]],), {}, r"column 'x0' holds an infinite value \(inf\) in row 0"),
         (([[1.0]], [np.inf]), {}, "Input y contains infinity"),
         (([[1.0]],), {"feature_names": ["a", "b"]}, "2 column names for 1 column"),
         ((np.zeros((0, 2)),), {}, "0 sample"),
@@ -342,11 +342,11 @@ def test_select_features(features):
 
 
 def test_select_features_by_mask_and_groups():
-    data = Dataset(np.eye(3), feature_groups={"x1": "g", "x3": "h"})
+    data = Dataset(np.eye(3), feature_groups={"x0": "g", "x2": "h"})
     chosen = data.select_features(np.array([False, True, True]))
-    assert chosen.feature_names == ("x2", "x3")
-    assert chosen.feature_groups == {"x3": "h"}
-    assert data.feature_groups == {"x1": "g", "x3": "h"}
+    assert chosen.feature_names == ("x1", "x2")
+    assert chosen.feature_groups == {"x2": "h"}
+    assert data.feature_groups == {"x0": "g", "x2": "h"}
     assert Dataset(sparse.eye_array(3)).select_features([2, 0]).X.toarray().tolist() == [
         [0, 1],
         [0, 0],
@@ -450,7 +450,7 @@ def test_fingerprint_of_equal_data_is_equal():
         negative,
         wide[::2, ::2],
         values.tolist(),
-        pd.DataFrame(values, columns=["x1", "x2", "x3"]),
+        pd.DataFrame(values, columns=["x0", "x1", "x2"]),
     ]
     for X in same:
         assert Dataset(X, y, name="another").fingerprint == expected

@@ -47,7 +47,7 @@ def test_without_target_and_alone():
 PLAIN = om.Dataset([[1.0, 2.0], [2.0, 1.0]], ["p", "q"])
 OTHERS = {
     "made for": om.Dataset([[1.0, 2.0]], [0.5]),
-    "features differ": om.Dataset([[1.0, 2.0], [2.0, 1.0]], ["p", "q"], feature_names=["x1", "z"]),
+    "features differ": om.Dataset([[1.0, 2.0], [2.0, 1.0]], ["p", "q"], feature_names=["x0", "z"]),
     "targets differ": om.Dataset([[1.0, 2.0], [2.0, 1.0]], ["p", "r"]),
     "sparse, the other dense": om.Dataset(sparse.csr_array([[1.0, 2.0], [2.0, 1.0]]), ["p", "q"]),
 }

@@ -191,7 +191,7 @@ def test_parquet_types(tmp_path):
     )
     frame.to_parquet(tmp_path / "a.parquet")
     content = read_parquet(tmp_path / "a.parquet")
-    assert content.kinds == ("numeric", "numeric", "nominal", "nominal", "nominal", "numeric")
+    assert content.kinds == ("numeric", "numeric", "nominal", "nominal", "nominal", "date")
     assert content.table.levels[3] == ("v", "u", "w")
     np.testing.assert_array_equal(content.table.column(0), [1, np.nan, 3])
     np.testing.assert_array_equal(content.table.column(5), [86400, np.nan, 0])

@@ -155,8 +155,8 @@ def test_parquet_round_trip_is_identity(tmp_path_factory, data):
 
 
 def test_parquet_refuses_a_name_for_two_columns(tmp_path):
-    data = om.Dataset(np.eye(2), [{"x1"}, set()], hierarchy=om.Hierarchy.flat(["x1"]))
-    with pytest.raises(DataError, match="'x1' is the name of a feature and of a target"):
+    data = om.Dataset(np.eye(2), [{"x0"}, set()], hierarchy=om.Hierarchy.flat(["x0"]))
+    with pytest.raises(DataError, match="'x0' is the name of a feature and of a target"):
         write_parquet(data, tmp_path / "a.parquet")
 
 
@@ -195,7 +195,7 @@ def test_labels_in_an_impossible_order_are_reordered(tmp_path):
         (Table.from_numeric(np.empty((0, 2))), "0 rows"),
         (Table.from_columns(["a"], [np.array([0])], [(1, "1")]), "the same text"),
         (Table.from_numeric(np.eye(1), ["\ud800"]), "cannot be written"),
-        (om.Dataset(np.eye(2), ["a", "b"], target_names=["x1"]), "name of a feature and of a target"),
+        (om.Dataset(np.eye(2), ["a", "b"], target_names=["x0"]), "name of a feature and of a target"),
         (om.Dataset(np.eye(2), [{"a@b"}, set()], hierarchy=om.Hierarchy.flat(["a@b"])), "no labels with @"),
         (om.Dataset(np.eye(2), [{"root"}, set()], hierarchy=om.Hierarchy.flat(["root"])), "is a label here"),
         (

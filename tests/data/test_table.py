@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from omnirank.data.table import Table, categorical, chosen_numbers, default_names
+from omnirank.data.table import Table, categorical, chosen_numbers, default_names, numbered_names
 from omnirank.errors import DataError
 
 NAN = np.nan
@@ -78,9 +78,9 @@ def test_from_numeric_does_not_copy_floats():
     assert np.shares_memory(Table.from_numeric(np.asfortranarray(values)[::2]).numeric, values) is False
 
 
-def test_default_names_count_from_one():
-    assert Table.from_numeric(np.zeros((1, 2))).names == ("x1", "x2") == default_names(2)
-    assert default_names(1, "y") == ("y1",)
+def test_default_names_count_as_those_of_scikit_learn_do():
+    assert Table.from_numeric(np.zeros((1, 2))).names == ("x0", "x1") == default_names(2)
+    assert numbered_names(1, "y") == ("y1",)
 
 
 def test_duplicate_name_is_named():
@@ -125,7 +125,7 @@ def test_sparse_nominal_column_absent_is_first_level():
     table = Table.from_sparse(sparse.csc_array(np.array([[0.0], [2.0], [NAN]])), levels=[("a", "b", "c")])
     assert table.column(0).tolist() == [0, 2, -1]
     assert table.column(0).dtype == np.int32
-    assert table.to_frame()["x1"].tolist() == ["a", "c", NAN]
+    assert table.to_frame()["x0"].tolist() == ["a", "c", NAN]
 
 
 def test_sparse_table_is_canonical_and_leaves_its_source_alone():

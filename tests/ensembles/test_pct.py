@@ -390,7 +390,7 @@ def test_wrong_class_weights(task, wrong, message):
         ([[1.0], [2.0]], [0.5, np.inf], {}, "infinity.*target 'y', row 1"),
         ([[1.0]], [0.5], {}, "1 sample"),
         ([[1.0], [2.0]], [0.5, 1.5, 2.5], {}, "X has 2 rows, y has 3"),
-        ([[1.0], [np.inf]], [0.5, 1.5], {}, "infinity"),
+        ([[1.0], [np.inf]], [0.5, 1.5], {}, "column 'x0' holds an infinite value"),
         (pd.DataFrame({"a": [1.0, np.inf]}), [0.5, 1.5], {}, "'a' holds an infinite value"),
         ([[1.0], [2.0]], [0.5, 1.5], {"sample_weight": [0.0, 0.0]}, "non-zero"),
         ([[1.0], [2.0]], [0.5, 1.5], {"sample_weight": [0.1, 0.1]}, "min_samples_leaf"),
@@ -414,7 +414,7 @@ def test_a_classifier_refuses_numbers_and_a_regressor_classes():
 def test_a_column_without_values_is_named_and_not_used():
     X, y = numbers(t=1)
     X[:, 2] = np.nan
-    with pytest.warns(UserWarning, match="feature 'x3' has no known value"):
+    with pytest.warns(UserWarning, match="feature 'x2' has no known value"):
         model = om.PCTRegressor(random_state=0).fit(X, y[:, 0])
     assert 2 not in model.tree_.feature
 

@@ -142,7 +142,7 @@ def test_an_unsupervised_choice_is_the_unsupervised_ranking():
 def test_very_few_trees_are_supervised():
     data = hidden_structure(0)
     found = resolve_supervision("auto", GrowingData(data, 0), GrowingRules(), n_ranked=11)
-    assert (found.level, found.reason) == (1.0, "fewer than 12 trees are too few to compare levels")
+    assert (found.level, found.reason) == (1.0, "fewer than 12 trees are too few to compare levels of supervision")
     few = data.keep_labels(2, random_state=0)
     target = few.y[few.labelled]
     if len(set(target)) == 2:

@@ -80,7 +80,7 @@ def test_features_are_matched_by_name():
 @pytest.mark.parametrize(
     ("ranking", "message"),
     [
-        (om.Ranking(["x1", "x2", "x3", "z"], [1, 1, 1, 1], "m"), r"only in the data \(such as 'x4'\).*such as 'z'"),
+        (om.Ranking(["x0", "x1", "x2", "z"], [1, 1, 1, 1], "m"), r"only in the data \(such as 'x3'\).*such as 'z'"),
         (om.Ranking(["x1"], [1.0], "m"), "3 only in the data"),
         ([1.0, 2.0], r"shape \(2,\) for 4 features"),
         (om.UnivariateRanker(), "not fitted"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 
 import omnirank as om
@@ -33,3 +35,9 @@ def test_checks_pass_for_a_supervised_ranker():
     check_ranker(NoUnsupervised())
     with pytest.raises(ValueError, match="needs a target"):
         NoUnsupervised().fit([[1.0], [2.0]])
+
+
+def test_checks_say_nothing_about_their_data():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_ranker(NoUnsupervised())

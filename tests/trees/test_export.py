@@ -39,7 +39,7 @@ def test_text_of_classes():
     assert text.splitlines() == [
         "strong <= -0.5746",
         "|-- yes: a (100 %), 15 examples",
-        "`-- no:  strong <= 0.5903 or missing",
+        "`-- no:  strong <= 0.5903",
         "    |-- yes: b (100 %), 18 examples",
         "    `-- no:  c (100 %), 3 examples",
     ]
@@ -88,10 +88,28 @@ def test_where_missing_values_go():
     assert re.match(r"c in \{b\} or missing$|c not in \{b\} and not missing$", text.splitlines()[0]), text
 
 
+def test_missing_values_are_named_only_where_there_were_some():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0] * 6, "b": [1.0, np.nan, np.nan, 2.0] * 6})
+    y = np.where(frame["a"] < 3, 0.0, 1.0)
+    text = om.export_text(om.PCTRegressor(pruning=None).fit(frame, y))
+    assert text.splitlines()[0] == "a <= 2.5"
+    alone = om.PCTRegressor(pruning=None).fit(frame[["b"]], frame["b"].fillna(1.0))
+    assert om.export_text(alone).splitlines()[0] == "b <= 1.5 or missing"
+    # a tree alone does not know what was missing
+    assert om.export_text(om.PCTRegressor(pruning=None).fit(frame, y).tree_).splitlines()[0] == "x0 <= 2.5 or missing"
+
+
+def test_leaves_without_any_label_are_empty():
+    labels = np.zeros((24, 2), int)
+    labels[:6, 0] = 1
+    model = om.PCTClassifier(pruning=None, random_state=0).fit(np.arange(24.0).reshape(-1, 1), labels)
+    assert "{}, 18 examples" in om.export_text(model)
+
+
 def test_labels_below_the_threshold_are_left_out():
     model = om.PCTClassifier(random_state=0).fit(tiny_dataset("multi-label"))
     model.set_params(max_depth=0).fit(tiny_dataset("multi-label"))
-    assert om.export_text(model) == "{}, 36 examples"
+    assert om.export_text(model) == "{} (most frequent: y3 41.7 %, y1 33.3 %, y2 5.56 %), 36 examples"
     assert "y1 (33.3 %)" in om.export_text(model, threshold=0.3)
 
 
@@ -117,7 +135,7 @@ def test_a_tree_of_a_forest_and_a_tree_alone():
         om.export_text(forest, tree=3)
     alone = om.export_text(forest.trees_[1])
     assert len(alone.splitlines()) == forest.trees_[1].n_nodes
-    assert "x1 <= " in alone
+    assert "x0 <= " in alone
 
 
 def test_what_cannot_be_exported():
@@ -132,9 +150,7 @@ def test_what_cannot_be_exported():
 
 def test_quotes_in_names_are_escaped_in_graphs():
     model = om.PCTRegressor(pruning=None).fit([[1.0], [2.0], [3.0], [4.0]], [0.5, 0.5, 2.5, 2.5])
-    assert r'label="say \"x\" \\ <= 2.5 or missing\n4 examples"' in om.export_graphviz(
-        model, feature_names=['say "x" \\']
-    )
+    assert r'label="say \"x\" \\ <= 2.5\n4 examples"' in om.export_graphviz(model, feature_names=['say "x" \\'])
 
 
 # -- JSON -------------------------------------------------------------------------------------------------

@@ -22,12 +22,7 @@ from reference import ensembles_cases, trees_cases
 from reference import trees_growing as reference
 from reference.trees_semi_supervised import problem_of
 
-# small data: 5 levels for 8 examples, features of which no cell is left
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:feature .*identifier:UserWarning"),
-    pytest.mark.filterwarnings("ignore:feature .*no known value:UserWarning"),
-    pytest.mark.filterwarnings("ignore:extra trees without bootstrap:UserWarning"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore:extra trees without bootstrap:UserWarning")
 few = settings(max_examples=12, deadline=None)
 
 

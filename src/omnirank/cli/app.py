@@ -29,7 +29,7 @@ from omnirank.cli.compiling import compiling_is_told
 from omnirank.cli.ending import TERMINATED, Terminated
 from omnirank.cli.option_names import Command
 from omnirank.cli.output import problem, say
-from omnirank.core.errors import OmnirankError
+from omnirank.core.errors import DataWarning, OmnirankError
 
 
 class _Group(TyperGroup):
@@ -38,6 +38,7 @@ class _Group(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         with warnings.catch_warnings(), compiling_is_told():
             warnings.showwarning = _Warnings()
+            warnings.simplefilter("ignore", DataWarning)  # commands print the notes of their data
             try:
                 return super().invoke(ctx)
             except (OmnirankError, OSError) as error:
@@ -95,6 +96,10 @@ app.add_typer(experiment.experiment, name="experiment")
 
 
 def _in_one_line(error: Exception) -> str:
+    if isinstance(error, FileNotFoundError) and error.filename is not None:
+        from omnirank.core.suggestions import files_like
+
+        return f"there is no file {str(error.filename)!r}{files_like(error.filename)}"
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     return " ".join(str(error).split())

@@ -117,6 +117,11 @@ class _Report:
         self.measure = MEASURES[measure]
         self.neighbors = neighbors
         self.table = study.table(measure, neighbors)
+        self.unfinished: list[str] = []
+        if not self.table.empty:
+            open_rows = self.table.isna().all(axis=1)
+            self.unfinished = [str(name) for name in self.table.index[open_rows]]
+            self.table = self.table[~open_rows]
         self.comparison: Any = None
         whole = self.table.dropna() if not self.table.empty else self.table
         if len(whole) >= 2 and whole.shape[1] >= 2:
@@ -141,7 +146,10 @@ class _Report:
         say(self.title, "bold")
         _print_table(self.table)
         tasks = self.study.facts["tasks"]
-        without = [f"{name} ({tasks[name]})" for name in self.study.facts["data"] if name not in self.table.index]
+        known = {*self.table.index, *self.unfinished}
+        without = [f"{name} ({tasks[name]})" for name in self.study.facts["data"] if name not in known]
+        if self.unfinished:
+            note(f"no complete results yet of {', '.join(self.unfinished)}: left out")
         if without:
             note(f"no {self.measure.title} of {', '.join(without)}: left out")
         if self.comparison is None:

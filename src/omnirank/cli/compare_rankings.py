@@ -12,8 +12,8 @@ from omnirank.core.plurals import counted
 _MEANING = {
     "spearman": "rank correlation of the scores, -1 to 1",
     "kendall": "share of agreeing minus disagreeing pairs, -1 to 1",
-    "jaccard": "overlap of the top k, 0 to 1",
-    "kuncheva": "overlap of the top k, corrected for chance, up to 1",
+    "jaccard": "overlap of the top, 0 to 1",
+    "kuncheva": "overlap of the top, corrected for chance, up to 1",
     "fuji_area": "fuzzy overlap of the top j, mean over all j, 0 to 1",
 }
 
@@ -35,6 +35,6 @@ def compare_rankings(
     if csv:
         figures(("measure", "value"), sorted(found.items()))
         return
-    say(f"{counted(found['n_features'], 'feature')}; top k = {found['k']}")
+    say(f"{counted(found['n_features'], 'feature')}; the top are {found['k']} of them (--top)")
     rows = [[name, f"{found[name]:.4f}", text] for name, text in _MEANING.items()]
     table((("measure", "left"), ("value", "right"), ("meaning", "left")), rows)

@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from omnirank.cli.options import CsvOption, JobsOption, SetOption, assignments, with_data
+from omnirank.cli.options import (
+    CsvOption,
+    JobsOption,
+    LabelledOption,
+    SetOption,
+    SupervisionOption,
+    assignments,
+    label_amount,
+    supervision_of,
+    with_data,
+    with_few_labels,
+)
 from omnirank.cli.output import Justify, figures, note, say, table
 from omnirank.core.plurals import counted
 
@@ -60,6 +71,8 @@ def evaluate(
     among: Annotated[
         str, typer.Option("--among", help="Which examples may be neighbours: labelled, oracle or published.")
     ] = "labelled",
+    supervision: SupervisionOption = None,
+    labelled: LabelledOption = None,
     seed: Annotated[int, typer.Option(help="Seed of folds and method.")] = 0,
     jobs: JobsOption = -1,
     csv: CsvOption = False,
@@ -74,17 +87,25 @@ def evaluate(
 
     if test is not None and folds is not None:
         raise ParameterError("give either --test FILE or --folds K")
-    judged = _judged(ranking, method, {"random_state": seed, "n_jobs": jobs}, assignments(parameters))
+    given = assignments(parameters)
+    if supervision is not None:
+        if method is None:
+            raise ParameterError("--supervision is for --method: a ranking that was made before has its own")
+        given = {"supervision": supervision_of(supervision)} | given
+    judged = _judged(ranking, method, {"random_state": seed, "n_jobs": jobs}, given)
     options = {"predictor": predictor, "neighbors": among, "top": top, "n_jobs": jobs}
     others = None if test is None else read_like_data(test)
     for text in dataset.notes:
         note(text)
+    if test is not None:
+        dataset = with_few_labels(dataset, labelled, seed)
+    scheme = _scheme(dataset, folds or _FOLDS, seed, None if test is not None else labelled)
     if ranking is not None and test is None:
         note(
             "if the ranking was made from these data, the results are too good: give --test, or --method for --ranking"
         )
     with progress_bars():
-        measured_by = partial(_measured, train=dataset, test=others, folds=folds, neighbors=neighbors, seed=seed)
+        measured_by = partial(_measured, train=dataset, test=others, scheme=scheme, neighbors=neighbors)
         measured = measured_by(judged, options)
         blind, known_as = _of_nothing(dataset, seed, options, measured_by)
     names = list(next(iter(measured.values())))
@@ -93,8 +114,34 @@ def evaluate(
         figures(("measure", "n_neighbors", "ranking", known_as.replace(" ", "_")), rows)
         return
     how = f"{folds or _FOLDS}-fold cross-validation" if others is None else counted(others.n_examples, "test example")
-    say(f"{dataset.name}: {dataset.task}, {counted(dataset.n_features, 'feature')}, {how}")
+    say(
+        f"{dataset.name}: {dataset.task}, {_examples(dataset, scheme)}, {counted(dataset.n_features, 'feature')}, {how}"
+    )
     _print(names, measured, blind, known_as)
+
+
+def _scheme(dataset: "Dataset", n_folds: int, seed: int, labelled: str | None) -> dict[str, Any]:
+    """The folds of a cross-validation; where labels are hidden, each training part keeps that number or share."""
+    from omnirank.core.errors import ParameterError
+    from omnirank.core.parameters import check, count, share
+
+    usual = {"n_folds": n_folds, "random_state": seed}
+    if labelled is None:
+        return usual | {"scheme": "cross-validation"}
+    if dataset.target is None:
+        raise ParameterError("--labelled keeps some labels, but there is no target: name it with --target")
+    most = int(dataset.labelled.sum()) * (n_folds - 1) // n_folds
+    amount = check("labelled", label_amount(labelled), count(1, most, "labels in a training part") | share(above=0))
+    kept = amount if isinstance(amount, int) else max(1, round(amount * most))
+    return usual | {"scheme": "semi-supervised", "labelled": kept}
+
+
+def _examples(dataset: "Dataset", scheme: dict[str, Any]) -> str:
+    """How many examples there are and how many of them are labelled, all in all and in the training parts."""
+    from omnirank.cli.rank import describe_examples
+
+    text = describe_examples(dataset)
+    return text + (f" (in each training part {scheme['labelled']})" if "labelled" in scheme else "")
 
 
 def _judged(ranking: Path | None, method: str | None, usual: dict[str, Any], parameters: dict[str, Any]) -> Any:
@@ -137,9 +184,8 @@ def _measured(
     options: dict[str, Any],
     train: "Dataset",
     test: "Dataset | None",
-    folds: int | None,
+    scheme: dict[str, Any],
     neighbors: list[int] | None,
-    seed: int,
 ) -> Measured:
     from omnirank.evaluation.evaluate import evaluate as measured_by
     from omnirank.evaluation.evaluate import evaluate_counts
@@ -150,7 +196,7 @@ def _measured(
     if test is not None:
         fitted = judged.fit(train) if hasattr(judged, "fit") else judged
         return dict(measured_by(fitted, train, test, counts, **options))
-    parts = make_folds(train, "cross-validation", n_folds=folds or _FOLDS, random_state=seed)
+    parts = make_folds(train, **scheme)
     summary = evaluate_folds(judged, train, parts, counts, **options).summary
     measures = [name for name in summary.columns if name not in ("n_labelled", "n_folds", "n_neighbors")]
     rows = zip(summary["n_neighbors"].tolist(), summary[measures].to_dict("records"), strict=True)

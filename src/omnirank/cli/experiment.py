@@ -105,26 +105,31 @@ def status(
 
 @experiment.command("check", cls=Command)
 def check(
-    store: Annotated[Path, typer.Argument(metavar="STORE", help="A store (.sqlite).", show_default=False)],
+    store: Annotated[
+        Path, typer.Argument(metavar="STORE", help="A store (.sqlite), or its plan (.toml).", show_default=False)
+    ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="New store for what is whole.", show_default=False)
+        Path | None, typer.Option("--out", "-o", help="New store for what is intact.", show_default=False)
     ] = None,
 ) -> None:
-    """Report what is lost of a damaged store, and save the rest in a new one. Exit code 1: it is damaged.
+    """Report what a damaged store has lost, and save the rest in a new one. Exit code 1: it is damaged.
 
     The store itself is only read; check it while no run uses it. Run the plan with --store and the new one to
     compute what is lost.
     """
     from omnirank.evaluation.experiments.checking import check_store
+    from omnirank.evaluation.experiments.results import store_files
 
+    if store.suffix == ".toml":
+        store = store_files(store)[0]
     found = check_store(store, out)
     counts = found.counts
     states = f"{counted(counts['done'], 'job')} done, {counts['failed']} failed, {counts['pending']} open"
     if found.is_whole:
-        say(f"{store}: whole; {states}")
+        say(f"{store}: intact; {states}")
     else:
         note(f"{store} is damaged: {found.problem}")
-        say(f"whole: {states}")
+        say(f"intact: {states}")
         lost = counted(len(found.lost), "job")
         say(f"lost: {lost} of these studies, {found.n_lost_elsewhere} whose place is lost as well")
         columns = [("study", "left"), ("data", "left"), ("method", "left"), ("lost", "right")]
@@ -136,7 +141,7 @@ def check(
     if out is not None:
         say(f"saved in {out}: run the plan with --store {out} to compute what is lost")
     elif not found.is_whole:
-        say("--out NEW.sqlite saves what is whole")
+        say("--out NEW.sqlite saves what is intact")
     if not found.is_whole:
         raise typer.Exit(_SOME_FAILED)
 

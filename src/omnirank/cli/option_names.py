@@ -33,14 +33,15 @@ class Command(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
         options = {name for parameter in self.params for name in parameter.opts}
-        name_settings(partial(option_and_value, options))
+        flags = {name for parameter in self.params if getattr(parameter, "is_flag", False) for name in parameter.opts}
+        name_settings(partial(option_and_value, options, flags=flags))
         try:
             return super().invoke(ctx)
         finally:
             name_settings(None)
 
 
-def option_and_value(options: Collection[str], name: str, value: Any) -> str | None:
+def option_and_value(options: Collection[str], name: str, value: Any, *, flags: Collection[str] = ()) -> str | None:
     """Return a setting as it is typed; None where no option sets it.
 
     Parameters
@@ -51,17 +52,21 @@ def option_and_value(options: Collection[str], name: str, value: Any) -> str | N
         The parameter of the library.
     value : anything
         Its value.
+    flags : collection of str
+        Those of the options that take no value.
 
     Examples
     --------
     >>> from omnirank.cli.option_names import option_and_value
     >>> option_and_value(["--trees"], "n_trees", 0), option_and_value(["--target"], "target", "my kind")
     ('--trees 0', "--target 'my kind'")
-    >>> option_and_value(["--per-target"], "per_target", True), option_and_value(["--trees"], "bootstrap", True)
-    ('--per-target', None)
+    >>> option_and_value(["--per-target"], "per_target", True, flags=["--per-target"])
+    '--per-target'
+    >>> option_and_value(["--trees"], "bootstrap", True), option_and_value(["--trees"], "n_trees", True)
+    (None, '--trees True')
     """
     named = (_CALLED.get(name), f"--{name.replace('_', '-')}")
     option = next((option for option in named if option in options), None)
-    if option is None or value is True:
+    if option is None or (value is True and option in flags):
         return option
     return f"{option} {shlex.quote(value) if isinstance(value, str) else repr(value)}"

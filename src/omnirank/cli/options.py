@@ -109,6 +109,22 @@ def _load(
     )
 
 
+def _check_labels(labels: Path | None) -> None:
+    """Refuse what is no label file but looks like something else that the user had in mind."""
+    from omnirank.core.errors import ParameterError
+
+    text = str(labels)
+    if labels is None or labels.suffix.lower() == ".xml" or labels.exists():
+        return
+    if text.replace(".", "", 1).isdigit():
+        raise ParameterError(f"--labels {text}: it names a label file (.xml); --labelled {text} keeps so many labels")
+    if not any(c.isalnum() for c in text):
+        raise ParameterError(
+            f"--labels {text!r}: it names a label file (.xml); label sets in one column are not read from text files: "
+            "give each label a column of 0 and 1 (pandas: column.str.get_dummies(sep))"
+        )
+
+
 def with_data(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command, whose first parameter is a Dataset, the options that say how to read it.
 
@@ -124,6 +140,7 @@ def with_data(command: Callable[..., None]) -> Callable[..., None]:
         options = {parameter.name: given.pop(parameter.name) for parameter in shared}
         if given.get("out") is not None:
             _check_out(given["out"], options["data"])
+        _check_labels(options["labels"])
         if rereads:
             given[_REREAD] = lambda path: _load(**options | {"data": path})
         command(_load(**options), **given)
@@ -154,11 +171,17 @@ def with_few_labels(dataset: Any, labelled: str | None, seed: int | None) -> Any
         return dataset
     if dataset.target is None:
         raise ParameterError("--labelled keeps some labels, but there is no target: name it with --target")
+    return dataset.keep_labels(label_amount(labelled), random_state=seed)
+
+
+def label_amount(text: str) -> int | float:
+    """Return the number or the share of examples that a user writes."""
+    from omnirank.core.errors import ParameterError
+
     try:
-        amount: int | float = int(labelled) if labelled.lstrip("+-").isdigit() else float(labelled)
+        return int(text) if text.lstrip("+-").isdigit() else float(text)
     except ValueError:
-        raise ParameterError("labelled", labelled, "choose a count or a share in (0, 1)") from None
-    return dataset.keep_labels(amount, random_state=seed)
+        raise ParameterError("labelled", text, "choose a count or a share in (0, 1]") from None
 
 
 def assignments(given: list[str] | None) -> dict[str, Any]:
@@ -211,5 +234,5 @@ def supervision_lines(model: Any) -> list[str]:
     lines = [f"supervision {model.supervision_:g}: {reason}"]
     if model.supervision_curve_:
         errors = ", ".join(f"{w:g}: {error:.4g}" for w, error in sorted(model.supervision_curve_.items()))
-        lines.append(f"errors by supervision: {errors}")
+        lines.append(f"errors by level of supervision: {errors}")
     return lines

@@ -8,7 +8,9 @@ import typer
 from omnirank.cli.ending import ending_on_sigterm
 from omnirank.cli.options import (
     LabelledOption,
+    SetOption,
     SupervisionOption,
+    assignments,
     supervision_lines,
     supervision_of,
     with_data,
@@ -38,6 +40,7 @@ def tree(
     labelled: LabelledOption = None,
     threshold: Annotated[float, typer.Option(help="Share of examples from which a label is shown.")] = 0.5,
     seed: Annotated[int | None, typer.Option(help="Seed; it breaks ties between equally good tests.")] = 0,
+    parameters: SetOption = None,
 ) -> None:
     """Grow a tree that predicts the target, prune it and print it; without target, a tree of clusters."""
     from omnirank.core.errors import ParameterError
@@ -51,16 +54,18 @@ def tree(
         raise ParameterError("--dot and --json: choose one")
     check("threshold", threshold, share())
     dataset = with_few_labels(dataset, labelled, seed)
+    more = assignments(parameters)
     shared = {"max_depth": max_depth, "min_samples_leaf": min_leaf, "random_state": seed}
     if dataset.target is None:
         if supervision is not None:
             raise ParameterError("--supervision needs a target: name it with --target")
-        model = _clusterer(max_leaves, **shared).fit(dataset)
+        model = _made(_clusterer(max_leaves, **shared), more).fit(dataset)
     else:
         if max_leaves is not None:
             raise ParameterError("--max-leaves is for trees of clusters: leave it out, or the target")
         level = "auto" if supervision is None else supervision_of(supervision)
-        model = _model(dataset.task)(pruning="auto" if prune else None, supervision=level, **shared).fit(dataset)
+        grower = _model(dataset.task)(pruning="auto" if prune else None, supervision=level, **shared)
+        model = _made(grower, more).fit(dataset)
     for text in (*dataset.notes, *supervision_lines(model)):
         note(text)
     if json:
@@ -86,6 +91,19 @@ def _clusterer(max_leaves: int | None, **shared: Any) -> Any:
 
     limit: dict[str, Any] = {} if max_leaves is None else {"max_leaves": max_leaves}
     return PCTClusterer(**limit, **shared)
+
+
+def _made(model: Any, more: dict[str, Any]) -> Any:
+    """The model with the parameters of --set, which must be its own."""
+    from omnirank.core.errors import ParameterError
+    from omnirank.core.suggestions import did_you_mean
+
+    known = model.get_params(deep=False)
+    for name in more:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise ParameterError(f"--set {name}: a tree has no such parameter{hint}; it has {', '.join(known)}")
+    return model.set_params(**more)
 
 
 def _model(task: str) -> Any:

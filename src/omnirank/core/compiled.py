@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import logging
+import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -108,22 +110,60 @@ def dispatched(kinds: Kinds, position: int = 0) -> Callable[[Callable[..., Any]]
     return decorate
 
 
-class _Announcement(event.Listener):
-    """Announces, once per process, that kernels are compiled. It takes seconds; later processes read them from disk."""
+class Announcement(event.Listener):
+    """Announces, once per process, that kernels are compiled; later processes read them from disk.
 
-    def __init__(self) -> None:
+    Who listens to the log (level INFO) is told at once, anybody else by a warning after some seconds of it, which
+    without any set-up of logging goes to standard error: silence would look like a hang.
+
+    Parameters
+    ----------
+    delay : float
+        Seconds of compiling before the warning.
+    """
+
+    def __init__(self, delay: float = 3.0) -> None:
+        self._left = delay
         self._said = False
+        self._running = 0
+        self._started = 0.0
+        self._timer: threading.Timer | None = None
+        self._lock = threading.RLock()
 
     def on_start(self, event: Any) -> None:
         """Take notice that a function is about to be compiled; what is on the disk is not compiled."""
-        function = event.data["dispatcher"].py_func
-        if not self._said and function.__module__.startswith("omnirank."):
-            self._said = True
-            _logger.info("compiling kernels for data of this kind, once per installation: takes some seconds")
+        if not event.data["dispatcher"].py_func.__module__.startswith("omnirank."):
+            return
+        with self._lock:
+            self._running += 1
+            if self._said or self._running > 1:
+                return
+            if _logger.isEnabledFor(logging.INFO):
+                self._say(logging.INFO)
+                return
+            self._started = time.monotonic()
+            self._timer = threading.Timer(max(self._left, 0.0), self._say, [logging.WARNING])
+            self._timer.daemon = True
+            self._timer.start()
 
     def on_end(self, event: Any) -> None:
-        """Do nothing."""
+        """Take notice that a function was compiled."""
+        if not event.data["dispatcher"].py_func.__module__.startswith("omnirank."):
+            return
+        with self._lock:
+            self._running -= 1
+            if self._timer is not None and not self._running:
+                self._timer.cancel()
+                self._timer = None
+                self._left -= time.monotonic() - self._started
+
+    def _say(self, level: int) -> None:
+        with self._lock:
+            if not self._said:
+                self._said = True
+                text = "compiling kernels for data of this kind, once per installation: takes some seconds"
+                _logger.log(level, text, extra={"announces": True})
 
 
 _CACHE = kernel_folder()
-event.register("numba:compile", _Announcement())
+event.register("numba:compile", Announcement())

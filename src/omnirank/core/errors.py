@@ -21,6 +21,13 @@ class DataTypeError(OmnirankError, TypeError):
     """A container or column has a type that omnirank does not handle."""
 
 
+class DataWarning(UserWarning):
+    """The data may mean something else than they say: a doubtful task, a feature that is a trap.
+
+    ``Dataset.notes`` has the same texts; ``warnings.simplefilter("ignore", om.errors.DataWarning)`` silences them.
+    """
+
+
 class _Shown(str):
     """A value of which only its text is left."""
 
@@ -103,8 +110,9 @@ class ParameterError(OmnirankError, ValueError):
         if self.name is None:
             return type(self), (self.advice,)
         # not every value can be pickled, nor ought large ones to travel: of those the text goes
-        plain = self.value is None or isinstance(self.value, str | bool | int | float)
-        return type(self), (self.name, self.value if plain else _Shown(repr(self.value)), self.advice)
+        value = self.value.item() if getattr(self.value, "shape", None) == () else self.value
+        plain = value is None or isinstance(value, str | bool | int | float)
+        return type(self), (self.name, value if plain else _Shown(repr(value)), self.advice)
 
 
 class MissingDependencyError(OmnirankError, ImportError):

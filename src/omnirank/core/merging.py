@@ -75,8 +75,11 @@ def _amount(method: str) -> str | None:
     """The parameter that says how much was computed, which merging adds up."""
     try:
         ranker = get_method(method).load()
-    except ParameterError:  # of a package that is not installed here
-        return None
+    except ParameterError:
+        raise _refusal(
+            f"the method {method!r} is not registered here, so it is not known which parameter counts its replicates; "
+            "import or install the package that has it"
+        ) from None
     return getattr(ranker, "replicates", None)
 
 

@@ -58,7 +58,20 @@ class Domain:
     def advice(self, value: Any) -> str:
         """Return what to choose instead of a value, and which name it is probably meant to be."""
         known = [name for name in self.names if isinstance(name, str)]
-        return f"choose {self.words}{did_you_mean(value, known) if isinstance(value, str) else ''}"
+        hint = did_you_mean(value, known) if isinstance(value, str) else ""
+        return f"choose {self.words}{hint}{_limit(self.tests_in_words, value)}"
+
+
+def _limit(words: Sequence[str], value: Any) -> str:
+    """The largest number that is possible at all, where a value lies beyond it."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return ""
+    size = abs(int(value)) if isinstance(value, Integral) else abs(float(value))
+    counts = any(text.startswith("a whole number") for text in words)
+    numbers = any(text.startswith(("a number", "a share")) for text in words)
+    if counts and not numbers and size > _LARGEST_COUNT:
+        return f"; the largest possible is {_LARGEST_COUNT}"
+    return f"; the largest possible is {_LARGEST:g}" if numbers and size > _LARGEST else ""
 
 
 def check(name: str, value: Any, domain: Domain, of: str = "") -> Any:
@@ -260,7 +273,7 @@ def listed(domain: Domain, *, or_one: bool = False, different: bool = False) -> 
     >>> [1, 5] in listed(count(1)), [1, 1] in listed(count(1), different=True), 3 in listed(count(1), or_one=True)
     (True, False, True)
     >>> listed(count(1), or_one=True).words
-    'a whole number from 1 or a list of such'
+    'a whole number from 1, or a list of them'
     """
 
     def fits(value: Any) -> bool:
@@ -270,7 +283,7 @@ def listed(domain: Domain, *, or_one: bool = False, different: bool = False) -> 
         return in_domain and not (different and len(set(value)) < len(value))
 
     once = ", each once" if different else ""
-    several = f"{domain.words} or a list of such" if or_one else f"a list, each value {domain.words}"
+    several = f"{domain.words}, or a list of them" if or_one else f"a list, each value {domain.words}"
     return Domain((), (fits,), (several + once,))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
 
 # Parameters that have been given another name.
 RENAMED = {"score": "importance"}
@@ -25,3 +26,9 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
         return f" (it is called {RENAMED[str(name)]!r} now)"
     close = get_close_matches(str(name), known, n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def files_like(path: str | Path) -> str:
+    """Return a hint at the file of the same folder that is probably meant, or nothing."""
+    path = Path(path)
+    return did_you_mean(path.name, [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else [])

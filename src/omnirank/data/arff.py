@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -114,7 +115,7 @@ def _content(path: Path, header: Header, rows: DenseColumns | SparseColumns, tab
         path=path,
         names=header.names,
         kinds=tuple(a.kind for a in header.attributes),
-        table=table,
+        table=replace(table, dates=frozenset(a.name for a in header.attributes if a.kind == "date")),
         declared=True,
         texts={header.names[i]: np.array(column, dtype=object) for i, column in rows.texts.items()},
         labels=labels,

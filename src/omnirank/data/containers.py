@@ -97,3 +97,30 @@ def _check_within(indices: np.ndarray, n: int, axis: str, what: str) -> None:
 
 def _damage(what: str, problem: str) -> DataError:
     return DataError(f"{what} is a damaged sparse matrix: {problem}")
+
+
+def as_array(values: Any) -> np.ndarray:
+    """Return values as an array in which no cell has changed its type or lost its mask.
+
+    NumPy itself turns the list ["a", nan] into two strings and [True, nan] into two numbers.
+
+    Examples
+    --------
+    >>> from omnirank.data.containers import as_array
+    >>> as_array(["a", float("nan"), True]).tolist()
+    ['a', nan, True]
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        floats = values.dtype.kind == "f"
+        cells = np.array(values, dtype=None if floats else object)
+        cells[np.ma.getmaskarray(values)] = np.nan if floats else None
+        return cells
+    if not isinstance(values, list | tuple):
+        return np.asarray(values)
+    try:
+        array = np.array(values, dtype=object)
+    except ValueError:
+        raise DataError("the rows have different lengths") from None
+    if array.ndim == 1 and any(isinstance(row, list | tuple | np.ndarray) for row in array):
+        raise DataError("the rows have different lengths")
+    return array

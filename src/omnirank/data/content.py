@@ -88,6 +88,21 @@ class Content:
         return self.kinds[self.names.index(name)]
 
 
+def column_kinds(table: Table) -> tuple[str, ...]:
+    """Return the kind of each column of a table: numeric, nominal or date.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.content import column_kinds
+    >>> from omnirank.data.table import Table
+    >>> column_kinds(Table.from_columns(["size", "kind"], [np.ones(1), np.zeros(1)], [None, ("a",)]))
+    ('numeric', 'nominal')
+    """
+    known = zip(table.names, table.levels, strict=True)
+    return tuple("date" if name in table.dates else "numeric" if lev is None else "nominal" for name, lev in known)
+
+
 def plain_name(path: Path) -> str:
     """Return the name of a file without the ending of its format.
 

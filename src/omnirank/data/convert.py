@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date
-from decimal import Decimal
-from numbers import Real
 from typing import Any, TypeGuard
 
 import narwhals.stable.v1 as nw
@@ -17,11 +14,9 @@ from narwhals.exceptions import DuplicateError
 from omnirank.core.errors import DataError, DataTypeError, setting
 from omnirank.core.plurals import counted
 from omnirank.core.types import FrameLike
-from omnirank.data.containers import checked_sparse, refuse_structured
-from omnirank.data.table import Levels, Table, default_names, is_sparse
-
-# Floats hold every integer up to here; beyond it two integers may become one number.
-LARGEST_EXACT = 2**53
+from omnirank.data.column_types import code_numbers, holds_dates, number_levels, typed_column
+from omnirank.data.containers import as_array, checked_sparse, refuse_structured
+from omnirank.data.table import Table, default_names, is_sparse
 
 
 def is_frame(X: Any) -> TypeGuard[FrameLike]:
@@ -34,7 +29,7 @@ def is_frame(X: Any) -> TypeGuard[FrameLike]:
     >>> is_frame(pd.DataFrame({"a": [1]})), is_frame([[1]])
     (True, False)
     """
-    return isinstance(_frame(X), nw.DataFrame)
+    return isinstance(_frame(X), nw.DataFrame)  # a lazy one is refused
 
 
 def table_from(X: Any, names: Sequence[str] | None = None, nominal: Sequence[int | str] | None = None) -> Table:
@@ -47,7 +42,7 @@ def table_from(X: Any, names: Sequence[str] | None = None, nominal: Sequence[int
         numeric (seconds since 1970-01-01 UTC). None, NaN and NA are missing. Infinite values are an error.
         A float array and a CSC matrix of floats are used as they are, not copied.
     names : sequence of str, optional
-        Column names; by default those of the data frame, else x1, x2, ...
+        Column names; by default those of the data frame, else x0, x1, ...
     nominal : sequence of int or str, optional
         Columns (positions from 0, or names) to be taken as nominal although they hold numbers.
 
@@ -83,118 +78,9 @@ def typed_table(X: Any, names: Sequence[str] | None = None) -> Table:
     if is_sparse(X):
         return _from_sparse(X, names)
     frame = _frame(X)
-    if isinstance(frame, nw.LazyFrame):
-        raise DataTypeError(f"{type(X).__name__} is lazy: collect() it first")
     if isinstance(frame, nw.DataFrame):
         return _from_frame(frame, names)
     return _from_array(as_array(X), names)
-
-
-def as_array(values: Any) -> np.ndarray:
-    """Return values as an array in which no cell has changed its type or lost its mask.
-
-    NumPy itself turns the list ["a", nan] into two strings and [True, nan] into two numbers.
-
-    Examples
-    --------
-    >>> from omnirank.data.convert import as_array
-    >>> as_array(["a", float("nan"), True]).tolist()
-    ['a', nan, True]
-    """
-    if isinstance(values, np.ma.MaskedArray):
-        floats = values.dtype.kind == "f"
-        cells = np.array(values, dtype=None if floats else object)
-        cells[np.ma.getmaskarray(values)] = np.nan if floats else None
-        return cells
-    if not isinstance(values, list | tuple):
-        return np.asarray(values)
-    try:
-        array = np.array(values, dtype=object)
-    except ValueError:
-        raise DataError("the rows have different lengths") from None
-    if array.ndim == 1 and any(isinstance(row, list | tuple | np.ndarray) for row in array):
-        raise DataError("the rows have different lengths")
-    return array
-
-
-def type_cells(values: Sequence[Any] | np.ndarray, where: str) -> tuple[np.ndarray, Levels | None]:
-    """Return the cells of one column, typed by what they hold: numbers, booleans, strings or dates.
-
-    Parameters
-    ----------
-    values : sequence
-        The cells; None, NaN and NA are missing.
-    where : str
-        What the column is called in an error.
-
-    Returns
-    -------
-    cells : ndarray
-        Floats, or int32 codes of a nominal column.
-    levels : tuple or None
-        Levels of a nominal column.
-
-    Examples
-    --------
-    >>> from omnirank.data.convert import type_cells
-    >>> cells, levels = type_cells([True, None], "column 'wet'")
-    >>> cells.tolist(), levels
-    ([1, -1], (False, True))
-    """
-    array = np.fromiter(values, dtype=object, count=len(values))
-    cells = [None if missing else cell for cell, missing in zip(array, pd.isna(array), strict=True)]
-    kinds = [None if cell is None else _kind(cell) for cell in cells]
-    known = set(kinds) - {None}
-    if len(known) > 1 or not known <= {"number", "boolean", "date", "string"}:
-        raise _odd_cell(kinds, where)
-    if known == {"string"}:
-        return code_values(cells, where)
-    if known == {"boolean"}:
-        return np.array([-1 if cell is None else int(cell) for cell in cells], np.int32), (False, True)
-    if known == {"date"}:
-        dates = pd.to_datetime(pd.Series(cells), utc=True)
-        return _seconds(nw.from_native(dates, series_only=True)), None
-    return np.array([np.nan if cell is None else float(cell) for cell in cells]), None
-
-
-def code_values(values: Any, name: str = "column") -> tuple[np.ndarray, Levels]:
-    """Return int32 codes (-1 = missing) and the sorted levels of a sequence of values.
-
-    Examples
-    --------
-    >>> from omnirank.data.convert import code_values
-    >>> codes, levels = code_values(["b", None, "a"])
-    >>> codes.tolist(), levels
-    ([1, -1, 0], ('a', 'b'))
-    """
-    codes, found = pd.factorize(as_array(values))
-    levels = found.tolist()
-    try:
-        order = sorted(range(len(levels)), key=levels.__getitem__)
-    except TypeError:
-        raise DataTypeError(f"{name}: values of different types cannot be ordered as levels") from None
-    # one place more: code -1 finds it and stays -1
-    place = np.full(len(levels) + 1, -1, np.int32)
-    place[order] = np.arange(len(levels))
-    return place[codes], tuple(levels[i] for i in order)
-
-
-def code_numbers(cells: np.ndarray) -> tuple[np.ndarray, Levels]:
-    """Return int32 codes (-1 = NaN) and the levels of a column of numbers; whole numbers are integers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from omnirank.data.convert import code_numbers
-    >>> codes, levels = code_numbers(np.array([2.0, np.nan, -1.0]))
-    >>> codes.tolist(), levels
-    ([1, -1, 0], (-1, 2))
-    """
-    unknown = np.isnan(cells)
-    found, codes = np.unique(cells[~unknown], return_inverse=True)
-    out = np.full(len(cells), -1, np.int32)
-    out[~unknown] = codes
-    return out, _number_levels(found)
 
 
 # -- containers ---------------------------------------------------------------------------------------
@@ -205,11 +91,14 @@ def _frame(X: Any) -> Any:
     if type(X) is np.ndarray:  # narwhals takes a tenth of a millisecond to find that out
         return X
     try:
-        return nw.from_native(X, pass_through=True)
+        frame = nw.from_native(X, pass_through=True)
     except DuplicateError:
         columns = X.column_names if hasattr(X, "column_names") else list(X.columns)
         twice = next(name for i, name in enumerate(columns) if name in columns[:i])
         raise DataError(f"two columns are called {twice!r}: column names must differ") from None
+    if isinstance(frame, nw.LazyFrame):
+        raise DataTypeError(f"{type(X).__name__} is lazy: collect() it first")
+    return frame
 
 
 def _from_sparse(X: Any, names: Sequence[str] | None) -> Table:
@@ -251,8 +140,10 @@ def _from_series(columns: list[Any], names: Sequence[str], n_rows: int) -> Table
         return Table.from_numeric(np.empty((n_rows, 0)), names)
     if len(names) != len(columns):
         raise DataError(f"{counted(len(names), 'column name')} for {counted(len(columns), 'column')}")
-    typed = [_typed_column(column, name) for column, name in zip(columns, names, strict=True)]
-    return Table.from_columns(names, [cells for cells, _ in typed], [levels for _, levels in typed])
+    typed = [typed_column(column, name) for column, name in zip(columns, names, strict=True)]
+    table = Table.from_columns(names, [cells for cells, _ in typed], [levels for _, levels in typed])
+    dates = frozenset(name for name, column in zip(table.names, columns, strict=True) if holds_dates(column))
+    return replace(table, dates=dates) if dates else table
 
 
 def _check_shape(table: Table) -> None:
@@ -283,75 +174,6 @@ def infinite_cell(table: Table) -> tuple[str, int] | None:
     return None
 
 
-# -- columns ------------------------------------------------------------------------------------------
-
-
-def _typed_column(series: Any, name: str) -> tuple[np.ndarray, Levels | None]:
-    dtype = series.dtype
-    if dtype == nw.Boolean:
-        return _codes(_numbers(series)), (False, True)
-    if dtype.is_numeric():
-        return _numbers(series).astype(np.float32 if dtype == nw.Float32 else np.float64, copy=False), None
-    if dtype in (nw.Categorical, nw.Enum):
-        return _categorical(series, name)
-    if dtype in (nw.Date, nw.Datetime):
-        return _seconds(series), None
-    if dtype == nw.String:
-        return code_values(_known(series), f"column {name!r}")
-    return type_cells(_known(series), f"column {name!r}")
-
-
-def _numbers(series: Any) -> np.ndarray:
-    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
-
-
-def _seconds(series: Any) -> np.ndarray:
-    """Seconds since 1970-01-01 UTC."""
-    return _numbers(series.dt.timestamp("us")) / 1e6
-
-
-def _categorical(series: Any, name: str) -> tuple[np.ndarray, Levels]:
-    """Levels as declared, used or not; polars shares a Categorical's levels between columns: those used."""
-    values = _known(series)
-    if series.dtype == nw.Categorical and series.implementation.is_polars():
-        return code_values(values, f"column {name!r}")
-    levels = tuple(series.cat.get_categories().to_list())
-    place = {level: code for code, level in enumerate(levels)}
-    place[None] = -1
-    return np.array([place[value] for value in values], np.int32), levels
-
-
-def _known(series: Any) -> list[Any]:
-    """Values as a list with None for every kind of missing cell."""
-    return [None if null else v for v, null in zip(series.to_list(), series.is_null().to_list(), strict=True)]
-
-
-def _codes(cells: np.ndarray) -> np.ndarray:
-    return np.where(np.isnan(cells), -1, cells).astype(np.int32)
-
-
-def _kind(value: Any) -> str:
-    """Kind of a cell, or the name of a type that no column can hold."""
-    if isinstance(value, bool | np.bool_):
-        return "boolean"
-    if isinstance(value, Real | Decimal):
-        return "number"
-    if isinstance(value, str):
-        return "string"
-    return "date" if isinstance(value, date | np.datetime64) else type(value).__name__
-
-
-def _odd_cell(kinds: Iterable[str | None], where: str) -> DataTypeError:
-    """Error about the first cell that is of no usable kind, or not of the kind of those before it."""
-    found = [(row, kind) for row, kind in enumerate(kinds) if kind is not None]
-    first = found[0][1]
-    row, kind = next((cell for cell in found if cell[1] != first), found[0])
-    beside = "" if kind == first else f" beside a {first}"
-    return DataTypeError(
-        f"{where} holds a {kind}{beside} in row {row}: argument must be a string or a number, of one kind in a column"
-    )
-
-
 # -- numbers as levels --------------------------------------------------------------------------------
 
 
@@ -371,7 +193,8 @@ def _as_nominal(table: Table, nominal: Sequence[int | str]) -> Table:
             cells, lev = code_numbers(cells)
         columns.append(cells)
         levels.append(lev)
-    return Table.from_columns(table.names, columns, levels)
+    dates = table.dates - {table.names[i] for i in chosen}
+    return replace(Table.from_columns(table.names, columns, levels), dates=dates)
 
 
 def _sparse_as_nominal(table: Table, chosen: set[int]) -> Table:
@@ -384,13 +207,6 @@ def _sparse_as_nominal(table: Table, chosen: set[int]) -> Table:
         part = slice(matrix.indptr[i], matrix.indptr[i + 1])
         stored = matrix.data[part]
         found = np.unique(stored[~np.isnan(stored)])
-        levels[i] = _number_levels(np.concatenate([[0.0], found]))
+        levels[i] = number_levels(np.concatenate([[0.0], found]))
         matrix.data[part] = np.where(np.isnan(stored), np.nan, np.searchsorted(found, stored) + 1.0)
     return Table.from_sparse(matrix, table.names, levels)
-
-
-def _number_levels(found: np.ndarray) -> Levels:
-    """Whole numbers read as 1, 2, 3, not as 1.0, 2.0, 3.0."""
-    if len(found) and (np.abs(found).max() > LARGEST_EXACT or (found != np.round(found)).any()):
-        return tuple(found.tolist())
-    return tuple(int(value) for value in found)

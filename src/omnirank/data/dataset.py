@@ -16,7 +16,8 @@ from omnirank.data.convert import table_from
 from omnirank.data.few_labels import hidden_examples
 from omnirank.data.fingerprints import fingerprint_of
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.infer import check_target, target_from
+from omnirank.data.infer import check_target, read_target
+from omnirank.data.remarks import Remarks
 from omnirank.data.table import Table, chosen_numbers
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
@@ -40,7 +41,7 @@ class Dataset:
     hierarchy : Hierarchy, optional
         Order of the labels; label sets are closed under ancestors.
     feature_names, target_names : sequence of str, optional
-        Names; by default those of the data frame, else x1, x2, ... and y (y1, y2, ...).
+        Names; by default those of the data frame, else x0, x1, ... and y (y1, y2, ...).
     nominal : sequence of int or str, optional
         Features (positions from 0, or names) to be taken as nominal although they hold numbers.
     feature_groups : mapping of str to str, optional
@@ -74,8 +75,9 @@ class Dataset:
     ) -> None:
         features = table_from(X, feature_names, nominal)
         target = y if isinstance(y, Target) else None
+        doubts: tuple[str, ...] = ()
         if target is None:
-            target, task = target_from(y, task, hierarchy, target_names)
+            target, task, doubts = read_target(y, task, hierarchy, target_names)
         else:
             check_target(target, task)
         if target is not None and target.n_examples != features.n_rows:
@@ -89,7 +91,7 @@ class Dataset:
         self.hierarchy = hierarchy
         self.name = name
         self.feature_groups: dict[str, str] = dict(feature_groups or {})
-        self._notes: tuple[str, ...] = ()
+        self._remarks = Remarks(doubts=doubts)
         self._all_features = features
         self._feature_rows: np.ndarray | None = None
         self._all_target = target
@@ -98,7 +100,7 @@ class Dataset:
     def _view(self, **changes: Any) -> Dataset:
         """A data set that shares everything with this one but what is changed."""
         view = Dataset.__new__(Dataset)
-        kept = ("task", "hierarchy", "name", "feature_groups", "_notes")
+        kept = ("task", "hierarchy", "name", "feature_groups", "_remarks")
         own = ("_all_features", "_feature_rows", "_all_target", "_target_rows")
         view.__dict__.update({name: self.__dict__[name] for name in (*kept, *own)} | changes)
         return view
@@ -164,8 +166,8 @@ class Dataset:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the reader has to say about how it took the file."""
-        return self._notes
+        """What to know before trusting a result: how a file was read, a doubtful task, features that are traps."""
+        return (*self._remarks.of_reader, *self._remarks.warnings(self))
 
     def __len__(self) -> int:
         return self.n_examples
@@ -224,6 +226,10 @@ class Dataset:
         """
         return self.hide_labels(hidden_examples(self.labelled, labelled, random_state))
 
+    def _with_target(self, target: Target | None, task: str) -> Dataset:
+        """Return the data set with another target (of as many examples) or none, and no hierarchy."""
+        return self._view(task=task, hierarchy=None, _all_target=target, _target_rows=None)
+
     def split(
         self, share: float = 2 / 3, *, random_state: RandomState = None, stratify: bool = True
     ) -> tuple[Dataset, Dataset]:
@@ -281,7 +287,7 @@ class Dataset:
         named = [self._all_features.index(f) if isinstance(f, str) else f for f in features]
         table = self._all_features.select(chosen_numbers(named, self.n_features, "feature"))
         groups = {name: group for name, group in self.feature_groups.items() if name in set(table.names)}
-        return self._view(_all_features=table, feature_groups=groups)
+        return self._view(_all_features=table, feature_groups=groups, _remarks=self._remarks.for_features(table.names))
 
     # -- what is in it ------------------------------------------------------------------------------
 

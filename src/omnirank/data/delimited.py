@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -19,9 +19,10 @@ from omnirank.core.types import PathLike
 from omnirank.data.arff_tokens import NUMBER
 from omnirank.data.byte_parsing import EXACT_NUMBERS
 from omnirank.data.column_choice import ColumnChoice, choose_columns
-from omnirank.data.content import Content, plain_name
+from omnirank.data.column_types import iso_seconds
+from omnirank.data.content import Content, column_kinds, plain_name
 from omnirank.data.duplicate_names import check_duplicates_option, duplicates_hint, number_names
-from omnirank.data.table import Levels, Table, default_names
+from omnirank.data.table import Levels, Table, numbered_names
 from omnirank.data.text_source import LineBlocks, TextSource
 
 MISSING_CELLS = ("", "?", "NA", "NaN", "nan")
@@ -40,7 +41,8 @@ def read_delimited(
 ) -> Content:
     """Read a file of delimited text, plain or gzipped.
 
-    Columns of numbers are numeric, columns of text (or True and False) nominal with their levels in order. A
+    Columns of numbers are numeric, columns of text (or True and False) nominal with their levels in order, columns
+    of dates (2020-01-31, 2020-01-31 12:30) numeric as in data frames: seconds since 1970-01-01 UTC. A
     column with both is an error that says where, unless ``nominal`` names it. Cells may be quoted by ``"``.
     Blank lines are skipped.
 
@@ -53,7 +55,7 @@ def read_delimited(
     header : {"auto", True, False}
         Whether the first row holds the column names. "auto": it does if no cell of it is a number, it does not if
         every cell is a number or missing; a first row with both is an error that asks which is meant. Without
-        names, columns are called x1, x2, ...
+        names, columns are called x1, x2, ... by their positions, which count from 1.
     nominal : column choice, optional
         Columns to be taken as nominal although they hold numbers.
     missing : sequence of str
@@ -92,7 +94,7 @@ def read_delimited(
     return Content(
         path=file.path,
         names=names,
-        kinds=tuple("numeric" if lev is None else "nominal" for lev in table.levels),
+        kinds=column_kinds(table),
         table=table,
         declared=False,
         integers=integers,
@@ -110,6 +112,7 @@ def _typed_table(
     numbers = (frame if is_number.all() else frame.loc[:, is_number]).to_numpy(np.float64)
     columns: list[np.ndarray] = [np.empty(0)] * len(names)
     levels: list[Levels | None] = [None] * len(names)
+    dates: set[str] = set()
     where = np.flatnonzero(is_number).tolist()
     for slot, i in enumerate(where):
         columns[i] = numbers[:, slot]
@@ -119,7 +122,9 @@ def _typed_table(
     for i in np.flatnonzero(~is_number).tolist():
         column = _Column(file, frame[i], i, names[i], has_header)
         columns[i], levels[i] = column.nominal() if i in nominal else column.typed()
-    return Table.from_columns(names, columns, levels)
+        if column.is_date:
+            dates.add(names[i])
+    return replace(Table.from_columns(names, columns, levels), dates=frozenset(dates))
 
 
 @dataclass
@@ -265,6 +270,7 @@ class _Column:
     position: int
     name: str
     has_header: bool
+    is_date: bool = False
 
     def refuse_infinite(self) -> NoReturn:
         """Raise the error about the first infinite cell."""
@@ -276,6 +282,11 @@ class _Column:
         distinct = [text for text in pd.unique(texts) if text is not None]
         numbers = [text for text in distinct if NUMBER.fullmatch(text.strip(" "))]
         if not numbers:
+            seconds = iso_seconds(distinct) if distinct else None
+            if seconds is not None:
+                self.is_date = True
+                found = dict(zip(distinct, seconds.tolist(), strict=True))
+                return np.array([found.get(text, np.nan) for text in texts]), None
             return _coded(texts, sorted(distinct))
         if len(numbers) < len(distinct):
             self._fail_at(
@@ -335,7 +346,7 @@ def _names(
         else:
             header = True
     if not header:
-        return default_names(len(cells)), False, ()
+        return numbered_names(len(cells), "x"), False, ()
     unnamed = [i for i, cell in enumerate(cells) if not cell]
     notes = (f"columns without a name, called x1, x2, ... by position: {len(unnamed)}",) if unnamed else ()
     names = tuple(cell or f"x{i + 1}" for i, cell in enumerate(cells))

@@ -10,19 +10,22 @@ import pandas as pd
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from omnirank.core.errors import DataError, ParameterError, setting
+from omnirank.core.errors import DataError, DataWarning, ParameterError, setting
 from omnirank.core.log import logger
 from omnirank.core.types import ArrayLike
 from omnirank.data.containers import checked_sparse, refuse_structured
 from omnirank.data.convert import is_frame, table_from
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.table import Table, default_names
-from omnirank.data.task_registry import is_unsupervised
+from omnirank.data.remarks import caller_outside, warn_about
+from omnirank.data.table import Table, is_made_up
+from omnirank.data.task_registry import is_unsupervised, task_named
 from omnirank.data.types import FeaturesLike, TargetLike
 
 # Gains hold products of three weights, or of a weight and squares.
 _MOST_WEIGHT = 1e100
+
+_NOTHING_KNOWN = "no value of the target is known: features are ranked without it"
 
 
 def read_input(
@@ -33,11 +36,13 @@ def read_input(
     task: str = "auto",
     hierarchy: Hierarchy | None = None,
     min_examples: int = 2,
+    task_is_sure: bool = False,
 ) -> Dataset:
     """Return the training data of an estimator as a Dataset, and set what scikit-learn wants set.
 
     Sets ``n_features_in_`` and, where the columns have names, ``feature_names_in_``. A target without any
-    known value is left out: the task is then "clustering". The task is logged, not warned about.
+    known value is left out: the task is then "clustering". The task is logged; a doubtful one, and features that are
+    traps, are warned about, once per data set (:mod:`omnirank.data.remarks`).
 
     Parameters
     ----------
@@ -54,6 +59,8 @@ def read_input(
         Order of the labels; must be None where X is a Dataset.
     min_examples : int
         Least number of examples.
+    task_is_sure : bool
+        Whether the estimator is for one kind of target, so that its user has no doubt.
 
     Examples
     --------
@@ -77,9 +84,12 @@ def read_input(
             f"Found array with {shape[0]} sample(s) (shape={shape}) while a minimum of {min_examples} is "
             f"required by {type(estimator).__name__}."
         )
+    given = not is_unsupervised(task) and (y is not None if not isinstance(X, Dataset) else dataset.target is not None)
+    warn_about(dataset, task_is_sure)
     if dataset.target is not None and not dataset.labelled.any():
         dataset = without_target(dataset)
-        logger.info("no example has a known target value: the target is left out")
+    if dataset.target is None and given and not task_is_sure:
+        warnings.warn(_NOTHING_KNOWN, DataWarning, stacklevel=caller_outside())
     how = "inferred" if task == "auto" and not isinstance(X, Dataset) else "given"
     logger.info(
         "task: %s (%s); %d of %d examples labelled",
@@ -127,10 +137,8 @@ def read_features(estimator: Any, X: FeaturesLike, *, reset: bool) -> Table:
     elif not hasattr(X, "__array__"):
         X = _array(X)
     refuse_structured(X, "X")
-    with np.errstate(invalid="ignore"):  # its sum of all cells is infinite minus infinite where these are huge
-        values = validate_data(
-            estimator, X, dtype=None, accept_sparse="csc", ensure_all_finite="allow-nan", reset=reset
-        )
+    # scikit-learn would refuse infinite cells without naming the column, as table_from does
+    values = validate_data(estimator, X, dtype=None, accept_sparse="csc", ensure_all_finite=False, reset=reset)
     return table_from(values)
 
 
@@ -185,7 +193,7 @@ def without_target(dataset: Dataset) -> Dataset:
     """
     if dataset.target is None:
         return dataset
-    return Dataset(dataset.features, feature_groups=dataset.feature_groups, name=dataset.name)
+    return dataset._with_target(None, task_named("none"))
 
 
 def check_sample_weight(sample_weight: ArrayLike | None, n_examples: int) -> np.ndarray:
@@ -240,7 +248,7 @@ def _given_dataset(
 
 def _names_only(dataset: Dataset) -> Any:
     """Stand-in by which scikit-learn checks names and count; names that omnirank made up do not count as names."""
-    if dataset.feature_names == default_names(dataset.n_features):
+    if is_made_up(dataset.feature_names):
         return np.empty((0, dataset.n_features))
     return pd.DataFrame(columns=pd.Index(list(dataset.feature_names), dtype=object))
 

@@ -34,7 +34,7 @@ def hidden_examples(labelled: np.ndarray, amount: Any, random_state: RandomState
     (7, 8)
     """
     n = int(labelled.sum())
-    check("labelled", amount, count(0, n, "labelled examples") | share(above=0, below=1))
+    check("labelled", amount, count(0, n, "labelled examples") | share(above=0))
     kept = int(amount) if isinstance(amount, Integral) else max(1, round(float(amount) * n))
     order = np.random.default_rng(root_entropy(random_state)).permutation(np.flatnonzero(labelled))
     return np.sort(order[kept:])

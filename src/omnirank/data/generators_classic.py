@@ -8,7 +8,7 @@ from omnirank.core.parameters import check, count, share
 from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.generators_features import FeaturePlan, Relevance
-from omnirank.data.table import Table
+from omnirank.data.table import Table, numbered_names
 from omnirank.data.target import Target
 
 
@@ -145,4 +145,4 @@ def make_xor(
 
 def _ordered(X: np.ndarray, roles: np.ndarray, shuffle: bool, rng: np.random.Generator) -> tuple[Table, Relevance]:
     order = rng.permutation(len(roles)) if shuffle else np.arange(len(roles))
-    return Table.from_numeric(X[:, order]), Relevance.of(roles[order])
+    return Table.from_numeric(X[:, order], numbered_names(len(order), "x")), Relevance.of(roles[order])

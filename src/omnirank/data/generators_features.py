@@ -17,7 +17,7 @@ from omnirank.core.errors import ParameterError, setting
 from omnirank.core.parameters import FLAG, SEED, check, check_all, count, number, share
 from omnirank.core.seeds import root_entropy
 from omnirank.core.types import RandomState
-from omnirank.data.table import Levels, Table
+from omnirank.data.table import Levels, Table, numbered_names
 
 # Even numbers of levels: one cut lies at 0, so that binning keeps the signs of interacting features.
 _LEVEL_COUNTS = (2, 4, 6)
@@ -236,7 +236,11 @@ def _missing(plan: FeaturePlan, n_features: int, rng: np.random.Generator) -> tu
 
 def _sparse_table(words: Any, nominal: np.ndarray, missing: tuple[np.ndarray, np.ndarray]) -> Table:
     unknown = sparse.csc_array((np.full(len(missing[0]), np.nan), missing), shape=words.shape)
-    return Table.from_sparse(words + unknown, levels=[_WORD_LEVELS if flag else None for flag in nominal])
+    return Table.from_sparse(
+        words + unknown,
+        numbered_names(words.shape[1], "x"),
+        levels=[_WORD_LEVELS if flag else None for flag in nominal],
+    )
 
 
 def _dense_table(
@@ -248,14 +252,14 @@ def _dense_table(
     unknown = np.zeros(values.shape, bool)
     unknown[missing] = True
     if not nominal.any():
-        return Table.from_numeric(np.where(unknown, np.nan, values))
+        return Table.from_numeric(np.where(unknown, np.nan, values), numbered_names(values.shape[1], "x"))
     columns: list[np.ndarray] = []
     levels: list[Levels | None] = []
     for column, hidden, flag in zip(values.T, unknown.T, nominal, strict=True):
         cells, names = _binned(column, rng) if flag else (column, None)
         columns.append(np.where(hidden, -1 if flag else np.nan, cells))
         levels.append(names)
-    return Table.from_columns([f"x{i + 1}" for i in range(len(columns))], columns, levels)
+    return Table.from_columns(numbered_names(len(columns), "x"), columns, levels)
 
 
 def _binned(column: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, Levels]:

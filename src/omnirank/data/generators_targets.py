@@ -13,7 +13,7 @@ from omnirank.core.parameters import check, share
 from omnirank.data.dataset import Dataset
 from omnirank.data.generators_features import FeaturePlan, Relevance, build_features, draw_signals
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.table import Levels, default_names
+from omnirank.data.table import Levels, numbered_names
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
 
@@ -63,11 +63,11 @@ class Draw:
         labelled = np.asarray(~hidden.all(axis=1))
         values = np.where(hidden, np.nan, values)
         if task_target(task).kind == "labels":
-            names = default_names(n_targets, "label") if hierarchy is None else hierarchy.labels
+            names = numbered_names(n_targets, "label") if hierarchy is None else hierarchy.labels
             values = values if hierarchy is None else hierarchy.close(values)
             target = _label_sets(values, names, labelled, self.plan.sparse)
         else:
-            names = ("y",) if n_targets == 1 else default_names(n_targets, "y")
+            names = ("y",) if n_targets == 1 else numbered_names(n_targets, "y")
             target = Target(names, tuple(levels or repeat(None, n_targets)), values, labelled)
         return Dataset(features, target, task=task, hierarchy=hierarchy, name=task), relevance
 

@@ -19,7 +19,7 @@ from omnirank.core.immutable import first_repeated
 from omnirank.core.parameters import TEXT, check, choice
 from omnirank.core.plurals import counted
 from omnirank.data.containers import checked_sparse
-from omnirank.data.table import default_names
+from omnirank.data.table import numbered_names
 
 Structure = tuple[list[str], list[list[int]]]
 Downwards = Sequence[tuple[int, Sequence[int]]]  # each label with its parents, parents before children
@@ -164,7 +164,7 @@ def structure_from_array(array: Any, labels: Iterable[Any] | None = None) -> Str
             _check_square(values.shape)
             above, below = np.nonzero(values)
             parents = _parents_of_adjacency(len(values), values[above, below], above, below)
-    names = list(default_names(len(parents), "label")) if labels is None else _names(labels, "label")
+    names = list(numbered_names(len(parents), "label")) if labels is None else _names(labels, "label")
     if len(names) != len(parents):
         raise DataError(f"{len(names)} label names for an array of {len(parents)} labels")
     return names, parents

@@ -11,16 +11,9 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError, setting
-from omnirank.data.containers import checked_sparse, refuse_structured
-from omnirank.data.convert import (
-    LARGEST_EXACT,
-    as_array,
-    code_numbers,
-    infinite_cell,
-    is_frame,
-    type_cells,
-    typed_table,
-)
+from omnirank.data.column_types import LARGEST_EXACT, code_numbers, type_cells
+from omnirank.data.containers import as_array, checked_sparse, refuse_structured
+from omnirank.data.convert import infinite_cell, is_frame, typed_table
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.label_targets import (
     as_label_sets,
@@ -30,8 +23,9 @@ from omnirank.data.label_targets import (
     label_target,
     target_of_sets,
 )
-from omnirank.data.table import Levels, Table, default_names, is_sparse
+from omnirank.data.table import Levels, Table, is_sparse, numbered_names
 from omnirank.data.target import Target
+from omnirank.data.task_doubts import doubts_about
 from omnirank.data.task_registry import TASKS, TaskTarget, is_unsupervised, task_named, task_target
 from omnirank.data.types import TargetLike
 
@@ -68,28 +62,65 @@ def target_from(
     >>> task, target.levels
     ('classification', ((0, 1, 2),))
     """
+    return read_target(y, task, hierarchy, names, declared)[:2]
+
+
+class FoundTarget(NamedTuple):
+    """A target, its task, and what speaks against the task where it was inferred."""
+
+    target: Target | None
+    task: str
+    doubts: tuple[str, ...] = ()
+
+
+def read_target(
+    y: TargetLike | None,
+    task: str = "auto",
+    hierarchy: Hierarchy | None = None,
+    names: Sequence[str] | None = None,
+    declared: bool = False,
+    integers: bool = False,
+) -> FoundTarget:
+    """Return what :func:`target_from` does, and the doubts about the task (:mod:`omnirank.data.task_doubts`).
+
+    Parameters
+    ----------
+    y, task, hierarchy, names, declared
+        As in :func:`target_from`.
+    integers : bool
+        Whether a y that is a Table, which does not record it, holds numbers that were written as integers.
+
+    Examples
+    --------
+    >>> from omnirank.data.infer import read_target
+    >>> len(read_target(list(range(50))).doubts)
+    1
+    """
     _check_request(y, task, hierarchy)
     if isinstance(y, str):
         raise DataTypeError(
-            f"{setting('y', y)} is a text: give the values of the target, such as frame[{y!r}], one per example"
+            f"{setting('y', y)}: give the values of the target, one per example, such as frame[{y!r}], not a name"
         )
     if y is None or is_unsupervised(task):
-        return None, task_named("none") if task == "auto" else task
+        return FoundTarget(None, task_named("none") if task == "auto" else task)
     labels = task_named("labels", hierarchical=hierarchy is not None) if task == "auto" else task
     is_labels = task_target(labels).kind == "labels"
     sets = as_label_sets(y, wanted=(task != "auto" and is_labels) or hierarchy is not None)
     if sets is not None:
         if not is_labels:
             raise ParameterError("task", task, f"y holds sets, which are for {task_named('labels')!r}")
-        return target_of_sets(sets, hierarchy, names), labels
-    table, integers, named = _read(y, names)
+        return FoundTarget(target_of_sets(sets, hierarchy, names), labels)
+    table, written_so, named = _read(y, names)
     _refuse_infinite(table)
     if hierarchy is not None:
-        return hierarchical_target(table, hierarchy, named), labels
-    if task == "auto" and _says_nothing(table):
-        return None, task_named("none")
-    found = infer_task(table, declared=declared, integers=integers) if task == "auto" else task
-    return _build(table, task_target(found)), found
+        return FoundTarget(hierarchical_target(table, hierarchy, named), labels)
+    if task != "auto":
+        return FoundTarget(_build(table, task_target(task)), task)
+    if not (declared or integers) and _says_nothing(table):
+        return FoundTarget(None, task_named("none"))
+    found = infer_task(table, declared=declared, integers=integers or written_so)
+    target = _build(table, task_target(found))
+    return FoundTarget(target, found, () if declared else doubts_about(table, target, found, isinstance(y, Table)))
 
 
 def infer_task(table: Table, declared: bool = False, integers: bool = False) -> str:
@@ -176,9 +207,7 @@ def _check_kinds(names: Sequence[str], levels: Sequence[Levels | None], task: Ta
         return
     for name, found in zip(names, levels, strict=True):
         if found is not None:
-            raise DataError(
-                f"{setting('task', task.name)}: Unknown label type: target {name!r} is nominal, not a number"
-            )
+            raise DataError(f"{setting('task', task.name)}, but target {name!r} is nominal, not a number")
 
 
 # -- columns ------------------------------------------------------------------------------------------
@@ -204,16 +233,13 @@ def _read(y: Any, names: Sequence[str] | None) -> _Given:
         return _read_frame(y, names)
     if is_sparse(y):
         y = checked_sparse(y, "y")
-        table = typed_table(y, default_names(y.shape[1], "y") if names is None else names)
+        table = typed_table(y, numbered_names(y.shape[1], "y") if names is None else names)
         return _Given(table, y.dtype.kind in "iu", names is not None)
     return _read_array(as_array(y), names)
 
 
 def _read_frame(y: Any, names: Sequence[str] | None) -> _Given:
-    try:
-        table = typed_table(y, names)
-    except DataTypeError as error:
-        raise DataTypeError(f"Unknown label type: {error}") from None
+    table = typed_table(y, names)
     frame = nw.from_native(y, eager_only=True)
     numeric = [frame[:, i] for i in np.flatnonzero(~table.is_nominal).tolist()]
     integers = all(
@@ -233,17 +259,14 @@ def _read_array(array: np.ndarray, names: Sequence[str] | None) -> _Given:
         array = array.reshape(-1, 1)
     named = names is not None
     if names is None:
-        names = ("y",) if array.shape[1] == 1 else default_names(array.shape[1], "y")
+        names = ("y",) if array.shape[1] == 1 else numbered_names(array.shape[1], "y")
     names = tuple(str(name) for name in names)
     if len(names) != array.shape[1]:
         raise DataError(f"y has {array.shape[1]} columns, but there are {len(names)} target names")
     integers = array.dtype.kind in "iu" or (array.dtype.kind == "O" and _all_integers(array.ravel().tolist()))
     if array.dtype.kind in "fiu":
         return _Given(Table.from_numeric(array, names), integers, named)
-    try:
-        typed = [type_cells(column, f"target {name!r}") for column, name in zip(array.T, names, strict=True)]
-    except DataTypeError as error:
-        raise DataTypeError(f"Unknown label type: {error}") from None
+    typed = [type_cells(column, f"target {name!r}") for column, name in zip(array.T, names, strict=True)]
     table = Table.from_columns(names, [cells for cells, _ in typed], [levels for _, levels in typed])
     return _Given(table, integers, named)
 

@@ -161,6 +161,10 @@ def target_of_sets(
     >>> target.names, target.dense().tolist()
     (('a', 'b'), [[0.0, 1.0], [1.0, 1.0], [nan, nan]])
     """
+    for row, labels in enumerate(sets):
+        if labels is not None and "" in labels:
+            advice = "leave it out; set() has no label, None is unlabelled"
+            raise DataError(f"y has an empty text among the labels of row {row}: {advice}")
     if hierarchy is not None:
         values, labelled = hierarchy.encode(sets)
         return Target.labels(hierarchy.close(values), hierarchy.labels, labelled)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError, setting
-from omnirank.core.suggestions import did_you_mean
+from omnirank.core.suggestions import files_like
 from omnirank.core.types import PathLike
 from omnirank.data.arff import read_arff
 from omnirank.data.clus_settings import ClusSettings, read_clus_settings
@@ -176,8 +176,7 @@ def _existing(given: PathLike) -> Path:
     if str(path) == "-":
         raise DataError("data are not read from the standard input: give a file")
     if not path.exists():
-        beside = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise DataError(f"there is no file {str(path)!r}{did_you_mean(path.name, beside)}")
+        raise DataError(f"there is no file {str(path)!r}{files_like(path)}")
     return path
 
 

@@ -10,10 +10,10 @@ from scipy import sparse
 
 from omnirank.core.errors import DataError, FileFormatError
 from omnirank.core.types import PathLike
+from omnirank.data.column_types import code_values
 from omnirank.data.content import Content, plain_name
-from omnirank.data.convert import code_values
 from omnirank.data.mat5 import MatlabFormatError, OtherVariable, read_variables
-from omnirank.data.table import Levels, Table, default_names, is_sparse
+from omnirank.data.table import Levels, Table, is_sparse, numbered_names
 from omnirank.data.text_source import read_whole
 
 
@@ -45,10 +45,10 @@ def read_matlab(path: PathLike) -> Content:
     path = Path(path)
     variables = _variables(path)
     features = _features(_one(variables, "x", path), path)
-    names, levels = default_names(features.shape[1]), [None] * features.shape[1]
+    names, levels = numbered_names(features.shape[1], "x"), [None] * features.shape[1]
     given = _one(variables, "y", path)
     target = [] if given is None else _target(given, features.shape[0], path)
-    target_names = ("Y",) if len(target) == 1 else default_names(len(target), "Y")
+    target_names = ("Y",) if len(target) == 1 else numbered_names(len(target), "Y")
     others = sorted(name for name in variables if name.lower() not in ("x", "y"))
     return Content(
         path=path,

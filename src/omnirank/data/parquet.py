@@ -12,7 +12,7 @@ import pandas as pd
 from omnirank.core.errors import DataError, FileFormatError, MissingDependencyError, OmnirankError
 from omnirank.core.types import PathLike
 from omnirank.data.atomic_file import replacing
-from omnirank.data.content import Content, plain_name
+from omnirank.data.content import Content, column_kinds, plain_name
 from omnirank.data.convert import table_from
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
@@ -86,7 +86,7 @@ def read_parquet(path: PathLike) -> Content:
     return Content(
         path=path,
         names=table.names,
-        kinds=tuple("numeric" if lev is None else "nominal" for lev in table.levels),
+        kinds=column_kinds(table),
         table=table,
         declared=False,
         integers=frozenset(str(name) for name in frame.columns if frame[name].dtype.kind in "iu"),

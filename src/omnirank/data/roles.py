@@ -10,17 +10,16 @@ import numpy as np
 from omnirank.core.errors import DataError, ParameterError, setting
 from omnirank.core.parameters import check, choice
 from omnirank.data.column_choice import ColumnChoice, choose_columns
+from omnirank.data.column_types import code_values
 from omnirank.data.content import Content, plain_name
-from omnirank.data.convert import code_values, table_from
+from omnirank.data.convert import table_from
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.infer import infer_task, target_from
+from omnirank.data.infer import FoundTarget, read_target
+from omnirank.data.remarks import Remarks
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.data.task_registry import is_unsupervised, task_named, task_target
-
-# More whole numbers than this in a target are more likely quantities than classes.
-_MOST_NUMBER_CLASSES = 20
 
 
 @dataclass(frozen=True)
@@ -136,8 +135,7 @@ def dataset_from(content: Content, roles: Roles, *, task: str = "auto", name: st
     """Return the data set of a content whose columns have their roles."""
     at = {column: j for j, column in enumerate(content.table.names)}
     features = content.table.select([at[content.names[i]] for i in roles.features])
-    asked = task
-    target, task = _target(content, roles, task, at)
+    target, task, doubts = _target(content, roles, task, at)
     data = Dataset(
         features,
         target,
@@ -148,19 +146,8 @@ def dataset_from(content: Content, roles: Roles, *, task: str = "auto", name: st
     notes = [*content.notes, *roles.notes]
     if content.weights is not None:
         notes.append("the rows have weights, which are not part of the data set: read_arff(path).weights has them")
-    if asked == "auto" and target is not None and _many_number_classes(target, task):
-        notes.append(
-            f"the whole numbers of {target.names[0]!r} are taken as {len(target.levels[0] or ())} classes; "
-            f"if they are quantities, say {setting('task', task_named('numbers', single=True))}"
-        )
-    data._notes = tuple(notes)
+    data._remarks = Remarks(tuple(notes), doubts)
     return data
-
-
-def _many_number_classes(target: Target, task: str) -> bool:
-    """Whether classes are many different numbers, as counts and ages are."""
-    levels = target.levels[0] or ()
-    return task_target(task).is_one_class and len(levels) > _MOST_NUMBER_CLASSES and not isinstance(levels[0], str)
 
 
 def _is_hierarchical(content: Content, roles: Roles) -> bool:
@@ -173,11 +160,11 @@ def _hierarchy(content: Content, roles: Roles) -> Hierarchy | None:
     return roles.hierarchy
 
 
-def _target(content: Content, roles: Roles, task: str, at: dict[str, int]) -> tuple[Target | None, str]:
+def _target(content: Content, roles: Roles, task: str, at: dict[str, int]) -> FoundTarget:
     if not roles.target or is_unsupervised(task):
         if task != "auto" and not is_unsupervised(task):
             raise ParameterError("task", task, "it needs a target, but none was named and the file marks none")
-        return None, task_named("none")
+        return FoundTarget(None, task_named("none"))
     if _is_hierarchical(content, roles):
         return _label_sets(content, roles, task)
     for i in roles.target:
@@ -191,13 +178,10 @@ def _target(content: Content, roles: Roles, task: str, at: dict[str, int]) -> tu
     if task == "auto" and content.task != "auto" and tuple(names) == content.target:
         task = content.task
     integers = set(names) <= content.integers
-    if task == "auto" and roles.hierarchy is None and (content.declared or integers):
-        # A table does not record which of its numbers were declared or written as integers: the file does.
-        task = infer_task(table, declared=content.declared, integers=integers)
-    return target_from(table, task, roles.hierarchy, declared=content.declared)
+    return read_target(table, task, roles.hierarchy, declared=content.declared, integers=integers)
 
 
-def _label_sets(content: Content, roles: Roles, task: str) -> tuple[Target, str]:
+def _label_sets(content: Content, roles: Roles, task: str) -> FoundTarget:
     assert content.labels is not None
     if len(roles.target) > 1:
         raise DataError(f"{content.path}: the hierarchical attribute {content.labels.name!r} must be the only target")
@@ -205,4 +189,5 @@ def _label_sets(content: Content, roles: Roles, task: str) -> tuple[Target, str]
         raise ParameterError("task", task, f"the target {content.labels.name!r} is a label hierarchy")
     hierarchy = content.labels.hierarchy
     values, labelled = hierarchy.encode(content.labels.rows)
-    return Target.labels(hierarchy.close(values), hierarchy.labels, labelled), task_named("labels", hierarchical=True)
+    target = Target.labels(hierarchy.close(values), hierarchy.labels, labelled)
+    return FoundTarget(target, task_named("labels", hierarchical=True))

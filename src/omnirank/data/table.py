@@ -40,6 +40,8 @@ class Table:
         int32, -1 = missing. Unused in a sparse table.
     matrix : csc_array or None
         All cells of a sparse table, values of numeric and codes of nominal columns.
+    dates : frozenset of str
+        Names of the numeric columns that hold dates (seconds since 1970-01-01 UTC).
 
     Examples
     --------
@@ -61,6 +63,7 @@ class Table:
     numeric: np.ndarray
     codes: np.ndarray
     matrix: Any = None
+    dates: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         if len(self.names) != len(self.levels):
@@ -170,6 +173,19 @@ class Table:
             return int(np.isnan(self.matrix.data).sum())
         return int(np.isnan(self.numeric).sum() + (self.codes < 0).sum())
 
+    @property
+    def with_missing(self) -> tuple[bool, ...]:
+        """Whether some cells of each column are missing."""
+        if not self.n_missing:
+            return (False,) * self.n_columns
+        if self.is_sparse:
+            columns = np.repeat(np.arange(self.n_columns), np.diff(self.matrix.indptr))
+            return tuple((np.bincount(columns[np.isnan(self.matrix.data)], minlength=self.n_columns) > 0).tolist())
+        found = np.empty(self.n_columns, bool)
+        found[~self.is_nominal] = np.isnan(self.numeric).any(axis=0)
+        found[self.is_nominal] = (self.codes < 0).any(axis=0)
+        return tuple(found.tolist())
+
     def index(self, name: str) -> int:
         """Return the position of a column, by name."""
         try:
@@ -201,18 +217,19 @@ class Table:
         names = tuple(self.names[i] for i in columns)
         levels = tuple(self.levels[i] for i in columns)
         if self.is_sparse:
-            return Table(names, levels, self.numeric, self.codes, self.matrix[:, columns])
+            return Table(names, levels, self.numeric, self.codes, self.matrix[:, columns], self.dates)
         nominal = self.is_nominal[columns]
         slots = self.slots[columns]
-        return Table(names, levels, _block(self.numeric, slots[~nominal]), _block(self.codes, slots[nominal]))
+        blocks = _block(self.numeric, slots[~nominal]), _block(self.codes, slots[nominal])
+        return Table(names, levels, *blocks, dates=self.dates)
 
     def take(self, rows: Any) -> Table:
         """Return the table of the given rows (slice, mask or indices)."""
         if self.is_sparse:
             matrix = self._by_rows[rows].tocsc()
             empty = np.empty((matrix.shape[0], 0))
-            return Table(self.names, self.levels, empty, empty.astype(np.int32), matrix)
-        return Table(self.names, self.levels, self.numeric[rows], self.codes[rows])
+            return Table(self.names, self.levels, empty, empty.astype(np.int32), matrix, self.dates)
+        return Table(self.names, self.levels, self.numeric[rows], self.codes[rows], dates=self.dates)
 
     @cached_property
     def _by_rows(self) -> Any:
@@ -237,16 +254,40 @@ class Table:
         return all(_same(self.column(i), other.column(i)) for i in range(self.n_columns))
 
 
-def default_names(n_columns: int, stem: str = "x") -> tuple[str, ...]:
-    """Return the names given to unnamed columns: x1, x2, ...
+def default_names(n_columns: int) -> tuple[str, ...]:
+    """Return the names of unnamed features: x0, x1, ..., as in scikit-learn.
 
     Examples
     --------
     >>> from omnirank.data.table import default_names
     >>> default_names(3)
-    ('x1', 'x2', 'x3')
+    ('x0', 'x1', 'x2')
+    """
+    return tuple(f"x{i}" for i in range(n_columns))
+
+
+def numbered_names(n_columns: int, stem: str) -> tuple[str, ...]:
+    """Return the names of unnamed targets, labels and columns of files, which are counted from 1.
+
+    Examples
+    --------
+    >>> from omnirank.data.table import numbered_names
+    >>> numbered_names(2, "y")
+    ('y1', 'y2')
     """
     return tuple(f"{stem}{i}" for i in range(1, n_columns + 1))
+
+
+def is_made_up(names: Sequence[str]) -> bool:
+    """Whether names are those of unnamed features, of arrays or of files.
+
+    Examples
+    --------
+    >>> from omnirank.data.table import is_made_up
+    >>> is_made_up(("x0", "x1")), is_made_up(("x1", "x2")), is_made_up(("x2", "x3"))
+    (True, True, False)
+    """
+    return tuple(names) in (default_names(len(names)), numbered_names(len(names), "x"))
 
 
 def chosen_numbers(rows: Any, n: int, what: str = "row") -> np.ndarray:

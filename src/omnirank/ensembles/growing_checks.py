@@ -54,25 +54,6 @@ def what_is_constant(columns: PrototypeColumns) -> str:
     return f"target {name} is constant: there is nothing to learn"
 
 
-def _without_known_value(table: Table) -> list[str]:
-    """Names of the features of which every cell is missing."""
-    if table.is_sparse:
-        full = np.flatnonzero(np.diff(table.matrix.indptr) == table.n_rows)
-        starts = table.matrix.indptr
-        return [table.names[f] for f in full if np.isnan(table.matrix.data[starts[f] : starts[f + 1]]).all()]
-    # Looking at the first row spares most columns a second look.
-    found = []
-    for f in range(table.n_columns):
-        cells = table.column(f)
-        if _missing(cells[:1]).all() and _missing(cells).all():
-            found.append(f)
-    return [table.names[f] for f in found]
-
-
-def _missing(cells: np.ndarray) -> np.ndarray:
-    return np.isnan(cells) if cells.dtype.kind == "f" else cells < 0
-
-
 def warn_about_few_labels(labelled: float, least: float) -> None:
     """Warn where no child can have labels: it has no labelled weight or at least ``least``, and there is less of it."""
     if labelled < least * (1 - 1e-9):  # weights are sums of floats
@@ -82,19 +63,3 @@ def warn_about_few_labels(labelled: float, least: float) -> None:
             UserWarning,
             stacklevel=3,
         )
-
-
-def warn_about_features(table: Table) -> None:
-    """Warn of features without a known value, and of identifiers."""
-    empty = _without_known_value(table)
-    if empty:
-        more = f" and {len(empty) - 1} more" if len(empty) > 1 else ""
-        warnings.warn(f"feature {empty[0]!r}{more} has no known value: no tree can test it", UserWarning, stacklevel=2)
-    for f, levels in enumerate(table.levels):
-        if levels is not None and len(levels) > max(2, table.n_rows / 2) and not table.is_sparse:
-            warnings.warn(
-                f"feature {table.names[f]!r} has {len(levels)} levels for {table.n_rows} examples: "
-                "is it an identifier? Leave it out of the ranking",
-                UserWarning,
-                stacklevel=2,
-            )

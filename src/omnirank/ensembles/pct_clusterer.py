@@ -82,7 +82,7 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
     >>> model.labels_.tolist(), model.predict([[3.3, 0.0]]).tolist()
     ([0, 0, 0, 1, 1, 1], [1])
     >>> print(om.export_text(model))
-    x1 <= 2.05 or missing
+    x0 <= 2.05
     |-- yes: cluster 0, 3 examples
     `-- no:  cluster 1, 3 examples
     """
@@ -141,6 +141,7 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
         self.task_ = dataset.task
         # what predictions and exports need to know of the features, without their cells
         self._features = dataset.features.take(slice(0, 0))
+        self._had_missing = dataset.features.with_missing
         self._columns = prototype_columns(Target.from_table(self._features))
         self.labels_ = self._clusters(whole.features)
         return self

@@ -18,7 +18,6 @@ from omnirank.data.dataset import Dataset
 from omnirank.ensembles.growing_checks import (
     check_leaves,
     mostly_binary,
-    warn_about_features,
     warn_about_few_labels,
     what_is_constant,
 )
@@ -298,7 +297,6 @@ class GrowingData:
         check_leaves(weight, rules.min_samples_leaf, self.weight is not None)
         unit = weight_unit(weight)
         target, feature_part = self._parts(rules)
-        warn_about_features(dataset.features)
         on_cells = grows_on_cells(self._cells, *target, labelled_only=feature_part is not None)
         if feature_part is not None:
             least = float(rules.min_labelled_leaf)

@@ -111,7 +111,7 @@ class PCTPredictor(BaseEstimator):
         if y is None and not isinstance(X, Dataset):
             raise DataError(f"{name} requires y to be passed, but the target y is None")
         hierarchy = getattr(self, "hierarchy", None)
-        whole = read_input(self, X, y, task=self._asked_task(X, y), hierarchy=hierarchy)
+        whole = read_input(self, X, y, task=self._asked_task(X, y), hierarchy=hierarchy, task_is_sure=True)
         if whole.target is None:
             raise DataError(f"{name} needs a target: no example has a known target value")
         if whole.task not in self.supported_tasks:
@@ -166,6 +166,7 @@ class PCTPredictor(BaseEstimator):
         self.target_names_ = columns.names
         # What predictions need to know of the features and of the target, without their cells.
         self._features = dataset.features.take(slice(0, 0))
+        self._had_missing = dataset.features.with_missing
         self._columns = replace(columns, matrix=columns.matrix[:0], labelled=columns.labelled[:0])
 
     def _plan(self, training: Training, rules: GrowingRules) -> GrowingPlan | None:

@@ -143,7 +143,7 @@ def _for_ranking(data: GrowingData, rules: GrowingRules, clustering: ClusteringC
     n_trees = min(_TREES, n_ranked // _SHARE)
     if n_trees < _FEWEST:
         level = 1.0 if weight.sum() >= 2 * rules.min_samples_leaf else 0.5
-        return Supervision(level, f"fewer than {_SHARE * _FEWEST} trees are too few to compare levels")
+        return Supervision(level, f"fewer than {_SHARE * _FEWEST} trees are too few to compare levels of supervision")
     with one_blas_thread():  # once, around many short calls
         losses = neighbor_losses(data, rules, clustering, n_trees)
         found = None if losses is None else _by_neighbors(losses, weight)
@@ -206,7 +206,7 @@ def _by_out_of_bag_loss(
 def _compared(losses: Mapping[float, np.ndarray], weight: np.ndarray) -> Supervision:
     """Choose by the losses of the same examples at several levels."""
     if len(weight) < 2:
-        return Supervision(0.5, "too few labelled examples to compare levels")
+        return Supervision(0.5, "too few labelled examples to compare levels of supervision")
     curve = {w: float(np.average(found, weights=weight)) for w, found in losses.items()}
     best = max((w for w in curve if w < 1), key=lambda w: (-curve[w], w))
     reason = f"out-of-bag loss of the labelled examples {curve[best]:.4g}"

@@ -15,12 +15,44 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import features_like, read_features
 from omnirank.data.table import Table
 from omnirank.data.target import Target
+from omnirank.data.task_registry import TASKS, is_unsupervised
 
 # A ranking, a fitted ranker, or one score per feature.
 RankingLike: TypeAlias = Ranking | BaseEstimator | ArrayLike
 
 
-def ranking_for(ranking: RankingLike, names: Sequence[str]) -> Ranking:
+def ranking_of_data(ranking: RankingLike, data: Dataset) -> Ranking:
+    """Return a ranking of exactly the features of the data, in their order; one made for another target is refused.
+
+    A ranking without target goes with every target.
+
+    Parameters
+    ----------
+    ranking : Ranking, fitted ranker or array-like
+        As in `ranking_for`.
+    data : Dataset
+        The data that the ranking is used with.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.alignment import ranking_of_data
+    >>> data = om.Dataset([[1], [2]], ["a", "b"], feature_names=["size"])
+    >>> ranking_of_data(om.Ranking(["size"], [1.0], "genie3", task="regression"), data)
+    Traceback (most recent call last):
+    omnirank.core.errors.DataError: the ranking was made for another target: regression, the data are ...
+    """
+    found = ranking_for(ranking, data.feature_names, data.target_names)
+    made_for = found.task if found.task in TASKS else None
+    if made_for not in (None, data.task) and not any(is_unsupervised(str(task)) for task in (made_for, data.task)):
+        raise DataError(
+            f"the ranking was made for another target: {found.task}, the data are made for {data.task}; rank the "
+            "features for this target"
+        )
+    return found
+
+
+def ranking_for(ranking: RankingLike, names: Sequence[str], targets: Sequence[str] = ()) -> Ranking:
     """Return a ranking of exactly these features, in this order.
 
     Parameters
@@ -29,6 +61,8 @@ def ranking_for(ranking: RankingLike, names: Sequence[str]) -> Ranking:
         An array holds one score per feature, in the order of the names.
     names : sequence of str
         The features of the data.
+    targets : sequence of str
+        The targets of the data: none of them is a feature of a ranking that was made for them.
 
     Examples
     --------
@@ -53,6 +87,12 @@ def ranking_for(ranking: RankingLike, names: Sequence[str]) -> Ranking:
         return Ranking(names, scores, "given")
     if ranking.names == names:
         return ranking
+    features = set(ranking.names)
+    other = next((target for target in targets if target in features and target not in names), None)
+    if other is not None:
+        raise DataError(
+            f"the ranking was made for another target: {other!r}, the target of the data, is a feature of it"
+        )
     places = _places(ranking.names, names, "the ranking", "the data", "feature")
     return Ranking(names, ranking.scores[places], ranking.method, task=ranking.task)
 

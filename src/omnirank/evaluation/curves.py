@@ -11,7 +11,7 @@ import numpy as np
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.immutable import frozen_floats
 from omnirank.data.dataset import Dataset
-from omnirank.evaluation.alignment import RankingLike, ranking_for
+from omnirank.evaluation.alignment import RankingLike, ranking_of_data
 from omnirank.evaluation.evaluate import evaluate
 from omnirank.evaluation.protocols import FoldResults
 from omnirank.tasks.measuring import measure_of
@@ -192,7 +192,7 @@ def top_curve(
     [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
     """
     shown = measure_of(train.task, measure)
-    chosen = ranking_for(ranking, train.feature_names)
+    chosen = ranking_of_data(ranking, train)
     places = top_sizes(len(chosen)) if sizes is None else sorted({int(size) for size in sizes})
     found = [evaluate(chosen, train, test, n_neighbors, top=k, weighted=weighted, **options) for k in places]
     values = np.array([one[shown.name] for one in found])

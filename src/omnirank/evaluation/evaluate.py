@@ -14,7 +14,7 @@ from omnirank.core.ranking import Ranking
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
-from omnirank.evaluation.alignment import RankingLike, aligned_features, aligned_targets, ranking_for
+from omnirank.evaluation.alignment import RankingLike, aligned_features, aligned_targets, ranking_of_data
 from omnirank.evaluation.knn import (
     NEIGHBOR_PREDICTORS,
     NEIGHBORS,
@@ -185,7 +185,7 @@ def predictions(
                 f"{name} must be a Dataset, not {kind}: make one with om.Dataset(X, y) or om.load(path)"
             )
     counts = evaluate_counts(n_neighbors, train.task)
-    chosen = ranking_for(ranking, train.feature_names)
+    chosen = ranking_of_data(ranking, train)
     features = aligned_features(train, test)
     unsupervised = train.target is None and test.target is None
     if unsupervised:

@@ -15,8 +15,9 @@ from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
+from omnirank.data.remarks import warn_about
 from omnirank.data.target import Target
-from omnirank.evaluation.alignment import RankingLike, ranking_for
+from omnirank.evaluation.alignment import RankingLike, ranking_of_data
 from omnirank.evaluation.evaluate import (
     Predictions,
     candidate_count,
@@ -113,6 +114,7 @@ def evaluate_folds(
     check("aggregate", aggregate, choice(*_AGGREGATES))
     if not folds:
         raise DataError("there is no fold to evaluate")
+    warn_about(dataset)  # of all of it, not of the first training part
     counts = evaluate_counts(n_neighbors, dataset.task)
     settings = {name: options.pop(name) for name in _SETTINGS if name in options}
     rows, rankings, candidates = [], {}, []
@@ -190,7 +192,7 @@ def _mean_measures(group: list[Any]) -> dict[int, dict[str, float]]:
 def _ranking_of(ranker: RankingLike, train: Dataset) -> Ranking:
     if hasattr(ranker, "fit"):
         ranker = clone(ranker).fit(train)
-    return ranking_for(ranker, train.feature_names)
+    return ranking_of_data(ranker, train)
 
 
 @dataclass(frozen=True)

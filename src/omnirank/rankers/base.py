@@ -12,7 +12,7 @@ import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from omnirank.core.errors import DataError, setting
 from omnirank.core.log import logger
@@ -73,7 +73,7 @@ class BaseRanker(SelectorMixin, BaseEstimator):
     ...         return self._ranking(dataset, np.ptp(dataset.features.numeric, axis=0), "range")
     >>> ranker = RangeRanker(n_features_to_select=1).fit([[1.0, 5.0], [2.0, 9.0]])
     >>> ranker.ranking_
-    Ranking(range, clustering, 2 features: x2 4, x1 1)
+    Ranking(range, clustering, 2 features: x1 4, x0 1)
     >>> ranker.transform([[0.0, 7.0]])
     array([[7.]])
     """
@@ -183,6 +183,27 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         if _set_output_kind(self) != "default" and not (kind.is_pandas_like() or kind.is_polars()):
             return frame.to_pandas()  # set_output does not know other kinds of frames
         return nw.to_native(frame)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Put columns of zeros where features were left out.
+
+        Parameters
+        ----------
+        X : array-like or scipy.sparse container
+            The selected features, with missing cells or without.
+        """
+        check_is_fitted(self)
+        if is_sparse(X):
+            return super().inverse_transform(X)
+        kept = self.get_support()
+        X = check_array(X, dtype=None, ensure_all_finite="allow-nan")
+        if X.shape[1] != kept.sum():
+            raise DataError(
+                f"X has a different shape than during fitting: {X.shape[1]} columns for {kept.sum()} features"
+            )
+        back = np.zeros((len(X), len(kept)), X.dtype)
+        back[:, kept] = X
+        return back
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the selected features, in the order of the input.

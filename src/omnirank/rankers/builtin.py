@@ -41,7 +41,7 @@ METHODS = (
     Method(
         "univariate",
         "omnirank.rankers.univariate:UnivariateRanker",
-        "Share of the target's variance that the feature explains alone",
+        "Share of the variance of the target (without one, of the other features) that the feature explains alone",
         tasks=TASKS,
         supervision=("supervised", "unsupervised"),
         reference="Guyon, Elisseeff: An introduction to variable and feature selection. JMLR 3, 2003",

@@ -193,4 +193,4 @@ def _single_target(dataset: Dataset, j: int) -> Dataset:
     else:
         one = target.select([j])
     task = task_named("numbers" if one.levels[0] is None else "classes", single=True)
-    return Dataset(dataset.features, one, task=task, feature_groups=dataset.feature_groups, name=dataset.name)
+    return dataset._with_target(one, task)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
+from omnirank.core.errors import DataWarning
 from omnirank.core.ranking import Ranking
 from omnirank.core.registry import SUPERVISION
 from omnirank.data.dataset import Dataset
@@ -54,6 +57,17 @@ def ranker_checks(ranker: BaseEstimator) -> Iterator[tuple[str, Callable[[], Non
     >>> names[0], len(names) > 15
     ('fits classification', True)
     """
+    return ((name, partial(_quietly, check)) for name, check in _checks_of(ranker))
+
+
+def _quietly(check: Callable[[], None]) -> None:
+    """Run a check without what is said about its data, which are made to be easy."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        check()
+
+
+def _checks_of(ranker: BaseEstimator) -> Iterator[tuple[str, Callable[[], None]]]:
     tasks = getattr(ranker, "supported_tasks", TASKS)
     supervision = getattr(ranker, "supported_supervision", SUPERVISION)
     for task in tasks:

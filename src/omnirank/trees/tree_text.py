@@ -10,13 +10,14 @@ import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parameters import check, count
-from omnirank.data.table import Levels, default_names, is_sparse
+from omnirank.data.table import Levels, default_names, is_sparse, numbered_names
 from omnirank.measures.decisions import first_largest, reaches
 from omnirank.tasks import get_task
 from omnirank.trees.tree import Tree
 
 _MOST_LEVELS = 8
 _MOST_LABELS = 12
+_MOST_FREQUENT = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +40,8 @@ class TreeWords:
         Digits of a number that are shown.
     is_clusters : bool
         Whether leaves are clusters: they are numbered then.
+    had_missing : tuple of bool or None
+        For each feature whether some of its values were missing in training; None where that is not known.
     """
 
     tree: Tree
@@ -49,6 +52,7 @@ class TreeWords:
     threshold: float = 0.5
     digits: int = 4
     is_clusters: bool = False
+    had_missing: tuple[bool, ...] | None = None
 
     def test(self, node: int) -> str:
         """Return the test of a node as a condition on the examples that go left."""
@@ -56,7 +60,8 @@ class TreeWords:
         feature = tree.feature[node]
         name = self.feature_names[feature]
         levels = tree.levels[feature]
-        missing = " or missing" if tree.missing_left[node] else ""
+        told = self.had_missing is None or self.had_missing[feature]
+        missing = " or missing" if told and tree.missing_left[node] else ""
         if levels is None:
             return f"{name} <= {tree.threshold[node]:.{self.digits}g}{missing}"
         left = set(tree.left_levels(node))
@@ -64,7 +69,7 @@ class TreeWords:
         others = [level for level in levels if level not in left]
         if len(others) < len(chosen) and others:
             # "not in" would say yes to a missing value: it is named where it goes left, and kept out where not
-            return f"{name} not in {_set(others)}" + (missing or " and not missing")
+            return f"{name} not in {_set(others)}" + (missing or (" and not missing" if told else ""))
         return f"{name} in {_set(chosen)}{missing}"
 
     def leaf(self, node: int) -> str:
@@ -104,7 +109,10 @@ class TreeWords:
         shown = [f"{self.target_names[i]} ({100 * values[i]:.3g} %)" for i in chosen[:_MOST_LABELS]]
         if len(chosen) > _MOST_LABELS:
             shown.append(f"... {len(chosen) - _MOST_LABELS} more")
-        return "{" + ", ".join(shown) + "}"
+        frequent = np.argsort(-values, kind="stable")[:_MOST_FREQUENT]
+        rare = [f"{self.target_names[i]} {100 * values[i]:.3g} %" for i in frequent if values[i] > 0]
+        more = f" (most frequent: {', '.join(rare)})" if rare and not shown else ""
+        return "{" + ", ".join(shown) + "}" + more
 
 
 def words_of(
@@ -140,7 +148,7 @@ def words_of(
         raise DataError("the tree was grown without prototypes")
     if columns is None:
         n = tree.values.shape[1]
-        targets, levels = default_names(n, "y") if n > 1 else ("y",), (None,) * n
+        targets, levels = numbered_names(n, "y") if n > 1 else ("y",), (None,) * n
     else:
         targets, levels = columns.names, columns.levels
     return TreeWords(
@@ -152,6 +160,7 @@ def words_of(
         threshold,
         digits,
         not isinstance(model, Tree) and get_task(model.task_).kind == "none",
+        getattr(model, "_had_missing", None),
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from omnirank.core.errors import DataError, FileFormatError, OmnirankError, ParameterError
 from omnirank.core.types import PathLike
 from omnirank.evaluation.experiments.raw_pages import readable_rows
-from omnirank.evaluation.experiments.schema import StoreUnavailableError
+from omnirank.evaluation.experiments.schema import DamagedStoreError, StoreUnavailableError
 from omnirank.evaluation.experiments.store import Member, Store
 from omnirank.evaluation.experiments.stored import (
     job_seal,
@@ -134,7 +134,7 @@ def _looked_at(path: Path) -> tuple[str, _Found]:
         except StoreUnavailableError as error:
             problem = str(error).replace(str(copy), str(path))
         except FileFormatError as error:
-            problem = error.problem
+            problem = error.fault if isinstance(error, DamagedStoreError) else error.problem
         # a whole store of an earlier version has been brought up to date in the copy
         return problem, _Found.of(readable_rows(path if problem else copy))
 

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from omnirank.core.errors import DataError, FileFormatError, OmnirankError
 from omnirank.evaluation.experiments.stored import job_seal, member_seal, study_seal
@@ -143,11 +144,19 @@ def reading(path: Path) -> Iterator[None]:
 
 def damaged(path: Path, problem: str) -> FileFormatError:
     """Return the error of a store that cannot be read."""
-    return FileFormatError(
-        f"not a store of experiments, or damaged ({problem}); omnirank experiment check reports what is lost and saves "
-        "the rest",
-        path=path,
-    )
+    advice = "omnirank experiment check reports what is lost and saves the rest"
+    return DamagedStoreError(f"not a store of experiments, or damaged ({problem}); {advice}", problem, path)
+
+
+class DamagedStoreError(FileFormatError):
+    """A store that cannot be read; ``fault`` is what is wrong with it, without any advice."""
+
+    def __init__(self, problem: str, fault: str, path: Path) -> None:
+        super().__init__(problem, path=path)
+        self.fault = fault
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.problem, self.fault, self.path)
 
 
 def _prepare(connection: sqlite3.Connection, path: Path, writable: bool) -> None:

@@ -12,6 +12,7 @@ import queue
 import signal
 import sys
 import threading
+import warnings
 from contextlib import suppress
 from typing import Any
 
@@ -33,8 +34,10 @@ def main(memory_limit: int | None = None) -> None:
     threading.Thread(target=_listen, args=(claims,), daemon=True).start()
     if memory_limit is not None:
         limit_memory(memory_limit)
+    from omnirank.core.errors import DataWarning
     from omnirank.evaluation.experiments.work import perform
 
+    warnings.simplefilter("ignore", DataWarning)  # said once for every job: ``omnirank info`` says it once
     while True:
         outcome = perform(json.loads(claims.get()))
         answers.write(json.dumps(outcome) + "\n")

@@ -1,0 +1,217 @@
+"""Columns become typed cells: floats (NaN = missing), or codes and their levels (-1 = missing)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import date
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+import pandas as pd
+
+from omnirank.core.errors import DataTypeError
+from omnirank.data.containers import as_array
+from omnirank.data.table import Levels
+
+# Floats hold every integer up to here; beyond it two integers may become one number.
+LARGEST_EXACT = 2**53
+
+ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?")
+
+_DURATIONS = ("durations", "give numbers, such as seconds (column.dt.total_seconds())")
+# Types that are no cells, what a column of them holds, and what to do.
+_TO_CONVERT = {
+    "Timedelta": _DURATIONS,
+    "timedelta": _DURATIONS,
+    "timedelta64": _DURATIONS,
+    "Period": ("periods", "give dates (column.dt.to_timestamp()), or texts as categories (column.astype(str))"),
+}
+
+
+def type_cells(values: Sequence[Any] | np.ndarray, where: str) -> tuple[np.ndarray, Levels | None]:
+    """Return the cells of one column, typed by what they hold: numbers, booleans, strings or dates.
+
+    Parameters
+    ----------
+    values : sequence
+        The cells; None, NaN and NA are missing.
+    where : str
+        What the column is called in an error.
+
+    Returns
+    -------
+    cells : ndarray
+        Floats, or int32 codes of a nominal column.
+    levels : tuple or None
+        Levels of a nominal column.
+
+    Examples
+    --------
+    >>> from omnirank.data.column_types import type_cells
+    >>> cells, levels = type_cells([True, None], "column 'wet'")
+    >>> cells.tolist(), levels
+    ([1, -1], (False, True))
+    """
+    array = np.fromiter(values, dtype=object, count=len(values))
+    cells = [None if missing else cell for cell, missing in zip(array, pd.isna(array), strict=True)]
+    kinds = [None if cell is None else _kind(cell) for cell in cells]
+    known = set(kinds) - {None}
+    if len(known) > 1 or not known <= {"number", "boolean", "date", "string"}:
+        raise _odd_cell(kinds, where)
+    if known == {"string"}:
+        return code_values(cells, where)
+    if known == {"boolean"}:
+        return np.array([-1 if cell is None else int(cell) for cell in cells], np.int32), (False, True)
+    if known == {"date"}:
+        dates = pd.to_datetime(pd.Series(cells), utc=True)
+        return _seconds(nw.from_native(dates, series_only=True)), None
+    return np.array([np.nan if cell is None else float(cell) for cell in cells]), None
+
+
+def code_values(values: Any, name: str = "column") -> tuple[np.ndarray, Levels]:
+    """Return int32 codes (-1 = missing) and the sorted levels of a sequence of values.
+
+    Examples
+    --------
+    >>> from omnirank.data.column_types import code_values
+    >>> codes, levels = code_values(["b", None, "a"])
+    >>> codes.tolist(), levels
+    ([1, -1, 0], ('a', 'b'))
+    """
+    codes, found = pd.factorize(as_array(values))
+    levels = found.tolist()
+    try:
+        order = sorted(range(len(levels)), key=levels.__getitem__)
+    except TypeError:
+        raise DataTypeError(f"{name}: values of different types cannot be ordered as levels") from None
+    # one place more: code -1 finds it and stays -1
+    place = np.full(len(levels) + 1, -1, np.int32)
+    place[order] = np.arange(len(levels))
+    return place[codes], tuple(levels[i] for i in order)
+
+
+def iso_seconds(texts: Sequence[str]) -> np.ndarray | None:
+    """Return texts as seconds since 1970-01-01 UTC where all of them are dates (ISO 8601), else None.
+
+    Examples
+    --------
+    >>> from omnirank.data.column_types import iso_seconds
+    >>> iso_seconds(["1970-01-02", "1970-01-01 00:01"]).tolist(), iso_seconds(["1970-02-30"])
+    ([86400.0, 60.0], None)
+    """
+    if not all(ISO_DATE.fullmatch(text) for text in texts):
+        return None
+    try:
+        dates = pd.to_datetime(pd.Series(texts), format="ISO8601", utc=True)
+    except ValueError:  # no such day
+        return None
+    return _seconds(nw.from_native(dates, series_only=True))
+
+
+def code_numbers(cells: np.ndarray) -> tuple[np.ndarray, Levels]:
+    """Return int32 codes (-1 = NaN) and the levels of a column of numbers; whole numbers are integers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.column_types import code_numbers
+    >>> codes, levels = code_numbers(np.array([2.0, np.nan, -1.0]))
+    >>> codes.tolist(), levels
+    ([1, -1, 0], (-1, 2))
+    """
+    unknown = np.isnan(cells)
+    found, codes = np.unique(cells[~unknown], return_inverse=True)
+    out = np.full(len(cells), -1, np.int32)
+    out[~unknown] = codes
+    return out, number_levels(found)
+
+
+def number_levels(found: np.ndarray) -> Levels:
+    """Whole numbers read as 1, 2, 3, not as 1.0, 2.0, 3.0."""
+    if len(found) and (np.abs(found).max() > LARGEST_EXACT or (found != np.round(found)).any()):
+        return tuple(found.tolist())
+    return tuple(int(value) for value in found)
+
+
+def typed_column(series: Any, name: str) -> tuple[np.ndarray, Levels | None]:
+    """Return the cells of a column of a data frame, and the levels of a nominal one."""
+    dtype = series.dtype
+    if dtype == nw.Boolean:
+        return _codes(_numbers(series)), (False, True)
+    if dtype.is_numeric():
+        return _numbers(series).astype(np.float32 if dtype == nw.Float32 else np.float64, copy=False), None
+    if dtype in (nw.Categorical, nw.Enum):
+        return _categorical(series, name)
+    if dtype in (nw.Date, nw.Datetime):
+        return _seconds(series), None
+    if dtype == nw.Duration:
+        raise DataTypeError(f"column {name!r} holds {': '.join(_DURATIONS)}")
+    if dtype == nw.String:
+        return code_values(_known(series), f"column {name!r}")
+    return type_cells(_known(series), f"column {name!r}")
+
+
+def holds_dates(series: Any) -> bool:
+    """Whether a column of a data frame holds dates, declared or as objects."""
+    if series.dtype == nw.Object:
+        first = next((cell for cell in series.to_list() if not pd.isna(cell)), None)
+        return first is not None and _kind(first) == "date"
+    return series.dtype in (nw.Date, nw.Datetime)
+
+
+def _numbers(series: Any) -> np.ndarray:
+    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+
+def _seconds(series: Any) -> np.ndarray:
+    """Seconds since 1970-01-01 UTC."""
+    return _numbers(series.dt.timestamp("us")) / 1e6
+
+
+def _categorical(series: Any, name: str) -> tuple[np.ndarray, Levels]:
+    """Levels as declared, used or not; polars shares a Categorical's levels between columns: those used."""
+    values = _known(series)
+    if series.dtype == nw.Categorical and series.implementation.is_polars():
+        return code_values(values, f"column {name!r}")
+    levels = tuple(series.cat.get_categories().to_list())
+    place = {level: code for code, level in enumerate(levels)}
+    place[None] = -1
+    return np.array([place[value] for value in values], np.int32), levels
+
+
+def _known(series: Any) -> list[Any]:
+    """Values as a list with None for every kind of missing cell."""
+    return [None if null else v for v, null in zip(series.to_list(), series.is_null().to_list(), strict=True)]
+
+
+def _codes(cells: np.ndarray) -> np.ndarray:
+    return np.where(np.isnan(cells), -1, cells).astype(np.int32)
+
+
+def _kind(value: Any) -> str:
+    """Kind of a cell, or the name of a type that no column can hold."""
+    if isinstance(value, bool | np.bool_):
+        return "boolean"
+    if isinstance(value, Real | Decimal):
+        return "number"
+    if isinstance(value, str):
+        return "string"
+    return "date" if isinstance(value, date | np.datetime64) else type(value).__name__
+
+
+def _odd_cell(kinds: Iterable[str | None], where: str) -> DataTypeError:
+    """Error about the first cell that is of no usable kind, or not of the kind of those before it."""
+    found = [(row, kind) for row, kind in enumerate(kinds) if kind is not None]
+    for name, (what, advice) in _TO_CONVERT.items():
+        if all(kind == name for _, kind in found):
+            return DataTypeError(f"{where} holds {what}: {advice}")
+    first = found[0][1]
+    row, kind = next((cell for cell in found if cell[1] != first), found[0])
+    beside = "" if kind == first else f" beside a {first}"
+    return DataTypeError(
+        f"{where} holds a {kind}{beside} in row {row}: argument must be a string or a number, of one kind in a column"
+    )

@@ -1,0 +1,270 @@
+"""Traps among the features are told, once, cheaply, and only where there are any."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from typer.testing import CliRunner
+
+import omnirank as om
+from omnirank.cli.app import app
+from omnirank.data.target_leaks import leaking_features
+from omnirank.errors import DataWarning
+from omnirank.evaluation.folds import make_folds
+from omnirank.evaluation.protocols import evaluate_folds
+
+N = 200
+
+
+def rng(seed=0):
+    """Other numbers on every line, the same in every run."""
+    return np.random.default_rng([sys._getframe(1).f_lineno, seed])
+
+
+def noise(n=N, p=3):
+    return pd.DataFrame(rng().normal(size=(n, p)), columns=[f"noise {i}" for i in range(p)])
+
+
+def classes(n=N, k=2):
+    return rng().integers(k, size=n)
+
+
+def notes(frame, y=None, **options):
+    return om.Dataset(frame, y, **options).notes
+
+
+def test_plain_data_have_no_notes():
+    assert notes(noise(), classes()) == ()
+    assert notes(noise(), rng().normal(size=N)) == ()
+    assert notes(noise()) == ()
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        (np.full(N, 3.5), "feature 'odd' holds one value only"),
+        (np.where(np.arange(N) % 2 == 0, np.nan, 3.5), "feature 'odd' holds one value only"),
+        (["a"] * N, "feature 'odd' holds one value only"),
+        (np.full(N, np.nan), "feature 'odd' has no known value"),
+        ([None] * N, "feature 'odd' has no known value"),
+        (np.arange(N), "feature 'odd' counts the examples: it is a running number"),
+        (np.arange(N)[::-1] * 10.0, "feature 'odd' counts the examples"),
+        (rng().permutation(N) + 1000, "feature 'odd' has another whole number in every example: is it an identifier?"),
+        ([f"customer {i}" for i in range(N)], "feature 'odd' has 200 levels for 200 examples: is it an identifier?"),
+        ([f"customer {i}" for i in range(N - 50)] + ["x"] * 50, "'odd' has 151 levels for 200 examples"),
+        (pd.date_range("2020-01-31", periods=N).to_numpy()[rng().permutation(N)], "feature 'odd' is a date, taken as"),
+        ([f"2020-{1 + i % 12:02}-{1 + i % 28:02}" for i in range(N)], "feature 'odd' holds dates as text"),
+    ],
+)
+def test_each_trap_has_its_note(cells, told):
+    found = notes(noise().assign(odd=cells), classes())
+    assert len(found) == 1, found
+    assert told in found[0]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        np.append(np.full(N - 1, 3.5), 4.0),  # one other value
+        np.append(np.arange(N - 1), 0.0),
+        rng().integers(10**6, size=N),  # whole numbers, distinct by chance
+        np.arange(N) % 150,
+        rng().normal(size=N).cumsum(),
+        np.array([f"town {i % 90}" for i in range(N)]),
+        pd.Categorical(["a", "b"] * (N // 2), categories=[str(i) for i in range(N)] + ["a", "b"]),  # levels not in use
+        ["2020-01-01", "today"] * (N // 2),
+    ],
+)
+def test_no_false_alarm(cells):
+    assert notes(noise().assign(odd=cells), classes()) == ()
+
+
+def test_names_decide_where_numbers_do_not():
+    apart = rng().choice(10**9, N, replace=False)
+    assert "is it an identifier" in notes(noise().assign(customer_id=apart))[0]
+    assert "is it an identifier" in notes(noise().assign(customerID=apart))[0]
+    assert notes(noise().assign(salary=apart)) == ()
+    assert notes(noise().assign(humid=apart)) == ()
+
+
+def test_several_of_a_kind_are_one_note():
+    frame = noise().assign(**{f"c{i}": 1.0 for i in range(5)})
+    assert notes(frame) == ("features 'c0', 'c1', 'c2' and 2 more hold one value only",)
+
+
+def test_sparse_features():
+    X = sparse.random(N, 6, density=0.3, format="lil", random_state=0)
+    X[:, 1] = 0
+    X[:, 2] = 2.0
+    X[:, 3] = np.nan
+    y = classes()
+    X[:, 4] = 5 * y
+    assert notes(sparse.csr_array(X), y, feature_names=list("abcdef")) == (
+        "feature 'd' has no known value",
+        "features 'b' and 'c' hold one value only",
+        "feature 'e' predicts the target 'y' (nearly) perfectly on its own: would it be known before the target? Else "
+        "leave it out",
+    )
+
+
+# -- the target among the features --------------------------------------------------------------------
+
+
+def leaks(x, y, **options):
+    return any("perfectly" in text for text in notes(noise(len(x)).assign(x=x), y, **options))
+
+
+def test_a_feature_that_predicts_classes():
+    y = classes(k=3)
+    assert leaks(y + rng().uniform(-0.3, 0.3, N), y)
+    assert leaks(np.array(["p", "q", "r"])[y], y)
+    assert leaks([f"{c} {i % 8}" for i, c in enumerate(y)], y)  # levels are finer than the classes
+    assert leaks(np.where(y == 1, np.nan, y * 1.0), y)  # what is missing tells
+    assert not leaks(np.where(rng(1).random(N) < 0.1, rng(2).integers(3, size=N), y) * 1.0, y)  # one in ten is wrong
+    assert not leaks((y > 0) * 1.0, y)  # two classes in one
+    # half of the values are 0 and of one class, the others tell nothing
+    assert not leaks(np.where(np.arange(N) < N // 2, 0, rng().normal(size=N)), classes() * (np.arange(N) >= N // 2))
+
+
+def test_a_rare_class():
+    n = 5000
+    y = (np.arange(n) % 100 == 0).astype(int)
+    assert leaks(y + rng().normal(scale=0.05, size=n), y)
+    assert not leaks(rng().normal(size=n), y)
+
+
+def test_a_feature_that_predicts_numbers():
+    y = rng().lognormal(sigma=2, size=N)
+    assert leaks(np.log(y), y)
+    assert leaks(-y + rng().normal(scale=1e-3, size=N), y)
+    assert not leaks(y + rng().normal(scale=y.std() / 5, size=N), y)
+    counts = rng().integers(4, size=N)
+    assert leaks([f"level {c}" for c in counts], counts * 0.5)
+
+
+def test_slow_series_do_not_predict_each_other():
+    n = 1000
+    clock, wave = np.linspace(0, 1, n) ** 2, np.sin(np.linspace(0, 9, n))
+    assert not leaks(clock, wave)
+
+
+def test_one_of_several_targets():
+    y = rng().normal(size=(N, 3))
+    told = notes(noise().assign(x=2 * y[:, 1]), y, target_names=["u", "v", "w"])
+    assert told[0].startswith("feature 'x' predicts the target 'v' (nearly) perfectly on its own")
+    labels = rng().random((N, 40)) < 0.2
+    told = notes(noise().assign(x=labels[:, 7], z=labels[:, 9]), labels.astype(int))
+    assert len(told) <= 1
+
+
+def test_few_labels_tell_nothing():
+    y = classes().astype(object)
+    y[25:] = None
+    assert leaking_features(om.Dataset(noise(), y).features, om.Dataset(noise(), y).target) == []
+
+
+@pytest.mark.parametrize(
+    ("features", "target", "told"),
+    [
+        (["a", "b", "y2", "c"], "y1", ["y2"]),
+        (["a", "b", "label", "c"], "kind", ["label"]),
+        (["a", "b", "Class", "c", "d"], "kind", ["Class"]),
+        (["a", "b", "c"], "y1", []),
+        (["y2", "y3", "y4"], "y1", []),  # all of them: so are features called here
+        (["1", "2", "a", "b", "c"], "7", []),
+        (["classic", "labels of", "a"], "kind", []),
+    ],
+)
+def test_another_target_among_the_features(features, target, told):
+    frame = noise(p=len(features)).set_axis(features, axis=1)
+    found = [text for text in notes(frame, classes(), target_names=[target]) if "called like" in text]
+    assert [name for name in features if any(repr(name) in text for text in found)] == told
+
+
+# -- told once ----------------------------------------------------------------------------------------
+
+
+def trapped():
+    return om.Dataset(noise().assign(nr=np.arange(N), same=1.0), classes())
+
+
+def told_by(action):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        action()
+    return [str(w.message) for w in told if issubclass(w.category, DataWarning)]
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        om.EnsembleRanker(n_trees=3, random_state=0),
+        om.ReliefRanker(n_neighbors=3),
+        om.PCTForestClassifier(n_trees=3, random_state=0),
+        om.PCTClassifier(random_state=0),
+    ],
+)
+def test_a_fit_tells_once(ranker):
+    data = trapped()
+    assert len(told_by(lambda: ranker.fit(data))) == 2
+    assert len(told_by(lambda: ranker.fit(data.X, data.y))) == 2
+    assert told_by(lambda: ranker.fit(data.take(slice(100)))) == []  # of the same data: it was told before
+
+
+def test_inner_fits_tell_nothing():
+    labels = rng().random((N, 3)) < 0.4
+    data = om.Dataset(noise().assign(nr=np.arange(N)), labels.astype(int))
+    assert len(told_by(lambda: om.PerTargetRanker(om.EnsembleRanker(n_trees=2)).fit(data))) == 1
+    partly = trapped().keep_labels(60, random_state=0)
+    assert len(told_by(lambda: om.EnsembleRanker(n_trees=3, random_state=0).fit(partly))) == 2
+
+
+def test_folds_tell_once():
+    data = trapped()
+    ranker = om.EnsembleRanker(n_trees=2, random_state=0)
+    folds = make_folds(data, "cross-validation", n_folds=3, random_state=0)
+    assert len(told_by(lambda: evaluate_folds(ranker, data, folds, 3, n_jobs=2))) == 2
+    assert told_by(lambda: ranker.fit(pickle.loads(pickle.dumps(data)))) == []
+
+
+def test_parts_of_a_data_set():
+    data = trapped()
+    assert len(data.notes) == 2
+    assert data.select_features(["noise 0", "same"]).notes == ("feature 'same' holds one value only",)
+    assert trapped().select_features(["noise 0", "nr"]).notes[0].startswith("feature 'nr' counts")
+    assert data.take([0, 1, 2]).notes == data.notes
+
+
+def test_the_warning_points_to_the_caller():
+    with pytest.warns(DataWarning) as told:
+        om.EnsembleRanker(n_trees=2).fit(trapped())
+    assert {w.filename for w in told} == {__file__}
+
+
+def test_commands_print_each_note_once(tmp_path):
+    data = trapped()
+    data.features.to_frame().assign(kind=data.y).to_csv(tmp_path / "d.csv", index=False)
+    for command in (["info"], ["rank", "--trees", "2"], ["tree"], ["evaluate", "-m", "random", "--folds", "2"]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            result = CliRunner().invoke(app, [command[0], str(tmp_path / "d.csv"), "-t", "kind", *command[1:]])
+        assert result.exit_code == 0, result.output
+        assert result.output.count("counts the examples") == 1, result.output
+        assert "warning:" not in result.output
+
+
+def test_the_search_is_cheap():
+    X = rng().normal(size=(20_000, 100))
+    y = classes(20_000)
+    om.Dataset(X[:100], y[:100]).notes  # noqa: B018  (imports)
+    data = om.Dataset(X, y)
+    started = time.perf_counter()
+    assert data.notes == ()
+    assert time.perf_counter() - started < 0.2
