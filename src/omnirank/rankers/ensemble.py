@@ -57,8 +57,7 @@ class EnsembleRanker(BaseRanker):
         Which score ``ranking_`` and ``feature_importances_`` hold. Genie3 and Symbolic always come together in
         ``rankings_``; the permutation and the unbiased score cost extra and are computed only where they are asked for.
     ensemble : {"extra-trees", "random-forest", "bagging"}
-        Random forest and bagging try all tests of the features drawn in a node, extra trees one random test each. By
-        all scores, extra trees tell true features best from noise of many levels (`docs/reproductions/defaults`).
+        Random forest and bagging try all tests of the features drawn in a node, extra trees one random test each.
     n_trees : int or "auto"
         Number of trees. "auto" adds 10 trees at a time until the ranking has converged: from 20 trees on, while
         1 - mean(squared standard errors) / variance(scores) is below 0.99, at most 1000.
@@ -147,8 +146,7 @@ class EnsembleRanker(BaseRanker):
     ----------
     Petkovic, Kocev, Dzeroski: Feature ranking for multi-target regression. Machine Learning 109, 2020. Petkovic,
     Dzeroski, Kocev: Feature ranking for semi-supervised learning. Machine Learning 112, 2023. Eq. (1) (impurity), (2)
-    (Symbolic), (3) (Genie3) and (4) (permutation). Li, Wang, Basu, Kumbier, Yu: A
-    debiased MDI feature importance measure for random forests. NeurIPS 2019.
+    (Symbolic), (3) (Genie3) and (4) (permutation). Li et al.: A debiased MDI feature importance measure. NeurIPS 2019.
 
     Examples
     --------
