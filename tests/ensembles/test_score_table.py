@@ -60,7 +60,8 @@ def test_trees_of_pairs_are_averaged_as_they_are_or_as_shares(toy):
     np.testing.assert_allclose(pair["toy"].row, (one(2)["toy"].row + other(2)["toy"].row) / 2)
     for name in ("genie3", "symbolic"):
         shares = [scorer(2)[name].row / scorer(2)[name].row.sum() for scorer in (one, other)]
-        np.testing.assert_allclose(pair[name].row, np.mean(shares, axis=0))
+        unit = other(2)[name].row.sum()  # that of the supervised tree
+        np.testing.assert_allclose(pair[name].row, unit * np.mean(shares, axis=0))
 
 
 def test_methods_that_cost_extra_share_no_fit_and_give_the_same_rankings(toy):

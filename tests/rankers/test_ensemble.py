@@ -140,7 +140,8 @@ def test_a_hierarchy_of_roots_is_multi_label():
     data = tiny_dataset("multi-label")
     roots = om.Hierarchy.flat(data.target_names)
     flat = om.Dataset(data.features, data.target, task="hierarchical-multi-label", hierarchy=roots)
-    np.testing.assert_array_equal(scores_of(data), scores_of(flat))
+    options = {"normalize_targets": True}  # by default, labels of a hierarchy are divided by one number
+    np.testing.assert_array_equal(scores_of(data, **options), scores_of(flat, **options))
 
 
 def test_labels_as_numbers_or_classes_give_the_same_trees():
