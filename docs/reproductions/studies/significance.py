@@ -134,15 +134,17 @@ def read() -> list[dict[str, str]]:
 def table() -> str:
     """The table of the page: shares of p < 0.05, of noise alone / beside signal, and of signal."""
     lines = [
-        f"| score | target | {' | '.join(KINDS)} | signal |",
-        f"|---|---|{'---|' * (len(KINDS) + 1)}",
+        f"| score | target | each | {' | '.join(KINDS)} | signal |",
+        f"|---|---|---:|{'---|' * (len(KINDS) + 1)}",
     ]
     found = {(row["method"], row["task"], row["beside"], row["kind"]): row for row in read()}
     for method, task in dict.fromkeys(key[:2] for key in found):
         noise_ = (
             " / ".join(share(found[method, task, beside, kind]) for beside in ("nothing", "signal")) for kind in KINDS
         )
-        lines.append(f"| {method} | {task} | {' | '.join(noise_)} | {share(found[method, task, 'signal', 'signal'])} |")
+        signal = found[method, task, "signal", "signal"]
+        cells = [method, task, signal["tested"], *noise_, share(signal)]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
