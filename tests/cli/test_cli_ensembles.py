@@ -82,7 +82,7 @@ def test_many_targets_are_not_all_printed(tmp_path):
         (["--trees", "0"], "--trees 0"),
         (["--max-features", "99"], "a whole number from 1 to 6 (the number of features)"),
         (["--min-leaf", "0"], "--min-leaf 0.0: choose a number above 0"),
-        (["--method", "univariate", "--trees", "5"], "method 'univariate' has no parameter 'n_trees'"),
+        (["--method", "univariate", "--trees", "5"], "--trees 5: method 'univariate' has no such parameter"),
         (["--method", "symbolic", "--per-target", "--trees", "2"], "cannot be split by target"),
     ],
 )

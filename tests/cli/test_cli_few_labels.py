@@ -69,7 +69,10 @@ def test_trees_of_clusters(digits):
         (["rank", "-t", "last", "--labelled", "1000"], "a whole number from 0 to 300"),
         (["rank", "-t", "last", "--supervision", "full"], "--supervision full"),
         (["rank", "-t", "last", "--supervision", "2"], "--supervision 2.0"),
-        (["rank", "-t", "last", "--method", "univariate", "--supervision", "1"], "no parameter 'supervision'"),
+        (
+            ["rank", "-t", "last", "--method", "univariate", "--supervision", "1"],
+            "--supervision 1.0: method 'univariate' has no such parameter",
+        ),
         (["tree", "--task", "clustering", "--supervision", "0.5"], "needs a target"),
         (["tree", "-t", "last", "--max-leaves", "3"], "trees of clusters"),
     ],

@@ -337,4 +337,4 @@ def test_what_is_lost_is_computed_again_and_nothing_else(tmp_path):
     assert first.equals(second)
     whole = CliRunner().invoke(app, ["experiment", "check", str(store)])
     assert whole.exit_code == 0
-    assert "whole" in whole.output
+    assert "intact" in whole.output

@@ -99,6 +99,9 @@ def _in_one_line(error: Exception) -> str:
     if isinstance(error, FileNotFoundError) and error.filename is not None:
         from omnirank.core.suggestions import files_like
 
+        folder = os.path.dirname(error.filename)
+        if folder and not os.path.isdir(folder):
+            return f"there is no folder {str(folder)!r}"
         return f"there is no file {str(error.filename)!r}{files_like(error.filename)}"
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"

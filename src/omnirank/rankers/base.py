@@ -184,7 +184,7 @@ class BaseRanker(SelectorMixin, BaseEstimator):
             return frame.to_pandas()  # set_output does not know other kinds of frames
         return nw.to_native(frame)
 
-    def inverse_transform(self, X: Any) -> Any:
+    def inverse_transform(self, X: FeaturesLike) -> Any:
         """Put columns of zeros where features were left out.
 
         Parameters
@@ -196,13 +196,12 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         if is_sparse(X):
             return super().inverse_transform(X)
         kept = self.get_support()
-        X = check_array(X, dtype=None, ensure_all_finite="allow-nan")
-        if X.shape[1] != kept.sum():
-            raise DataError(
-                f"X has a different shape than during fitting: {X.shape[1]} columns for {kept.sum()} features"
-            )
-        back = np.zeros((len(X), len(kept)), X.dtype)
-        back[:, kept] = X
+        cells = np.asarray(check_array(X, dtype=None, ensure_all_finite="allow-nan"))
+        if cells.shape[1] != kept.sum():
+            shapes = f"{cells.shape[1]} columns for {kept.sum()} features"
+            raise DataError(f"X has a different shape than during fitting: {shapes}")
+        back = np.zeros((len(cells), len(kept)), cells.dtype)
+        back[:, kept] = cells
         return back
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
