@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import omnirank as om
+from omnirank.core.registry import Method
 from omnirank.data.estimator_input import without_target
 from omnirank.data.task_registry import TASKS
 from omnirank.evaluation.folds import make_folds
@@ -141,24 +142,31 @@ def _small(make: Callable[..., Any]) -> dict[str, Any]:
     return {"n_trees": N_TREES} if "n_trees" in make().get_params(deep=False) else {}
 
 
+def _options(method: Method) -> dict[str, Any]:
+    """Few trees: extra trees for the unbiased score, as by default, a random forest for the others."""
+    found = _small(method.make)
+    return found | {"ensemble": "random-forest"} if found and method.name != "unbiased" else found
+
+
 def _methods() -> Iterator[tuple[str, Case]]:
     """Every ranker of the registry, on all its tasks and all kinds of features."""
     for method in om.methods():
         for task in method.tasks:
             for layout in LAYOUTS:
-                case = partial(ranked, method.make, data(task, layout), **_small(method.make))
+                case = partial(ranked, method.make, data(task, layout), **_options(method))
                 yield f"{method.name}, {task}, {layout}", case
         if "unsupervised" in method.supervision:
             hidden = data("regression").hide_labels(slice(None))
-            yield f"{method.name}, no label known", partial(ranked, method.make, hidden, **_small(method.make))
+            yield f"{method.name}, no label known", partial(ranked, method.make, hidden, **_options(method))
 
 
 def _few_labels() -> Iterator[tuple[str, Case]]:
     layouts = list(LAYOUTS)
+    grown = partial(ranked, om.EnsembleRanker, ensemble="random-forest")
     for i, task in enumerate(task for task in TASKS if task != "clustering"):
         few = data(task, layouts[i % len(layouts)], 0.2, 300)
         for level in ("auto", 0.5, 0.0):
-            case = partial(ranked, om.EnsembleRanker, few, supervision=level, n_trees=24, importance="permutation")
+            case = partial(grown, few, supervision=level, n_trees=24, importance="permutation")
             yield f"few labels, ensemble, {task}, {level}", case
         yield f"few labels, relief, {task}", partial(ranked, om.ReliefRanker, data(task, layouts[-i % 5], 0.2))
     for task in ("classification", "multi-target-regression", "multi-label"):
@@ -184,7 +192,10 @@ def _ensembles() -> Iterator[tuple[str, Case]]:
             many = data("multi-label", layout)
             yield f"{ensemble}, per target, {layout}", partial(grown, many, ensemble=ensemble, per_target=True)
     for tests in ("greedy", "one-against-rest"):
-        yield f"nominal tests, {tests}", partial(grown, data("classification", "nominal"), nominal_tests=tests)
+        yield (
+            f"nominal tests, {tests}",
+            partial(grown, data("classification", "nominal"), nominal_tests=tests, ensemble="random-forest"),
+        )
     yield "as many trees as it takes", partial(ranked, om.EnsembleRanker, data("classification"), n_trees="auto")
     yield "more trees", partial(continued, data("regression"))
     yield "two workers asked for", partial(grown, data("regression", "missing"), n_jobs=2)

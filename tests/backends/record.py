@@ -16,6 +16,7 @@ FILE = Path(__file__).with_name("recorded.json")
 
 # Parts of the names of the cases that are kept: all tasks, layouts, degrees of supervision, scores.
 KEPT = (
+    "unbiased, ",
     "genie3, ",
     "permutation, multi-",
     "relief, classification,",
