@@ -64,7 +64,7 @@ def test_scores_by_target(targets, tmp_path, method):
 
 def test_trees_may_be_auto(targets):
     text = run("rank", targets, "-t", "last:3", "--trees", "auto", "--max-features", "all").stdout
-    assert "genie3: Impurity reductions" in text
+    assert "unbiased: Impurity reductions" in text
 
 
 def test_many_targets_are_not_all_printed(tmp_path):
@@ -93,4 +93,4 @@ def test_wrong_options(targets, options, message):
 
 
 def test_the_default_method_needs_no_target(targets):
-    assert "genie3: " in run("rank", targets, "--task", "clustering").stdout
+    assert "unbiased: " in run("rank", targets, "--task", "clustering").stdout

@@ -40,7 +40,7 @@ def test_label_sets_and_unlabelled_examples(tmp_path):
     ).hide_labels([1])
     write_csv(data, tmp_path / "labels.csv")
     assert (tmp_path / "labels.csv").read_text().splitlines() == [
-        "x1,x2,l1,x1_2",
+        "x0,x1,l1,x1_2",
         "0.0,1.5,1,0",
         "2.0,0.0,,",
         "0.0,0.0,1,1",

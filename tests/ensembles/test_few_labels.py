@@ -20,6 +20,7 @@ from omnirank.errors import DataError, ParameterError
 from omnirank.trees.prototypes import parents_of
 from omnirank.trees.pruning import node_errors, prune_m5
 from reference import ensembles_cases, trees_cases, trees_permutation, trees_pruning
+from reference.ensembles_cases import genie3_forest
 from reference.trees_semi_supervised import problem_of, variable_columns, weighted_variance
 
 pytestmark = pytest.mark.filterwarnings("ignore:feature .*identifier:UserWarning")
@@ -49,10 +50,10 @@ def test_full_supervision_is_the_supervised_tree_on_the_labelled_examples(task):
 def test_rankings_at_the_limits_are_those_without_unlabelled_examples_and_without_target():
     data = few_labels("multi-label")
     options = {"importance": "permutation", "n_trees": 5, "max_features": 2, "random_state": 0}
-    supervised = om.EnsembleRanker(supervision=1, **options).fit(data)
-    labelled = om.EnsembleRanker(**options).fit(data.take(data.labelled))
-    unsupervised = om.EnsembleRanker(supervision=0, **options).fit(data)
-    alone = om.EnsembleRanker(**options).fit(data.features.to_frame())
+    supervised = genie3_forest(supervision=1, **options).fit(data)
+    labelled = genie3_forest(**options).fit(data.take(data.labelled))
+    unsupervised = genie3_forest(supervision=0, **options).fit(data)
+    alone = genie3_forest(**options).fit(data.features.to_frame())
     for one, other in ((supervised, labelled), (unsupervised, alone)):
         for name in ("genie3", "symbolic"):
             np.testing.assert_array_equal(one.rankings_[name].scores, other.rankings_[name].scores)
@@ -65,13 +66,13 @@ def test_targets_share_the_supervised_part_of_genie3():
     data = few_labels("multi-target-regression")
     parts = []
     for w in (0.0, 0.3, 1.0):
-        ranking = om.EnsembleRanker(supervision=w, n_trees=5, per_target=True, random_state=0).fit(data).ranking_
+        ranking = genie3_forest(supervision=w, n_trees=5, per_target=True, random_state=0).fit(data).ranking_
         parts.append(ranking.per_target.scores.sum() / ranking.scores.sum())
         assert ranking.per_target.names == data.target_names
     assert parts[0] == 0
     assert 0 < parts[1] < 1
     assert parts[2] == pytest.approx(1)
-    alone = om.EnsembleRanker(n_trees=5, per_target=True, random_state=0).fit(data.features.to_frame()).ranking_
+    alone = genie3_forest(n_trees=5, per_target=True, random_state=0).fit(data.features.to_frame()).ranking_
     assert alone.per_target.names == data.feature_names
     np.testing.assert_allclose(alone.per_target.scores.sum(axis=0), alone.scores)
 
@@ -79,8 +80,8 @@ def test_targets_share_the_supervised_part_of_genie3():
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_workers_change_no_bit(n_jobs):
     data = few_labels("classification", n=60)
-    ranker = om.EnsembleRanker("permutation", n_trees=6, random_state=1, n_jobs=n_jobs).fit(data)
-    again = om.EnsembleRanker("permutation", n_trees=6, random_state=1).fit(data)
+    ranker = genie3_forest("permutation", n_trees=6, random_state=1, n_jobs=n_jobs).fit(data)
+    again = genie3_forest("permutation", n_trees=6, random_state=1).fit(data)
     np.testing.assert_array_equal(ranker.feature_importances_, again.feature_importances_)
     assert ranker.supervision_curve_ == again.supervision_curve_
 
@@ -89,9 +90,9 @@ def test_halves_of_an_ensemble_merge_and_continue():
     data = few_labels("regression", n=60)
     options = {"supervision": "auto", "random_state": 1}
     # from 48 trees on, the levels are compared in the same way whatever the size
-    whole = om.EnsembleRanker(n_trees=96, **options).fit(data)
-    half = om.EnsembleRanker(n_trees=48, warm_start=True, **options).fit(data)
-    other = om.EnsembleRanker(n_trees=48, first_tree=48, **options).fit(data)
+    whole = genie3_forest(n_trees=96, **options).fit(data)
+    half = genie3_forest(n_trees=48, warm_start=True, **options).fit(data)
+    other = genie3_forest(n_trees=48, first_tree=48, **options).fit(data)
     assert half.supervision_curve_ == whole.supervision_curve_ != {}
     np.testing.assert_allclose(half.ranking_.merge(other.ranking_).scores, whole.ranking_.scores, rtol=1e-12)
     grown = half.set_params(n_trees=96).fit(data)
@@ -191,7 +192,7 @@ def test_the_error_of_sparse_features_is_that_of_dense_ones():
     rng = np.random.default_rng(4)
     X = (rng.random((80, 12)) < 0.2) * rng.integers(1, 3, (80, 12)).astype(float)
     frames = [X, sparse.csr_array(X)]
-    one, other = (om.EnsembleRanker("permutation", n_trees=5, random_state=0).fit(frame) for frame in frames)
+    one, other = (genie3_forest("permutation", n_trees=5, random_state=0).fit(frame) for frame in frames)
     np.testing.assert_allclose(one.ranking_.scores, other.ranking_.scores, rtol=1e-9)
 
 
@@ -257,17 +258,17 @@ def compared_thoroughly(monkeypatch):
 def test_pairs_of_trees_average_shares_in_the_unit_of_supervised_trees():
     data = clusters()
     options = {"n_trees": 9, "random_state": 0, "per_target": True}
-    ranker = om.EnsembleRanker(**options).fit(data)
+    ranker = genie3_forest(**options).fit(data)
     assert 0 < ranker.supervision_ < 1
     assert "pairs" in ranker.supervision_reason_
     assert (ranker.n_trees_, ranker.ranking_.parameters["supervision_level"]) == (9, ranker.supervision_)
-    supervised = om.EnsembleRanker(supervision=1.0, **options).fit(data)
+    supervised = genie3_forest(supervision=1.0, **options).fit(data)
     for name in ("genie3", "symbolic"):
         assert ranker.rankings_[name].scores.sum() == pytest.approx(supervised.rankings_[name].scores.sum())
         one, other = (
             np.array(
                 [
-                    om.EnsembleRanker(supervision=w, n_trees=1, first_tree=i, random_state=0)
+                    genie3_forest(supervision=w, n_trees=1, first_tree=i, random_state=0)
                     .fit(data)
                     .rankings_[name]
                     .scores
@@ -301,8 +302,8 @@ def test_level_0_is_the_ranking_without_target_bit_for_bit(kind, task):
         X[rng.random(X.shape) < 0.1] = np.nan
     options = {"n_trees": 8, "random_state": 0}
     for importance in ("permutation", "unbiased"):
-        without = om.EnsembleRanker(importance, **options).fit(X).rankings_
-        level_0 = om.EnsembleRanker(importance, supervision=0, **options).fit(X, y).rankings_
+        without = genie3_forest(importance, **options).fit(X).rankings_
+        level_0 = genie3_forest(importance, supervision=0, **options).fit(X, y).rankings_
         for name, ranking in without.items():
             assert level_0[name].scores.tolist() == ranking.scores.tolist(), name
 
@@ -313,11 +314,11 @@ def test_one_unlabelled_example_does_not_change_the_scale(monkeypatch):
     X = rng.normal(size=(300, 5))
     y = X[:, 0] + 0.1 * rng.normal(size=300)
     options = {"importance": "unbiased", "n_trees": 20, "random_state": 0}
-    plain = om.EnsembleRanker(**options).fit(X, y)
+    plain = genie3_forest(**options).fit(X, y)
     paired = supervision.Supervision(0.5, "forced", chosen=True)
     monkeypatch.setattr("omnirank.rankers.ensemble.resolve_supervision", lambda *_, **__: paired)
     y[17] = np.nan
-    beside = om.EnsembleRanker(**options).fit(X, y)
+    beside = genie3_forest(**options).fit(X, y)
     for name, ranking in plain.rankings_.items():
         assert beside.rankings_[name].scores.max() == pytest.approx(ranking.scores.max(), rel=0.35), name
 
@@ -326,16 +327,16 @@ def test_one_unlabelled_example_does_not_change_the_scale(monkeypatch):
 def test_pairs_of_trees_continue_merge_and_have_permutation_scores():
     data = clusters()
     options = {"importance": "permutation", "random_state": 0}
-    whole = om.EnsembleRanker(n_trees=9, **options).fit(data)
+    whole = genie3_forest(n_trees=9, **options).fit(data)
     assert 0 < whole.supervision_ < 1
-    grown = om.EnsembleRanker(n_trees=9, warm_start=True, **options).fit(data).set_params(n_trees=12).fit(data)
+    grown = genie3_forest(n_trees=9, warm_start=True, **options).fit(data).set_params(n_trees=12).fit(data)
     assert grown.n_trees_ == 12
     assert grown.supervision_ == whole.supervision_
-    rest = om.EnsembleRanker(n_trees=9, first_tree=9, **options).fit(data)
+    rest = genie3_forest(n_trees=9, first_tree=9, **options).fit(data)
     both = whole.ranking_.merge(rest.ranking_)
     np.testing.assert_allclose(both.scores, (whole.ranking_.scores + rest.ranking_.scores) / 2)
-    supervised = om.EnsembleRanker(n_trees=9, supervision=1, **options).fit(data).ranking_.scores
-    other = om.EnsembleRanker(n_trees=9, supervision=whole.supervision_, **options).fit(data).ranking_.scores
+    supervised = genie3_forest(n_trees=9, supervision=1, **options).fit(data).ranking_.scores
+    other = genie3_forest(n_trees=9, supervision=whole.supervision_, **options).fit(data).ranking_.scores
     np.testing.assert_allclose(whole.ranking_.scores, (supervised + other) / 2)
 
 
@@ -347,7 +348,7 @@ def test_choosing_grows_no_more_trees_on_all_examples_than_the_ensemble(n_trees,
         GrowingPlan, "grow", lambda plan, *args: grown.append(plan.rules.supervision) or grow(plan, *args)
     )
     data = clusters(n=60)
-    ranker = om.EnsembleRanker(n_trees=n_trees, max_depth=2, random_state=0).fit(data)
+    ranker = genie3_forest(n_trees=n_trees, max_depth=2, random_state=0).fit(data)
     on_all_examples = [w for w in grown if w < 1]
     in_the_end = n_trees * (ranker.supervision_ < 1)
     assert len(on_all_examples) - in_the_end <= n_trees
@@ -365,7 +366,7 @@ def test_levels_by_cross_validation():
         "too few"
         in resolve_supervision("cv", GrowingData(data.keep_labels(3, random_state=0), 0), GrowingRules()).reason
     )
-    ranker = om.EnsembleRanker(supervision="cv", n_trees=3, random_state=0).fit(data)
+    ranker = genie3_forest(supervision="cv", n_trees=3, random_state=0).fit(data)
     assert "pairs" not in ranker.supervision_reason_
     assert resolve_supervision("cv", GrowingData(data.take(data.labelled), 0), GrowingRules()).level == 1
 
@@ -427,21 +428,21 @@ def test_where_the_level_comes_from():
 def test_weights_of_features():
     data = few_labels("regression", n=60)
     options = {"n_trees": 5, "supervision": 0.5, "random_state": 0}
-    ranking = om.UnivariateRanker().fit(data).ranking_
-    by_ranking = om.EnsembleRanker(feature_weights=ranking, **options).fit(data)
-    by_numbers = om.EnsembleRanker(feature_weights=ranking.scores.tolist(), **options).fit(data)
-    plain = om.EnsembleRanker(**options).fit(data)
+    ranking = om.UnivariateRanker(adjusted=False).fit(data).ranking_
+    by_ranking = genie3_forest(feature_weights=ranking, **options).fit(data)
+    by_numbers = genie3_forest(feature_weights=ranking.scores.tolist(), **options).fit(data)
+    plain = genie3_forest(**options).fit(data)
     np.testing.assert_allclose(by_ranking.feature_importances_, by_numbers.feature_importances_)
     assert (by_ranking.feature_importances_ != plain.feature_importances_).any()
     assert by_ranking.ranking_.parameters["feature_weights"] == by_numbers.ranking_.parameters["feature_weights"]
-    automatic = om.EnsembleRanker(feature_weights="auto", **options).fit(data)
+    automatic = genie3_forest(feature_weights="auto", **options).fit(data)
     assert (automatic.feature_importances_ != plain.feature_importances_).any()
     with pytest.raises(DataError, match="there is no target"):
-        om.EnsembleRanker(feature_weights="auto").fit(data.features.to_frame())
+        genie3_forest(feature_weights="auto").fit(data.features.to_frame())
     with pytest.raises(DataError, match="no feature 'ties'"):
-        om.EnsembleRanker(feature_weights=om.Ranking(("a",), [1.0], "mine"), supervision=0.5).fit(data)
+        genie3_forest(feature_weights=om.Ranking(("a",), [1.0], "mine"), supervision=0.5).fit(data)
     with pytest.raises(ParameterError, match="not negative"):
-        om.EnsembleRanker(feature_weights=[-1.0] * 5, supervision=0.5).fit(data)
+        genie3_forest(feature_weights=[-1.0] * 5, supervision=0.5).fit(data)
 
 
 def test_negative_scores_of_a_ranking_count_as_nothing():

@@ -57,10 +57,10 @@ def test_the_error_before_is_that_of_the_task(task):
 
 def test_growth_relative_to_no_error_is_zero():
     growth = np.array([0.5, 0.0])
-    scores, _, undefined = relative_growth(ErrorGrowth(0.0, growth))
+    scores, _, undefined, _ = relative_growth(ErrorGrowth(0.0, growth))
     assert scores.tolist() == [0.0, 0.0]
     assert undefined
-    assert not relative_growth(ErrorGrowth(0.0, np.zeros(2)))[2]
+    assert not relative_growth(ErrorGrowth(0.0, np.zeros(2))).undefined
     found = relative_growth(ErrorGrowth(1.0, growth, np.array([0.0, 2.0]), np.array([[1.0, 1.0], [1.0, 0.0]])))
     assert found[1].tolist() == [[0.0, 0.0], [0.5, 0.0]]
 

@@ -54,8 +54,8 @@ def test_pairs_of_trees_count_examples_by_their_own_numbers():
     for kept, scorer in zip(sums, (*single, pair), strict=True):
         kept.add(scorer(0)["unbiased"].contributions)
     semi, supervised, both = (kept._sums for kept in sums)
-    expected = semi / 60 / 2
-    expected[:, np.flatnonzero(data.labelled)] += supervised[:, :20] / 20 / 2
+    expected = semi * (20 / 60) / 2  # in the unit of the supervised tree, whose examples are 20
+    expected[:, np.flatnonzero(data.labelled)] += supervised[:, :20] / 2
     np.testing.assert_allclose(both, expected)
     np.testing.assert_allclose(both.sum(axis=1), pair(0)["unbiased"].row)
 
@@ -82,7 +82,7 @@ def test_other_scores_have_no_p_values():
     assert not fitted._sums.examples, "sums as large as the data are kept"
     assert ranker(3, p_values=False).fit(data).ranking_.p_values is None
     with pytest.raises(ParameterError, match=r"p_values=True: importance=.genie3.: use om\.significance"):
-        om.EnsembleRanker(p_values=True).fit(data)
+        om.EnsembleRanker("genie3", p_values=True).fit(data)
 
 
 def test_features_that_no_tree_tests_are_not_significant():

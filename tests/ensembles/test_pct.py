@@ -17,6 +17,7 @@ import omnirank as om
 from omnirank.core.errors import ParameterError
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.testing import tiny_dataset
+from reference.ensembles_cases import genie3_forest
 
 CLASSIFIER_TASKS = ("classification", "multi-target-classification", "multi-label", "hierarchical-multi-label")
 REGRESSOR_TASKS = ("regression", "multi-target-regression", "mixed-targets")
@@ -153,7 +154,7 @@ def test_looking_at_the_tree():
 def test_importances_are_genie3():
     X, y = numbers(t=1)
     model = om.PCTRegressor(pruning=None, random_state=0).fit(X, y[:, 0])
-    ranker = om.EnsembleRanker(ensemble="bagging", n_trees=1, bootstrap=False, random_state=0).fit(X, y[:, 0])
+    ranker = genie3_forest(ensemble="bagging", n_trees=1, bootstrap=False, random_state=0).fit(X, y[:, 0])
     np.testing.assert_allclose(model.feature_importances_, ranker.feature_importances_)
     lost = 1.0 - np.var(y[:, 0] - model.predict(X)) / np.var(y[:, 0])  # from root to leaves, normalised
     assert model.feature_importances_.sum() / 60 == pytest.approx(lost)

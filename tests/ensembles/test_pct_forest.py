@@ -12,6 +12,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 import omnirank as om
 from omnirank.testing import tiny_dataset
 from omnirank.trees.prediction import row_blocks
+from reference.ensembles_cases import genie3_forest
 
 ENSEMBLES = ("random-forest", "extra-trees", "bagging")
 CLASSIFIER_TASKS = ("classification", "multi-target-classification", "multi-label", "hierarchical-multi-label")
@@ -122,7 +123,7 @@ def test_bagging_of_one_tree_without_bootstrap_is_the_single_tree():
 def test_importances_are_those_of_the_ranker():
     data = tiny_dataset("multi-target-regression")
     forest = forest_for("multi-target-regression", n_trees=10).fit(data)
-    ranker = om.EnsembleRanker(n_trees=10, max_features=1 / 3, random_state=0).fit(data)
+    ranker = genie3_forest(n_trees=10, max_features=1 / 3, random_state=0).fit(data)
     np.testing.assert_allclose(forest.feature_importances_, ranker.feature_importances_)
 
 

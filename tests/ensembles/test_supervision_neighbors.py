@@ -15,6 +15,7 @@ from omnirank.ensembles.supervision import _by_neighbors, resolve_supervision
 from omnirank.ensembles.supervision_neighbors import neighbor_losses
 from omnirank.tasks import clustering_columns, get_task
 from reference import ensembles_cases
+from reference.ensembles_cases import genie3_forest
 
 pytestmark = pytest.mark.filterwarnings("ignore:feature .*identifier:UserWarning")
 
@@ -47,10 +48,10 @@ def test_losses_are_those_of_the_definition(task):
     rows = np.flatnonzero(data.labelled)
     order = stream(entropy, 2**31 + 1).permutation(45)
     options = {"n_trees": 5, "random_state": entropy}
-    unsupervised = om.EnsembleRanker(supervision=0, **options).fit(data).rankings_
+    unsupervised = genie3_forest(supervision=0, **options).fit(data).rankings_
     for fold in (order[f::3] for f in range(3)):
         hidden = data.hide_labels(rows[fold])
-        supervised = om.EnsembleRanker(supervision=1, **options).fit(hidden).rankings_
+        supervised = genie3_forest(supervision=1, **options).fit(hidden).rankings_
         outside = np.setdiff1d(np.arange(45), fold)
         span = np.ptp(X[rows[outside]], axis=0)
         for (level, rankings), score in product(((0.0, unsupervised), (1.0, supervised)), ("genie3", "symbolic")):
@@ -118,7 +119,7 @@ def test_features_that_hang_together_are_found_without_labels():
     for seed in range(4):
         data = hidden_structure(seed)
         for level, found in shares.items():
-            ranker = om.EnsembleRanker(n_trees=64, supervision=level, random_state=seed).fit(data)
+            ranker = genie3_forest(n_trees=64, supervision=level, random_state=seed).fit(data)
             found.append(np.isin(ranker.ranking_.order[:12], np.arange(12)).mean())
             if level == "auto":
                 assert "pairs" not in ranker.supervision_reason_ or ranker.supervision_ > 0
@@ -128,12 +129,12 @@ def test_features_that_hang_together_are_found_without_labels():
 def test_an_unsupervised_choice_is_the_unsupervised_ranking():
     for seed in range(10):
         data = hidden_structure(seed)
-        ranker = om.EnsembleRanker(n_trees=64, random_state=seed).fit(data)
+        ranker = genie3_forest(n_trees=64, random_state=seed).fit(data)
         if ranker.supervision_ == 0:
             break
     assert "predicted by neighbours" in ranker.supervision_reason_
     assert set(ranker.supervision_curve_) == {0.0, 1.0}
-    alone = om.EnsembleRanker(n_trees=64, supervision=0, random_state=seed).fit(data)
+    alone = genie3_forest(n_trees=64, supervision=0, random_state=seed).fit(data)
     np.testing.assert_array_equal(ranker.ranking_.scores, alone.ranking_.scores)
     fitted = om.PCTForestClassifier(n_trees=3, random_state=seed).fit(data)
     assert set(fitted.supervision_curve_) == {0.25, 0.5, 0.75, 1.0}  # predictors ask out of bag only

@@ -153,7 +153,8 @@ def test_noise_of_many_levels_scores_0(task):
     for seed in range(25):
         rng = np.random.default_rng(seed)
         X, x = noisy(rng)
-        fitted = om.EnsembleRanker("unbiased", n_trees=10, task=task, random_state=seed).fit(X, TARGETS[task](x, rng))
+        ranker = om.EnsembleRanker("unbiased", "random-forest", n_trees=10, task=task, random_state=seed)
+        fitted = ranker.fit(X, TARGETS[task](x, rng))
         scores.append(fitted.ranking_.scores)
         first += fitted.rankings_["genie3"].top(1) == ["levels"]
     mean, error = np.mean(scores, axis=0), np.std(scores, axis=0, ddof=1) / 5

@@ -47,7 +47,7 @@ def test_figures_are_those_of_the_single_steps(tmp_path):
     data = om.datasets.load_sample("iris")
     for number, fold in enumerate(make_folds(data, "cross-validation", n_folds=2, random_state=0)):
         train, test = fold.training(data), fold.testing(data)
-        ranking = om.EnsembleRanker(n_trees=5, random_state=0).fit(train).ranking_
+        ranking = om.EnsembleRanker("genie3", n_trees=5, random_state=0).fit(train).ranking_
         for k in (3, 5):
             rows = figures.query(f"method == 'genie3' and fold == {number} and neighbors == {k}")
             assert dict(zip(rows["measure"], rows["value"], strict=True)) == evaluate(ranking, train, test, k)

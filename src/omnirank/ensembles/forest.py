@@ -88,9 +88,9 @@ class Forest(PCTPredictor):
             The fitted forest.
         """
         rules = GrowingRules.of(self)
+        self._check(rules)
         if self.max_features is None and self.ensemble == "random-forest":
             rules = replace(rules, max_features=self._default_max_features)
-        self._check(rules)
         if not (self.warm_start and getattr(self, "trees_", [])):
             self._entropy = root_entropy(self.random_state)
         training = self._training(X, y, sample_weight, rules, self._entropy)

@@ -103,7 +103,7 @@ def resolve_supervision(
     Examples
     --------
     >>> import omnirank as om
-    >>> from omnirank.ensembles.plan import GrowingData, GrowingRules, target_clustering
+    >>> from omnirank.ensembles.plan import GrowingData, GrowingRules
     >>> from omnirank.ensembles.supervision import resolve_supervision
     >>> data = GrowingData(om.datasets.load_sample("digits"), entropy=0)
     >>> resolve_supervision("auto", data, GrowingRules()).reason

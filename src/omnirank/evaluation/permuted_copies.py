@@ -45,8 +45,8 @@ def with_permuted_copies(dataset: Dataset, rng: np.random.Generator) -> Dataset:
         matrix = sparse.hstack([table.matrix, _permuted_cells(table.matrix, rng)], format="csc")
         doubled = Table.from_sparse(matrix, names, levels)
     else:
-        blocks = (np.hstack([block, rng.permuted(block, axis=0)]) for block in (table.numeric, table.codes))
-        doubled = replace(table, names=names, levels=levels, **dict(zip(("numeric", "codes"), blocks, strict=True)))
+        numeric, codes = (np.hstack([block, rng.permuted(block, axis=0)]) for block in (table.numeric, table.codes))
+        doubled = replace(table, names=names, levels=levels, numeric=numeric, codes=codes)
     return Dataset(doubled, dataset.target, task=dataset.task, hierarchy=dataset.hierarchy, name=dataset.name)
 
 

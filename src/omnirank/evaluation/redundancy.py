@@ -153,7 +153,7 @@ def redundancy(
     >>> X = np.column_stack([signal, other, np.exp(signal), -signal + 0.1 * rng.normal(size=200)])
     >>> found = om.redundancy([0.3, 0.1, 0.2, 0.4], X)
     >>> [str(group) for group in found.groups]
-    ['x4 stands also for: x1, x3', 'x2']
+    ['x3 stands also for: x0, x2', 'x1']
     >>> found.summary
     '4 features are 2 groups (association of at least 0.9): 2 are redundant'
     """

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from omnirank.core.errors import DataTypeError, ParameterError
 from omnirank.core.parallel import progress_bars, run_parallel
@@ -26,7 +26,7 @@ _ROUNDS = 25
 
 
 def significance(
-    ranker: Any,
+    ranker: BaseEstimator,
     X: FeaturesLike,
     y: TargetLike | None = None,
     *,

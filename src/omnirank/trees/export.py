@@ -51,7 +51,7 @@ def export_text(
     >>> X = [[1.0], [2.0], [3.0], [4.0]]
     >>> model = om.PCTClassifier(pruning=None).fit(X, ["no", "no", "yes", "yes"])
     >>> print(om.export_text(model, feature_names=["dose"]))
-    dose <= 2.5 or missing
+    dose <= 2.5
     |-- yes: no (100 %), 2 examples
     `-- no:  yes (100 %), 2 examples
     """
@@ -118,7 +118,7 @@ def export_graphviz(
     >>> print(om.export_graphviz(model))
     digraph tree {
       node [shape=box, style=rounded, fontname="sans-serif"];
-      0 [label="x1 <= 2.5 or missing\\n4 examples"];
+      0 [label="x0 <= 2.5\\n4 examples"];
       1 [label="0.5\\n2 examples", style="rounded,filled"];
       0 -> 1 [label="yes"];
       2 [label="2.5\\n2 examples", style="rounded,filled"];

@@ -50,7 +50,7 @@ def export_json(
     >>> model = om.PCTRegressor(pruning=None).fit([[1.0], [2.0], [3.0], [4.0]], [0.5, 0.5, 2.5, 2.5])
     >>> document = json.loads(om.export_json(model))
     >>> document["format"], document["features"], document["nodes"][1]
-    ('omnirank-tree', [{'name': 'x1', 'levels': None}], {'weight': 2.0, 'depth': 1, 'prototype': [0.5]})
+    ('omnirank-tree', [{'name': 'x0', 'levels': None}], {'weight': 2.0, 'depth': 1, 'prototype': [0.5]})
     """
     words = words_of(model, tree, feature_names, target_names)
     arrays = words.tree

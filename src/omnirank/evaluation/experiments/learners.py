@@ -39,7 +39,7 @@ def make(use: str, parameters: Mapping[str, Any], seed: int, *, single_target: b
     --------
     >>> from omnirank.evaluation.experiments.learners import make
     >>> make("genie3", {"n_trees": 20}, seed=1)
-    EnsembleRanker(n_trees=20, random_state=1)
+    EnsembleRanker(importance='genie3', n_trees=20, random_state=1)
     """
     if use in PREDICTORS:
         return make_predictor(use, task_named("classes", single=True), parameters, seed)
