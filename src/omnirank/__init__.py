@@ -39,8 +39,12 @@ if TYPE_CHECKING:
     from omnirank.neighbors.ml_knn import MLkNN
     from omnirank.rankers.baselines import RandomRanker, UniformRanker
     from omnirank.rankers.ensemble import EnsembleRanker
+    from omnirank.rankers.laplacian import LaplacianRanker
     from omnirank.rankers.per_target import PerTargetRanker
     from omnirank.rankers.relief import ReliefRanker
+    from omnirank.rankers.scls import SCLSRanker
+    from omnirank.rankers.spec import SPECRanker
+    from omnirank.rankers.str_laplace import STRLaplaceRanker
     from omnirank.rankers.univariate import UnivariateRanker
     from omnirank.trees.export import export_graphviz, export_text
     from omnirank.trees.tree_json import export_json, tree_from_json
@@ -52,6 +56,7 @@ _WHERE = {
     "Dataset": "omnirank.data.dataset",
     "EnsembleRanker": "omnirank.rankers.ensemble",
     "Hierarchy": "omnirank.data.hierarchy",
+    "LaplacianRanker": "omnirank.rankers.laplacian",
     "MLkNN": "omnirank.neighbors.ml_knn",
     "PCTClassifier": "omnirank.ensembles.pct",
     "PCTClusterer": "omnirank.ensembles.pct_clusterer",
@@ -62,6 +67,9 @@ _WHERE = {
     "RandomRanker": "omnirank.rankers.baselines",
     "Ranking": "omnirank.core.ranking",
     "ReliefRanker": "omnirank.rankers.relief",
+    "SCLSRanker": "omnirank.rankers.scls",
+    "SPECRanker": "omnirank.rankers.spec",
+    "STRLaplaceRanker": "omnirank.rankers.str_laplace",
     "UniformRanker": "omnirank.rankers.baselines",
     "UnivariateRanker": "omnirank.rankers.univariate",
     "check_store": "omnirank.evaluation.experiments.checking",
@@ -91,6 +99,7 @@ __all__ = [
     "Dataset",
     "EnsembleRanker",
     "Hierarchy",
+    "LaplacianRanker",
     "MLkNN",
     "PCTClassifier",
     "PCTClusterer",
@@ -101,6 +110,9 @@ __all__ = [
     "RandomRanker",
     "Ranking",
     "ReliefRanker",
+    "SCLSRanker",
+    "SPECRanker",
+    "STRLaplaceRanker",
     "UniformRanker",
     "UnivariateRanker",
     "__version__",
