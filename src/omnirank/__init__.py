@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from omnirank.rankers.baselines import RandomRanker, UniformRanker
     from omnirank.rankers.ensemble import EnsembleRanker
     from omnirank.rankers.laplacian import LaplacianRanker
+    from omnirank.rankers.mcfs import MCFSRanker
     from omnirank.rankers.per_target import PerTargetRanker
     from omnirank.rankers.relief import ReliefRanker
     from omnirank.rankers.scls import SCLSRanker
@@ -57,6 +58,7 @@ _WHERE = {
     "EnsembleRanker": "omnirank.rankers.ensemble",
     "Hierarchy": "omnirank.data.hierarchy",
     "LaplacianRanker": "omnirank.rankers.laplacian",
+    "MCFSRanker": "omnirank.rankers.mcfs",
     "MLkNN": "omnirank.neighbors.ml_knn",
     "PCTClassifier": "omnirank.ensembles.pct",
     "PCTClusterer": "omnirank.ensembles.pct_clusterer",
@@ -100,6 +102,7 @@ __all__ = [
     "EnsembleRanker",
     "Hierarchy",
     "LaplacianRanker",
+    "MCFSRanker",
     "MLkNN",
     "PCTClassifier",
     "PCTClusterer",

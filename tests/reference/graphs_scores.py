@@ -19,7 +19,8 @@ def columns_of(frame):
             levels = sorted(set(known))
             usual = max(levels, key=known.count)
             filled = [c if c in levels else usual for c in cells]
-            hot = [[float(c == level) for c in filled] for level in levels]
+            kept = levels[1:] if len(levels) == 2 else levels
+            hot = [[float(c == level) for c in filled] for level in kept]
             gini = sum(variance(h) for h in hot)
             new = [[(v - mean(h)) / math.sqrt(gini) for v in h] for h in hot]
         else:
@@ -169,3 +170,37 @@ def str_laplace(columns, y, k, C, n_features):
     for i, j in pairs:
         T[i, j] = math.exp(-squared(target, i, j) / t)
     return [laplacian_score(f, S) * laplacian_score([f[i] for i in known], T) for f in columns]
+
+
+def lasso(columns, y, penalty, rounds=3000):
+    """Minimise |y - X a|^2 / 2 + penalty |a|_1, one coefficient after the other."""
+    X, y = np.array(columns).T, np.array(y)
+    a = np.zeros(X.shape[1])
+    for _ in range(rounds):
+        before = a.copy()
+        for j in range(len(a)):
+            rest = y - X @ a + X[:, j] * a[j]
+            slope = X[:, j] @ rest
+            a[j] = math.copysign(max(abs(slope) - penalty, 0.0), slope) / (X[:, j] @ X[:, j])
+        if np.abs(a - before).max() < 1e-15:
+            break
+    return a
+
+
+def mcfs(columns, S, n_clusters, d):
+    """Scores of MCFS: the penalty of each regression is the least with at most d coefficients that are not zero."""
+    from scipy.linalg import eigh
+
+    D = np.diag(S.sum(axis=1))
+    _, vectors = eigh(D - S, D)
+    fits = []
+    for q in range(1, n_clusters + 1):
+        y = vectors[:, q] - vectors[:, q].mean()
+        high = max(abs(np.array(f) @ y) for f in columns)
+        low = 0.0
+        for _ in range(45):
+            middle = (low + high) / 2
+            few = np.count_nonzero(lasso(columns, y, middle)) <= d
+            low, high = (low, middle) if few else (middle, high)
+        fits.append(lasso(columns, y, high))
+    return np.abs(fits).max(axis=0)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from omnirank.rankers.baselines import RandomRanker, UniformRanker
     from omnirank.rankers.ensemble import EnsembleRanker
     from omnirank.rankers.laplacian import LaplacianRanker
+    from omnirank.rankers.mcfs import MCFSRanker
     from omnirank.rankers.per_target import PerTargetRanker
     from omnirank.rankers.relief import ReliefRanker
     from omnirank.rankers.scls import SCLSRanker
@@ -22,6 +23,7 @@ _WHERE = {
     "BaseRanker": "omnirank.rankers.base",
     "EnsembleRanker": "omnirank.rankers.ensemble",
     "LaplacianRanker": "omnirank.rankers.laplacian",
+    "MCFSRanker": "omnirank.rankers.mcfs",
     "PerTargetRanker": "omnirank.rankers.per_target",
     "RandomRanker": "omnirank.rankers.baselines",
     "ReliefRanker": "omnirank.rankers.relief",
@@ -36,6 +38,7 @@ __all__ = [
     "BaseRanker",
     "EnsembleRanker",
     "LaplacianRanker",
+    "MCFSRanker",
     "PerTargetRanker",
     "RandomRanker",
     "ReliefRanker",

@@ -24,6 +24,7 @@ class GraphRanker(BaseRanker):
     """Base of the rankers on graphs: subclasses compute the importance of each column, larger is better."""
 
     method: ClassVar[str]
+    width: float | str
 
     @abstractmethod
     def _column_importances(self, dataset: Dataset, columns: GraphColumns) -> np.ndarray:
@@ -40,6 +41,9 @@ class GraphRanker(BaseRanker):
                 scores = np.zeros(dataset.n_features)
         return self._ranking(dataset, scores, self.method)
 
+    def _kernel_width(self, values: np.ndarray, quantile: float) -> float:
+        return kernel_width(values, quantile) if isinstance(self.width, str) else float(self.width)
+
 
 class QuotientRanker(GraphRanker):
     """Base of those whose score is small for good features: S + s - score is the importance.
@@ -49,8 +53,6 @@ class QuotientRanker(GraphRanker):
 
     _parameter_checks: ClassVar[dict[str, Domain]] = {"n_neighbors": N_NEIGHBORS, "width": WIDTH}
 
-    width: float | str
-
     @abstractmethod
     def _column_scores(self, dataset: Dataset, columns: GraphColumns) -> np.ndarray:
         """Return the score of each column, smaller is better."""
@@ -59,6 +61,3 @@ class QuotientRanker(GraphRanker):
         found = self._column_scores(dataset, columns)
         self.criterion_ = -columns.by_feature(-found)
         return found.max() + found.min() - found
-
-    def _kernel_width(self, values: np.ndarray, quantile: float) -> float:
-        return kernel_width(values, quantile) if isinstance(self.width, str) else float(self.width)

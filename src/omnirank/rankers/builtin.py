@@ -90,4 +90,12 @@ METHODS = (
         supervision=("supervised", "semi-supervised"),
         reference="Doquire, Verleysen: Semi-supervised feature selection for regression. Neurocomputing 121, 2013",
     ),
+    Method(
+        "mcfs",
+        "omnirank.rankers.mcfs:MCFSRanker",
+        "Largest coefficient of the feature in sparse regressions that explain the clusters of a graph",
+        tasks=TaskNames("none"),
+        supervision=("unsupervised",),
+        reference="Cai, Zhang, He: Unsupervised feature selection for multi-cluster data. KDD 2010",
+    ),
 )
