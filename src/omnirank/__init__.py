@@ -41,11 +41,13 @@ if TYPE_CHECKING:
     from omnirank.rankers.ensemble import EnsembleRanker
     from omnirank.rankers.laplacian import LaplacianRanker
     from omnirank.rankers.mcfs import MCFSRanker
+    from omnirank.rankers.ndfs import NDFSRanker
     from omnirank.rankers.per_target import PerTargetRanker
     from omnirank.rankers.relief import ReliefRanker
     from omnirank.rankers.scls import SCLSRanker
     from omnirank.rankers.spec import SPECRanker
     from omnirank.rankers.str_laplace import STRLaplaceRanker
+    from omnirank.rankers.udfs import UDFSRanker
     from omnirank.rankers.univariate import UnivariateRanker
     from omnirank.trees.export import export_graphviz, export_text
     from omnirank.trees.tree_json import export_json, tree_from_json
@@ -60,6 +62,7 @@ _WHERE = {
     "LaplacianRanker": "omnirank.rankers.laplacian",
     "MCFSRanker": "omnirank.rankers.mcfs",
     "MLkNN": "omnirank.neighbors.ml_knn",
+    "NDFSRanker": "omnirank.rankers.ndfs",
     "PCTClassifier": "omnirank.ensembles.pct",
     "PCTClusterer": "omnirank.ensembles.pct_clusterer",
     "PCTForestClassifier": "omnirank.ensembles.pct_forest",
@@ -72,6 +75,7 @@ _WHERE = {
     "SCLSRanker": "omnirank.rankers.scls",
     "SPECRanker": "omnirank.rankers.spec",
     "STRLaplaceRanker": "omnirank.rankers.str_laplace",
+    "UDFSRanker": "omnirank.rankers.udfs",
     "UniformRanker": "omnirank.rankers.baselines",
     "UnivariateRanker": "omnirank.rankers.univariate",
     "check_store": "omnirank.evaluation.experiments.checking",
@@ -104,6 +108,7 @@ __all__ = [
     "LaplacianRanker",
     "MCFSRanker",
     "MLkNN",
+    "NDFSRanker",
     "PCTClassifier",
     "PCTClusterer",
     "PCTForestClassifier",
@@ -116,6 +121,7 @@ __all__ = [
     "SCLSRanker",
     "SPECRanker",
     "STRLaplaceRanker",
+    "UDFSRanker",
     "UniformRanker",
     "UnivariateRanker",
     "__version__",

@@ -21,7 +21,7 @@ def test_the_score_is_its_formula(layout, d):
     width = reference.quantile_of_distances(columns, 0.5)
     S = reference.neighbor_affinity(columns, 6, lambda x: math.exp(-x / width))
     scores = reference.mcfs(columns, S, 2, d)
-    expected = reference.by_feature(columns, owner, scores, frame.shape[1])
+    expected = reference.by_feature(columns, owner, reference.effects(columns, scores), frame.shape[1])
     ranker = om.MCFSRanker(n_clusters=2, n_coefficients=d, n_neighbors=6).fit(given)
     np.testing.assert_allclose(ranker.feature_importances_, expected, rtol=1e-5, atol=1e-8)
     assert np.count_nonzero(ranker.feature_importances_) <= 2 * d

@@ -204,3 +204,69 @@ def mcfs(columns, S, n_clusters, d):
             low, high = (low, middle) if few else (middle, high)
         fits.append(lasso(columns, y, high))
     return np.abs(fits).max(axis=0)
+
+
+def ndfs(columns, S, F, alpha, beta, gamma, tol, max_iter=1000):
+    """Norms of the rows of W of NDFS, with M and the inverse written out."""
+    X = np.array(columns).T
+    n, D = X.shape
+    L = np.diag(S.sum(axis=1)) - S
+    Q = np.eye(D)
+    before = None
+    for _ in range(max_iter):
+        inverse = np.linalg.inv(X.T @ X + beta * Q)
+        W = inverse @ X.T @ F
+        Q = np.diag([1 / (2 * max(np.linalg.norm(w), 1e-12)) for w in W])
+        M = L + alpha * (np.eye(n) - X @ inverse @ X.T)
+        F = F * (gamma * F) / (M @ F + gamma * F @ F.T @ F)
+        F = np.column_stack([f / np.linalg.norm(f) for f in F.T])
+        penalty = sum(np.linalg.norm(w) for w in W)
+        now = np.trace(F.T @ L @ F) + alpha * (np.linalg.norm(X @ W - F) ** 2 + beta * penalty)
+        if before is not None and abs(now - before) <= tol * abs(now):
+            break
+        before = now
+    return [np.linalg.norm(w) for w in W]
+
+
+def effects(columns, coefficients):
+    """Coefficients for columns of variance 1."""
+    return [a * math.sqrt(variance(f)) for f, a in zip(columns, coefficients, strict=True)]
+
+
+def one_level_less(columns, owner):
+    """Places of the columns but, of each feature with several, the first of the largest variance."""
+    left_out = set()
+    for f in set(owner):
+        own = [i for i in range(len(owner)) if owner[i] == f]
+        if len(own) > 1:
+            left_out.add(max(own, key=lambda i: round(variance(columns[i]), 12)))
+    return [i for i in range(len(owner)) if i not in left_out]
+
+
+def udfs(columns, kept, k, gamma, c, tol, max_iter=1000):
+    """Norms of the rows of W of UDFS, one neighbourhood after the other; coordinates are of the kept columns."""
+    X = np.array(columns).T
+    Z = np.array([np.array(columns[i]) / math.sqrt(variance(columns[i])) for i in kept]).T
+    n, D = Z.shape
+    near = nearest(columns, k)
+    A = np.zeros((n, n))
+    H = np.eye(k + 1) - np.ones((k + 1, k + 1)) / (k + 1)
+    for i in range(n):
+        members = [i, *near[i]]
+        S = np.zeros((n, k + 1))
+        for q, j in enumerate(members):
+            S[j, q] = 1.0
+        local = X[members].T @ H
+        A += S @ H @ np.linalg.inv(local.T @ local + gamma * np.eye(k + 1)) @ H @ S.T
+    M = Z.T @ A @ Z
+    Q = np.eye(D)
+    before = None
+    for _ in range(max_iter):
+        _, vectors = np.linalg.eigh(M + gamma * Q)
+        W = vectors[:, :c]
+        Q = np.diag([1 / (2 * max(np.linalg.norm(w), 1e-12)) for w in W])
+        now = np.trace(W.T @ M @ W) + gamma * sum(np.linalg.norm(w) for w in W)
+        if before is not None and abs(now - before) <= tol * abs(now):
+            break
+        before = now
+    return [np.linalg.norm(w) for w in W]

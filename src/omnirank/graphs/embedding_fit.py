@@ -12,6 +12,9 @@ from omnirank.core.parallel import run_parallel
 from omnirank.graphs.quotients import degrees
 from omnirank.graphs.spectra import smallest_pairs
 
+# Eigenvalues of normalised Laplacians lie between 0 and 2: below this they are 0.
+_ZERO = 1e-9
+
 
 def embedding(affinity: Any, n_vectors: int) -> np.ndarray:
     r"""Return the solutions y of :math:`L y = \lambda D y` with the smallest eigenvalues, but for the constant one.
@@ -34,28 +37,15 @@ def embedding(affinity: Any, n_vectors: int) -> np.ndarray:
     >>> np.abs(embedding(chain, 1)[:, 0]).round(3).tolist()
     [0.577, 0.289, 0.289, 0.577]
     """
-    degree = degrees(affinity)
-    root = np.sqrt(degree)
-    # without its constant vector, and with that one counted apart: where 0 is several times an eigenvalue, any
-    # combination of its vectors may be found
-    _, vectors = smallest_pairs(affinity, n_vectors + 1)
+    root = np.sqrt(degrees(affinity))
+    eigenvalues, vectors = smallest_pairs(affinity, n_vectors + 1)
+    # any combinations of the vectors of the eigenvalue 0 may be found: the constant one is taken out of all of them
+    zero = eigenvalues <= max(_ZERO, eigenvalues[0])
     constant = root / np.linalg.norm(root)
-    vectors = vectors - constant[:, None] * (constant @ vectors)
-    left, sizes, _ = np.linalg.svd(vectors, full_matrices=False) if _mixed(vectors) else (vectors, None, None)
-    kept = left[:, :n_vectors] if sizes is not None else _without_shortest(vectors)
-    scale = np.where(root > 0, 1 / np.where(root > 0, root, 1.0), 0.0)
-    return kept * scale[:, None]
-
-
-def _mixed(vectors: np.ndarray) -> bool:
-    """Whether the constant vector is spread over several of the eigenvectors."""
-    lengths = np.linalg.norm(vectors, axis=0)
-    return bool(lengths.min() > 1e-6)
-
-
-def _without_shortest(vectors: np.ndarray) -> np.ndarray:
-    shortest = int(np.linalg.norm(vectors, axis=0).argmin())
-    return np.delete(vectors, shortest, axis=1)
+    parts = vectors[:, zero] - np.outer(constant, constant @ vectors[:, zero])
+    others = np.linalg.svd(parts, full_matrices=False)[0][:, :-1]
+    kept = np.column_stack([others, vectors[:, ~zero]])
+    return kept / np.where(root > 0, root, 1.0)[:, None]
 
 
 def sparse_fits(values: np.ndarray, targets: np.ndarray, n_coefficients: int, n_jobs: int | None = None) -> np.ndarray:

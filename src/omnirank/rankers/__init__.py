@@ -11,11 +11,13 @@ if TYPE_CHECKING:
     from omnirank.rankers.ensemble import EnsembleRanker
     from omnirank.rankers.laplacian import LaplacianRanker
     from omnirank.rankers.mcfs import MCFSRanker
+    from omnirank.rankers.ndfs import NDFSRanker
     from omnirank.rankers.per_target import PerTargetRanker
     from omnirank.rankers.relief import ReliefRanker
     from omnirank.rankers.scls import SCLSRanker
     from omnirank.rankers.spec import SPECRanker
     from omnirank.rankers.str_laplace import STRLaplaceRanker
+    from omnirank.rankers.udfs import UDFSRanker
     from omnirank.rankers.univariate import UnivariateRanker
 
 # Imported on first use: the registry reads this room's table without importing any ranker.
@@ -24,12 +26,14 @@ _WHERE = {
     "EnsembleRanker": "omnirank.rankers.ensemble",
     "LaplacianRanker": "omnirank.rankers.laplacian",
     "MCFSRanker": "omnirank.rankers.mcfs",
+    "NDFSRanker": "omnirank.rankers.ndfs",
     "PerTargetRanker": "omnirank.rankers.per_target",
     "RandomRanker": "omnirank.rankers.baselines",
     "ReliefRanker": "omnirank.rankers.relief",
     "SCLSRanker": "omnirank.rankers.scls",
     "SPECRanker": "omnirank.rankers.spec",
     "STRLaplaceRanker": "omnirank.rankers.str_laplace",
+    "UDFSRanker": "omnirank.rankers.udfs",
     "UniformRanker": "omnirank.rankers.baselines",
     "UnivariateRanker": "omnirank.rankers.univariate",
 }
@@ -39,12 +43,14 @@ __all__ = [
     "EnsembleRanker",
     "LaplacianRanker",
     "MCFSRanker",
+    "NDFSRanker",
     "PerTargetRanker",
     "RandomRanker",
     "ReliefRanker",
     "SCLSRanker",
     "SPECRanker",
     "STRLaplaceRanker",
+    "UDFSRanker",
     "UniformRanker",
     "UnivariateRanker",
 ]

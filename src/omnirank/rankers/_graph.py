@@ -21,21 +21,21 @@ WIDTH = choice("auto") | number(above=0)
 
 
 class GraphRanker(BaseRanker):
-    """Base of the rankers on graphs: subclasses compute the importance of each column, larger is better."""
+    """Base of the rankers on graphs: subclasses compute the importances of features from their columns."""
 
     method: ClassVar[str]
     width: float | str
 
     @abstractmethod
-    def _column_importances(self, dataset: Dataset, columns: GraphColumns) -> np.ndarray:
-        """Return the importance of each column, larger is better."""
+    def _feature_scores(self, dataset: Dataset, columns: GraphColumns) -> np.ndarray:
+        """Return the importance of each feature, larger is better; some columns vary."""
 
     def _rank(self, dataset: Dataset) -> Ranking:
         # products of matrices add in another order with more threads
         with one_blas_thread():
             columns = graph_columns(dataset.features)
             if len(columns.feature):
-                scores = columns.by_feature(self._column_importances(dataset, columns))
+                scores = self._feature_scores(dataset, columns)
             else:
                 warnings.warn("all features are constant: all scores are 0", UserWarning, stacklevel=4)
                 scores = np.zeros(dataset.n_features)
@@ -57,7 +57,11 @@ class QuotientRanker(GraphRanker):
     def _column_scores(self, dataset: Dataset, columns: GraphColumns) -> np.ndarray:
         """Return the score of each column, smaller is better."""
 
+    def _feature_scores(self, dataset: Dataset, columns: GraphColumns) -> np.ndarray:
+        return columns.by_feature(self._column_importances(dataset, columns))
+
     def _column_importances(self, dataset: Dataset, columns: GraphColumns) -> np.ndarray:
+        """Return the importance of each column, larger is better, and keep the scores."""
         found = self._column_scores(dataset, columns)
         self.criterion_ = -columns.by_feature(-found)
         return found.max() + found.min() - found

@@ -98,4 +98,20 @@ METHODS = (
         supervision=("unsupervised",),
         reference="Cai, Zhang, He: Unsupervised feature selection for multi-cluster data. KDD 2010",
     ),
+    Method(
+        "ndfs",
+        "omnirank.rankers.ndfs:NDFSRanker",
+        "Norm of the feature's coefficients in a row-sparse regression on non-negative indicators of clusters",
+        tasks=TaskNames("none"),
+        supervision=("unsupervised",),
+        reference="Li et al.: Unsupervised feature selection using nonnegative spectral analysis. AAAI 2012",
+    ),
+    Method(
+        "udfs",
+        "omnirank.rankers.udfs:UDFSRanker",
+        "Norm of the feature's coefficients in coordinates that tell neighbourhoods apart",
+        tasks=TaskNames("none"),
+        supervision=("unsupervised",),
+        reference="Yang et al.: l2,1-norm regularized discriminative feature selection. IJCAI 2011",
+    ),
 )

@@ -28,7 +28,7 @@ class MCFSRanker(GraphRanker):
 
     with :math:`\beta` where the path of least angles ends, and the importance of column i is
     :math:`\max_q |a_{qi}|`. Columns that explain nothing have 0. Affinities and columns are those of
-    `LaplacianRanker`.
+    `LaplacianRanker`; coefficients of levels count as those of columns with variance 1.
 
     Parameters
     ----------
@@ -92,9 +92,10 @@ class MCFSRanker(GraphRanker):
         self.n_neighbors = n_neighbors
         self.width = width
 
-    def _column_importances(self, dataset: Dataset, columns: GraphColumns) -> np.ndarray:
+    def _feature_scores(self, dataset: Dataset, columns: GraphColumns) -> np.ndarray:
         values = columns.values
         edges = neighbor_edges(values, self.n_neighbors, self.n_jobs)
         vectors = embedding(edges.heat(self._kernel_width(values, 0.5)), min(self.n_clusters, len(values) - 1))
         n_coefficients = min(self.n_coefficients, values.shape[1], len(values) - 1)
-        return np.abs(sparse_fits(values, vectors, n_coefficients, self.n_jobs)).max(axis=1)
+        found = sparse_fits(values, vectors, n_coefficients, self.n_jobs)
+        return columns.by_feature(columns.effects(np.abs(found).max(axis=1)))

@@ -1,0 +1,73 @@
+"""Regressions whose coefficients are zero for whole columns, as NDFS and SFSS solve them again and again."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy import linalg
+from sklearn.exceptions import ConvergenceWarning
+
+# Norms below this count as this much: a column that has once been left out may come back.
+_LEAST_NORM = 1e-12
+
+
+def row_norms(coefficients: np.ndarray) -> np.ndarray:
+    """Return the Euclidean norms of the rows, one per column of the data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.graphs.row_sparse import row_norms
+    >>> row_norms(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
+    [5.0, 0.0]
+    """
+    return np.sqrt(np.einsum("ij,ij->i", coefficients, coefficients))
+
+
+def reweighted(coefficients: np.ndarray) -> np.ndarray:
+    r"""Return the diagonal of Q, :math:`1 / (2 \|w_i\|)`: the slope of the norms at the present coefficients."""
+    return 0.5 / np.maximum(row_norms(coefficients), _LEAST_NORM)
+
+
+def ridge(values: np.ndarray, targets: np.ndarray, penalty: np.ndarray) -> np.ndarray:
+    r"""Return :math:`W = (X' X + \mathrm{diag}(p))^{-1} X' F`, by the smaller of two systems.
+
+    Where there are more columns than examples, :math:`W = P^{-1} X' (X P^{-1} X' + I)^{-1} F` is the same.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, C)
+        The columns X.
+    targets : ndarray of shape (n, q)
+        The targets F.
+    penalty : ndarray
+        The numbers p, one per column, positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.graphs.row_sparse import ridge
+    >>> ridge(np.array([[1.0], [-1.0]]), np.array([[2.0], [-2.0]]), np.array([2.0])).tolist()
+    [[1.0]]
+    """
+    n, n_columns = values.shape
+    if n_columns <= n:
+        gram = values.T @ values
+        gram[np.diag_indices(n_columns)] += penalty
+        return linalg.solve(gram, values.T @ targets, assume_a="pos")
+    scaled = values / penalty
+    gram = scaled @ values.T
+    gram[np.diag_indices(n)] += 1.0
+    return scaled.T @ linalg.solve(gram, targets, assume_a="pos")
+
+
+def warn_unless(converged: bool, method: str, n_iterations: int) -> None:
+    """Warn where an iteration has ended before it converged."""
+    if not converged:
+        warnings.warn(
+            f"{method} has not converged in {n_iterations} iterations: its scores are those of the last one; "
+            "allow more (max_iter), or a larger change (tol)",
+            ConvergenceWarning,
+            stacklevel=6,
+        )
