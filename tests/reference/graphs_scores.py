@@ -270,3 +270,23 @@ def udfs(columns, kept, k, gamma, c, tol, max_iter=1000):
             break
         before = now
     return [np.linalg.norm(w) for w in W]
+
+
+def sfss(columns, S, Y, labelled, mu, gamma, weight, tol, max_iter=200):
+    """Norms of the rows of W of SFSS; columns of X are examples, all inverses are written out."""
+    X = np.array(columns)
+    D, n = X.shape
+    H = np.eye(n) - np.ones((n, n)) / n
+    L = np.diag(S.sum(axis=1)) - S
+    U = np.diag([weight if known else 1e-6 for known in labelled])
+    Q = np.eye(D)
+    before = None
+    for _ in range(max_iter):
+        A = X @ H @ X.T + gamma / mu * Q
+        F = np.linalg.inv(L + U + mu * H - mu * H @ X.T @ np.linalg.inv(A) @ X @ H) @ U @ Y
+        W = np.linalg.inv(A) @ X @ H @ F
+        Q = np.diag([1 / (2 * max(np.linalg.norm(w), 1e-12)) for w in W])
+        if before is not None and np.linalg.norm(W - before) <= tol * np.linalg.norm(W):
+            break
+        before = W
+    return [np.linalg.norm(w) for w in W]

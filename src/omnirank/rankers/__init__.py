@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from omnirank.rankers.per_target import PerTargetRanker
     from omnirank.rankers.relief import ReliefRanker
     from omnirank.rankers.scls import SCLSRanker
+    from omnirank.rankers.sfss import SFSSRanker
     from omnirank.rankers.spec import SPECRanker
     from omnirank.rankers.str_laplace import STRLaplaceRanker
     from omnirank.rankers.udfs import UDFSRanker
@@ -31,6 +32,7 @@ _WHERE = {
     "RandomRanker": "omnirank.rankers.baselines",
     "ReliefRanker": "omnirank.rankers.relief",
     "SCLSRanker": "omnirank.rankers.scls",
+    "SFSSRanker": "omnirank.rankers.sfss",
     "SPECRanker": "omnirank.rankers.spec",
     "STRLaplaceRanker": "omnirank.rankers.str_laplace",
     "UDFSRanker": "omnirank.rankers.udfs",
@@ -48,6 +50,7 @@ __all__ = [
     "RandomRanker",
     "ReliefRanker",
     "SCLSRanker",
+    "SFSSRanker",
     "SPECRanker",
     "STRLaplaceRanker",
     "UDFSRanker",

@@ -114,4 +114,12 @@ METHODS = (
         supervision=("unsupervised",),
         reference="Yang et al.: l2,1-norm regularized discriminative feature selection. IJCAI 2011",
     ),
+    Method(
+        "sfss",
+        "omnirank.rankers.sfss:SFSSRanker",
+        "Norm of the feature's coefficients in a row-sparse regression on labels spread over a graph",
+        tasks=TaskNames("classes", "labels"),
+        supervision=("supervised", "semi-supervised"),
+        reference="Ma et al.: Discriminating joint feature analysis. IEEE Transactions on Multimedia 14, 2012",
+    ),
 )
