@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from omnirank.rankers.per_target import PerTargetRanker
     from omnirank.rankers.relief import ReliefRanker
     from omnirank.rankers.scls import SCLSRanker
+    from omnirank.rankers.sefr import SEFRRanker
     from omnirank.rankers.sfss import SFSSRanker
     from omnirank.rankers.spec import SPECRanker
     from omnirank.rankers.str_laplace import STRLaplaceRanker
@@ -74,6 +75,7 @@ _WHERE = {
     "Ranking": "omnirank.core.ranking",
     "ReliefRanker": "omnirank.rankers.relief",
     "SCLSRanker": "omnirank.rankers.scls",
+    "SEFRRanker": "omnirank.rankers.sefr",
     "SFSSRanker": "omnirank.rankers.sfss",
     "SPECRanker": "omnirank.rankers.spec",
     "STRLaplaceRanker": "omnirank.rankers.str_laplace",
@@ -121,6 +123,7 @@ __all__ = [
     "Ranking",
     "ReliefRanker",
     "SCLSRanker",
+    "SEFRRanker",
     "SFSSRanker",
     "SPECRanker",
     "STRLaplaceRanker",

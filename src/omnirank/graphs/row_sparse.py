@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from scipy import linalg
-from sklearn.exceptions import ConvergenceWarning
 
 # Norms below this count as this much: a column that has once been left out may come back.
 _LEAST_NORM = 1e-12
@@ -60,14 +57,3 @@ def ridge(values: np.ndarray, targets: np.ndarray, penalty: np.ndarray) -> np.nd
     gram = scaled @ values.T
     gram[np.diag_indices(n)] += 1.0
     return scaled.T @ linalg.solve(gram, targets, assume_a="pos")
-
-
-def warn_unless(converged: bool, method: str, n_iterations: int) -> None:
-    """Warn where an iteration has ended before it converged."""
-    if not converged:
-        warnings.warn(
-            f"{method} has not converged in {n_iterations} iterations: its scores are those of the last one; "
-            "allow more (max_iter), or a larger change (tol)",
-            ConvergenceWarning,
-            stacklevel=6,
-        )

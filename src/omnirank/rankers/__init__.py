@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from omnirank.rankers.per_target import PerTargetRanker
     from omnirank.rankers.relief import ReliefRanker
     from omnirank.rankers.scls import SCLSRanker
+    from omnirank.rankers.sefr import SEFRRanker
     from omnirank.rankers.sfss import SFSSRanker
     from omnirank.rankers.spec import SPECRanker
     from omnirank.rankers.str_laplace import STRLaplaceRanker
@@ -32,6 +33,7 @@ _WHERE = {
     "RandomRanker": "omnirank.rankers.baselines",
     "ReliefRanker": "omnirank.rankers.relief",
     "SCLSRanker": "omnirank.rankers.scls",
+    "SEFRRanker": "omnirank.rankers.sefr",
     "SFSSRanker": "omnirank.rankers.sfss",
     "SPECRanker": "omnirank.rankers.spec",
     "STRLaplaceRanker": "omnirank.rankers.str_laplace",
@@ -50,6 +52,7 @@ __all__ = [
     "RandomRanker",
     "ReliefRanker",
     "SCLSRanker",
+    "SEFRRanker",
     "SFSSRanker",
     "SPECRanker",
     "STRLaplaceRanker",

@@ -122,4 +122,12 @@ METHODS = (
         supervision=("supervised", "semi-supervised"),
         reference="Ma et al.: Discriminating joint feature analysis. IEEE Transactions on Multimedia 14, 2012",
     ),
+    Method(
+        "sefr",
+        "omnirank.rankers.sefr:SEFRRanker",
+        "Fall of accuracy when the feature is permuted, of trees that label unlabelled examples for each other",
+        tasks=TaskNames("classes", single=True),
+        supervision=("supervised", "semi-supervised"),
+        reference="Bellal, Elghazel, Aussem: Semi-supervised feature ranking with ensembles. PRL 33, 2012",
+    ),
 )

@@ -13,8 +13,9 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TaskNames
 from omnirank.graphs.affinity import neighbor_edges, refuse_dense
 from omnirank.graphs.columns import GraphColumns
-from omnirank.graphs.row_sparse import row_norms, warn_unless
+from omnirank.graphs.row_sparse import row_norms
 from omnirank.graphs.structural import spread_labels_fit
+from omnirank.rankers._convergence import warn_unless
 from omnirank.rankers._graph import N_NEIGHBORS, WIDTH, GraphRanker
 from omnirank.tasks import get_task
 
