@@ -28,6 +28,7 @@ def mixed(seed, n=300):
         X[f"number{j}"] = centres[clusters, j] + rng.normal(size=n)
     X["kind"] = np.array(list("abc"))[np.where(rng.random(n) < 0.15, rng.integers(0, 3, n), clusters)]
     X["many"] = [f"l{v}" for v in rng.integers(0, 50, n)]
+    X["few"] = [f"k{v}" for v in rng.integers(0, 3, n)]
     return X
 
 
