@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import omnirank as om
-from omnirank.errors import DataError
+from omnirank.errors import DataError, ParameterError
 from omnirank.graphs import affinity
 from reference import graphs_scores as reference
 from reference.graphs_cases import LAYOUTS, features
@@ -69,6 +69,13 @@ def test_what_it_is_not_for_is_refused(monkeypatch):
     monkeypatch.setattr(affinity, "MOST_DENSE", 20)
     with pytest.raises(DataError, match="sfss holds matrices of all pairs of examples: 0 GB for 30"):
         om.SFSSRanker().fit(X, X[:, 0] > 0)
+
+
+def test_weights_that_are_too_far_apart_are_refused():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    X = np.column_stack([X, X[:, 0]])
+    with pytest.raises(ParameterError, match="too far apart"):
+        om.SFSSRanker(mu=1e10, gamma=1e-6).fit(X, X[:, 0] > 0)
 
 
 def test_an_end_before_convergence_is_told():

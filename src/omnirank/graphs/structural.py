@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import linalg
 
 from omnirank.core.parallel import counted_steps
 from omnirank.graphs.quotients import degrees
-from omnirank.graphs.row_sparse import reweighted, ridge
+from omnirank.graphs.row_sparse import reweighted, ridge, solve_positive
 
 # Weight of the zeros that unlabelled examples have as labels: so little that it only keeps the system regular.
 _RIDGE = 1e-6
@@ -74,7 +73,7 @@ def spread_labels_fit(
     before: np.ndarray | None = None
     for step in counted_steps(max_iter, "spreading labels"):
         fitted = values @ ridge(values, np.eye(n), penalty)
-        F = linalg.solve(fixed - mu * fitted, sought, assume_a="pos")
+        F = solve_positive(fixed - mu * fitted, sought)
         W = ridge(values, F, penalty)
         penalty = gamma / mu * reweighted(W)
         if before is not None and np.linalg.norm(W - before) <= tol * np.linalg.norm(W):

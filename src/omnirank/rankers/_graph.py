@@ -17,6 +17,8 @@ from omnirank.graphs.columns import GraphColumns, graph_columns
 from omnirank.rankers.base import BaseRanker
 
 N_NEIGHBORS = count(1)
+# Weights of the parts of an objective: between these all their products are regular.
+PART = number(1e-6, 1e10)
 WIDTH = choice("auto") | number(above=0)
 
 

@@ -17,7 +17,7 @@ from omnirank.graphs.columns import GraphColumns
 from omnirank.graphs.nonnegative import cluster_indicators, nonnegative_fit
 from omnirank.graphs.row_sparse import row_norms
 from omnirank.rankers._convergence import warn_unless
-from omnirank.rankers._graph import N_NEIGHBORS, WIDTH, GraphRanker
+from omnirank.rankers._graph import N_NEIGHBORS, PART, WIDTH, GraphRanker
 
 
 class NDFSRanker(GraphRanker):
@@ -84,9 +84,9 @@ class NDFSRanker(GraphRanker):
 
     _parameter_checks: ClassVar[dict[str, Domain]] = {
         "n_clusters": count(1),
-        "alpha": number(above=0),
-        "beta": number(above=0),
-        "gamma": number(above=0),
+        "alpha": PART,
+        "beta": PART,
+        "gamma": PART,
         "n_neighbors": N_NEIGHBORS,
         "width": WIDTH,
         "max_iter": count(2),

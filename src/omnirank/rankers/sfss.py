@@ -16,7 +16,7 @@ from omnirank.graphs.columns import GraphColumns
 from omnirank.graphs.row_sparse import row_norms
 from omnirank.graphs.structural import spread_labels_fit
 from omnirank.rankers._convergence import warn_unless
-from omnirank.rankers._graph import N_NEIGHBORS, WIDTH, GraphRanker
+from omnirank.rankers._graph import N_NEIGHBORS, PART, WIDTH, GraphRanker
 from omnirank.tasks import get_task
 
 
@@ -84,9 +84,9 @@ class SFSSRanker(GraphRanker):
     supported_supervision = ("supervised", "semi-supervised")
 
     _parameter_checks: ClassVar[dict[str, Domain]] = {
-        "mu": number(above=0),
-        "gamma": number(above=0),
-        "label_weight": number(above=0),
+        "mu": PART,
+        "gamma": PART,
+        "label_weight": PART,
         "n_neighbors": N_NEIGHBORS,
         "width": WIDTH,
         "max_iter": count(2),

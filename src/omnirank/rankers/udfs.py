@@ -17,7 +17,7 @@ from omnirank.graphs.columns import GraphColumns
 from omnirank.graphs.local_scatter import discriminative_fit, local_scatter
 from omnirank.graphs.row_sparse import row_norms
 from omnirank.rankers._convergence import warn_unless
-from omnirank.rankers._graph import N_NEIGHBORS, GraphRanker
+from omnirank.rankers._graph import N_NEIGHBORS, PART, GraphRanker
 
 
 class UDFSRanker(GraphRanker):
@@ -82,7 +82,7 @@ class UDFSRanker(GraphRanker):
 
     _parameter_checks: ClassVar[dict[str, Domain]] = {
         "n_clusters": count(1),
-        "gamma": number(above=0),
+        "gamma": PART,
         "n_neighbors": N_NEIGHBORS,
         "max_iter": count(2),
         "tol": number(0),
