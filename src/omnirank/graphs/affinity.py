@@ -79,7 +79,11 @@ def neighbor_edges(values: np.ndarray, k: int, n_jobs: int | None = None) -> Edg
     first, second = np.repeat(np.arange(n), nearest.shape[1]), nearest.ravel()
     first, second = np.divmod(np.unique(np.concatenate([first * n + second, second * n + first])), n)
     # one of the two directions is computed, so that the affinities are symmetric in every bit
-    squared = pair_distances(values, np.minimum(first, second), np.maximum(first, second))
+    ahead = first < second
+    squared = np.empty(len(first))
+    squared[ahead] = pair_distances(values, first[ahead], second[ahead])
+    # sorted by the second example, and then by the first, the pairs are the other ones in their order
+    squared[~ahead] = squared[ahead][np.lexsort((first[ahead], second[ahead]))]
     return Edges(first, second, squared, n)
 
 

@@ -38,7 +38,7 @@ def solve_positive(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     --------
     >>> import numpy as np
     >>> from omnirank.graphs.row_sparse import solve_positive
-    >>> solve_positive(np.diag([2.0, 4e15]), np.array([[2.0], [4e15]])).tolist()
+    >>> solve_positive(np.diag([2.0, 4e15]), np.array([[2.0], [4e15]])).round(12).tolist()
     [[1.0], [1.0]]
     """
     try:
