@@ -39,8 +39,17 @@ if TYPE_CHECKING:
     from omnirank.neighbors.ml_knn import MLkNN
     from omnirank.rankers.baselines import RandomRanker, UniformRanker
     from omnirank.rankers.ensemble import EnsembleRanker
+    from omnirank.rankers.laplacian import LaplacianRanker
+    from omnirank.rankers.mcfs import MCFSRanker
+    from omnirank.rankers.ndfs import NDFSRanker
     from omnirank.rankers.per_target import PerTargetRanker
     from omnirank.rankers.relief import ReliefRanker
+    from omnirank.rankers.scls import SCLSRanker
+    from omnirank.rankers.sefr import SEFRRanker
+    from omnirank.rankers.sfss import SFSSRanker
+    from omnirank.rankers.spec import SPECRanker
+    from omnirank.rankers.str_laplace import STRLaplaceRanker
+    from omnirank.rankers.udfs import UDFSRanker
     from omnirank.rankers.univariate import UnivariateRanker
     from omnirank.trees.export import export_graphviz, export_text
     from omnirank.trees.tree_json import export_json, tree_from_json
@@ -52,7 +61,10 @@ _WHERE = {
     "Dataset": "omnirank.data.dataset",
     "EnsembleRanker": "omnirank.rankers.ensemble",
     "Hierarchy": "omnirank.data.hierarchy",
+    "LaplacianRanker": "omnirank.rankers.laplacian",
+    "MCFSRanker": "omnirank.rankers.mcfs",
     "MLkNN": "omnirank.neighbors.ml_knn",
+    "NDFSRanker": "omnirank.rankers.ndfs",
     "PCTClassifier": "omnirank.ensembles.pct",
     "PCTClusterer": "omnirank.ensembles.pct_clusterer",
     "PCTForestClassifier": "omnirank.ensembles.pct_forest",
@@ -62,6 +74,12 @@ _WHERE = {
     "RandomRanker": "omnirank.rankers.baselines",
     "Ranking": "omnirank.core.ranking",
     "ReliefRanker": "omnirank.rankers.relief",
+    "SCLSRanker": "omnirank.rankers.scls",
+    "SEFRRanker": "omnirank.rankers.sefr",
+    "SFSSRanker": "omnirank.rankers.sfss",
+    "SPECRanker": "omnirank.rankers.spec",
+    "STRLaplaceRanker": "omnirank.rankers.str_laplace",
+    "UDFSRanker": "omnirank.rankers.udfs",
     "UniformRanker": "omnirank.rankers.baselines",
     "UnivariateRanker": "omnirank.rankers.univariate",
     "check_store": "omnirank.evaluation.experiments.checking",
@@ -91,7 +109,10 @@ __all__ = [
     "Dataset",
     "EnsembleRanker",
     "Hierarchy",
+    "LaplacianRanker",
+    "MCFSRanker",
     "MLkNN",
+    "NDFSRanker",
     "PCTClassifier",
     "PCTClusterer",
     "PCTForestClassifier",
@@ -101,6 +122,12 @@ __all__ = [
     "RandomRanker",
     "Ranking",
     "ReliefRanker",
+    "SCLSRanker",
+    "SEFRRanker",
+    "SFSSRanker",
+    "SPECRanker",
+    "STRLaplaceRanker",
+    "UDFSRanker",
     "UniformRanker",
     "UnivariateRanker",
     "__version__",

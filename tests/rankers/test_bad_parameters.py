@@ -14,7 +14,10 @@ from omnirank.errors import DataError, DataTypeError, OmnirankError, ParameterEr
 BAD = [float("nan"), float("inf"), "x", b"x", 10**30, 1j, [], object(), np.array([1.0, 2.0]), np.array(["x", "y"])]
 ESTIMATORS = [
     om.EnsembleRanker,
+    om.LaplacianRanker,
+    om.MCFSRanker,
     om.MLkNN,
+    om.NDFSRanker,
     om.PCTClassifier,
     om.PCTClusterer,
     om.PCTForestClassifier,
@@ -23,6 +26,12 @@ ESTIMATORS = [
     om.PerTargetRanker,
     om.RandomRanker,
     om.ReliefRanker,
+    om.SCLSRanker,
+    om.SEFRRanker,
+    om.SFSSRanker,
+    om.SPECRanker,
+    om.STRLaplaceRanker,
+    om.UDFSRanker,
     om.UniformRanker,
     om.UnivariateRanker,
 ]
@@ -32,6 +41,10 @@ X = np.random.default_rng(0).normal(size=(14, 3))
 
 
 def target_of(estimator):
+    if getattr(estimator, "supported_supervision", None) == ("unsupervised",):
+        return None
+    if estimator is om.STRLaplaceRanker:
+        return X[:, 0]
     if estimator is om.MLkNN:
         return (X > 0).astype(int)
     return X[:, :2] if estimator.__name__.endswith("Regressor") else (X[:, 0] > 0).astype(int)

@@ -53,6 +53,14 @@ RANKERS = {
     "relief-unsupervised": lambda X, y: om.ReliefRanker(random_state=0).fit(X),
     "univariate": lambda X, y: om.UnivariateRanker().fit(X, y),
     "univariate-unsupervised": lambda X, y: om.UnivariateRanker().fit(X),
+    "laplacian": lambda X, y: om.LaplacianRanker().fit(X),
+    "spec": lambda X, y: om.SPECRanker().fit(X),
+    "mcfs": lambda X, y: om.MCFSRanker(n_coefficients=3).fit(X),
+    "ndfs": lambda X, y: om.NDFSRanker(random_state=0).fit(X),
+    "s-cls": lambda X, y: om.SCLSRanker().fit(X, few(y)),
+    "str-laplace": lambda X, y: om.STRLaplaceRanker().fit(X, few(y)),
+    "sfss": lambda X, y: om.SFSSRanker(task="classification").fit(X, few(np.digitize(y, [0, 2]))),
+    "sefr": lambda X, y: om.SEFRRanker(n_trees=4, random_state=0).fit(X, np.digitize(y, [0, 2])),
 }
 
 

@@ -18,6 +18,7 @@ from omnirank.core.errors import DataError, setting
 from omnirank.core.log import logger
 from omnirank.core.parameters import JOBS, SEED, Domain, check, check_parameters, choice, count, share
 from omnirank.core.ranking import Ranking
+from omnirank.core.registry import methods
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.containers import checked_sparse
 from omnirank.data.convert import is_frame
@@ -326,15 +327,22 @@ class BaseRanker(SelectorMixin, BaseEstimator):
             if "unsupervised" not in self.supported_supervision:
                 raise DataError(
                     f"{name} needs a target: it requires y to be passed, but the target y is None or has no known "
-                    "value (--target names it on the command line); the methods relief and univariate need none"
+                    "value (--target names it on the command line); "
+                    + _other_methods("need none", supervision="unsupervised")
                 )
         elif "supervised" not in self.supported_supervision and not (
             "semi-supervised" in self.supported_supervision and not dataset.labelled.all()
         ):
             unasked = setting("task", task_named("none"))
-            raise DataError(f"{name} is not supervised: give no target, or {unasked} to leave it out")
+            others = _other_methods(f"use one for {dataset.task}", dataset.task, "supervised")
+            raise DataError(f"{name} is not supervised: give no target, or {unasked} to leave it out; {others}")
         if dataset.task not in self.supported_tasks:
-            raise DataError(f"{name} does not handle {dataset.task}; it handles {', '.join(self.supported_tasks)}")
+            handled, others = ", ".join(self.supported_tasks), _other_methods("do", dataset.task)
+            raise DataError(f"{name} does not handle {dataset.task}; it handles {handled}; {others}")
+
+
+def _other_methods(can: str, task: str | None = None, supervision: str | None = None) -> str:
+    return f"methods that {can}: {', '.join(method.name for method in methods(task, supervision))}"
 
 
 def _labelled_part(dataset: Dataset, more: tuple[Any, ...]) -> tuple[Dataset, tuple[Any, ...]]:
