@@ -38,7 +38,10 @@ if TYPE_CHECKING:
     from omnirank.evaluation.statistics import compare_methods
     from omnirank.neighbors.ml_knn import MLkNN
     from omnirank.rankers.baselines import RandomRanker, UniformRanker
+    from omnirank.rankers.correlation import CorrelationRanker
+    from omnirank.rankers.dispersion import DispersionRanker
     from omnirank.rankers.ensemble import EnsembleRanker
+    from omnirank.rankers.information import InformationRanker
     from omnirank.rankers.per_target import PerTargetRanker
     from omnirank.rankers.relief import ReliefRanker
     from omnirank.rankers.univariate import UnivariateRanker
@@ -49,9 +52,12 @@ if TYPE_CHECKING:
 
 # Every public name is imported on first use: the command line answers at once, nobody pays for unused parts.
 _WHERE = {
+    "CorrelationRanker": "omnirank.rankers.correlation",
     "Dataset": "omnirank.data.dataset",
+    "DispersionRanker": "omnirank.rankers.dispersion",
     "EnsembleRanker": "omnirank.rankers.ensemble",
     "Hierarchy": "omnirank.data.hierarchy",
+    "InformationRanker": "omnirank.rankers.information",
     "MLkNN": "omnirank.neighbors.ml_knn",
     "PCTClassifier": "omnirank.ensembles.pct",
     "PCTClusterer": "omnirank.ensembles.pct_clusterer",
@@ -88,9 +94,12 @@ _WHERE = {
 _MODULES = ("datasets", "errors")
 
 __all__ = [
+    "CorrelationRanker",
     "Dataset",
+    "DispersionRanker",
     "EnsembleRanker",
     "Hierarchy",
+    "InformationRanker",
     "MLkNN",
     "PCTClassifier",
     "PCTClusterer",

@@ -13,7 +13,10 @@ from omnirank.errors import DataError, DataTypeError, OmnirankError, ParameterEr
 
 BAD = [float("nan"), float("inf"), "x", b"x", 10**30, 1j, [], object(), np.array([1.0, 2.0]), np.array(["x", "y"])]
 ESTIMATORS = [
+    om.CorrelationRanker,
+    om.DispersionRanker,
     om.EnsembleRanker,
+    om.InformationRanker,
     om.MLkNN,
     om.PCTClassifier,
     om.PCTClusterer,
@@ -34,7 +37,7 @@ X = np.random.default_rng(0).normal(size=(14, 3))
 def target_of(estimator):
     if estimator is om.MLkNN:
         return (X > 0).astype(int)
-    return X[:, :2] if estimator.__name__.endswith("Regressor") else (X[:, 0] > 0).astype(int)
+    return X[:, :2] if estimator.__name__.endswith(("Regressor", "CorrelationRanker")) else (X[:, 0] > 0).astype(int)
 
 
 def cases():

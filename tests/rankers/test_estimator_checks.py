@@ -21,7 +21,9 @@ def one_a_class():
     """The first method of each ranker class: scikit-learn's checks are about the class."""
     found = {}
     for method in om.methods():
-        found.setdefault(method.ranker, small_ranker(method))
+        # its data are classes unless a task is named
+        named = {} if "classification" in method.tasks else {"task": method.tasks[0]}
+        found.setdefault(method.ranker, small_ranker(method).set_params(**named))
     return list(found.values())
 
 

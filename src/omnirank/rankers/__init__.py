@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from omnirank.rankers.base import BaseRanker
     from omnirank.rankers.baselines import RandomRanker, UniformRanker
+    from omnirank.rankers.correlation import CorrelationRanker
+    from omnirank.rankers.dispersion import DispersionRanker
     from omnirank.rankers.ensemble import EnsembleRanker
+    from omnirank.rankers.information import InformationRanker
     from omnirank.rankers.per_target import PerTargetRanker
     from omnirank.rankers.relief import ReliefRanker
     from omnirank.rankers.univariate import UnivariateRanker
@@ -16,7 +19,10 @@ if TYPE_CHECKING:
 # Imported on first use: the registry reads this room's table without importing any ranker.
 _WHERE = {
     "BaseRanker": "omnirank.rankers.base",
+    "CorrelationRanker": "omnirank.rankers.correlation",
+    "DispersionRanker": "omnirank.rankers.dispersion",
     "EnsembleRanker": "omnirank.rankers.ensemble",
+    "InformationRanker": "omnirank.rankers.information",
     "PerTargetRanker": "omnirank.rankers.per_target",
     "RandomRanker": "omnirank.rankers.baselines",
     "ReliefRanker": "omnirank.rankers.relief",
@@ -26,7 +32,10 @@ _WHERE = {
 
 __all__ = [
     "BaseRanker",
+    "CorrelationRanker",
+    "DispersionRanker",
     "EnsembleRanker",
+    "InformationRanker",
     "PerTargetRanker",
     "RandomRanker",
     "ReliefRanker",

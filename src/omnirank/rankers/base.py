@@ -18,6 +18,7 @@ from omnirank.core.errors import DataError, setting
 from omnirank.core.log import logger
 from omnirank.core.parameters import JOBS, SEED, Domain, check, check_parameters, choice, count, share
 from omnirank.core.ranking import Ranking
+from omnirank.core.registry import methods
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.containers import checked_sparse
 from omnirank.data.convert import is_frame
@@ -304,9 +305,10 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         name = type(self).__name__
         if dataset.target is None:
             if "unsupervised" not in self.supported_supervision:
+                able = _able(task_named("none"))
                 raise DataError(
                     f"{name} needs a target: it requires y to be passed, but the target y is None or has no known "
-                    "value (--target names it on the command line); the methods relief and univariate need none"
+                    f"value (--target names it on the command line); methods that need none: {able}"
                 )
         elif "supervised" not in self.supported_supervision and not (
             "semi-supervised" in self.supported_supervision and not dataset.labelled.all()
@@ -314,7 +316,15 @@ class BaseRanker(SelectorMixin, BaseEstimator):
             unasked = setting("task", task_named("none"))
             raise DataError(f"{name} is not supervised: give no target, or {unasked} to leave it out")
         if dataset.task not in self.supported_tasks:
-            raise DataError(f"{name} does not handle {dataset.task}; it handles {', '.join(self.supported_tasks)}")
+            raise DataError(
+                f"{name} does not handle {dataset.task}; it handles {', '.join(self.supported_tasks)}; "
+                f"methods that handle {dataset.task}: {_able(dataset.task)}"
+            )
+
+
+def _able(task: str) -> str:
+    """Names of the methods that handle a task."""
+    return ", ".join(method.name for method in methods() if task in method.tasks)
 
 
 def _labelled_part(dataset: Dataset, more: tuple[Any, ...]) -> tuple[Dataset, tuple[Any, ...]]:
