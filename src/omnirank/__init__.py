@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from omnirank.rankers.information import InformationRanker
     from omnirank.rankers.per_target import PerTargetRanker
     from omnirank.rankers.relief import ReliefRanker
+    from omnirank.rankers.resampled import ResampledRanker
+    from omnirank.rankers.three_way import ThreeWayRanker
     from omnirank.rankers.univariate import UnivariateRanker
     from omnirank.trees.export import export_graphviz, export_text
     from omnirank.trees.tree_json import export_json, tree_from_json
@@ -68,6 +70,8 @@ _WHERE = {
     "RandomRanker": "omnirank.rankers.baselines",
     "Ranking": "omnirank.core.ranking",
     "ReliefRanker": "omnirank.rankers.relief",
+    "ResampledRanker": "omnirank.rankers.resampled",
+    "ThreeWayRanker": "omnirank.rankers.three_way",
     "UniformRanker": "omnirank.rankers.baselines",
     "UnivariateRanker": "omnirank.rankers.univariate",
     "check_store": "omnirank.evaluation.experiments.checking",
@@ -110,6 +114,8 @@ __all__ = [
     "RandomRanker",
     "Ranking",
     "ReliefRanker",
+    "ResampledRanker",
+    "ThreeWayRanker",
     "UniformRanker",
     "UnivariateRanker",
     "__version__",

@@ -26,6 +26,7 @@ ESTIMATORS = [
     om.PerTargetRanker,
     om.RandomRanker,
     om.ReliefRanker,
+    om.ResampledRanker,
     om.UniformRanker,
     om.UnivariateRanker,
 ]
@@ -53,6 +54,8 @@ def test_no_foreign_error_and_no_number_that_is_none(estimator, name, default):
     fixed = {"n_trees": 2} if "n_trees" in own else {}
     if estimator is om.PerTargetRanker:
         fixed["ranker"] = om.UnivariateRanker()
+    if estimator is om.ResampledRanker:
+        fixed["n_iterations"] = 2
     numeric = isinstance(default, int | float) or name in NUMBERS
     for value in BAD:
         try:

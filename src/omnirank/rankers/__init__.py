@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from omnirank.rankers.information import InformationRanker
     from omnirank.rankers.per_target import PerTargetRanker
     from omnirank.rankers.relief import ReliefRanker
+    from omnirank.rankers.resampled import ResampledRanker
+    from omnirank.rankers.three_way import ThreeWayRanker
     from omnirank.rankers.univariate import UnivariateRanker
 
 # Imported on first use: the registry reads this room's table without importing any ranker.
@@ -26,6 +28,8 @@ _WHERE = {
     "PerTargetRanker": "omnirank.rankers.per_target",
     "RandomRanker": "omnirank.rankers.baselines",
     "ReliefRanker": "omnirank.rankers.relief",
+    "ResampledRanker": "omnirank.rankers.resampled",
+    "ThreeWayRanker": "omnirank.rankers.three_way",
     "UniformRanker": "omnirank.rankers.baselines",
     "UnivariateRanker": "omnirank.rankers.univariate",
 }
@@ -39,6 +43,8 @@ __all__ = [
     "PerTargetRanker",
     "RandomRanker",
     "ReliefRanker",
+    "ResampledRanker",
+    "ThreeWayRanker",
     "UniformRanker",
     "UnivariateRanker",
 ]

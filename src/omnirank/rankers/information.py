@@ -187,7 +187,8 @@ class InformationRanker(BaseRanker):
         weights = np.ones(dataset.n_examples) if sample_weight is None else sample_weight
         scored = _Scored(self._settings(), dataset, weights, self._targets(dataset, target), self._numbers(target))
         parts = run_parallel(scored, blocks(dataset.n_features, _BLOCKS), self.n_jobs, description="ranking features")
-        return self._ranking(dataset, np.concatenate(parts), self.measure)
+        pruned = self.measure == NEIGHBOR_MEASURE and target.is_labels and self.label_sets == "pruned-powerset"
+        return self._ranking(dataset, np.concatenate(parts), "ppt-mi" if pruned else self.measure)
 
     def _settings(self) -> _Settings:
         seed = 0
