@@ -251,6 +251,25 @@ def test_omnirank_checks(check):
     check()
 
 
+class Small(BaseRanker):
+    """Small scores are good, and turned by the largest and smallest of a fit."""
+
+    def _rank(self, dataset):
+        self.criterion_ = np.asarray(dataset.X, dtype=float).mean(axis=0)
+        turned = self.criterion_.max() + self.criterion_.min() - self.criterion_
+        return self._ranking(dataset, turned, "small")
+
+
+def test_scores_that_each_replicate_turns_are_turned_in_the_end():
+    X = np.array([[1.0, 5.0, 2.0, 9.0]] * 3)
+    ranker = om.ResampledRanker(Small(), None, feature_share=0.5, n_iterations=8, random_state=0).fit(X)
+    assert ranker.feature_importances_.tolist() == [9.0, 5.0, 8.0, 1.0]
+    assert not ranker.ranking_.standard_errors.any()
+    places = ranker.set_params(aggregate="rank-mean").fit(X).feature_importances_
+    assert places.argsort().tolist() == [3, 1, 2, 0]
+    assert places.min() == 0
+
+
 # -- 3-3FS --------------------------------------------------------------------------------------------------
 
 

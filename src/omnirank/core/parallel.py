@@ -142,6 +142,22 @@ def progress_bars(shown: bool = True) -> Iterator[None]:
         _show_progress.reset(token)
 
 
+def counted_steps(n_steps: int, description: str = "") -> Iterator[int]:
+    """Yield 0, 1, ... like ``range``, with a progress bar as in `run_parallel`; a loop may leave it early.
+
+    Examples
+    --------
+    >>> from omnirank.core.parallel import counted_steps
+    >>> [step for step in counted_steps(3)]
+    [0, 1, 2]
+    """
+    with _ProgressBar(n_steps, description) if _show_progress.get() else nullcontext() as bar:
+        for step in range(n_steps):
+            yield step
+            if bar is not None:
+                bar.advance()
+
+
 def _several(function: Callable[[Item], Result], todo: list[Item], workers: int, one_by_one: bool) -> Iterable[Result]:
     """Results of several workers: of plain threads where joblib would take threads, which cost it milliseconds."""
     from joblib.parallel import ThreadingBackend, get_active_backend

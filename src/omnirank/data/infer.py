@@ -166,9 +166,8 @@ def _check_request(y: Any, task: str, hierarchy: Hierarchy | None) -> None:
         raise ParameterError("task", task, "it needs a hierarchy")
     if y is None and (hierarchy is not None or (asked is not None and asked.kind != "none")):
         what = setting("task", task) if hierarchy is None else "a hierarchy"
-        # in words that scikit-learn's checks look for
         raise ParameterError(
-            f"{what} was given, but no y: it requires y to be passed, but the target y is None; give y, or leave both "
+            f"{what} was given, but no y. It requires y to be passed, but the target y is None: give y, or leave both "
             "out to work without a target"
         )
 

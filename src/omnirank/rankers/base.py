@@ -305,26 +305,24 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         name = type(self).__name__
         if dataset.target is None:
             if "unsupervised" not in self.supported_supervision:
-                able = _able(task_named("none"))
                 raise DataError(
                     f"{name} needs a target: it requires y to be passed, but the target y is None or has no known "
-                    f"value (--target names it on the command line); methods that need none: {able}"
+                    "value (--target names it on the command line); "
+                    + _other_methods("need none", supervision="unsupervised")
                 )
         elif "supervised" not in self.supported_supervision and not (
             "semi-supervised" in self.supported_supervision and not dataset.labelled.all()
         ):
             unasked = setting("task", task_named("none"))
-            raise DataError(f"{name} is not supervised: give no target, or {unasked} to leave it out")
+            others = _other_methods(f"use one for {dataset.task}", dataset.task, "supervised")
+            raise DataError(f"{name} is not supervised: give no target, or {unasked} to leave it out; {others}")
         if dataset.task not in self.supported_tasks:
-            raise DataError(
-                f"{name} does not handle {dataset.task}; it handles {', '.join(self.supported_tasks)}; "
-                f"methods that handle {dataset.task}: {_able(dataset.task)}"
-            )
+            handled, others = ", ".join(self.supported_tasks), _other_methods("do", dataset.task)
+            raise DataError(f"{name} does not handle {dataset.task}; it handles {handled}; {others}")
 
 
-def _able(task: str) -> str:
-    """Names of the methods that handle a task."""
-    return ", ".join(method.name for method in methods() if task in method.tasks)
+def _other_methods(can: str, task: str | None = None, supervision: str | None = None) -> str:
+    return f"methods that {can}: {', '.join(method.name for method in methods(task, supervision))}"
 
 
 def _labelled_part(dataset: Dataset, more: tuple[Any, ...]) -> tuple[Dataset, tuple[Any, ...]]:

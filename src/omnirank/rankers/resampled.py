@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -61,6 +61,9 @@ class ResampledRanker(BaseRanker):
         Seed of the draws, and of the base ranker in each replicate.
     n_jobs : int or None
         Number of workers; at most two replicates are ranked at once, and what is left over works inside of them.
+
+    A method whose small scores are good turns them by their largest and smallest one. These are others in every
+    replicate, so that its scores (``criterion_``) are joined as they are, and turned in the end.
 
     Attributes
     ----------
@@ -160,8 +163,10 @@ class ResampledRanker(BaseRanker):
         )
         found = run_refits(ranked, base, list(enumerate(draws)), self.n_jobs, "ranking resamples")
         self.n_iterations_ = len(draws)
-        scores, errors = joined_scores(draws, [scores for _, scores in found], n_features, self.aggregate)
-        return self._ranking(dataset, scores, self._method(found[0][0]), standard_errors=errors)
+        scores, errors = joined_scores(draws, [one.scores for one in found], n_features, self.aggregate)
+        if found[0].negative and self.aggregate != "rank-mean":
+            scores = scores - (scores.max() + scores.min())
+        return self._ranking(dataset, scores, self._method(found[0].method), standard_errors=errors)
 
     def _method(self, base: str) -> str:
         """Name of the method, where the base ranker's is that."""
@@ -197,9 +202,17 @@ def _part(wanted: float | str | None, n: int) -> int:
     return max(1, round(math.sqrt(n) if isinstance(wanted, str) else float(wanted) * n))
 
 
+class _Scores(NamedTuple):
+    """Scores of one replicate, larger is better; they are negative where small ones were good."""
+
+    method: str
+    scores: np.ndarray
+    negative: bool
+
+
 @dataclass(frozen=True, eq=False)
 class _Replicate:
-    """Ranks some features on drawn examples and targets; returns the name of the method and the scores."""
+    """Ranks some features on drawn examples and targets."""
 
     dataset: Dataset
     sample_weight: np.ndarray | None
@@ -208,7 +221,7 @@ class _Replicate:
     example_share: float
     n_targets: int | None
 
-    def __call__(self, ranker: Any, item: tuple[int, np.ndarray]) -> tuple[str, np.ndarray]:
+    def __call__(self, ranker: Any, item: tuple[int, np.ndarray]) -> _Scores:
         i, features = item
         rng = stream(self.entropy, 2 * i + 1)
         rows = self._rows(rng)
@@ -224,7 +237,8 @@ class _Replicate:
         if "random_state" in ranker.get_params(deep=False):
             ranker.set_params(random_state=int(rng.integers(2**31)))
         ranking = ranker.fit(part, **weights).ranking_
-        return ranking.method, np.array(ranking.scores)
+        criterion = getattr(ranker, "criterion_", None)
+        return _Scores(ranking.method, ranking.scores if criterion is None else -criterion, criterion is not None)
 
     def _rows(self, rng: np.random.Generator) -> np.ndarray | None:
         """The drawn examples, ascending; None: all."""
