@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from omnirank.rankers.per_target import PerTargetRanker
     from omnirank.rankers.relief import ReliefRanker
     from omnirank.rankers.resampled import ResampledRanker
+    from omnirank.rankers.svm_rfe import SVMRFERanker
     from omnirank.rankers.three_way import ThreeWayRanker
     from omnirank.rankers.univariate import UnivariateRanker
     from omnirank.trees.export import export_graphviz, export_text
@@ -71,6 +72,7 @@ _WHERE = {
     "Ranking": "omnirank.core.ranking",
     "ReliefRanker": "omnirank.rankers.relief",
     "ResampledRanker": "omnirank.rankers.resampled",
+    "SVMRFERanker": "omnirank.rankers.svm_rfe",
     "ThreeWayRanker": "omnirank.rankers.three_way",
     "UniformRanker": "omnirank.rankers.baselines",
     "UnivariateRanker": "omnirank.rankers.univariate",
@@ -115,6 +117,7 @@ __all__ = [
     "Ranking",
     "ReliefRanker",
     "ResampledRanker",
+    "SVMRFERanker",
     "ThreeWayRanker",
     "UniformRanker",
     "UnivariateRanker",

@@ -34,7 +34,7 @@ LAYOUTS: dict[str, dict[str, Any]] = {
 }
 
 # Methods that do nothing which could be spread, or nothing where all features are of one kind.
-UNSPREAD = ("random", "uniform", "univariate", "correlation")
+UNSPREAD = ("random", "uniform", "univariate", "correlation", "svm-rfe", "agnos-s")
 
 
 @cache

@@ -27,6 +27,7 @@ ESTIMATORS = [
     om.RandomRanker,
     om.ReliefRanker,
     om.ResampledRanker,
+    om.SVMRFERanker,
     om.UniformRanker,
     om.UnivariateRanker,
 ]

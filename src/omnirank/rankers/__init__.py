@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from omnirank.rankers.per_target import PerTargetRanker
     from omnirank.rankers.relief import ReliefRanker
     from omnirank.rankers.resampled import ResampledRanker
+    from omnirank.rankers.svm_rfe import SVMRFERanker
     from omnirank.rankers.three_way import ThreeWayRanker
     from omnirank.rankers.univariate import UnivariateRanker
 
@@ -29,6 +30,7 @@ _WHERE = {
     "RandomRanker": "omnirank.rankers.baselines",
     "ReliefRanker": "omnirank.rankers.relief",
     "ResampledRanker": "omnirank.rankers.resampled",
+    "SVMRFERanker": "omnirank.rankers.svm_rfe",
     "ThreeWayRanker": "omnirank.rankers.three_way",
     "UniformRanker": "omnirank.rankers.baselines",
     "UnivariateRanker": "omnirank.rankers.univariate",
@@ -44,6 +46,7 @@ __all__ = [
     "RandomRanker",
     "ReliefRanker",
     "ResampledRanker",
+    "SVMRFERanker",
     "ThreeWayRanker",
     "UniformRanker",
     "UnivariateRanker",

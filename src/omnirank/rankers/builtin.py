@@ -108,6 +108,14 @@ METHODS = (
         reference="Doquire, Verleysen: Mutual information-based feature selection. Neurocomputing 122, 2013",
     ),
     Method(
+        "svm-rfe",
+        "omnirank.rankers.svm_rfe:SVMRFERanker",
+        "How long the feature stays while those of the smallest weights in linear SVMs are eliminated",
+        tasks=TaskNames("classes", "labels"),
+        supervision=("supervised",),
+        reference="Guyon et al.: Gene selection for cancer classification using support vector machines. ML 46, 2002",
+    ),
+    Method(
         "variance",
         _DISPERSION,
         "Variance of the feature, whatever the target",
