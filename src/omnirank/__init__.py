@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from omnirank.evaluation.stability import stability
     from omnirank.evaluation.statistics import compare_methods
     from omnirank.neighbors.ml_knn import MLkNN
+    from omnirank.rankers.agnos import AgnosRanker
     from omnirank.rankers.baselines import RandomRanker, UniformRanker
     from omnirank.rankers.correlation import CorrelationRanker
     from omnirank.rankers.dispersion import DispersionRanker
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 
 # Every public name is imported on first use: the command line answers at once, nobody pays for unused parts.
 _WHERE = {
+    "AgnosRanker": "omnirank.rankers.agnos",
     "CorrelationRanker": "omnirank.rankers.correlation",
     "Dataset": "omnirank.data.dataset",
     "DispersionRanker": "omnirank.rankers.dispersion",
@@ -100,6 +102,7 @@ _WHERE = {
 _MODULES = ("datasets", "errors")
 
 __all__ = [
+    "AgnosRanker",
     "CorrelationRanker",
     "Dataset",
     "DispersionRanker",

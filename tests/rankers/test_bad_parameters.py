@@ -13,6 +13,7 @@ from omnirank.errors import DataError, DataTypeError, OmnirankError, ParameterEr
 
 BAD = [float("nan"), float("inf"), "x", b"x", 10**30, 1j, [], object(), np.array([1.0, 2.0]), np.array(["x", "y"])]
 ESTIMATORS = [
+    om.AgnosRanker,
     om.CorrelationRanker,
     om.DispersionRanker,
     om.EnsembleRanker,
@@ -37,6 +38,8 @@ X = np.random.default_rng(0).normal(size=(14, 3))
 
 
 def target_of(estimator):
+    if estimator is om.AgnosRanker:
+        return None
     if estimator is om.MLkNN:
         return (X > 0).astype(int)
     return X[:, :2] if estimator.__name__.endswith(("Regressor", "CorrelationRanker")) else (X[:, 0] > 0).astype(int)

@@ -40,6 +40,27 @@ class GraphColumns:
         """Variance of each column; those of a feature add up to 1."""
         return np.einsum("ij,ij->j", self.values, self.values) / max(1, len(self.values))
 
+    def effects(self, coefficients: np.ndarray) -> np.ndarray:
+        """Return how much columns move what their coefficients predict: the coefficients for columns of variance 1.
+
+        Columns of levels have small variances, and so large coefficients.
+        """
+        return coefficients * np.sqrt(self.variances)
+
+    def independent(self) -> GraphColumns:
+        """Return the columns without one level of each feature that has several, that with the largest variance.
+
+        The columns of all levels add up to 0: some coordinates would find nothing but that.
+        """
+        variances = self.variances
+        # within a feature by descending variance: the first of several columns is left out
+        order = np.lexsort((-variances, self.feature))
+        first = np.unique(self.feature[order], return_index=True)[1]
+        several = np.bincount(self.feature, minlength=self.n_features)[self.feature[order[first]]] > 1
+        kept = np.ones(len(self.feature), bool)
+        kept[order[first[several]]] = False
+        return GraphColumns(self.values[:, kept], self.feature[kept], self.n_features)
+
     def by_feature(self, importances: np.ndarray) -> np.ndarray:
         """Return the importance of each feature: the mean over its columns, weighted by their variances.
 

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from omnirank.rankers.agnos import AgnosRanker
     from omnirank.rankers.base import BaseRanker
     from omnirank.rankers.baselines import RandomRanker, UniformRanker
     from omnirank.rankers.correlation import CorrelationRanker
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 # Imported on first use: the registry reads this room's table without importing any ranker.
 _WHERE = {
+    "AgnosRanker": "omnirank.rankers.agnos",
     "BaseRanker": "omnirank.rankers.base",
     "CorrelationRanker": "omnirank.rankers.correlation",
     "DispersionRanker": "omnirank.rankers.dispersion",
@@ -37,6 +39,7 @@ _WHERE = {
 }
 
 __all__ = [
+    "AgnosRanker",
     "BaseRanker",
     "CorrelationRanker",
     "DispersionRanker",

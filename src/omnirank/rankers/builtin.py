@@ -116,6 +116,14 @@ METHODS = (
         reference="Guyon et al.: Gene selection for cancer classification using support vector machines. ML 46, 2002",
     ),
     Method(
+        "agnos-s",
+        "omnirank.rankers.agnos:AgnosRanker",
+        "How much of the feature an auto-encoder keeps if it pays for it",
+        tasks=TaskNames("none"),
+        supervision=("unsupervised",),
+        reference="Doquet, Sebag: Agnostic feature selection. ECML PKDD 2019",
+    ),
+    Method(
         "variance",
         _DISPERSION,
         "Variance of the feature, whatever the target",
