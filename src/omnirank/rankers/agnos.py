@@ -81,8 +81,8 @@ class AgnosRanker(BaseRanker):
     >>> rng = np.random.default_rng(0)
     >>> hidden = rng.normal(size=(100, 1))
     >>> X = np.hstack([hidden + 0.1 * rng.normal(size=(100, 3)), rng.normal(size=(100, 3))])
-    >>> sorted(om.AgnosRanker(n_hidden=1, random_state=0).fit(X).ranking_.top(2))
-    ['x1', 'x3']
+    >>> sorted(om.AgnosRanker(n_hidden=1, random_state=0).fit(X).ranking_.order[:2].tolist())
+    [0, 2]
     """
 
     _parameter_checks: ClassVar[dict[str, Domain]] = {

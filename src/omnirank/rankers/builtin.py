@@ -156,7 +156,7 @@ _THREE_WAY = Method(
     "3-3fs",
     "omnirank.rankers.three_way:ThreeWayRanker",
     "S-CLS on resamples of labelled examples, features and labels",
-    tasks=TaskNames("labels"),
+    tasks=TaskNames("classes", "labels", "numbers", "none"),
     reference="Alalga, Benabdeslem, Mansouri: 3-3FS: ensemble method for semi-supervised multi-label. KAIS 63, 2021",
 )
 # it is made of another method

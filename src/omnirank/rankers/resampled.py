@@ -28,7 +28,73 @@ from omnirank.rankers.refits import fresh_copy, run_refits
 _SOME = choice(None, "sqrt") | share(above=0)
 
 
-class ResampledRanker(BaseRanker):
+class Resampling(BaseRanker):
+    """What rankers that resample share: subclasses say what is drawn, by parameters or for good."""
+
+    base: BaseEstimator | str
+    examples: str | None
+    example_share: float
+    feature_share: float | str | None
+    label_share: float | str | None
+    n_iterations: int | str
+    aggregate: str
+
+    _parameter_checks: ClassVar[dict[str, Domain]] = {
+        "examples": choice(None, "bootstrap", "labelled-bootstrap", "subsample"),
+        "example_share": share(above=0, below=1),
+        "feature_share": _SOME,
+        "label_share": _SOME,
+        "n_iterations": choice("auto") | count(1),
+        "aggregate": choice(*AGGREGATES),
+    }
+
+    def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> Ranking:
+        base = self._base_ranker()
+        if sample_weight is not None and not has_fit_parameter(base, "sample_weight"):
+            raise ParameterError(f"{type(base).__name__} takes no sample_weight")
+        n_features = dataset.n_features
+        entropy = root_entropy(self.random_state)
+        wanted = self.n_iterations
+        if isinstance(wanted, str):
+            wanted = automatic_iterations(_share_of(self.feature_share, n_features))
+        draws = feature_draws(n_features, _part(self.feature_share, n_features), int(wanted), entropy)
+        ranked = _Replicate(
+            dataset,
+            sample_weight,
+            entropy,
+            self.examples,
+            self.example_share,
+            None if self.label_share is None else _part(self.label_share, dataset.n_targets),
+        )
+        found = run_refits(ranked, base, list(enumerate(draws)), self.n_jobs, "ranking resamples")
+        self.n_iterations_ = len(draws)
+        scores, errors = joined_scores(draws, [one.scores for one in found], n_features, self.aggregate)
+        if found[0].negative and self.aggregate != "rank-mean":
+            scores = scores - (scores.max() + scores.min())
+        return self._ranking(dataset, scores, self._method(found[0].method), standard_errors=errors)
+
+    def _method(self, base: str) -> str:
+        """Name of the method, where the base ranker's is that."""
+        return f"{base}-resampled"
+
+    def _base_ranker(self) -> Any:
+        if not isinstance(self.base, str) and not (
+            isinstance(self.base, BaseEstimator) and hasattr(self.base, "fit") and not isinstance(self.base, type)
+        ):
+            raise ParameterError("base", self.base, "choose a ranker, or the name of a method, such as 'relief'")
+        base = make_ranker(self.base) if isinstance(self.base, str) else self.base
+        own = base.get_params(deep=False)
+        if own.get("hierarchy") is not None or own.get("task", "auto") != "auto":
+            raise ParameterError(f"task and hierarchy are parameters of {type(self).__name__}, not of its base ranker")
+        return fresh_copy(base)
+
+    def _recorded_parameters(self) -> dict[str, Any]:
+        base = self._base_ranker()
+        own = base._recorded_parameters() if isinstance(base, BaseRanker) else {}
+        return super()._recorded_parameters() | {"base": {"name": type(base).__name__} | own}
+
+
+class ResampledRanker(Resampling):
     r"""Rank features many times, on parts of the data drawn at random, and join the scores.
 
     Each replicate draws examples, features and targets (each of them, or not), and ranks the features that it drew. The
@@ -91,15 +157,6 @@ class ResampledRanker(BaseRanker):
     (10,)
     """
 
-    _parameter_checks: ClassVar[dict[str, Domain]] = {
-        "examples": choice(None, "bootstrap", "labelled-bootstrap", "subsample"),
-        "example_share": share(above=0, below=1),
-        "feature_share": _SOME,
-        "label_share": _SOME,
-        "n_iterations": choice("auto") | count(1),
-        "aggregate": choice(*AGGREGATES),
-    }
-
     def __init__(
         self,
         base: BaseEstimator | str = "univariate",
@@ -142,51 +199,6 @@ class ResampledRanker(BaseRanker):
             The fitted ranker.
         """
         return self._fit(X, y, sample_weight)
-
-    def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> Ranking:
-        base = self._base_ranker()
-        if sample_weight is not None and not has_fit_parameter(base, "sample_weight"):
-            raise ParameterError(f"{type(base).__name__} takes no sample_weight")
-        n_features = dataset.n_features
-        entropy = root_entropy(self.random_state)
-        wanted = self.n_iterations
-        if isinstance(wanted, str):
-            wanted = automatic_iterations(_share_of(self.feature_share, n_features))
-        draws = feature_draws(n_features, _part(self.feature_share, n_features), int(wanted), entropy)
-        ranked = _Replicate(
-            dataset,
-            sample_weight,
-            entropy,
-            self.examples,
-            self.example_share,
-            None if self.label_share is None else _part(self.label_share, dataset.n_targets),
-        )
-        found = run_refits(ranked, base, list(enumerate(draws)), self.n_jobs, "ranking resamples")
-        self.n_iterations_ = len(draws)
-        scores, errors = joined_scores(draws, [one.scores for one in found], n_features, self.aggregate)
-        if found[0].negative and self.aggregate != "rank-mean":
-            scores = scores - (scores.max() + scores.min())
-        return self._ranking(dataset, scores, self._method(found[0].method), standard_errors=errors)
-
-    def _method(self, base: str) -> str:
-        """Name of the method, where the base ranker's is that."""
-        return f"{base}-resampled"
-
-    def _base_ranker(self) -> Any:
-        if not isinstance(self.base, str) and not (
-            isinstance(self.base, BaseEstimator) and hasattr(self.base, "fit") and not isinstance(self.base, type)
-        ):
-            raise ParameterError("base", self.base, "choose a ranker, or the name of a method, such as 'relief'")
-        base = make_ranker(self.base) if isinstance(self.base, str) else self.base
-        own = base.get_params(deep=False)
-        if own.get("hierarchy") is not None or own.get("task", "auto") != "auto":
-            raise ParameterError(f"task and hierarchy are parameters of {type(self).__name__}, not of its base ranker")
-        return fresh_copy(base)
-
-    def _recorded_parameters(self) -> dict[str, Any]:
-        base = self._base_ranker()
-        own = base._recorded_parameters() if isinstance(base, BaseRanker) else {}
-        return super()._recorded_parameters() | {"base": {"name": type(base).__name__} | own}
 
 
 def _share_of(wanted: float | str | None, n: int) -> float:

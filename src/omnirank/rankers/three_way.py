@@ -8,10 +8,10 @@ from sklearn.base import BaseEstimator
 
 from omnirank.core.types import RandomState
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.rankers.resampled import ResampledRanker
+from omnirank.rankers.resampled import Resampling
 
 
-class ThreeWayRanker(ResampledRanker):
+class ThreeWayRanker(Resampling):
     r"""Rank features of label sets by resampling examples, features and labels at once (3-3FS).
 
     Each replicate has a bootstrap sample of the labelled examples, all unlabelled ones, :math:`\sqrt m` of the m
@@ -20,7 +20,7 @@ class ThreeWayRanker(ResampledRanker):
     :math:`10 \lceil \log 0.01 / \log(1 - 1 / \sqrt m) \rceil`.
 
     It is the `ResampledRanker` with ``examples="labelled-bootstrap"``, ``feature_share="sqrt"`` and
-    ``label_share="sqrt"``.
+    ``label_share="sqrt"``. S-CLS has no place for weights of examples.
 
     Parameters
     ----------
@@ -63,20 +63,10 @@ class ThreeWayRanker(ResampledRanker):
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(
-            base=base,
-            examples=self.examples,
-            example_share=self.example_share,
-            feature_share=self.feature_share,
-            label_share=self.label_share,
-            n_iterations=n_iterations,
-            aggregate=aggregate,
-            task=task,
-            hierarchy=hierarchy,
-            n_features_to_select=n_features_to_select,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
+        super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
+        self.base = base
+        self.n_iterations = n_iterations
+        self.aggregate = aggregate
 
     def _method(self, base: str) -> str:
         return "3-3fs"
