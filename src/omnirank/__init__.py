@@ -37,18 +37,25 @@ if TYPE_CHECKING:
     from omnirank.evaluation.stability import stability
     from omnirank.evaluation.statistics import compare_methods
     from omnirank.neighbors.ml_knn import MLkNN
+    from omnirank.rankers.agnos import AgnosRanker
     from omnirank.rankers.baselines import RandomRanker, UniformRanker
+    from omnirank.rankers.correlation import CorrelationRanker
+    from omnirank.rankers.dispersion import DispersionRanker
     from omnirank.rankers.ensemble import EnsembleRanker
+    from omnirank.rankers.information import InformationRanker
     from omnirank.rankers.laplacian import LaplacianRanker
     from omnirank.rankers.mcfs import MCFSRanker
     from omnirank.rankers.ndfs import NDFSRanker
     from omnirank.rankers.per_target import PerTargetRanker
     from omnirank.rankers.relief import ReliefRanker
+    from omnirank.rankers.resampled import ResampledRanker
     from omnirank.rankers.scls import SCLSRanker
     from omnirank.rankers.sefr import SEFRRanker
     from omnirank.rankers.sfss import SFSSRanker
     from omnirank.rankers.spec import SPECRanker
     from omnirank.rankers.str_laplace import STRLaplaceRanker
+    from omnirank.rankers.svm_rfe import SVMRFERanker
+    from omnirank.rankers.three_way import ThreeWayRanker
     from omnirank.rankers.udfs import UDFSRanker
     from omnirank.rankers.univariate import UnivariateRanker
     from omnirank.trees.export import export_graphviz, export_text
@@ -58,9 +65,13 @@ if TYPE_CHECKING:
 
 # Every public name is imported on first use: the command line answers at once, nobody pays for unused parts.
 _WHERE = {
+    "AgnosRanker": "omnirank.rankers.agnos",
+    "CorrelationRanker": "omnirank.rankers.correlation",
     "Dataset": "omnirank.data.dataset",
+    "DispersionRanker": "omnirank.rankers.dispersion",
     "EnsembleRanker": "omnirank.rankers.ensemble",
     "Hierarchy": "omnirank.data.hierarchy",
+    "InformationRanker": "omnirank.rankers.information",
     "LaplacianRanker": "omnirank.rankers.laplacian",
     "MCFSRanker": "omnirank.rankers.mcfs",
     "MLkNN": "omnirank.neighbors.ml_knn",
@@ -74,11 +85,14 @@ _WHERE = {
     "RandomRanker": "omnirank.rankers.baselines",
     "Ranking": "omnirank.core.ranking",
     "ReliefRanker": "omnirank.rankers.relief",
+    "ResampledRanker": "omnirank.rankers.resampled",
     "SCLSRanker": "omnirank.rankers.scls",
     "SEFRRanker": "omnirank.rankers.sefr",
     "SFSSRanker": "omnirank.rankers.sfss",
     "SPECRanker": "omnirank.rankers.spec",
     "STRLaplaceRanker": "omnirank.rankers.str_laplace",
+    "SVMRFERanker": "omnirank.rankers.svm_rfe",
+    "ThreeWayRanker": "omnirank.rankers.three_way",
     "UDFSRanker": "omnirank.rankers.udfs",
     "UniformRanker": "omnirank.rankers.baselines",
     "UnivariateRanker": "omnirank.rankers.univariate",
@@ -106,9 +120,13 @@ _WHERE = {
 _MODULES = ("datasets", "errors")
 
 __all__ = [
+    "AgnosRanker",
+    "CorrelationRanker",
     "Dataset",
+    "DispersionRanker",
     "EnsembleRanker",
     "Hierarchy",
+    "InformationRanker",
     "LaplacianRanker",
     "MCFSRanker",
     "MLkNN",
@@ -122,11 +140,14 @@ __all__ = [
     "RandomRanker",
     "Ranking",
     "ReliefRanker",
+    "ResampledRanker",
     "SCLSRanker",
     "SEFRRanker",
     "SFSSRanker",
     "SPECRanker",
     "STRLaplaceRanker",
+    "SVMRFERanker",
+    "ThreeWayRanker",
     "UDFSRanker",
     "UniformRanker",
     "UnivariateRanker",

@@ -35,7 +35,7 @@ LAYOUTS: dict[str, dict[str, Any]] = {
 }
 
 # Methods that do nothing which could be spread, or nothing where all features are of one kind.
-UNSPREAD = ("random", "uniform", "univariate")
+UNSPREAD = ("random", "uniform", "univariate", "correlation", "svm-rfe", "agnos-s")
 
 
 @cache
@@ -124,7 +124,7 @@ def _seed(estimator: Any) -> dict[str, Any]:
 def cases() -> dict[str, Case]:
     """Return all cases by name."""
     found: dict[str, Case] = {}
-    for make in (_methods, _few_labels, _ensembles, _relief, _predictors, _neighbors, _refits, _large):
+    for make in (_methods, _few_labels, _ensembles, _resampled, _relief, _predictors, _neighbors, _refits, _large):
         for name, case in make():
             assert name not in found, name
             found[name] = partial(_quietly, case)
@@ -203,6 +203,17 @@ def _ensembles() -> Iterator[tuple[str, Case]]:
         for ranker in (om.EnsembleRanker(n_trees=3), om.ReliefRanker(), om.UnivariateRanker()):
             made = partial(ranked, om.PerTargetRanker, data(task, "missing"), ranker=ranker)
             yield f"PerTargetRanker, {task}, {type(ranker).__name__}", made
+
+
+def _resampled() -> Iterator[tuple[str, Case]]:
+    for task in ("classification", "multi-label", "multi-target-regression"):
+        for layout in LAYOUTS:
+            few = data(task, layout, 0.5, 200)
+            drawn = {"feature_share": 0.5, "label_share": "sqrt", "n_iterations": 5, "aggregate": "median"}
+            yield f"ResampledRanker, {task}, {layout}", partial(ranked, om.ResampledRanker, few, base="relief", **drawn)
+    for layout in LAYOUTS:
+        made = partial(ranked, om.ThreeWayRanker, data("multi-label", layout, 0.3), base="univariate", n_iterations=5)
+        yield f"ThreeWayRanker, {layout}", made
 
 
 def _relief() -> Iterator[tuple[str, Case]]:
@@ -312,6 +323,8 @@ _QUICK = (
     "few labels, relief, regression",
     "PCTForestClassifier, multi-label, few labels, 0.5",
     "PerTargetRanker, multi-label, UnivariateRanker",
+    "ResampledRanker, multi-label, missing",
+    "ThreeWayRanker, sparse",
     "random-forest, per target, missing",
     "two workers asked for",
     "large, ensemble",

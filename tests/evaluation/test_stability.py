@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 import omnirank as om
+from omnirank.data.dataset import strata
+from omnirank.data.resampling import resampled_rows
 from omnirank.data.task_registry import TASKS
 from omnirank.errors import DataTypeError, ParameterError
 from omnirank.evaluation.agreement import ranking_agreement
-from omnirank.evaluation.stability import Stability, resampled
+from omnirank.evaluation.stability import Stability
 from omnirank.evaluation.stability_indices import overlap_index, spearman_index, top_k_index
 from omnirank.testing import tiny_dataset
 
@@ -198,7 +200,7 @@ def test_resamples_are_of_examples_by_stratum(share):
     X = np.arange(60.0)[:, None]
     y = np.array(["a"] * 10 + ["b"] * 30 + [None] * 20, dtype=object)
     data = om.Dataset(X, y)
-    part = resampled(data, share, np.random.default_rng(0))
+    part = data.take(resampled_rows(strata(data), share, np.random.default_rng(0)))
     sizes = [10, 30, 20] if share is None else [10 * share, 30 * share, 20 * share]
     rows = part.X[:, 0]
     counts = [np.sum((rows >= low) & (rows < high)) for low, high in ((0, 10), (10, 40), (40, 60))]
@@ -210,7 +212,7 @@ def test_halves_vary_as_whole_samples_do():
     """Why subsamples have half of the examples: the spread of a mean over halves is its standard error."""
     rng = np.random.default_rng(0)
     data = om.Dataset(rng.normal(size=(400, 1)))
-    means = [resampled(data, 0.5, np.random.default_rng(i)).X.mean() for i in range(1500)]
+    means = [data.X[resampled_rows(strata(data), 0.5, np.random.default_rng(i))].mean() for i in range(1500)]
     assert np.std(means) == pytest.approx(data.X.std(ddof=1) / np.sqrt(400), rel=0.06)
 
 

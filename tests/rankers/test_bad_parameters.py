@@ -13,7 +13,11 @@ from omnirank.errors import DataError, DataTypeError, OmnirankError, ParameterEr
 
 BAD = [float("nan"), float("inf"), "x", b"x", 10**30, 1j, [], object(), np.array([1.0, 2.0]), np.array(["x", "y"])]
 ESTIMATORS = [
+    om.AgnosRanker,
+    om.CorrelationRanker,
+    om.DispersionRanker,
     om.EnsembleRanker,
+    om.InformationRanker,
     om.LaplacianRanker,
     om.MCFSRanker,
     om.MLkNN,
@@ -26,11 +30,13 @@ ESTIMATORS = [
     om.PerTargetRanker,
     om.RandomRanker,
     om.ReliefRanker,
+    om.ResampledRanker,
     om.SCLSRanker,
     om.SEFRRanker,
     om.SFSSRanker,
     om.SPECRanker,
     om.STRLaplaceRanker,
+    om.SVMRFERanker,
     om.UDFSRanker,
     om.UniformRanker,
     om.UnivariateRanker,
@@ -47,7 +53,7 @@ def target_of(estimator):
         return X[:, 0]
     if estimator is om.MLkNN:
         return (X > 0).astype(int)
-    return X[:, :2] if estimator.__name__.endswith("Regressor") else (X[:, 0] > 0).astype(int)
+    return X[:, :2] if estimator.__name__.endswith(("Regressor", "CorrelationRanker")) else (X[:, 0] > 0).astype(int)
 
 
 def cases():
@@ -63,6 +69,8 @@ def test_no_foreign_error_and_no_number_that_is_none(estimator, name, default):
     fixed = {"n_trees": 2} if "n_trees" in own else {}
     if estimator is om.PerTargetRanker:
         fixed["ranker"] = om.UnivariateRanker()
+    if estimator is om.ResampledRanker:
+        fixed["n_iterations"] = 2
     numeric = isinstance(default, int | float) or name in NUMBERS
     for value in BAD:
         try:

@@ -20,14 +20,14 @@ def small_ranker(method):
 def one_a_class():
     """The first method of each ranker class: scikit-learn's checks are about the class.
 
-    They pass whole numbers as target to all estimators: those that have one task are told that it is meant.
+    They pass whole numbers as target to all estimators: those that have one task, or none for classes,
+    are told which is meant.
     """
     found = {}
     for method in om.methods():
-        ranker = small_ranker(method)
-        if len(method.tasks) == 1:
-            ranker.set_params(task=method.tasks[0])
-        found.setdefault(method.ranker, ranker)
+        told = len(method.tasks) == 1 or "classification" not in method.tasks
+        named = {"task": method.tasks[0]} if told else {}
+        found.setdefault(method.ranker, small_ranker(method).set_params(**named))
     return list(found.values())
 
 

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.errors import DataError, ParameterError, setting
+from omnirank.core.errors import DataError, setting
 from omnirank.core.plurals import counted
-from omnirank.core.seeds import root_entropy
 from omnirank.core.types import RandomState
 from omnirank.data.convert import table_from
 from omnirank.data.few_labels import hidden_examples
@@ -18,6 +17,7 @@ from omnirank.data.fingerprints import fingerprint_of
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import check_target, read_target
 from omnirank.data.remarks import Remarks
+from omnirank.data.resampling import part_size, random_part
 from omnirank.data.table import Table, chosen_numbers
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
@@ -254,18 +254,8 @@ class Dataset:
         (8, ['a', 'b'])
         """
         n = self.n_examples
-        # 0.29 * 100 = 28.999999999999996 means 29
-        first = int(np.floor(share * n + 1e-9))
-        if not 0 < first < n:
-            raise ParameterError("share", share, f"of {n} examples, both parts need at least one example")
-        rng = np.random.default_rng(root_entropy(random_state))
-        order = rng.permutation(n)
-        if stratify:
-            order = order[np.argsort(strata(self)[order], kind="stable")]
-        # Every (n / first)-th example in this order, from a random start: a stratum is off by one at most.
-        steps = (np.arange(n + 1) + rng.integers(n)) * first // n
-        chosen = np.zeros(n, bool)
-        chosen[order[np.diff(steps) > 0]] = True
+        first = part_size(n, share)
+        chosen = random_part(strata(self) if stratify else np.zeros(n), first, random_state)
         return self.take(chosen), self.take(~chosen)
 
     def select_features(self, features: Sequence[int | str] | np.ndarray) -> Dataset:

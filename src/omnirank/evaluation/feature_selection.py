@@ -23,8 +23,8 @@ from omnirank.evaluation.evaluate import evaluate
 from omnirank.evaluation.experiments.judging import Parts, judge
 from omnirank.evaluation.experiments.learners import make_predictor
 from omnirank.evaluation.folds import Fold, labelled_folds
-from omnirank.evaluation.refits import fresh_copy, ranker_and_data, run_refits
 from omnirank.evaluation.selection_curve import SelectionCurve, selection_sizes
+from omnirank.rankers.refits import fresh_copy, ranker_and_data, run_refits
 from omnirank.tasks import get_task
 from omnirank.tasks.measuring import measure_of
 

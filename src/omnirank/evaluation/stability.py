@@ -15,10 +15,11 @@ from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset, strata
+from omnirank.data.resampling import resampled_rows
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.evaluation.curves import top_sizes
-from omnirank.evaluation.refits import ranker_and_data, run_refits
 from omnirank.evaluation.stability_indices import Index, overlap_index, spearman_index, top_k_index
+from omnirank.rankers.refits import ranker_and_data, run_refits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -296,27 +297,8 @@ class _Resampled:
 
     def __call__(self, ranker: Any, i: int) -> np.ndarray:
         rng = stream(self.entropy, i)
-        part = resampled(self.dataset, self.share, rng)
+        part = self.dataset.take(resampled_rows(strata(self.dataset), self.share, rng))
         ranker = clone(ranker)
         if "random_state" in ranker.get_params(deep=False):
             ranker.set_params(random_state=int(rng.integers(2**31)))
         return ranker.fit(part).ranking_.ranks.astype(np.int32)
-
-
-def resampled(dataset: Dataset, share: float | None, rng: np.random.Generator) -> Dataset:
-    """Return a subsample (a share of the examples), or a bootstrap sample; each stratum has its share.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import omnirank as om
-    >>> from omnirank.evaluation.stability import resampled
-    >>> data = om.Dataset([[float(i)] for i in range(6)], ["a", "a", "b", "b", "b", "b"])
-    >>> [sorted(resampled(data, share, np.random.default_rng(0)).y.tolist()) for share in (0.5, None)]
-    [['a', 'b', 'b'], ['a', 'a', 'b', 'b', 'b', 'b']]
-    """
-    if share is not None:
-        return dataset.split(share, random_state=rng)[0]
-    of = strata(dataset)
-    rows = [rng.choice(own, len(own)) for own in (np.flatnonzero(of == value) for value in np.unique(of))]
-    return dataset.take(np.sort(np.concatenate(rows)))

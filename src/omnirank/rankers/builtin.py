@@ -7,6 +7,8 @@ from omnirank.data.task_registry import TASKS, TaskNames
 from omnirank.ensembles.score_table import SCORES
 
 _TREES = "omnirank.rankers.ensemble:EnsembleRanker"
+_DISPERSION = "omnirank.rankers.dispersion:DispersionRanker"
+_INFORMATION = "omnirank.rankers.information:InformationRanker"
 _RELIEF = "omnirank.rankers.relief:ReliefRanker"
 
 METHODS = (
@@ -45,7 +47,96 @@ METHODS = (
         tasks=TASKS,
         supervision=("supervised", "unsupervised"),
         reference="Guyon, Elisseeff: An introduction to variable and feature selection. JMLR 3, 2003",
-        aliases=("correlation",),
+    ),
+    Method(
+        "correlation",
+        "omnirank.rankers.correlation:CorrelationRanker",
+        "Absolute correlation of the feature with the target (Pearson)",
+        tasks=TaskNames("numbers"),
+        supervision=("supervised",),
+        reference="Guyon, Elisseeff: An introduction to variable and feature selection. JMLR 3, 2003",
+    ),
+    *(
+        Method(
+            measure,
+            _INFORMATION,
+            summary,
+            tasks=TaskNames("classes", "labels"),
+            supervision=("supervised",),
+            parameters={"measure": measure},
+            reference=reference,
+        )
+        for measure, summary, reference in (
+            ("information-gain", "Entropy of the class that the feature explains alone", "Quinlan: C4.5, 1993"),
+            (
+                "symmetrical-uncertainty",
+                "Information gain relative to the entropies of feature and class",
+                "Press et al.: Numerical recipes, 1988",
+            ),
+            (
+                "chi2",
+                "Chi-squared statistic of the table of feature and class",
+                "Liu, Setiono: Chi2: feature selection and discretization of numeric attributes. ICTAI 1995",
+            ),
+        )
+    ),
+    Method(
+        "mutual-information",
+        _INFORMATION,
+        "Mutual information of feature and target, of numbers by nearest neighbours",
+        tasks=TaskNames("classes", "numbers", "labels", "mixed"),
+        supervision=("supervised",),
+        parameters={"measure": "mutual-information"},
+        reference="Ross: Mutual information between discrete and continuous data sets. PLoS ONE 9, 2014",
+    ),
+    Method(
+        "ml-mi",
+        _INFORMATION,
+        "Mutual information with each label, averaged over the labels",
+        tasks=TaskNames("labels"),
+        supervision=("supervised",),
+        parameters={"measure": "mutual-information", "label_sets": "binary-relevance"},
+        reference="Sechidis, Nikolaou, Brown: Information theoretic feature selection in multi-label data. S+SSPR 2014",
+    ),
+    Method(
+        "ppt-mi",
+        _INFORMATION,
+        "Mutual information with the label sets that are not rare (pruned problem transformation)",
+        tasks=TaskNames("labels"),
+        supervision=("supervised",),
+        parameters={"measure": "mutual-information", "label_sets": "pruned-powerset"},
+        reference="Doquire, Verleysen: Mutual information-based feature selection. Neurocomputing 122, 2013",
+    ),
+    Method(
+        "svm-rfe",
+        "omnirank.rankers.svm_rfe:SVMRFERanker",
+        "How long the feature stays while those of the smallest weights in linear SVMs are eliminated",
+        tasks=TaskNames("classes", "labels"),
+        supervision=("supervised",),
+        reference="Guyon et al.: Gene selection for cancer classification using support vector machines. ML 46, 2002",
+    ),
+    Method(
+        "agnos-s",
+        "omnirank.rankers.agnos:AgnosRanker",
+        "How much of the feature an auto-encoder keeps if it pays for it",
+        tasks=TaskNames("none"),
+        supervision=("unsupervised",),
+        reference="Doquet, Sebag: Agnostic feature selection. ECML PKDD 2019",
+    ),
+    Method(
+        "variance",
+        _DISPERSION,
+        "Variance of the feature, whatever the target",
+        tasks=TASKS,
+        parameters={"measure": "variance"},
+    ),
+    Method(
+        "dispersion",
+        _DISPERSION,
+        "Ratio of means of the feature, scaled to its range, whatever the target",
+        tasks=TASKS,
+        parameters={"measure": "dispersion"},
+        reference="Ferreira, Figueiredo: Efficient feature selection filters for high-dimensional data. PRL 33, 2012",
     ),
     Method(
         "random",
@@ -131,3 +222,14 @@ METHODS = (
         reference="Bellal, Elghazel, Aussem: Semi-supervised feature ranking with ensembles. PRL 33, 2012",
     ),
 )
+
+_THREE_WAY = Method(
+    "3-3fs",
+    "omnirank.rankers.three_way:ThreeWayRanker",
+    "S-CLS on resamples of labelled examples, features and labels",
+    tasks=TaskNames("classes", "labels", "numbers", "none"),
+    reference="Alalga, Benabdeslem, Mansouri: 3-3FS: ensemble method for semi-supervised multi-label. KAIS 63, 2021",
+)
+# it is made of another method
+if any(method.name == "s-cls" for method in METHODS):
+    METHODS += (_THREE_WAY,)

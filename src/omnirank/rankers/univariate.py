@@ -114,29 +114,38 @@ class UnivariateRanker(BaseRanker):
     def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> Ranking:
         # Weights count relative to each other only; a mean of 1 keeps the sums in the range of the data.
         weights = np.ones(dataset.n_examples) if sample_weight is None else sample_weight / sample_weight.mean()
-        features = feature_blocks(dataset.features, weights)
-        if dataset.target is None:
-            scores = self._scores(dataset, features, features, np.ones(dataset.n_features), weights)
-        else:
-            columns = get_task(dataset.task).columns(dataset.target, dataset.hierarchy)
-            scores = self._scores(dataset, features, target_blocks(columns, weights), columns.weights, weights)
+        scores = mean_shares(dataset, weights, self.n_jobs, adjusted=self.adjusted)
         return self._ranking(dataset, scores, "univariate")
 
-    def _scores(
-        self,
-        dataset: Dataset,
-        features: list[Block],
-        target: list[Block],
-        alpha: np.ndarray,
-        weights: np.ndarray,
-    ) -> np.ndarray:
-        """Weighted means of the shares over all target variables but the feature itself."""
-        means = _BlockMeans(features, target, alpha, weights, unsupervised=target is features, adjusted=self.adjusted)
-        scores = np.zeros(dataset.n_features)
-        numbers = range(len(features))
-        for positions, values in run_parallel(means, numbers, self.n_jobs, description="ranking features"):
-            scores[positions] = values
-        return scores
+
+def mean_shares(
+    dataset: Dataset, weights: np.ndarray, n_jobs: int | None, *, adjusted: bool = False, roots: bool = False
+) -> np.ndarray:
+    """Return for each feature the mean, over all target variables but itself, of the shares that it explains.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The data; without a target, the other features take its place.
+    weights : ndarray of shape (n_examples,)
+        Weights of the examples, their mean about 1.
+    n_jobs : int or None
+        Number of workers.
+    adjusted : bool
+        Whether shares are adjusted for what is explained by chance.
+    roots : bool
+        Whether the mean is that of the square roots of the shares, which are correlations; not if adjusted.
+    """
+    features = feature_blocks(dataset.features, weights)
+    target, alpha = features, np.ones(dataset.n_features)
+    if dataset.target is not None:
+        columns = get_task(dataset.task).columns(dataset.target, dataset.hierarchy)
+        target, alpha = target_blocks(columns, weights), columns.weights
+    means = _BlockMeans(features, target, alpha, weights, dataset.target is None, adjusted, roots)
+    scores = np.zeros(dataset.n_features)
+    for positions, values in run_parallel(means, range(len(features)), n_jobs, description="ranking features"):
+        scores[positions] = values
+    return scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +158,7 @@ class _BlockMeans:
     weights: np.ndarray
     unsupervised: bool
     adjusted: bool
+    roots: bool
 
     def __call__(self, number: int) -> tuple[np.ndarray, np.ndarray]:
         own = self.features[number]()
@@ -159,6 +169,7 @@ class _BlockMeans:
             counted = np.tile(counted, (len(own.positions), 1))
             if self.unsupervised:
                 counted[own.positions[:, None] == other.positions] = 0.0
-            sums += (explained_shares(own, other, self.weights, self.adjusted) * counted).sum(axis=1)
+            shares = explained_shares(own, other, self.weights, self.adjusted)
+            sums += ((np.sqrt(shares) if self.roots else shares) * counted).sum(axis=1)
             total += counted.sum(axis=1)
         return own.positions, sums / np.where(total > 0, total, 1.0)

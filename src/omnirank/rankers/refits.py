@@ -33,7 +33,7 @@ def ranker_and_data(ranker: Any, X: FeaturesLike, y: TargetLike | None = None) -
     Examples
     --------
     >>> import omnirank as om
-    >>> from omnirank.evaluation.refits import ranker_and_data
+    >>> from omnirank.rankers.refits import ranker_and_data
     >>> ranker_and_data(om.UnivariateRanker(n_features_to_select=1), [[1.0], [2.0]], ["a", "b"])
     (UnivariateRanker(), <Dataset 'data': 2 examples, 1 feature, classification, 1 target, 2 labelled>)
     """
@@ -53,7 +53,7 @@ def fresh_copy(ranker: Any) -> Any:
     Examples
     --------
     >>> import omnirank as om
-    >>> from omnirank.evaluation.refits import fresh_copy
+    >>> from omnirank.rankers.refits import fresh_copy
     >>> fresh_copy(om.UnivariateRanker(n_features_to_select="auto"))
     UnivariateRanker()
     """

@@ -1,0 +1,82 @@
+"""Random parts and resamples of the examples, in which each stratum has its share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from omnirank.core.errors import ParameterError
+from omnirank.core.seeds import root_entropy
+from omnirank.core.types import RandomState
+
+
+def part_size(n: int, share: float) -> int:
+    """Return how many of n examples a share is, rounded down; at least one is in the part, and one is not.
+
+    Examples
+    --------
+    >>> from omnirank.data.resampling import part_size
+    >>> part_size(100, 0.29)
+    29
+    """
+    # 0.29 * 100 = 28.999999999999996 means 29
+    size = int(np.floor(share * n + 1e-9))
+    if not 0 < size < n:
+        raise ParameterError("share", share, f"of {n} examples, both parts need at least one example")
+    return size
+
+
+def random_part(strata: np.ndarray, size: int, random_state: RandomState = None) -> np.ndarray:
+    """Return a mask of so many examples, drawn at random; each stratum has its share, up to one example.
+
+    Parameters
+    ----------
+    strata : ndarray of shape (n_examples,)
+        Number of the stratum of each example; all the same where there are none.
+    size : int
+        Number of examples in the part.
+    random_state : None, int, RandomState or Generator
+        The seed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.resampling import random_part
+    >>> chosen = random_part(np.array([0, 0, 1, 1, 1, 1]), 3, 0)
+    >>> int(chosen[:2].sum()), int(chosen[2:].sum())
+    (1, 2)
+    """
+    n = len(strata)
+    rng = np.random.default_rng(root_entropy(random_state))
+    order = rng.permutation(n)
+    order = order[np.argsort(strata[order], kind="stable")]
+    # Every (n / size)-th example in this order, from a random start: a stratum is off by one at most.
+    steps = (np.arange(n + 1) + rng.integers(n)) * size // n
+    chosen = np.zeros(n, bool)
+    chosen[order[np.diff(steps) > 0]] = True
+    return chosen
+
+
+def resampled_rows(strata: np.ndarray, share: float | None, rng: np.random.Generator) -> np.ndarray:
+    """Return the rows of a subsample (a share of the examples), or of a bootstrap sample, in ascending order.
+
+    Parameters
+    ----------
+    strata : ndarray of shape (n_examples,)
+        Number of the stratum of each example: each has its share in a subsample, and its size in a bootstrap sample.
+    share : float or None
+        Share of the examples in a subsample; None: a bootstrap sample.
+    rng : Generator
+        The random stream.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.resampling import resampled_rows
+    >>> classes = np.array([0, 0, 1, 1, 1, 1])
+    >>> [classes[resampled_rows(classes, share, np.random.default_rng(0))].tolist() for share in (0.5, None)]
+    [[0, 1, 1], [0, 0, 1, 1, 1, 1]]
+    """
+    if share is not None:
+        return np.flatnonzero(random_part(strata, part_size(len(strata), share), rng))
+    rows = [rng.choice(own, len(own)) for own in (np.flatnonzero(strata == value) for value in np.unique(strata))]
+    return np.sort(np.concatenate(rows))

@@ -1,0 +1,203 @@
+"""AgnoS-S: which inputs an auto-encoder keeps if it pays for each."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any, ClassVar
+
+import numpy as np
+
+from omnirank.core.parallel import counted_steps, one_blas_thread
+from omnirank.core.parameters import Domain, choice, count, number
+from omnirank.core.ranking import Ranking
+from omnirank.core.seeds import root_entropy, stream
+from omnirank.core.types import RandomState
+from omnirank.data.dataset import Dataset
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.task_registry import TaskNames
+from omnirank.graphs.columns import GraphColumns, graph_columns
+from omnirank.rankers._autoencoder import LOSSES, Autoencoder, epochs, initial_parameters
+from omnirank.rankers._convergence import warn_unless
+from omnirank.rankers.base import BaseRanker
+
+# Means over so many epochs are compared: single ones depend on the order of the examples.
+_WINDOW = 10
+# Examples from which the intrinsic dimension is estimated, and the share of them that is left out as too far apart.
+_MOST_EXAMPLES, _LEFT_OUT = 5000, 0.1
+
+
+class AgnosRanker(BaseRanker):
+    r"""Rank features without a target by what an auto-encoder needs to reconstruct all of them (AgnoS-S).
+
+    Each feature :math:`x_i` (standardised, the 0/1 columns of a nominal one together) is multiplied by a slack variable
+    :math:`a_i` before it enters a network with one hidden layer of tanh units, which reconstructs the features as they
+    were. The loss
+
+    .. math:: \sum_i \sqrt{\frac1n \sum_k \| \hat x_i(k) - x_i(k) \|^2} + \lambda \sum_i |a_i|
+
+    is minimised by Adam from :math:`a_i = 1`; the importance is :math:`|a_i|`. Features that tell about others keep
+    their slack; noise, and what others tell, loses it. Constant features get 0. Missing cells take the mean or the most
+    frequent level of the known ones.
+
+    Parameters
+    ----------
+    n_hidden : int or "auto"
+        Width of the hidden layer; "auto": the intrinsic dimension of the examples, estimated from the ratios of the
+        distances to their two nearest neighbours.
+    penalty : float
+        Weight :math:`\lambda` of the slack variables.
+    loss : {"root", "squares"}
+        The errors of a feature: their root mean square, or their mean square.
+    n_epochs : int
+        The largest number of passes through the examples. Training ends before if the mean loss over ten epochs is not
+        smaller by the share ``tolerance`` than over the ten epochs before, and warns if it does not.
+    tolerance : float
+        See there.
+    learning_rate : float
+        Of Adam.
+    batch_size : int
+        Number of examples in a step.
+    task, hierarchy, n_features_to_select, n_jobs
+        As in all rankers; one worker trains the network.
+    random_state : None, int, RandomState or Generator
+        Seed of the weights at the beginning and of the order of the examples.
+
+    Attributes
+    ----------
+    n_hidden_ : int
+        Width of the hidden layer.
+    losses_ : ndarray
+        Mean loss in each epoch.
+
+    References
+    ----------
+    Doquet, Sebag: Agnostic feature selection. ECML PKDD 2019. Facco et al.: Estimating the intrinsic dimension of
+    datasets by a minimal neighborhood information. Scientific Reports 7, 2017. Kingma, Ba: Adam. ICLR 2015.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import omnirank as om
+    >>> rng = np.random.default_rng(0)
+    >>> hidden = rng.normal(size=(100, 1))
+    >>> X = np.hstack([hidden + 0.1 * rng.normal(size=(100, 3)), rng.normal(size=(100, 3))])
+    >>> sorted(om.AgnosRanker(n_hidden=1, random_state=0).fit(X).ranking_.order[:2].tolist())
+    [0, 2]
+    """
+
+    _parameter_checks: ClassVar[dict[str, Domain]] = {
+        "n_hidden": choice("auto") | count(1),
+        "penalty": number(0),
+        "loss": choice(*LOSSES),
+        "n_epochs": count(1),
+        "tolerance": number(0),
+        "learning_rate": number(above=0),
+        "batch_size": count(1),
+    }
+    supported_tasks = TaskNames("none")
+    supported_supervision = ("unsupervised",)
+
+    def __init__(
+        self,
+        n_hidden: int | str = "auto",
+        penalty: float = 1.0,
+        loss: str = "root",
+        n_epochs: int = 1000,
+        tolerance: float = 1e-3,
+        learning_rate: float = 0.01,
+        batch_size: int = 8,
+        task: str = "auto",
+        hierarchy: Hierarchy | None = None,
+        n_features_to_select: Any = None,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
+        self.n_hidden = n_hidden
+        self.penalty = penalty
+        self.loss = loss
+        self.n_epochs = n_epochs
+        self.tolerance = tolerance
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+
+    def _rank(self, dataset: Dataset) -> Ranking:
+        scores = np.zeros(dataset.n_features)
+        # products of matrices add in another order with more threads
+        with one_blas_thread():
+            columns = graph_columns(dataset.features)
+            self.n_hidden_, self.losses_ = 0, np.empty(0)
+            if len(columns.feature):
+                varying = np.unique(columns.feature)
+                scores[varying] = self._slack(columns, np.searchsorted(columns.feature, varying))
+        return self._ranking(dataset, scores, "agnos-s")
+
+    def _slack(self, columns: GraphColumns, starts: np.ndarray) -> np.ndarray:
+        """Absolute values of the slack variables after the training."""
+        entropy = root_entropy(self.random_state)
+        values = columns.values
+        wanted = self.n_hidden
+        self.n_hidden_ = intrinsic_dimension(values, stream(entropy, 0)) if isinstance(wanted, str) else int(wanted)
+        rng = stream(entropy, 1)
+        network = Autoencoder(starts, float(self.penalty), self.loss)
+        parameters = initial_parameters(len(starts), values.shape[1], self.n_hidden_, rng)
+        training = epochs(
+            network, parameters, values, learning_rate=self.learning_rate, batch_size=self.batch_size, rng=rng
+        )
+        losses: list[float] = []
+        latest: deque[float] = deque(maxlen=2 * _WINDOW)
+        for _ in counted_steps(self.n_epochs, "training an auto-encoder"):
+            losses.append(next(training))
+            latest.append(losses[-1])
+            if len(latest) == 2 * _WINDOW and _has_converged(np.array(latest), self.tolerance):
+                break
+        else:
+            warn_unless(False, "agnos-s", self.n_epochs)
+        self.losses_ = np.array(losses)
+        return np.abs(parameters["slack"])
+
+
+def _has_converged(losses: np.ndarray, tolerance: float) -> bool:
+    before, now = losses[:_WINDOW].mean(), losses[_WINDOW:].mean()
+    return bool(before - now <= tolerance * abs(before))
+
+
+def intrinsic_dimension(values: np.ndarray, rng: np.random.Generator) -> int:
+    """Return the dimension of the examples, from the ratios of the distances to their two nearest neighbours.
+
+    With ratios mu in ascending order, the dimension is the slope of -log(1 - i / n) by log mu through the origin; the
+    largest tenth is left out. It is at least 1 and at most the number of columns, or of examples.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, C)
+        The examples.
+    rng : Generator
+        Draws 5000 of them, where there are more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.rankers.agnos import intrinsic_dimension
+    >>> rng = np.random.default_rng(0)
+    >>> plane = rng.random((1000, 2)) @ rng.normal(size=(2, 6))
+    >>> intrinsic_dimension(plane, rng)
+    2
+    """
+    from sklearn.neighbors import NearestNeighbors
+
+    if len(values) > _MOST_EXAMPLES:
+        values = values[np.sort(rng.choice(len(values), _MOST_EXAMPLES, replace=False))]
+    n = len(values)
+    if n < 3:
+        return 1
+    distances, _ = NearestNeighbors(n_neighbors=3).fit(values).kneighbors(values)
+    # examples that are there twice say nothing about distances
+    apart = distances[:, 1] > 0
+    ratios = np.sort(distances[apart, 2] / distances[apart, 1])
+    kept = int(len(ratios) * (1 - _LEFT_OUT))
+    logs = np.log(ratios[:kept])
+    if not logs.any():
+        return 1
+    heights = -np.log1p(-np.arange(1, kept + 1) / len(ratios))
+    return int(np.clip(np.rint(logs @ heights / (logs @ logs)), 1, min(values.shape)))

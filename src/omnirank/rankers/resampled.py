@@ -1,0 +1,280 @@
+"""Any ranking, made many times: on resamples of the examples, on some of the features, for some of the targets."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import has_fit_parameter
+
+from omnirank.core.errors import ParameterError
+from omnirank.core.parameters import Domain, choice, count, share
+from omnirank.core.ranking import Ranking
+from omnirank.core.registry import make_ranker
+from omnirank.core.seeds import root_entropy, stream
+from omnirank.core.types import ArrayLike, RandomState
+from omnirank.data.dataset import Dataset, strata
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.resampling import resampled_rows
+from omnirank.data.task_registry import task_named
+from omnirank.data.types import FeaturesLike, TargetLike
+from omnirank.rankers._replicates import AGGREGATES, automatic_iterations, feature_draws, joined_scores
+from omnirank.rankers.base import BaseRanker
+from omnirank.rankers.refits import fresh_copy, run_refits
+
+_SOME = choice(None, "sqrt") | share(above=0)
+
+
+class Resampling(BaseRanker):
+    """What rankers that resample share: subclasses say what is drawn, by parameters or for good."""
+
+    base: BaseEstimator | str
+    examples: str | None
+    example_share: float
+    feature_share: float | str | None
+    label_share: float | str | None
+    n_iterations: int | str
+    aggregate: str
+
+    _parameter_checks: ClassVar[dict[str, Domain]] = {
+        "examples": choice(None, "bootstrap", "labelled-bootstrap", "subsample"),
+        "example_share": share(above=0, below=1),
+        "feature_share": _SOME,
+        "label_share": _SOME,
+        "n_iterations": choice("auto") | count(1),
+        "aggregate": choice(*AGGREGATES),
+    }
+
+    def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> Ranking:
+        base = self._base_ranker()
+        if sample_weight is not None and not has_fit_parameter(base, "sample_weight"):
+            raise ParameterError(f"{type(base).__name__} takes no sample_weight")
+        n_features = dataset.n_features
+        entropy = root_entropy(self.random_state)
+        wanted = self.n_iterations
+        if isinstance(wanted, str):
+            wanted = automatic_iterations(_share_of(self.feature_share, n_features))
+        draws = feature_draws(n_features, _part(self.feature_share, n_features), int(wanted), entropy)
+        ranked = _Replicate(
+            dataset,
+            sample_weight,
+            entropy,
+            self.examples,
+            self.example_share,
+            None if self.label_share is None else _part(self.label_share, dataset.n_targets),
+        )
+        found = run_refits(ranked, base, list(enumerate(draws)), self.n_jobs, "ranking resamples")
+        self.n_iterations_ = len(draws)
+        scores, errors = joined_scores(draws, [one.scores for one in found], n_features, self.aggregate)
+        if found[0].negative and self.aggregate != "rank-mean":
+            scores = scores - (scores.max() + scores.min())
+        return self._ranking(dataset, scores, self._method(found[0].method), standard_errors=errors)
+
+    def _method(self, base: str) -> str:
+        """Name of the method, where the base ranker's is that."""
+        return f"{base}-resampled"
+
+    def _base_ranker(self) -> Any:
+        if not isinstance(self.base, str) and not (
+            isinstance(self.base, BaseEstimator) and hasattr(self.base, "fit") and not isinstance(self.base, type)
+        ):
+            raise ParameterError("base", self.base, "choose a ranker, or the name of a method, such as 'relief'")
+        base = make_ranker(self.base) if isinstance(self.base, str) else self.base
+        own = base.get_params(deep=False)
+        if own.get("hierarchy") is not None or own.get("task", "auto") != "auto":
+            raise ParameterError(f"task and hierarchy are parameters of {type(self).__name__}, not of its base ranker")
+        return fresh_copy(base)
+
+    def _recorded_parameters(self) -> dict[str, Any]:
+        base = self._base_ranker()
+        own = base._recorded_parameters() if isinstance(base, BaseRanker) else {}
+        return super()._recorded_parameters() | {"base": {"name": type(base).__name__} | own}
+
+
+class ResampledRanker(Resampling):
+    r"""Rank features many times, on parts of the data drawn at random, and join the scores.
+
+    Each replicate draws examples, features and targets (each of them, or not), and ranks the features that it drew. The
+    score of a feature is the mean (or median) over the replicates in which it is. Rankings become stabler by this, and
+    have standard errors, whatever the method.
+
+    Parameters
+    ----------
+    base : ranker or str
+        What ranks the features in each replicate: a ranker, or the name of a method.
+    examples : {"bootstrap", "labelled-bootstrap", "subsample"} or None
+        As many examples as there are, drawn with replacement, by class, labelled and unlabelled ones; the same, but
+        with all unlabelled examples as they are; a share of them, drawn without replacement; or all.
+    example_share : float
+        Share of the examples in a subsample.
+    feature_share : float, "sqrt" or None
+        Share of the features in a replicate; "sqrt": as many as the square root of their number; None: all.
+    label_share : float, "sqrt" or None
+        The same for labels, or several targets. Of a hierarchy only the closure of the label sets is used then.
+    n_iterations : int or "auto"
+        Number of replicates; "auto" is :math:`10 \lceil \log 0.01 / \log(1 - q) \rceil` where a replicate ranks a share
+        q of the features: a tenth of them misses a feature with a probability of 1 %. With all features it is 10. It is
+        raised until each feature is in two replicates.
+    aggregate : {"mean", "rank-mean", "median"}
+        What scores become: their mean; the mean of places, from 0 for the last feature of a replicate to 1 for the
+        first, where scores of different replicates cannot be compared; or their median.
+    task, hierarchy, n_features_to_select
+        As in every ranker.
+    random_state : None, int, RandomState or Generator
+        Seed of the draws, and of the base ranker in each replicate.
+    n_jobs : int or None
+        Number of workers; at most two replicates are ranked at once, and what is left over works inside of them.
+
+    A method whose small scores are good turns them by their largest and smallest one. These are others in every
+    replicate, so that its scores (``criterion_``) are joined as they are, and turned in the end.
+
+    Attributes
+    ----------
+    n_iterations_ : int
+        Number of replicates.
+
+    Notes
+    -----
+    A bootstrap sample has examples twice, which are each other's nearest neighbours: methods with neighbours are better
+    served by subsamples (`omnirank.stability` says more).
+
+    References
+    ----------
+    Alalga, Benabdeslem, Mansouri: 3-3FS: ensemble method for semi-supervised multi-label feature selection. Knowledge
+    and Information Systems 63, 2021.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> data, truth = om.datasets.make_regression(200, n_relevant=2, n_irrelevant=8, random_state=1)
+    >>> ranker = om.ResampledRanker("univariate", feature_share="sqrt", random_state=0).fit(data)
+    >>> ranker.n_iterations_, bool(truth.relevant[ranker.ranking_.order[:2]].all())
+    (130, True)
+    >>> ranker.ranking_.standard_errors.shape
+    (10,)
+    """
+
+    def __init__(
+        self,
+        base: BaseEstimator | str = "univariate",
+        examples: str | None = "bootstrap",
+        example_share: float = 0.5,
+        feature_share: float | str | None = None,
+        label_share: float | str | None = None,
+        n_iterations: int | str = "auto",
+        aggregate: str = "mean",
+        task: str = "auto",
+        hierarchy: Hierarchy | None = None,
+        n_features_to_select: Any = None,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
+        self.base = base
+        self.examples = examples
+        self.example_share = example_share
+        self.feature_share = feature_share
+        self.label_share = label_share
+        self.n_iterations = n_iterations
+        self.aggregate = aggregate
+
+    def fit(
+        self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> ResampledRanker:
+        """Rank the features in each replicate.
+
+        Parameters
+        ----------
+        X, y
+            As in :meth:`BaseRanker.fit`.
+        sample_weight : array-like of shape (n_examples,), optional
+            Weights of the examples, for rankers that take them; they do not change what is drawn.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+        """
+        return self._fit(X, y, sample_weight)
+
+
+def _share_of(wanted: float | str | None, n: int) -> float:
+    if wanted is None:
+        return 1.0
+    return 1 / math.sqrt(n) if isinstance(wanted, str) else _part(wanted, n) / n
+
+
+def _part(wanted: float | str | None, n: int) -> int:
+    """How many of n that is: at least one."""
+    if wanted is None:
+        return n
+    return max(1, round(math.sqrt(n) if isinstance(wanted, str) else float(wanted) * n))
+
+
+class _Scores(NamedTuple):
+    """Scores of one replicate, larger is better; they are negative where small ones were good."""
+
+    method: str
+    scores: np.ndarray
+    negative: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _Replicate:
+    """Ranks some features on drawn examples and targets."""
+
+    dataset: Dataset
+    sample_weight: np.ndarray | None
+    entropy: int
+    examples: str | None
+    example_share: float
+    n_targets: int | None
+
+    def __call__(self, ranker: Any, item: tuple[int, np.ndarray]) -> _Scores:
+        i, features = item
+        rng = stream(self.entropy, 2 * i + 1)
+        rows = self._rows(rng)
+        part = self.dataset if rows is None else self.dataset.take(rows)
+        if len(features) < part.n_features:
+            part = part.select_features(features)
+        if self.n_targets is not None and self.n_targets < part.n_targets:
+            part = _with_targets(part, np.sort(rng.choice(part.n_targets, self.n_targets, replace=False)))
+        weights = {}
+        if self.sample_weight is not None:
+            weights["sample_weight"] = self.sample_weight if rows is None else self.sample_weight[rows]
+        ranker = clone(ranker)
+        if "random_state" in ranker.get_params(deep=False):
+            ranker.set_params(random_state=int(rng.integers(2**31)))
+        ranking = ranker.fit(part, **weights).ranking_
+        criterion = getattr(ranker, "criterion_", None)
+        return _Scores(ranking.method, ranking.scores if criterion is None else -criterion, criterion is not None)
+
+    def _rows(self, rng: np.random.Generator) -> np.ndarray | None:
+        """The drawn examples, ascending; None: all."""
+        if self.examples is None:
+            return None
+        if self.examples == "subsample":
+            return resampled_rows(strata(self.dataset), self.example_share, rng)
+        if self.examples == "bootstrap" or self.dataset.target is None:
+            return resampled_rows(strata(self.dataset), None, rng)
+        labelled = np.flatnonzero(self.dataset.labelled)
+        drawn = labelled[resampled_rows(strata(self.dataset)[labelled], None, rng)]
+        return np.sort(np.concatenate([drawn, np.flatnonzero(~self.dataset.labelled)]))
+
+
+def _with_targets(dataset: Dataset, chosen: np.ndarray) -> Dataset:
+    """The data set with some of its targets; labels of a hierarchy are plain labels then."""
+    target = dataset.target
+    assert target is not None  # there are targets to choose from
+    some = target.select(chosen)
+    kinds = {levels is None for levels in some.levels}
+    if target.is_labels:
+        task = task_named("labels")
+    elif len(kinds) > 1:
+        task = dataset.task
+    else:
+        task = task_named("numbers" if kinds == {True} else "classes", single=len(chosen) == 1)
+    return Dataset(dataset.features, some, task=task, feature_groups=dataset.feature_groups, name=dataset.name)

@@ -1,0 +1,165 @@
+"""AgnosRanker: loss and gradients against plain loops, training, and the truths it must know."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+import omnirank as om
+from omnirank.errors import DataError, ParameterError
+from omnirank.rankers._autoencoder import LOSSES, Adam, Autoencoder, epochs, initial_parameters
+from omnirank.rankers.agnos import intrinsic_dimension
+from reference import rankers_agnos as reference
+
+
+def network(seed, loss, penalty):
+    """Values of three features, the second of two columns, and parameters of a small network."""
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(5, 4))
+    parameters = initial_parameters(3, 4, 2, rng)
+    # none of them 0, where the absolute value has no derivative
+    parameters = {name: value + rng.uniform(0.1, 0.5, value.shape) for name, value in parameters.items()}
+    parameters["slack"][1] *= -1
+    return values, parameters, Autoencoder(np.array([0, 1, 3]), penalty, loss)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from(LOSSES), st.sampled_from([0.0, 0.5]))
+def test_loss_and_gradients_agree_with_the_reference(seed, loss, penalty):
+    values, parameters, model = network(seed, loss, penalty)
+    features = [0, 1, 1, 2]
+    found, gradients = model.loss_and_gradients(parameters, values)
+    assert found == pytest.approx(reference.loss(parameters, values, features, penalty, loss), rel=1e-12)
+    assert gradients.keys() == parameters.keys()
+    for name, gradient in gradients.items():
+        expected = reference.derivatives(parameters, name, values, features, penalty, loss)
+        np.testing.assert_allclose(gradient.ravel(), expected, rtol=1e-4, atol=1e-6)
+
+
+def test_a_perfect_reconstruction_has_no_gradient():
+    model = Autoencoder(np.array([0]), 0.0, "root")
+    parameters = {
+        "slack": np.ones(1),
+        "encoder": np.zeros((1, 1)),
+        "encoder_bias": np.zeros(1),
+        "decoder": np.zeros((1, 1)),
+        "decoder_bias": np.zeros(1),
+    }
+    loss, gradients = model.loss_and_gradients(parameters, np.zeros((3, 1)))
+    assert loss == 0
+    assert all(not gradient.any() for gradient in gradients.values())
+
+
+@given(st.lists(st.floats(-5, 5), min_size=1, max_size=6))
+def test_adam_agrees_with_the_reference(gradients):
+    parameters = {"x": np.array([0.7])}
+    adam = Adam(parameters, 0.05)
+    for gradient in gradients:
+        adam.step(parameters, {"x": np.array([gradient])})
+    np.testing.assert_allclose(parameters["x"][0], reference.adam(0.7, gradients, 0.05), rtol=1e-9)
+
+
+def test_an_epoch_sees_every_example_once():
+    values, parameters, model = network(0, "squares", 0.0)
+    seen = []
+
+    class Watched(Autoencoder):
+        def loss_and_gradients(self, parameters, values):
+            seen.append(values)
+            return super().loss_and_gradients(parameters, values)
+
+    watched = Watched(model.starts, model.penalty, model.loss)
+    training = epochs(watched, parameters, values, learning_rate=0.01, batch_size=2, rng=np.random.default_rng(0))
+    next(training)
+    assert [len(batch) for batch in seen] == [2, 2, 1]
+    np.testing.assert_array_equal(np.sort(np.concatenate(seen), axis=0), np.sort(values, axis=0))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.integers(3, 30), st.integers(1, 4))
+def test_intrinsic_dimension_agrees_with_the_reference(seed, n, d):
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(n, d))
+    points[rng.random(n) < 0.2] = points[0]  # some are there twice
+    assert intrinsic_dimension(points, rng) == reference.dimension(points.tolist())
+
+
+def test_intrinsic_dimension_of_many_examples_and_of_few():
+    rng = np.random.default_rng(0)
+    ball = rng.normal(size=(6000, 3))
+    assert intrinsic_dimension(np.hstack([ball, ball, ball]), rng) == 3
+    assert intrinsic_dimension(np.zeros((2, 4)), rng) == 1
+    assert intrinsic_dimension(np.zeros((9, 4)), rng) == 1
+
+
+def clustered(seed, n=200):
+    """Ten features of three hidden ones, then ten of noise."""
+    rng = np.random.default_rng(seed)
+    hidden = rng.normal(size=(n, 3))
+    own = np.tanh(hidden @ rng.normal(size=(3, 10))) + 0.1 * rng.normal(size=(n, 10))
+    return np.hstack([own, rng.normal(size=(n, 10))])
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_features_that_tell_about_others_come_first(seed):
+    ranker = om.AgnosRanker(n_hidden=3, random_state=seed).fit(clustered(seed))
+    assert (ranker.ranking_.order[:10] < 10).sum() >= 9
+    assert ranker.losses_[-1] < ranker.losses_[0]
+
+
+def test_layouts_scales_and_missing_cells():
+    X = clustered(3, 60)
+    X[np.abs(X) < 0.4] = 0.0
+    usual = om.AgnosRanker(n_hidden=2, random_state=0).fit(X).feature_importances_
+    thin = om.AgnosRanker(n_hidden=2, random_state=0).fit(sparse.csr_array(X)).feature_importances_
+    np.testing.assert_array_equal(thin, usual)
+    scaled = om.AgnosRanker(n_hidden=2, random_state=0).fit(X * 2.0**40).feature_importances_
+    np.testing.assert_allclose(scaled, usual, rtol=1e-6)
+    frame = pd.DataFrame(X).add_prefix("x").assign(kind=pd.Categorical(np.where(X[:, 0] > 0, "a", None)), same=3.0)
+    frame.loc[::5, "x1"] = np.nan
+    scores = om.AgnosRanker(n_hidden=2, random_state=0).fit(frame).feature_importances_
+    assert np.isfinite(scores).all()
+    assert scores[-1] == scores[-2] == 0  # a single level, and a constant
+    assert (scores[:-2] > 0).all()
+    assert not om.AgnosRanker().fit([[1.0], [1.0]]).feature_importances_.any()
+
+
+def test_levels_of_a_nominal_feature_share_one_slack():
+    rng = np.random.default_rng(4)
+    X = pd.DataFrame(clustered(4)[:, :8]).add_prefix("x")
+    X.insert(0, "noise of 50 levels", pd.Categorical(rng.integers(0, 50, 200).astype(str)))
+    ranking = om.AgnosRanker(n_hidden=3, random_state=0).fit(X).ranking_
+    assert len(ranking) == 9
+    assert ranking.order[0] != 0
+
+
+def test_the_same_seed_gives_the_same_bits():
+    X = clustered(5, 50)
+    first, again, other = (om.AgnosRanker(random_state=seed).fit(X).feature_importances_ for seed in (0, 0, 1))
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+
+
+def test_too_few_epochs_are_told():
+    X = clustered(6, 50)
+    with pytest.warns(ConvergenceWarning, match="agnos-s has not converged in 5 iterations"):
+        ranker = om.AgnosRanker(n_epochs=5, random_state=0).fit(X)
+    assert len(ranker.losses_) == 5
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(om.AgnosRanker(tolerance=1.0, random_state=0).fit(X).losses_) == 20
+
+
+def test_wrong_use_is_refused():
+    X = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]]
+    with pytest.raises(DataError, match=r"AgnosRanker is not supervised.*methods that use one for classification"):
+        om.AgnosRanker().fit(X, ["a", "b", "a"])
+    with pytest.raises(ParameterError, match="n_hidden=0"):
+        om.AgnosRanker(n_hidden=0).fit(X)
