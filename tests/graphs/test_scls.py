@@ -152,3 +152,9 @@ def test_mixed_targets_are_refused_with_the_methods_that_take_them():
     y = pd.DataFrame({"a": np.arange(N) + 0.5, "b": list("xy") * (N // 2)})
     with pytest.raises(DataError, match=r"does not handle mixed-targets; it handles .*; methods that do: .*relief"):
         om.SCLSRanker().fit(frame, y)
+
+
+def test_one_class_for_all_leaves_nothing_to_tell_apart():
+    frame, _ = features("plain", 1, N)
+    scores = om.SCLSRanker(task="classification").fit(frame, ["a"] * N).feature_importances_
+    assert np.isfinite(scores).all()
