@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import omnirank as om
-from omnirank.errors import DataError
+from omnirank.errors import DataError, ParameterError
 from omnirank.graphs import affinity
 from reference import graphs_scores as reference
 from reference.graphs_cases import LAYOUTS, features
@@ -108,3 +108,10 @@ def test_a_target_is_refused_with_the_methods_that_use_one(ranker):
     X = np.random.default_rng(0).normal(size=(30, 3))
     with pytest.raises(DataError, match=r"is not supervised: give no target, or task='clustering'.*relief.*univariate"):
         ranker.fit(X, X[:, 0])
+
+
+def test_a_width_that_leaves_no_affinity_is_refused():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    for ranker in (om.LaplacianRanker(width=1e-9), om.SCLSRanker(width=1e-9), om.SPECRanker(n_neighbors=3, width=1e-9)):
+        with pytest.raises(ParameterError, match=r"width=1e-09: .* choose a larger one"):
+            ranker.fit(X)

@@ -10,7 +10,7 @@ import pytest
 
 import omnirank as om
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.errors import DataError
+from omnirank.errors import DataError, ParameterError
 from omnirank.graphs import soft_constraints
 from reference import graphs_scores as reference
 from reference.graphs_cases import LAYOUTS, features
@@ -152,3 +152,35 @@ def test_mixed_targets_are_refused_with_the_methods_that_take_them():
     y = pd.DataFrame({"a": np.arange(N) + 0.5, "b": list("xy") * (N // 2)})
     with pytest.raises(DataError, match=r"does not handle mixed-targets; it handles .*; methods that do: .*relief"):
         om.SCLSRanker().fit(frame, y)
+
+
+def test_one_class_for_all_leaves_nothing_to_tell_apart():
+    frame, _ = features("plain", 1, N)
+    scores = om.SCLSRanker(task="classification").fit(frame, ["a"] * N).feature_importances_
+    assert np.isfinite(scores).all()
+
+
+@pytest.mark.parametrize("given", [[1.0, 2.0, 0.5, 0.0], "frequency"])
+def test_labels_carry_weights(given):
+    frame, _ = features("plain", 1, N)
+    Y = targets("multi-label", 3)[0]
+    labelled = set(range(0, N, 2))
+    weights = Y[sorted(labelled)].mean(axis=0) if given == "frequency" else given
+
+    def similar(i, j):
+        a, b = (set(np.flatnonzero(Y[r]).tolist()) for r in (i, j))
+        size = sum(weights[x] for x in a | b)
+        return sum(weights[x] for x in a & b) / size if size else 1.0
+
+    ranker = om.SCLSRanker(n_neighbors=4, label_weights=given, task="multi-label").fit(frame, hidden(Y, labelled))
+    np.testing.assert_allclose(ranker.feature_importances_, expected(frame, similarities(similar, labelled)), rtol=1e-8)
+
+
+def test_weights_of_labels_that_do_not_fit_are_refused():
+    frame, _ = features("plain", 1, N)
+    Y = targets("multi-label", 3)[0]
+    for given in ([1.0], [1.0, -1.0, 1.0, 1.0], "rare", 3):
+        with pytest.raises(ParameterError, match=r"label_weights=.*: choose None, 'frequency' or 4 numbers"):
+            om.SCLSRanker(label_weights=given, task="multi-label").fit(frame, Y)
+    with pytest.raises(ParameterError, match="label_weights='frequency': it is for label sets"):
+        om.SCLSRanker(label_weights="frequency").fit(frame, Y[:, 0] > 0)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from omnirank.core.errors import DataError
+from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parallel import blocks, run_parallel
 from omnirank.core.seeds import stream
 from omnirank.neighbors.euclidean import nearest_rows, pair_distances, squared_distances
@@ -47,7 +47,10 @@ class Edges:
 
     def heat(self, width: float) -> Any:
         """Return the affinities exp(-squared distance / width) as a sparse matrix."""
-        return self.weighted(np.exp(-self.squared / width))
+        weights = np.exp(-self.squared / width)
+        if len(weights) and not weights.any():
+            raise ParameterError("width", width, "all affinities of neighbours vanish: choose a larger one, or 'auto'")
+        return self.weighted(weights)
 
     def keep(self, mask: np.ndarray) -> Edges:
         """Return some of the pairs; a pair is kept in both directions, or in none."""

@@ -69,10 +69,10 @@ def soft_constrained_scores(
     spread = (times * degree) @ (values - centre) ** 2
     different = _Different(known, similarity, degree[labelled])
     spread += np.add.reduce(run_parallel(different, rows, n_jobs, description="comparing labels"))
-    # what is left of sums that cancel is rounding
-    spread = np.where(spread > 1e-12 * n * squares, spread, 0.0)
-    worst = along.max() / max(spread.max(), np.finfo(float).tiny)
-    return np.maximum(np.where(spread > 0, along / np.where(spread > 0, spread, 1.0), max(worst, 0.0)), 0.0)
+    # what is left of sums that cancel is rounding; where nothing is to be told apart, no score is worse
+    told = spread > 1e-12 * n * squares
+    scores = np.maximum(along, 0.0) / np.where(told, spread, 1.0)
+    return np.where(told, scores, scores[told].max(initial=0.0))
 
 
 @dataclass(frozen=True, eq=False)

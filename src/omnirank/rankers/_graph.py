@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from omnirank.core.parallel import one_blas_thread
 from omnirank.core.parameters import Domain, choice, count, number
 from omnirank.core.ranking import Ranking
 from omnirank.data.dataset import Dataset
-from omnirank.graphs.affinity import kernel_width
+from omnirank.graphs.affinity import kernel_width, neighbor_edges
 from omnirank.graphs.columns import GraphColumns, graph_columns
 from omnirank.rankers.base import BaseRanker
 
@@ -26,6 +26,7 @@ class GraphRanker(BaseRanker):
     """Base of the rankers on graphs: subclasses compute the importances of features from their columns."""
 
     method: ClassVar[str]
+    n_neighbors: Any
     width: float | str
 
     @abstractmethod
@@ -42,6 +43,11 @@ class GraphRanker(BaseRanker):
                 warnings.warn("all features are constant: all scores are 0", UserWarning, stacklevel=4)
                 scores = np.zeros(dataset.n_features)
         return self._ranking(dataset, scores, self.method)
+
+    def _neighbor_affinity(self, values: np.ndarray) -> Any:
+        """Return the affinities of neighbours, in a heat kernel that is as wide as the median squared distance."""
+        edges = neighbor_edges(values, self.n_neighbors, self.n_jobs)
+        return edges.heat(self._kernel_width(values, 0.5))
 
     def _kernel_width(self, values: np.ndarray, quantile: float) -> float:
         return kernel_width(values, quantile) if isinstance(self.width, str) else float(self.width)

@@ -90,7 +90,7 @@ class LaplacianRanker(QuotientRanker):
         self.width = width
 
     def _column_scores(self, dataset: Dataset, columns: GraphColumns) -> np.ndarray:
+        if self.kernel == "heat":
+            return laplacian_scores(columns.values, self._neighbor_affinity(columns.values))
         edges = neighbor_edges(columns.values, self.n_neighbors, self.n_jobs)
-        if self.kernel == "binary":
-            return laplacian_scores(columns.values, edges.weighted(np.ones(len(edges.first))))
-        return laplacian_scores(columns.values, edges.heat(self._kernel_width(columns.values, 0.5)))
+        return laplacian_scores(columns.values, edges.weighted(np.ones(len(edges.first))))

@@ -11,7 +11,6 @@ from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TaskNames
-from omnirank.graphs.affinity import neighbor_edges
 from omnirank.graphs.columns import GraphColumns
 from omnirank.graphs.embedding_fit import embedding, sparse_fits
 from omnirank.rankers._graph import N_NEIGHBORS, WIDTH, GraphRanker
@@ -94,8 +93,7 @@ class MCFSRanker(GraphRanker):
 
     def _feature_scores(self, dataset: Dataset, columns: GraphColumns) -> np.ndarray:
         values = columns.values
-        edges = neighbor_edges(values, self.n_neighbors, self.n_jobs)
-        vectors = embedding(edges.heat(self._kernel_width(values, 0.5)), min(self.n_clusters, len(values) - 1))
+        vectors = embedding(self._neighbor_affinity(values), min(self.n_clusters, len(values) - 1))
         n_coefficients = min(self.n_coefficients, values.shape[1], len(values) - 1)
         found = sparse_fits(values, vectors, n_coefficients, self.n_jobs)
         return columns.by_feature(columns.effects(np.abs(found).max(axis=1)))

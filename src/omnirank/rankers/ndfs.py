@@ -12,7 +12,6 @@ from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TaskNames
-from omnirank.graphs.affinity import neighbor_edges
 from omnirank.graphs.columns import GraphColumns
 from omnirank.graphs.nonnegative import cluster_indicators, nonnegative_fit
 from omnirank.graphs.row_sparse import row_norms
@@ -121,7 +120,7 @@ class NDFSRanker(GraphRanker):
 
     def _feature_scores(self, dataset: Dataset, columns: GraphColumns) -> np.ndarray:
         values = columns.values
-        affinity = neighbor_edges(values, self.n_neighbors, self.n_jobs).heat(self._kernel_width(values, 0.5))
+        affinity = self._neighbor_affinity(values)
         seed = int(stream(root_entropy(self.random_state), 0).integers(2**31))
         n_clusters = min(self.n_clusters, len(np.unique(values, axis=0)))
         start = cluster_indicators(values, n_clusters, seed)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.types import RandomState
+from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TaskNames
@@ -48,6 +48,9 @@ class SCLSRanker(QuotientRanker):
     width : float or "auto"
         The number :math:`\lambda`; "auto": the 20th percentile of the squared distances of two examples (of 1000
         examples, where there are more). :math:`\lambda_Y` is always this percentile for the targets.
+    label_weights : None, "frequency" or array-like
+        Weights of the labels of label sets, times those of a hierarchy; "frequency": the share of labelled examples
+        that have the label. None: 1 each.
     task, hierarchy, n_features_to_select, random_state, n_jobs
         As in every ranker. The method is deterministic: the seed is not used.
 
@@ -82,6 +85,7 @@ class SCLSRanker(QuotientRanker):
         self,
         n_neighbors: int = 5,
         width: float | str = "auto",
+        label_weights: ArrayLike | str | None = None,
         task: str = "auto",
         hierarchy: Hierarchy | None = None,
         n_features_to_select: Any = None,
@@ -91,10 +95,13 @@ class SCLSRanker(QuotientRanker):
         super().__init__(task, hierarchy, n_features_to_select, random_state, n_jobs)
         self.n_neighbors = n_neighbors
         self.width = width
+        self.label_weights = label_weights
 
     def _column_scores(self, dataset: Dataset, columns: GraphColumns) -> np.ndarray:
         values, labelled = columns.values, np.flatnonzero(dataset.labelled)
-        similarity = label_similarity(dataset, labelled, _QUANTILE) if len(labelled) else None
+        similarity = None
+        if len(labelled):
+            similarity = label_similarity(dataset, labelled, _QUANTILE, self.label_weights)
         edges = neighbor_edges(values, self.n_neighbors, self.n_jobs)
         width = self._kernel_width(values, _QUANTILE)
         return soft_constrained_scores(values, edges, width, labelled, similarity, self.n_jobs)

@@ -11,7 +11,7 @@ from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TaskNames
-from omnirank.graphs.affinity import neighbor_edges, refuse_dense
+from omnirank.graphs.affinity import refuse_dense
 from omnirank.graphs.columns import GraphColumns
 from omnirank.graphs.row_sparse import row_norms
 from omnirank.graphs.structural import spread_labels_fit
@@ -120,7 +120,7 @@ class SFSSRanker(GraphRanker):
     def _feature_scores(self, dataset: Dataset, columns: GraphColumns) -> np.ndarray:
         values, labelled = columns.values, dataset.labelled
         refuse_dense(len(values), 4, "sfss", "take fewer examples, or the method s-cls")
-        affinity = neighbor_edges(values, self.n_neighbors, self.n_jobs).heat(self._kernel_width(values, 0.5))
+        affinity = self._neighbor_affinity(values)
         numbers = self.mu, self.gamma, self.label_weight, self.max_iter, self.tol
         found = spread_labels_fit(values, affinity, known_labels(dataset), labelled, *numbers)
         warn_unless(found.converged, "sfss", self.max_iter)

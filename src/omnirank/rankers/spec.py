@@ -11,7 +11,7 @@ from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TaskNames
-from omnirank.graphs.affinity import full_heat, neighbor_edges, refuse_dense
+from omnirank.graphs.affinity import full_heat, refuse_dense
 from omnirank.graphs.columns import GraphColumns
 from omnirank.graphs.quotients import laplacian_scores, leading_scores, spectral_scores
 from omnirank.rankers._graph import QuotientRanker
@@ -120,5 +120,4 @@ class SPECRanker(QuotientRanker):
         if self.n_neighbors is None:
             refuse_dense(len(values), 3, "SPEC with all pairs", "set n_neighbors, or take fewer examples")
             return full_heat(values, self._kernel_width(values, 0.5), self.n_jobs)
-        edges = neighbor_edges(values, self.n_neighbors, self.n_jobs)
-        return edges.heat(self._kernel_width(values, 0.5))
+        return self._neighbor_affinity(values)
