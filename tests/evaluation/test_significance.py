@@ -221,3 +221,12 @@ def test_wrong_parameters():
     for wrong in ("genie3", om.UnivariateRanker, None):
         with pytest.raises(DataTypeError, match="significance takes a ranker"):
             om.significance(wrong, X, y)
+
+
+def test_traps_are_told_once():
+    X, y = told()
+    X = np.column_stack([X, np.ones(len(X))])
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        om.significance(om.ReliefRanker(random_state=0), X, y, n_rounds=3)
+    assert [str(w.message) for w in heard] == [f"feature 'x{X.shape[1] - 1}' holds one value only"]

@@ -78,6 +78,12 @@ def warn_about(dataset: Dataset, task_is_sure: bool = False) -> None:
         warnings.warn(text, DataWarning, stacklevel=caller_outside())
 
 
+def share_remarks(made: Dataset, origin: Dataset) -> Dataset:
+    """Let a data set made of another one share its remarks: what was told of the origin is not told again."""
+    made._remarks = origin._remarks
+    return made
+
+
 def caller_outside() -> int:
     """The stack level of the first caller that is neither omnirank nor scikit-learn, which wraps some methods."""
     level, frame = 1, sys._getframe(1)

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.data.dataset import Dataset
+from omnirank.data.remarks import share_remarks
 from omnirank.data.duplicate_names import number_names
 from omnirank.data.table import Table
 
@@ -47,7 +48,8 @@ def with_permuted_copies(dataset: Dataset, rng: np.random.Generator) -> Dataset:
     else:
         numeric, codes = (np.hstack([block, rng.permuted(block, axis=0)]) for block in (table.numeric, table.codes))
         doubled = replace(table, names=names, levels=levels, numeric=numeric, codes=codes)
-    return Dataset(doubled, dataset.target, task=dataset.task, hierarchy=dataset.hierarchy, name=dataset.name)
+    made = Dataset(doubled, dataset.target, task=dataset.task, hierarchy=dataset.hierarchy, name=dataset.name)
+    return share_remarks(made, dataset)
 
 
 def _permuted_cells(matrix: Any, rng: np.random.Generator) -> Any:
