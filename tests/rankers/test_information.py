@@ -219,6 +219,23 @@ def test_constant_features_and_targets_score_zero():
     assert om.CorrelationRanker().fit(X, np.arange(8) + 0.5).feature_importances_.tolist() == [0.0, 1.0]
 
 
+@pytest.mark.parametrize("measure", [*MEASURES, "mutual-information"])
+def test_the_order_of_rows_and_columns_and_monotone_scales_change_nothing(measure):
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(90, 5))
+    if measure != "mutual-information":  # where equal numbers are parted by noise, which goes by the places of rows
+        X[rng.random((90, 5)) < 0.3] = 0.0
+    X[rng.random((90, 5)) < 0.1] = np.nan
+    y = np.where(np.nan_to_num(X[:, 0]) + rng.normal(size=90) > 0, "a", "b")
+    ranker = om.InformationRanker(measure, n_bins=6, random_state=0)
+    usual = ranker.fit(X, y).feature_importances_
+    rows, columns = rng.permutation(90), rng.permutation(5)
+    np.testing.assert_allclose(ranker.fit(X[rows], y[rows]).feature_importances_, usual, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(ranker.fit(X[:, columns], y).feature_importances_, usual[columns], rtol=1e-9, atol=1e-12)
+    if measure != "mutual-information":  # bins of equal frequency go by ranks
+        np.testing.assert_allclose(ranker.fit(np.exp(X), y).feature_importances_, usual, rtol=1e-9)
+
+
 def test_a_value_that_most_examples_share_has_a_bin_of_its_own():
     rng = np.random.default_rng(5)
     rare = rng.random(400) < 0.04

@@ -39,17 +39,40 @@ def feature_codes(table: Table, i: int, weights: np.ndarray, n_bins: int, binnin
     >>> feature_codes(table, 0, np.ones(5), 3, "equal-width")
     (array([ 0,  0,  1,  2, -1]), False)
     """
-    cells = table.column(i)
     if table.is_nominal[i]:
-        return cells, False
-    known = ~np.isnan(cells)
-    values, of = np.unique(cells[known], return_inverse=True)
+        return table.column(i), False
+    values, codes = (_stored_values if table.is_sparse else _values)(table, i)
     binned = len(values) > n_bins
     if binned:
-        of = (_widths if binning == "equal-width" else _frequencies)(values, of, weights[known], n_bins)[of]
-    codes = np.full(len(cells), -1, dtype=np.intp)
-    codes[known] = of
+        known = codes >= 0
+        of = codes[known]
+        codes[known] = (_widths if binning == "equal-width" else _frequencies)(values, of, weights[known], n_bins)[of]
     return codes, binned
+
+
+def _values(table: Table, i: int) -> tuple[np.ndarray, np.ndarray]:
+    """The different values of a number, ascending, and which of them each example has (-1 = missing)."""
+    cells = table.column(i)
+    known = ~np.isnan(cells)
+    codes = np.full(len(cells), -1, dtype=np.intp)
+    values, codes[known] = np.unique(cells[known], return_inverse=True)
+    return values, codes
+
+
+def _stored_values(table: Table, i: int) -> tuple[np.ndarray, np.ndarray]:
+    """The same from the stored cells of a sparse table: most of its columns are short."""
+    matrix = table.matrix
+    part = slice(matrix.indptr[i], matrix.indptr[i + 1])
+    rows, cells = matrix.indices[part], matrix.data[part]
+    known = ~np.isnan(cells)
+    values, of = np.unique(cells[known], return_inverse=True)
+    zero = int(np.searchsorted(values, 0.0))
+    if len(rows) < table.n_rows:
+        values, of = np.insert(values, zero, 0.0), of + (of >= zero)
+    codes = np.full(table.n_rows, zero, dtype=np.intp)
+    codes[rows] = -1
+    codes[rows[known]] = of
+    return values, codes
 
 
 def _frequencies(values: np.ndarray, of: np.ndarray, weights: np.ndarray, n_bins: int) -> np.ndarray:
