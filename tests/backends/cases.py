@@ -145,7 +145,8 @@ def _small(make: Callable[..., Any]) -> dict[str, Any]:
 def _options(method: Method) -> dict[str, Any]:
     """Few trees: extra trees for the unbiased score, as by default, a random forest for the others."""
     found = _small(method.make)
-    return found | {"ensemble": "random-forest"} if found and method.name != "unbiased" else found
+    grows = "ensemble" in method.make().get_params(deep=False) and method.name != "unbiased"
+    return found | ({"ensemble": "random-forest"} if grows else {})
 
 
 def _methods() -> Iterator[tuple[str, Case]]:
