@@ -208,7 +208,9 @@ def test_warnings_are_one_line(plants, monkeypatch):
 # -- the other commands -----------------------------------------------------------------------------------
 
 
-def test_methods_lists_the_registry():
+@pytest.mark.parametrize("width", ["80", "160"])
+def test_methods_lists_the_registry(width, monkeypatch):
+    monkeypatch.setenv("COLUMNS", width)
     text = run("methods").stdout
     for method in om.methods():
         assert method.name in text

@@ -32,6 +32,7 @@ def methods(
     table(
         [(heading, "left") for heading in ("method", "what its scores are", "tasks", "sup.", "semi", "unsup.")],
         [[m.name, m.summary, _tasks(m), *words] for m, words in zip(found, for_people, strict=True)],
+        whole=("method",),  # to be typed as it is
     )
 
 

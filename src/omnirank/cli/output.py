@@ -43,8 +43,8 @@ def note(text: str) -> None:
     problem("note", text, "bold")
 
 
-def table(columns: Sequence[tuple[str, Justify]], rows: Iterable[Sequence[Any]]) -> None:
-    """Print a table; a column is its heading and how it is justified."""
+def table(columns: Sequence[tuple[str, Justify]], rows: Iterable[Sequence[Any]], whole: Sequence[str] = ()) -> None:
+    """Print a table; a column is its heading and how it is justified. Cells of ``whole`` columns stay on one line."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -52,7 +52,7 @@ def table(columns: Sequence[tuple[str, Justify]], rows: Iterable[Sequence[Any]])
     headed = any(heading for heading, _ in columns)
     made = Table(box=box.SIMPLE_HEAD if headed else box.SIMPLE, pad_edge=False, show_header=headed)
     for heading, justify in columns:
-        made.add_column(heading, justify=justify, overflow="fold")
+        made.add_column(heading, justify=justify, overflow="fold", no_wrap=heading in whole)
     for row in rows:
         made.add_row(*(Text(str(cell)) for cell in row))
     console().print(made)
