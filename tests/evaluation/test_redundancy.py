@@ -107,7 +107,7 @@ def test_ten_copies_are_one():
         assert sum(group.score for group in found.groups) == pytest.approx(ranker.ranking_.scores.sum())
         strongest = max(found.groups, key=lambda group: group.score)
         assert int(strongest.representative[1:]) % 3 == 0
-    assert found.summary == "30 features are 3 groups (association of at least 0.9): 27 are redundant"
+    assert found.summary == "30 features form 3 groups (association of at least 0.9); redundant: 27"
     frame = found.to_frame()
     assert set(frame["feature"]) == set(data.feature_names)
     assert (frame["association"] >= 0.9).all()

@@ -261,7 +261,7 @@ class Small(BaseRanker):
 
 
 def test_scores_that_each_replicate_turns_are_turned_in_the_end():
-    X = np.array([[1.0, 5.0, 2.0, 9.0]] * 3)
+    X = np.array([1.0, 5.0, 2.0, 9.0]) + np.array([[0.0], [1.0], [-1.0]])
     ranker = om.ResampledRanker(Small(), None, feature_share=0.5, n_iterations=8, random_state=0).fit(X)
     assert ranker.feature_importances_.tolist() == [9.0, 5.0, 8.0, 1.0]
     assert not ranker.ranking_.standard_errors.any()
@@ -294,3 +294,10 @@ def test_three_way_finds_relevant_features_with_few_labels():
     data, truth = om.datasets.make_multi_label(300, n_relevant=3, n_irrelevant=9, labelled=0.3, random_state=0)
     ranking = om.ThreeWayRanker(random_state=0).fit(data).ranking_
     assert truth.relevant[ranking.order[:3]].sum() >= 2
+
+
+def test_constant_features_are_last():
+    data, _ = om.datasets.make_classification(120, n_relevant=3, n_irrelevant=5, random_state=0)
+    X = np.column_stack([data.X, np.full(120, 3.0)])
+    found = om.ThreeWayRanker(random_state=0, n_iterations=20).fit(X, data.y).ranking_
+    assert found.scores[-1] == found.scores.min()

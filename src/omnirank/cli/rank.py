@@ -54,7 +54,7 @@ OutOption = Annotated[
     Path | None, typer.Option("--out", "-o", help="Write the whole ranking to this .csv or .json file.")
 ]
 EnsembleOption = Annotated[
-    str | None, _tree_option("--ensemble", "random-forest, extra-trees or bagging (default: random-forest).")
+    str | None, _tree_option("--ensemble", "extra-trees, random-forest or bagging (default: extra-trees).")
 ]
 TreesOption = Annotated[
     str | None,

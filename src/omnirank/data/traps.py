@@ -148,7 +148,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _constant(features: Table) -> Iterable[Trap]:
-    for name, values in _of_one_value(features):
+    for name, values in of_one_value(features):
         yield Trap("empty" if values is None else "constant", name)
 
 
@@ -157,7 +157,7 @@ def _empty_of_few(features: Table) -> Iterable[Trap]:
     return (trap for trap in _constant(features) if trap.kind == "empty")
 
 
-def _of_one_value(features: Table) -> Iterable[tuple[str, float | None]]:
+def of_one_value(features: Table) -> Iterable[tuple[str, float | None]]:
     """Features with one known value, or none."""
     if features.is_sparse:
         yield from _sparse_of_one_value(features)

@@ -66,6 +66,9 @@ class Selection:
         """Which features are kept: one bool per feature, in the order of the data."""
         return np.isin(self.ranking.names, self.names)
 
+    def __str__(self) -> str:
+        return self.summary
+
     @property
     def summary(self) -> str:
         """The choice in words."""

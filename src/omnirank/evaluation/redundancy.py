@@ -78,6 +78,9 @@ class Redundancy:
         """The features for which a better ranked one stands, group by group."""
         return [name for group in self.groups for name in group.others]
 
+    def __str__(self) -> str:
+        return self.summary
+
     @property
     def summary(self) -> str:
         """How many features are left, in words."""
@@ -86,7 +89,7 @@ class Redundancy:
         if not self.redundant:
             return f"none of {top} stands for another (association below {self.threshold:g})"
         groups = counted(len(self.groups), "group")
-        return f"{top} are {groups} (association of at least {self.threshold:g}): {len(self.redundant)} are redundant"
+        return f"{top} form {groups} (association of at least {self.threshold:g}); redundant: {len(self.redundant)}"
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table of all features in groups: group, feature, representative, association."""
@@ -155,7 +158,7 @@ def redundancy(
     >>> [str(group) for group in found.groups]
     ['x3 stands also for: x0, x2', 'x1']
     >>> found.summary
-    '4 features are 2 groups (association of at least 0.9): 2 are redundant'
+    '4 features form 2 groups (association of at least 0.9); redundant: 2'
     """
     check("threshold", threshold, number(above=0, most=1))
     check("top", top, count(1))

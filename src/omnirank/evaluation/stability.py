@@ -115,6 +115,9 @@ class Stability:
         places = np.arange(1, len(self.names) + 1)
         return places[reach <= places].tolist()
 
+    def __str__(self) -> str:
+        return self.summary
+
     @property
     def summary(self) -> str:
         """One line in words: which places are certain."""

@@ -20,6 +20,7 @@ from omnirank.data.dataset import Dataset, strata
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.resampling import resampled_rows
 from omnirank.data.task_registry import task_named
+from omnirank.data.traps import of_one_value
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.rankers._replicates import AGGREGATES, automatic_iterations, feature_draws, joined_scores
 from omnirank.rankers.base import BaseRanker
@@ -71,6 +72,9 @@ class Resampling(BaseRanker):
         scores, errors = joined_scores(draws, [one.scores for one in found], n_features, self.aggregate)
         if found[0].negative and self.aggregate != "rank-mean":
             scores = scores - (scores.max() + scores.min())
+        # worst in every replicate, they need not be the worst on average: replicates have other features
+        constant = np.isin(dataset.feature_names, [name for name, _ in of_one_value(dataset.features)])
+        scores[constant] = scores.min()
         return self._ranking(dataset, scores, self._method(found[0].method), standard_errors=errors)
 
     def _method(self, base: str) -> str:
