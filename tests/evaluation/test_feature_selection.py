@@ -332,3 +332,12 @@ def test_every_method_chooses(method):
     assert 1 <= ranker.selection_curve_.chosen_size <= data.n_features
     assert ranker.get_support().sum() == ranker.selection_curve_.chosen_size
     assert ranker.transform(data).n_features == ranker.selection_curve_.chosen_size
+
+
+def test_a_seed_holds_for_a_ranker_without_one():
+    data, _ = regression()
+    one, two = (om.select(om.EnsembleRanker(n_trees=5), data, random_state=0) for _ in range(2))
+    assert one.ranking.scores.tolist() == two.ranking.scores.tolist()
+    for n_folds in ("x", [3], 1):
+        with pytest.raises(ParameterError, match="n_folds"):
+            om.select(om.UnivariateRanker(), data, n_folds=n_folds)

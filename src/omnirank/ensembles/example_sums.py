@@ -76,5 +76,6 @@ class ExampleSums:
         variance = np.maximum(2 * squares - between, squares)
         found = np.ones(len(mean))
         tested = variance > 0
-        found[tested] = norm.sf(mean[tested] / np.sqrt(variance[tested]))
+        # never 0, which would say that chance is excluded: beyond 38 deviations floats have no smaller number
+        found[tested] = np.maximum(norm.sf(mean[tested] / np.sqrt(variance[tested])), np.finfo(np.float64).tiny)
         return found

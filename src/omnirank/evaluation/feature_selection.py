@@ -156,6 +156,9 @@ def select(
     """
     check("by", by, choice(*SELECTED_BY))
     ranker, dataset = ranker_and_data(ranker, X, y)
+    if random_state is not None and getattr(ranker, "random_state", 0) is None:
+        random_state = root_entropy(random_state)
+        ranker.set_params(random_state=random_state % 2**31)
     if by == "significance":
         ranking, names = significant_features(ranker, dataset, alpha, random_state=random_state, n_jobs=n_jobs)
         return Selection(ranking, names, by)
@@ -210,6 +213,7 @@ def selection_curve(
     >>> curve.sizes.tolist(), curve.n_folds, curve.measure
     ([1, 2, 3, 4], 10, 'f1_macro')
     """
+    check("n_folds", n_folds, choice(None) | count(2))
     judge_of = _Judge.made(dataset, by, sizes, measure, n_neighbors, _entropy(random_state, ranker), sample_weight)
     n_judged = int(dataset.labelled.sum()) if dataset.target is not None else dataset.n_examples
     wanted = min(_MOST_FOLDS, max(_FEWEST_FOLDS, n_judged // _IN_FOLD)) if n_folds is None else n_folds

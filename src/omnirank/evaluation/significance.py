@@ -87,6 +87,9 @@ def significance(
     _check(ranker, method, n_rounds, random_state, n_jobs)
     n_jobs = getattr(ranker, "n_jobs", None) if n_jobs is None else n_jobs
     ranker = _with(clone(ranker), n_jobs=n_jobs)
+    if random_state is not None and getattr(ranker, "random_state", 0) is None:  # the scores are part of the result
+        random_state = root_entropy(random_state)
+        ranker = _with(ranker, random_state=random_state % 2**31)
     analytic = ranker.with_p_values() if hasattr(ranker, "with_p_values") else None
     if method == "analytic" and analytic is None:
         raise ParameterError("method", method, f"{type(ranker).__name__} has no p values of its own: choose 'copies'")

@@ -64,7 +64,7 @@ class LaplacianRanker(QuotientRanker):
     >>> X = rng.normal(size=(200, 5))
     >>> X[:, 2] += 6 * (np.arange(200) % 2)
     >>> om.LaplacianRanker().fit(X).ranking_.top(1)
-    ['x3']
+    ['x2']
     """
 
     method = "laplacian"

@@ -59,7 +59,7 @@ class MCFSRanker(GraphRanker):
     >>> X = rng.normal(size=(200, 8))
     >>> X[:, 2] += 8 * (np.arange(200) % 2)
     >>> om.MCFSRanker(n_clusters=1).fit(X).ranking_.top(1)
-    ['x3']
+    ['x2']
     """
 
     method = "mcfs"

@@ -74,7 +74,7 @@ class NDFSRanker(GraphRanker):
     >>> X = rng.normal(size=(200, 8))
     >>> X[:, 2] += 8 * (np.arange(200) % 2)
     >>> om.NDFSRanker(n_clusters=2, random_state=0).fit(X).ranking_.top(1)
-    ['x3']
+    ['x2']
     """
 
     method = "ndfs"

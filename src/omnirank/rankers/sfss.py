@@ -76,7 +76,7 @@ class SFSSRanker(GraphRanker):
     >>> labels = np.column_stack([X[:, 1] > 0, X[:, 4] > 0]).astype(float)
     >>> labels[60:] = np.nan
     >>> sorted(om.SFSSRanker(task="multi-label").fit(X, labels).ranking_.top(2))
-    ['x2', 'x5']
+    ['x1', 'x4']
     """
 
     method = "sfss"

@@ -70,7 +70,7 @@ class SPECRanker(QuotientRanker):
     >>> X = rng.normal(size=(200, 5))
     >>> X[:, 2] += 6 * (np.arange(200) % 2)
     >>> [om.SPECRanker(form).fit(X).ranking_.top(1) for form in ("phi1", "phi2", "phi3")]
-    [['x3'], ['x3'], ['x3']]
+    [['x2'], ['x2'], ['x2']]
     """
 
     method = "spec"

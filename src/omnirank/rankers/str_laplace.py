@@ -64,7 +64,7 @@ class STRLaplaceRanker(QuotientRanker):
     >>> X = np.random.default_rng(0).normal(size=(300, 6))
     >>> y = np.where(np.arange(300) % 5 == 0, X[:, 3] ** 3 + 0.5, np.nan)
     >>> om.STRLaplaceRanker().fit(X, y).ranking_.top(1)
-    ['x4']
+    ['x3']
     """
 
     method = "str-laplace"

@@ -68,7 +68,7 @@ class SVMRFERanker(BaseRanker):
     Ranking(svm-rfe, classification, 4 features: petal length (cm) 4, ...)
     """
 
-    _parameter_checks: ClassVar[dict[str, Domain]] = {"step": share(below=1), "C": number(above=0)}
+    _parameter_checks: ClassVar[dict[str, Domain]] = {"step": share(below=1), "C": number(least=1e-12, most=1e12)}
     supported_tasks = TaskNames("classes", "labels")
     supported_supervision = ("supervised",)
 

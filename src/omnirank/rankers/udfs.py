@@ -73,7 +73,7 @@ class UDFSRanker(GraphRanker):
     >>> X = rng.normal(size=(200, 8))
     >>> X[:, 2] += 8 * (np.arange(200) % 2)
     >>> om.UDFSRanker(n_clusters=1).fit(X).ranking_.top(1)
-    ['x3']
+    ['x2']
     """
 
     method = "udfs"
