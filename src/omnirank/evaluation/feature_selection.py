@@ -6,7 +6,6 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from omnirank.evaluation.experiments.judging import Parts, judge
 from omnirank.evaluation.experiments.learners import make_predictor
 from omnirank.evaluation.folds import Fold, labelled_folds
 from omnirank.evaluation.selection_curve import SelectionCurve, selection_sizes
+from omnirank.evaluation.significance import significance
 from omnirank.rankers.refits import fresh_copy, ranker_and_data, run_refits
 from omnirank.tasks import get_task
 from omnirank.tasks.measuring import measure_of
@@ -280,12 +280,8 @@ def significant_features(
     random_state, n_jobs
         As in `select`.
     """
-    try:
-        found = import_module("omnirank.evaluation.significance")
-    except ModuleNotFoundError:
-        raise ParameterError("there are no p values in this version: let neighbours or a forest choose") from None
     seed = _entropy(random_state, ranker)
-    ranking = found.significance(ranker, dataset, sample_weight=sample_weight, random_state=seed, n_jobs=n_jobs)
+    ranking = significance(ranker, dataset, sample_weight=sample_weight, random_state=seed, n_jobs=n_jobs)
     return ranking, tuple(ranking.relevant(alpha))
 
 

@@ -221,15 +221,11 @@ METHODS = (
         supervision=("supervised", "semi-supervised"),
         reference="Bellal, Elghazel, Aussem: Semi-supervised feature ranking with ensembles. PRL 33, 2012",
     ),
+    Method(
+        "3-3fs",
+        "omnirank.rankers.three_way:ThreeWayRanker",
+        "S-CLS on resamples of labelled examples, features and labels",
+        tasks=TaskNames("classes", "labels", "numbers", "none"),
+        reference="Alalga, Benabdeslem, Mansouri: 3-3FS, semi-supervised multi-label. KAIS 63, 2021",
+    ),
 )
-
-_THREE_WAY = Method(
-    "3-3fs",
-    "omnirank.rankers.three_way:ThreeWayRanker",
-    "S-CLS on resamples of labelled examples, features and labels",
-    tasks=TaskNames("classes", "labels", "numbers", "none"),
-    reference="Alalga, Benabdeslem, Mansouri: 3-3FS: ensemble method for semi-supervised multi-label. KAIS 63, 2021",
-)
-# it is made of another method
-if any(method.name == "s-cls" for method in METHODS):
-    METHODS += (_THREE_WAY,)
