@@ -46,3 +46,9 @@ def test_p_values_are_printed_and_written(table, tmp_path, method):
 
 def test_without_the_option_there_are_none(table):
     assert "relevant" not in run("rank", table, "--target", "y", "--method", "univariate")
+
+
+def test_what_became_of_unlabelled_examples_is_told(table):
+    result = CliRunner().invoke(app, ["rank", str(table), "--target", "y", "--labelled", "0.5", "--significance"])
+    assert result.exit_code == 0
+    assert "supervision " in result.stderr

@@ -128,7 +128,7 @@ def rank(
     settings = {"random_state": seed, "n_jobs": jobs} | named | assignments(parameters)
     ranker = chosen.make(**settings)
     with progress_bars():
-        ranking = tested(ranker, dataset) if significance else ranker.fit(dataset).ranking_
+        ranker, ranking = tested(ranker, dataset) if significance else (ranker, ranker.fit(dataset).ranking_)
     if per_target and ranking.per_target is None:
         raise ParameterError(f"scores of method {chosen.name!r} cannot be split by target: leave out --per-target")
     if out is not None:
@@ -155,11 +155,12 @@ def _tell_notes(dataset: "Dataset", ranker: Any) -> None:
         note(text)
 
 
-def tested(ranker: Any, dataset: "Dataset") -> "Ranking":
-    """The ranking with p values."""
+def tested(ranker: Any, dataset: "Dataset") -> "tuple[Any, Ranking]":
+    """The ranking with p values, and the ranker: fitted where its own fit gives them, so that it can say more."""
     from omnirank.evaluation.significance import significance
 
-    return significance(ranker, dataset)
+    own = ranker.with_p_values() if hasattr(ranker, "with_p_values") else None
+    return (ranker, significance(ranker, dataset)) if own is None else (own, own.fit(dataset).ranking_)
 
 
 def describe_examples(dataset: "Dataset") -> str:
