@@ -87,7 +87,7 @@ def test_redundancy_beside_a_ranking(tmp_path):
     shown = list(csv.DictReader(io.StringIO(run(*arguments, "--csv").stdout)))
     standing = dict(found.to_frame()[["feature", "representative"]].itertuples(index=False))
     assert {row["feature"]: row["representative"] for row in shown} == standing
-    assert "8 features are" in run(*arguments, "--association", "0.5").stdout
+    assert "8 features form" in run(*arguments, "--association", "0.5").stdout
     assert "--association" in run(*arguments, "--association", "2", code=2).stderr
 
 

@@ -150,7 +150,7 @@ def test_wide_and_long_data_take_bounded_memory():
     found = om.redundancy(-np.arange(3000.0), wide, top=20)
     assert len(found.to_frame()) == 20
     assert found.groups[0].others == ("x1",)
-    assert found.summary.startswith("the top 20 of 3000 features are 19 groups")
+    assert found.summary.startswith("the top 20 of 3000 features form 19 groups")
     long = rng.normal(size=(60_000, 10))
     data = om.Dataset(long)
     om.redundancy(np.arange(10.0), data.take(slice(0, 50)))  # imports
