@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import omnirank as om
-from omnirank.core.registry import Method, register, unregister
 from omnirank.data.task_registry import TASKS
 from omnirank.errors import ParameterError
 from omnirank.rankers import resampled as module
@@ -273,23 +272,12 @@ def test_scores_that_each_replicate_turns_are_turned_in_the_end():
 # -- 3-3FS --------------------------------------------------------------------------------------------------
 
 
-def test_three_way_takes_the_registered_s_cls():
-    if "s-cls" in KNOWN:
-        assert "3-3fs" in KNOWN
-        return
-    assert "3-3fs" not in KNOWN
-    with pytest.raises(ParameterError, match="there is no method 's-cls'"):
-        om.ThreeWayRanker().fit(tiny_dataset("multi-label"))
-    register(Method("s-cls", "omnirank.rankers.univariate:UnivariateRanker", "for this test", ("multi-label",)))
-    try:
-        ranker = om.ThreeWayRanker(random_state=0).fit(tiny_dataset("multi-label"))
-    finally:
-        unregister("s-cls")
+def test_three_way_has_its_name_and_the_iterations_of_the_paper():
+    ranker = om.ThreeWayRanker(random_state=0).fit(tiny_dataset("multi-label"))
     assert ranker.ranking_.method == "3-3fs"
     assert ranker.n_iterations_ == automatic_iterations(1 / math.sqrt(5))
 
 
-@pytest.mark.skipif("s-cls" not in KNOWN, reason="needs the method s-cls")
 def test_three_way_finds_relevant_features_with_few_labels():
     data, truth = om.datasets.make_multi_label(300, n_relevant=3, n_irrelevant=9, labelled=0.3, random_state=0)
     ranking = om.ThreeWayRanker(random_state=0).fit(data).ranking_

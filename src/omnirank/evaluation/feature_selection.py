@@ -24,7 +24,7 @@ from omnirank.evaluation.experiments.learners import make_predictor
 from omnirank.evaluation.folds import Fold, labelled_folds
 from omnirank.evaluation.selection_curve import SelectionCurve, selection_sizes
 from omnirank.evaluation.significance import significance
-from omnirank.rankers.refits import fresh_copy, ranker_and_data, run_refits
+from omnirank.rankers.refits import fresh_copy, ranker_and_data, run_refits, seeded
 from omnirank.tasks import get_task
 from omnirank.tasks.measuring import measure_of
 
@@ -156,9 +156,7 @@ def select(
     """
     check("by", by, choice(*SELECTED_BY))
     ranker, dataset = ranker_and_data(ranker, X, y)
-    if random_state is not None and getattr(ranker, "random_state", 0) is None:
-        random_state = root_entropy(random_state)
-        ranker.set_params(random_state=random_state % 2**31)
+    random_state = seeded(ranker, random_state)
     if by == "significance":
         ranking, names = significant_features(ranker, dataset, alpha, random_state=random_state, n_jobs=n_jobs)
         return Selection(ranking, names, by)

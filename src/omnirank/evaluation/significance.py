@@ -19,6 +19,7 @@ from omnirank.data.estimator_input import read_input
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.feature_weights import check_feature_weights
 from omnirank.evaluation.permuted_copies import copies_p_values, feature_kinds, with_permuted_copies
+from omnirank.rankers.refits import seeded
 
 # Copies of all features: the best of them is 1 / (25 D + 1), below 0.05 / D, so that one feature alone can be
 # significant among D after any correction.
@@ -87,9 +88,7 @@ def significance(
     _check(ranker, method, n_rounds, random_state, n_jobs)
     n_jobs = getattr(ranker, "n_jobs", None) if n_jobs is None else n_jobs
     ranker = _with(clone(ranker), n_jobs=n_jobs)
-    if random_state is not None and getattr(ranker, "random_state", 0) is None:  # the scores are part of the result
-        random_state = root_entropy(random_state)
-        ranker = _with(ranker, random_state=random_state % 2**31)
+    random_state = seeded(ranker, random_state)
     analytic = ranker.with_p_values() if hasattr(ranker, "with_p_values") else None
     if method == "analytic" and analytic is None:
         raise ParameterError("method", method, f"{type(ranker).__name__} has no p values of its own: choose 'copies'")

@@ -9,6 +9,8 @@ from sklearn.base import BaseEstimator, clone
 
 from omnirank.core.errors import DataTypeError
 from omnirank.core.parallel import progress_bars, run_parallel, worker_count
+from omnirank.core.seeds import root_entropy
+from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import read_input
 from omnirank.data.types import FeaturesLike, TargetLike
@@ -45,6 +47,18 @@ def ranker_and_data(ranker: Any, X: FeaturesLike, y: TargetLike | None = None) -
         BaseEstimator(), X, y, task=known.get("task", "auto"), hierarchy=known.get("hierarchy"), min_examples=2
     )
     return fresh_copy(ranker), dataset
+
+
+def seeded(ranker: Any, random_state: RandomState) -> RandomState:
+    """Give a ranker without a seed that of a function it is fitted by, and return the seed for what else is drawn.
+
+    The scores are part of the result of such a function: its seed has to decide them as well.
+    """
+    if random_state is None or getattr(ranker, "random_state", 0) is not None:
+        return random_state
+    entropy = root_entropy(random_state)
+    ranker.set_params(random_state=entropy % 2**31)
+    return entropy
 
 
 def fresh_copy(ranker: Any) -> Any:
