@@ -21,6 +21,7 @@ TIE = 1e-9
 SLACK = 1e-9
 REDRAW = np.uint64(0x2545F4914F6CDD1D)
 EQUAL_LEVELS = 1e-14
+OWN_START, GOLDEN = 1e-3, 0.6180339887498949
 ORDERED, GREEDY, ONE_AGAINST_REST = 0, 1, 2
 
 
@@ -382,10 +383,11 @@ def known_means(columns, weight, default):
     return out
 
 
-def first_component(matrix, least, steps=201):
-    """Leading left singular vector as power iteration finds it, starting from the largest row.
+def first_component(matrix, least, steps=200):
+    """Leading left singular vector as power iteration finds it, starting near the largest row.
 
-    The start fixes the sign, and the vector where the largest singular values are equal.
+    The start fixes the sign, and the vector where the largest singular values are equal. Each level adds a number of its
+    own to it, so that no component is absent from the start by symmetry.
     """
     gram = matrix @ matrix.T
     sizes = np.diag(gram)
@@ -393,8 +395,9 @@ def first_component(matrix, least, steps=201):
         return np.zeros(len(gram))
     start = int(np.flatnonzero(sizes > sizes.max() * (1 - TIE))[0])
     values, vectors = np.linalg.eigh(gram)
-    along = np.where(np.abs(vectors[start]) > 1e-9, vectors[start], 0.0)
-    values = np.maximum(values, 0.0) / values[along != 0].max()
+    own = np.arange(1, len(gram) + 1) * GOLDEN % 1.0 - 0.5
+    along = vectors.T @ (gram[:, start] + OWN_START * sizes.max() * own)
+    values = np.maximum(values, 0.0) / values.max()
     return vectors @ (values**steps * along)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -110,6 +110,7 @@ def test_unsupervised_trees(seed, n, missing):
 @pytest.mark.parametrize("sparse_labels", [True, False])
 @few
 @given(st.integers(0, 2**32 - 1))
+@example(691)  # two levels without labels mirror each other
 def test_levels_without_labelled_examples(sparse_labels, seed):
     """They are ordered as if the target's mean in the node were theirs; rows without a level count in that mean."""
     rng = np.random.default_rng(seed)

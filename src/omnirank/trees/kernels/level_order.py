@@ -9,6 +9,9 @@ from omnirank.trees.kernels.candidates import TIE
 
 # Levels whose means explain no more than this share of a node's impurity are equal up to rounding.
 EQUAL_LEVELS = 1e-14
+# What each level adds to the start of the power iteration, as a share of the largest row: no two add the same.
+OWN_START = 1e-3
+GOLDEN = 0.6180339887498949
 
 
 @part
@@ -81,9 +84,11 @@ def _sorted_order(values):
 
 @part
 def first_component(sums, least):
-    """Leading left singular vector (up to length) by power iteration from the largest row.
+    """Leading left singular vector (up to length) by power iteration, started near the largest row.
 
-    The start fixes the sign, so it must not depend on rounding or on the sign of a column.
+    The start fixes the sign, so it must not depend on rounding or on the sign of a column. Two levels without labels can
+    mirror each other: a start that treats them alike has no share in the component that tells them apart but what
+    rounding adds, and rounding would decide about their order. So each level adds a number of its own to the start.
     """
     n = sums.shape[0]
     start = 0
@@ -113,7 +118,7 @@ def first_component(sums, least):
             gram[v, u] = product
     new = np.zeros(n)
     for v in range(n):
-        vector[v] = gram[v, start]
+        vector[v] = gram[v, start] + OWN_START * largest * (((v + 1) * GOLDEN) % 1.0 - 0.5)
     for _ in range(200):
         size = 0.0
         for v in range(n):
