@@ -386,8 +386,8 @@ def known_means(columns, weight, default):
 def first_component(matrix, least, steps=200):
     """Leading left singular vector as power iteration finds it, starting near the largest row.
 
-    The start fixes the sign, and the vector where the largest singular values are equal. Each level adds a number of its
-    own to it, so that no component is absent from the start by symmetry.
+    The start fixes the sign, and the vector where the largest singular values are equal. Each level adds a number of
+    its own to it, so that no component is absent from the start by symmetry.
     """
     gram = matrix @ matrix.T
     sizes = np.diag(gram)

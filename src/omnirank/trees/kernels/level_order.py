@@ -86,8 +86,8 @@ def _sorted_order(values):
 def first_component(sums, least):
     """Leading left singular vector (up to length) by power iteration, started near the largest row.
 
-    The start fixes the sign, so it must not depend on rounding or on the sign of a column. Two levels without labels can
-    mirror each other: a start that treats them alike has no share in the component that tells them apart but what
+    The start fixes the sign, so it must not depend on rounding or on the sign of a column. Two levels without labels
+    can mirror each other: a start that treats them alike has no share in the component that tells them apart but what
     rounding adds, and rounding would decide about their order. So each level adds a number of its own to the start.
     """
     n = sums.shape[0]
