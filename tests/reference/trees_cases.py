@@ -168,7 +168,7 @@ def single_blocks(problem):
 def grow(problem, kind, weight, search, seed, random_tests=False, wide=False):
     """Grow a tree with the kernels; returns their arrays."""
     space = kind if not isinstance(kind, str) else space_of(problem, kind)
-    features = searched_cells(coded(problem, random_tests, wide), search)
+    features = searched_cells(coded(problem, random_tests, wide), space, search)
     return kernels.grow(space, features, weight, search, np.uint64(seed))
 
 

@@ -82,14 +82,18 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
 
 def _rows_by_node(plan: GrowingPlan, grown: Any, unseen: np.ndarray) -> tuple[Any, Any]:
     """Rows in the bag and out of it, by the nodes that they reach."""
-    from omnirank.ensembles.kernels.unbiased import NodeRows, Thresholds, routed_rows
+    from omnirank.ensembles.kernels.unbiased import NodeRows, Thresholds, route_rows
     from omnirank.trees.kernels.route import CodeTests
 
     first, last, rows = (part.astype(np.int64) for part in (grown.first, grown.last, grown.rows))
     tests = CodeTests(grown.feature, grown.cut, grown.right, grown.missing_left, grown.subsets)
     numbers = Thresholds(thresholds_of(grown, plan.dataset.features), *plan.coded.values)
-    outside = routed_rows(tests, plan.coded.routing, numbers, unseen.astype(np.uint32), plan.weight)
-    return NodeRows(first, last, rows, grown.row_weight), outside
+    # Memory is allocated here, outside the kernels: compiling NumPy's constructors takes longer than calling them.
+    starts, ends = np.zeros((2, len(first)), np.int64)
+    ends[0] = len(unseen)
+    ordered = unseen.astype(np.int64)
+    route_rows(tests, plan.coded.routing, numbers, starts, ends, ordered, np.empty_like(ordered))
+    return NodeRows(first, last, rows, grown.row_weight), NodeRows(starts, ends, ordered, plan.weight[ordered])
 
 
 class DescribedParts(NamedTuple):
@@ -148,9 +152,34 @@ class _DenseColumns(NamedTuple):
 
     def add(self, grown: Any, bags: tuple[Any, Any], row: np.ndarray, table: np.ndarray, told: np.ndarray) -> None:
         """Add the gains of a tree's tests to ``row``; by variable and by example unless table and told are empty."""
-        from omnirank.ensembles.kernels.unbiased import GainColumns, add_covariances
+        inner = np.flatnonzero((grown.feature >= 0) & (bags[1].first < bags[1].last))
+        feature, left, right = grown.feature[inner], inner + 1, grown.right[inner]
+        seen, unseen = (self._node_sums(grown, bag) for bag in bags)
+        weights = seen.known[left], seen.known[right], unseen.known[left], unseen.known[right]
+        counts = np.logical_and.reduce([known > 0 for known in weights]) & (self.owner != feature[:, None])
+        p, q, a, b = (np.where(known > 0, known, 1.0) for known in weights)
+        said = np.where(counts, seen.sums[left] / p - seen.sums[right] / q, 0.0)
+        gains = a * b / (a + b) * (unseen.sums[left] / a - unseen.sums[right] / b) * said
+        row += np.bincount(np.repeat(feature, gains.shape[1]), gains.ravel(), len(row))
+        if len(table):
+            place = self.variable * len(row) + feature[:, None]
+            table += np.bincount(place.ravel(), gains.ravel(), table.size).reshape(table.shape)
+        if len(told):
+            self._add_told(np.column_stack([inner, right]), bags[1], unseen, said, told)
 
-        add_covariances(grown.feature, grown.right, *bags, GainColumns(*self), row, table, told)
+    def _node_sums(self, grown: Any, bag: Any) -> Any:
+        """Sums over the rows of each node, and their known weights."""
+        from omnirank.ensembles.kernels.unbiased import GainColumns, NodeSums, sum_nodes
+
+        n_nodes, n_columns = len(grown.feature), self.values.shape[1]
+        found = NodeSums(np.zeros((n_nodes, n_columns)), np.zeros((n_nodes, 1 if self.all_known else n_columns)))
+        sum_nodes(bag, grown.feature, grown.right, GainColumns(self.values, self.all_known), *found)
+        return found
+
+    def _add_told(self, tests: np.ndarray, outside: Any, unseen: Any, said: np.ndarray, told: np.ndarray) -> None:
+        from omnirank.ensembles.kernels.unbiased import GainColumns, add_told
+
+        add_told(tests, outside, GainColumns(self.values, self.all_known), unseen, said, told)
 
 
 class _SparseColumns(NamedTuple):

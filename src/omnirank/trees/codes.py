@@ -125,7 +125,7 @@ class DenseFeatures(CodedFeatures):
         """Grow a tree."""
         from omnirank.trees.kernels.grow import grow
 
-        return grow(space, searched_cells(self.cells, settings), weight, settings, seed)
+        return grow(space, searched_cells(self.cells, space, settings), weight, settings, seed)
 
     @property
     def _missing(self) -> Any:
@@ -183,11 +183,17 @@ class DenseFeatures(CodedFeatures):
         return np.concatenate(found), starts
 
 
-def searched_cells(cells: Any, settings: Any) -> Any:
-    """Return the cells as the search of nominal tests wants them: levels in order, or sets of levels."""
+def searched_cells(cells: Any, space: Any, settings: Any) -> Any:
+    """Return the cells as the search wants them: levels in order or in sets, random tests by feature or by row."""
+    from omnirank.trees.kernels.draw import NumericDraws, RowDraws
     from omnirank.trees.kernels.nominal import MixedCodes, MixedSets
+    from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
 
-    return MixedSets(*cells) if isinstance(cells, MixedCodes) and settings.nominal_search else cells
+    if isinstance(cells, MixedCodes) and settings.nominal_search:
+        return MixedSets(*cells)
+    # In other spaces, gains take longer than reading the cells.
+    by_row = isinstance(cells, NumericDraws) and cells.by_row.size and isinstance(space, OneColumn | DenseColumns)
+    return RowDraws(*cells) if by_row else cells
 
 
 def _numeric_cells(table: Table) -> np.ndarray:

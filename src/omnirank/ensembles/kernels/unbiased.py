@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import compiled, inlined
+from omnirank.core.compiled import compiled
 from omnirank.core.kernels.vector import uncounted
 from omnirank.ensembles.kernels.permutation import last_code
 from omnirank.trees.kernels.route import code_of, next_node
@@ -29,8 +29,6 @@ class GainColumns(NamedTuple):
 
     values: np.ndarray  # (rows, columns), NaN = unknown
     all_known: bool
-    owner: np.ndarray  # feature whose column it is, -1: of the target
-    variable: np.ndarray  # variable whose column it is
 
 
 class NodeSums(NamedTuple):
@@ -57,20 +55,17 @@ class Thresholds(NamedTuple):
 
 
 @compiled
-def routed_rows(tests, codes, numbers, rows, weight):
-    """Return rows of the training set that the tree has not seen by its nodes, in their order within a leaf.
+def route_rows(tests, codes, numbers, first, last, ordered, later):
+    """Put rows of the training set that the tree has not seen into the order of its nodes, and of themselves in a leaf.
 
-    Nodes send their rows on, parents before children: a row that walked down alone would wait for memory at each step.
-    Rows go by the thresholds of numeric tests, since growing knows the codes of the rows in the bag only.
+    ``ordered`` has all rows, in the order wanted within leaves; they are put in place, and each node's range of them is
+    written to first and last (that of the root is given). ``later`` has room for as many. Nodes send their rows on,
+    parents before children: a row that walked down alone would wait for memory at each step. Rows go by the thresholds
+    of numeric tests, since growing knows the codes of the rows in the bag only.
     """
     tests, codes, numbers = uncounted(tests), uncounted(codes), uncounted(numbers)
-    n_nodes = len(tests.feature)
-    first = np.zeros(n_nodes, np.int64)
-    last = np.zeros(n_nodes, np.int64)
-    last[0] = len(rows)
-    ordered = rows.astype(np.int64)
-    later = np.empty(len(rows), np.int64)
-    for k in range(n_nodes):
+    first, last, ordered, later = uncounted(first), uncounted(last), uncounted(ordered), uncounted(later)
+    for k in range(len(tests.feature)):
         f = tests.feature[k]
         if f < 0:
             continue
@@ -94,125 +89,89 @@ def routed_rows(tests, codes, numbers, rows, weight):
         right = tests.right[k]
         first[k + 1], last[k + 1] = first[k], place
         first[right], last[right] = place, last[k]
-    row_weight = np.empty(len(rows))
-    for e in range(len(rows)):
-        row_weight[e] = weight[ordered[e]]
-    return NodeRows(first, last, ordered, row_weight)
 
 
-@inlined
-def _add_rows(nodes, k, columns, sums, known):
-    """Add the rows of leaf k."""
-    values = columns.values
-    n_columns = values.shape[1]
-    for e in range(nodes.first[k], nodes.last[k]):
-        row, w = nodes.rows[e], nodes.row_weight[e]
-        if columns.all_known:
-            known[k, 0] += w
+@compiled
+def sum_nodes(nodes, feature, right, columns, sums, known):
+    """Sum columns over the rows of leaves, and from there up to the root; both sums start at 0."""
+    nodes, columns, sums, known = uncounted(nodes), uncounted(columns), uncounted(sums), uncounted(known)
+    feature, right, values = uncounted(feature), uncounted(right), columns.values
+    n_columns, n_known = values.shape[1], known.shape[1]
+    for k in range(len(feature) - 1, -1, -1):
+        if feature[k] >= 0:
             for c in range(n_columns):
-                sums[k, c] += w * values[row, c]
-        else:
-            for c in range(n_columns):
-                z = values[row, c]
-                known[k, c] += 0.0 if np.isnan(z) else w
-                sums[k, c] += 0.0 if np.isnan(z) else w * z
-
-
-@inlined
-def _node_sums(nodes, feature, right, columns):
-    """Sums over the rows of leaves, and from there up to the root."""
-    n_nodes, n_columns = len(feature), columns.values.shape[1]
-    n_known = 1 if columns.all_known else n_columns
-    sums = np.zeros((n_nodes, n_columns))
-    known = np.zeros((n_nodes, n_known))
-    for k in range(n_nodes - 1, -1, -1):
-        if feature[k] < 0:
-            _add_rows(nodes, k, columns, sums, known)
+                sums[k, c] = sums[k + 1, c] + sums[right[k], c]
+            for c in range(n_known):
+                known[k, c] = known[k + 1, c] + known[right[k], c]
             continue
-        for c in range(n_columns):
-            sums[k, c] = sums[k + 1, c] + sums[right[k], c]
-        for c in range(n_known):
-            known[k, c] = known[k + 1, c] + known[right[k], c]
-    return NodeSums(sums, known)
+        for e in range(nodes.first[k], nodes.last[k]):
+            row, w = nodes.rows[e], nodes.row_weight[e]
+            if columns.all_known:
+                known[k, 0] += w
+                for c in range(n_columns):
+                    sums[k, c] += w * values[row, c]
+            else:
+                for c in range(n_columns):
+                    z = values[row, c]
+                    known[k, c] += 0.0 if np.isnan(z) else w
+                    sums[k, c] += 0.0 if np.isnan(z) else w * z
 
 
-@inlined
-def _add_told(outside, k, columns, unseen, right, direction, told, start):
-    """Add what each row out of bag tells of test k to ``told`` from ``start`` on.
+@compiled
+def add_told(tests, outside, columns, unseen, directions, told):
+    """Add what single rows out of bag tell of tests to ``told``: tests in their order, the rows of each in theirs.
 
-    Row i with weight w adds w (z_i - nu) (mu_c(i) - mbar) in each column: ``direction`` is mu_L - mu_R, and child L is
-    K'_R / K'_t of it away from mbar.
+    Row i with weight w adds w (z_i - nu) (mu_c(i) - mbar) in each column: a test's direction is mu_L - mu_R, and child
+    L is K'_R / K'_t of it away from mbar.
+
+    Parameters
+    ----------
+    tests : ndarray (tests, 2)
+        Nodes with a test and their right children, as integers.
+    outside : NodeRows
+        Rows out of bag.
+    columns : GainColumns
+        The columns of the clustering space.
+    unseen : NodeSums
+        Sums over the rows out of bag.
+    directions : ndarray (tests, columns)
+        mu_L - mu_R, 0 in columns that do not count.
+    told : ndarray
+        Sums, changed in place.
     """
+    outside, columns, unseen = uncounted(outside), uncounted(columns), uncounted(unseen)
     values = columns.values
-    n_columns = values.shape[1]
-    left, n = k + 1, start
-    if columns.all_known:
-        a, b = unseen.known[left, 0], unseen.known[right, 0]
-        centre = 0.0
-        for c in range(n_columns):
-            centre += direction[c] * unseen.sums[k, c]
-        centre /= a + b
+    n_columns, n = values.shape[1], 0
+    for j in range(len(tests)):
+        k, right = tests[j]
+        left = k + 1
+        if columns.all_known:
+            a, b = unseen.known[left, 0], unseen.known[right, 0]
+            centre = 0.0
+            for c in range(n_columns):
+                centre += directions[j, c] * unseen.sums[k, c]
+            centre /= a + b
+            for e in range(outside.first[k], outside.last[k]):
+                row = outside.rows[e]
+                found = 0.0
+                for c in range(n_columns):
+                    found += directions[j, c] * values[row, c]
+                away = b / (a + b) if e < outside.last[left] else -a / (a + b)
+                told[n] += outside.row_weight[e] * (found - centre) * away
+                n += 1
+            continue
         for e in range(outside.first[k], outside.last[k]):
             row = outside.rows[e]
             found = 0.0
             for c in range(n_columns):
-                found += direction[c] * values[row, c]
-            away = b / (a + b) if e < outside.last[left] else -a / (a + b)
-            told[n] += outside.row_weight[e] * (found - centre) * away
+                z = values[row, c]
+                if directions[j, c] == 0.0 or np.isnan(z):
+                    continue
+                a, b = unseen.known[left, c], unseen.known[right, c]
+                away = b / (a + b) if e < outside.last[left] else -a / (a + b)
+                found += (z - unseen.sums[k, c] / (a + b)) * directions[j, c] * away
+            told[n] += outside.row_weight[e] * found
             n += 1
-        return
-    for e in range(outside.first[k], outside.last[k]):
-        row = outside.rows[e]
-        found = 0.0
-        for c in range(n_columns):
-            z = values[row, c]
-            if direction[c] == 0.0 or np.isnan(z):
-                continue
-            a, b = unseen.known[left, c], unseen.known[right, c]
-            away = b / (a + b) if e < outside.last[left] else -a / (a + b)
-            found += (z - unseen.sums[k, c] / (a + b)) * direction[c] * away
-        told[n] += outside.row_weight[e] * found
-        n += 1
-
-
-@compiled
-def add_covariances(feature, right, inside, outside, columns, row, table, told):
-    """Add the gains of the tests to their features: summed over the columns to ``row``, by variable to ``table``.
-
-    A test adds (K'_L K'_R / K'_t) (nu_L - nu_R) (mu_L - mu_R) in each column that is known in all four parts of the
-    node, with the means mu of the in-bag and nu of the out-of-bag rows, but for columns of its own feature. What single
-    rows out of bag add to it is added to ``told``: for all tests in their order, the rows of a test in theirs. Table
-    and told may be empty.
-    """
-    columns = uncounted(columns)
-    outside = uncounted(outside)
-    seen = _node_sums(uncounted(inside), feature, right, columns)
-    unseen = _node_sums(outside, feature, right, columns)
-    direction = np.zeros(columns.values.shape[1])
-    start = 0
-    for k in range(len(feature)):
-        f = feature[k]
-        n_rows = outside.last[k] - outside.first[k]
-        if f < 0 or n_rows == 0:
-            continue
-        left, other = k + 1, right[k]
-        for c in range(columns.values.shape[1]):
-            at = 0 if columns.all_known else c
-            a, b = unseen.known[left, at], unseen.known[other, at]
-            p, q = seen.known[left, at], seen.known[other, at]
-            direction[c] = 0.0
-            if columns.owner[c] == f or not (a > 0.0 and b > 0.0 and p > 0.0 and q > 0.0):
-                continue
-            said = seen.sums[left, c] / p - seen.sums[other, c] / q
-            found = unseen.sums[left, c] / a - unseen.sums[other, c] / b
-            direction[c] = said
-            gain = a * b / (a + b) * found * said
-            row[f] += gain
-            if len(table):
-                table[columns.variable[c], f] += gain
-        if len(told):
-            _add_told(outside, k, columns, unseen, other, direction, told, start)
-            start += n_rows
 
 
 @compiled

@@ -36,7 +36,17 @@ class NumericDraws(NamedTuple):
     by_row: np.ndarray  # (rows, features and zeros up to a multiple of 16) if nodes try most features, else (0, 0)
 
 
-search_scratch.kind(NumericDraws)(numeric_scratch)
+class RowDraws(NamedTuple):
+    """As NumericDraws, where nodes try most features: of one or more dense columns, they search cells by row."""
+
+    codes: np.ndarray
+    missing: int
+    packed: np.ndarray
+    cells: np.ndarray
+    by_row: np.ndarray
+
+
+search_scratch.kind(NumericDraws, RowDraws)(numeric_scratch)
 
 
 @dispatched(SPACES)

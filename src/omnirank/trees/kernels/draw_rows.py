@@ -8,9 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from omnirank.core.compiled import Kinds, dispatched
-from omnirank.trees.kernels.blocks import DenseBlocks
-from omnirank.trees.kernels.candidates import SLACK, STATE, better, draw_feature
-from omnirank.trees.kernels.draw import NumericDraws
+from omnirank.trees.kernels.candidates import FEATURE, SLACK, STATE, better, draw_feature
+from omnirank.trees.kernels.draw import NumericDraws, RowDraws
 from omnirank.trees.kernels.draw_lanes import (
     BLOCK,
     LEFT_VALUE,
@@ -21,13 +20,10 @@ from omnirank.trees.kernels.draw_lanes import (
     half_norm_8,
     half_norm_16,
 )
-from omnirank.trees.kernels.gram import GramColumns
-from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.kernels.nominal import MixedCodes, MixedDraws, MixedSets
 from omnirank.trees.kernels.random import mix
-from omnirank.trees.kernels.spaces import SPACES, DenseColumns, OneColumn
-from omnirank.trees.kernels.split import CODES, LOW_ROW, MISSING_LEFT, NumericCodes
-from omnirank.trees.kernels.two_parts import TwoParts
+from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
+from omnirank.trees.kernels.split import CODES, LOW_ROW, MISSING_LEFT, NumericCodes, search_feature
 
 _BY_ROW = Kinds("spaces that are searched by row")
 
@@ -40,49 +36,42 @@ def search_together(space, node, features, rows, weight, n, total, settings, see
     """
 
 
-@search_together.kind(NumericCodes, MixedCodes, MixedSets, MixedDraws)
+@search_together.kind(NumericCodes, MixedCodes, MixedSets, MixedDraws, NumericDraws)
 def _one_by_one(space, node, features, rows, weight, n, total, settings, seed, work, pool, swaps, state):
     return np.int64(0), state
 
 
-@search_together.kind(NumericDraws)
-def _by_row(space, node, features, rows, weight, n, total, settings, seed, work, pool, swaps, state):
-    return search_rows(space, node, features, rows, weight, n, total, settings, seed, work, pool, swaps, state)
+@search_feature.kind(RowDraws)
+def _already_tried(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
+    """Features are searched together: compiling a second search would only take time."""
 
 
-@dispatched(SPACES)
-def search_rows(space, node, features, rows, weight, n, total, settings, seed, work, pool, swaps, state):
-    """As search_together, on cells that are kept by row."""
-
-
-@search_rows.kind(DenseBlocks, LabelSets, GramColumns, TwoParts)
-def _not_these(space, node, features, rows, weight, n, total, settings, seed, work, pool, swaps, state):
-    """Gains take longer here than reading the cells."""
-    return np.int64(0), state
-
-
-@search_rows.kind(OneColumn, DenseColumns)
+@search_together.kind(RowDraws)
 def _search(space, node, features, rows, weight, n, total, settings, seed, work, pool, swaps, state):
-    n_features = len(pool)
-    if features.by_row.shape[0] == 0:
-        return np.int64(0), state
-    n_drawn = np.int64(min(settings.max_features, n_features))
-    if n_drawn < n_features:
-        for f in range(n_features):
-            work.drawn[f] = 0
-        for d in range(n_drawn):
-            state = mix(state)
-            work.drawn[draw_feature(pool, swaps, d, state)] = 1
-    for first in range(0, features.by_row.shape[1], BLOCK):
-        admissible = draw_together(space, node, features, first, rows, weight, n, total, settings.min_leaf, work)
-        for j in range(BLOCK):
-            if (admissible >> np.uint64(j)) & np.uint64(1):
-                k = work.found[LEFT_WEIGHT, j]
-                gain = left_norm(space, node, j, 2.0 * k > total, n, work) * total / (k * (total - k))
-                if better(gain, first + j, 0, settings.first_tie, seed, work.best, work.test):
-                    work.test[MISSING_LEFT] = 0
-                    work.test[LOW_ROW] = -1
-                    work.best[1] = work.found[THRESHOLD, j]
+    n_features = np.int64(len(pool))
+    n_drawn = np.int64(0)
+    n_wanted = min(np.int64(settings.max_features), n_features)
+    some = n_wanted < n_features
+    while n_drawn < n_wanted:
+        if some:
+            for f in range(n_features):
+                work.drawn[f] = 0
+            for d in range(n_drawn, n_wanted):
+                state = mix(state)
+                work.drawn[draw_feature(pool, swaps, d, state)] = 1
+        n_drawn = n_wanted
+        for first in range(0, features.by_row.shape[1], BLOCK):
+            admissible = draw_together(space, node, features, first, rows, weight, n, total, settings.min_leaf, work)
+            for j in range(BLOCK):
+                if (admissible >> np.uint64(j)) & np.uint64(1):
+                    k = work.found[LEFT_WEIGHT, j]
+                    gain = left_norm(space, node, j, 2.0 * k > total, n, work) * total / (k * (total - k))
+                    if better(gain, first + j, 0, settings.first_tie, seed, work.best, work.test):
+                        work.test[MISSING_LEFT] = 0
+                        work.test[LOW_ROW] = -1
+                        work.best[1] = work.found[THRESHOLD, j]
+        if work.test[FEATURE] < 0 and n_drawn < n_features:  # none of them can be split: draw another one
+            n_wanted = n_drawn + 1
     return n_drawn, state
 
 

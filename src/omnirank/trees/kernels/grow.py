@@ -11,7 +11,7 @@ from omnirank.core.kernels.vector import uncounted
 from omnirank.trees.kernels import draw_levels as draw_levels  # its steps are required below
 from omnirank.trees.kernels.blocks import DenseBlocks
 from omnirank.trees.kernels.candidates import FEATURE, draw_feature, open_search, put_back, too_little
-from omnirank.trees.kernels.draw import NumericDraws
+from omnirank.trees.kernels.draw import NumericDraws, RowDraws
 from omnirank.trees.kernels.draw_rows import search_together
 from omnirank.trees.kernels.gram import GramColumns
 from omnirank.trees.kernels.labels import LabelSets
@@ -284,7 +284,7 @@ def _side_of_mixed(features, f, r, work):
     return False, in_subset(work.subset, 0, c) if features.n_levels[f] > 0 else c <= work.test[CUT]
 
 
-@side_of.kind(NumericDraws)
+@side_of.kind(NumericDraws, RowDraws)
 def _side_of_cell(features, f, r, work):
     v = features.cells[f, r]
     return v != v, v <= work.best[1]
@@ -308,7 +308,7 @@ def in_subset(subsets, start, level):
     return (word >> np.uint64(level & 63)) & np.uint64(1) == np.uint64(1)
 
 
-@subset_words.kind(NumericCodes, NumericDraws)
+@subset_words.kind(NumericCodes, NumericDraws, RowDraws)
 def _no_words(features, f, rows, weight, n, work):
     return 0
 
@@ -354,4 +354,4 @@ def _append_words(work, subsets, start, n_words):
 
 
 SPACES.require(OneColumn, DenseColumns, DenseBlocks, LabelSets, GramColumns, TwoParts)
-CODES.require(NumericCodes, MixedCodes, MixedSets, NumericDraws, MixedDraws)
+CODES.require(NumericCodes, MixedCodes, MixedSets, NumericDraws, RowDraws, MixedDraws)
