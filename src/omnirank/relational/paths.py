@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from omnirank.core.errors import DataError
@@ -35,7 +36,7 @@ class Step:
     bound: tuple[tuple[int, int], ...]
     constants: tuple[tuple[int, Any], ...] = ()
 
-    @property
+    @cached_property
     def given(self) -> tuple[int, ...]:
         """Positions that a match must agree with."""
         return tuple(sorted([position for position, _ in self.bound] + [position for position, _ in self.constants]))
