@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from omnirank.rankers.udfs import UDFSRanker
     from omnirank.rankers.univariate import UnivariateRanker
     from omnirank.relational.dataset import RelationalDataset
+    from omnirank.relational.features import RelationalFeatures
     from omnirank.trees.export import export_graphviz, export_text
     from omnirank.trees.tree_json import export_json, tree_from_json
 
@@ -86,6 +87,7 @@ _WHERE = {
     "RandomRanker": "omnirank.rankers.baselines",
     "Ranking": "omnirank.core.ranking",
     "RelationalDataset": "omnirank.relational.dataset",
+    "RelationalFeatures": "omnirank.relational.features",
     "ReliefRanker": "omnirank.rankers.relief",
     "ResampledRanker": "omnirank.rankers.resampled",
     "SCLSRanker": "omnirank.rankers.scls",
@@ -142,6 +144,7 @@ __all__ = [
     "RandomRanker",
     "Ranking",
     "RelationalDataset",
+    "RelationalFeatures",
     "ReliefRanker",
     "ResampledRanker",
     "SCLSRanker",
