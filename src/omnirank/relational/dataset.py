@@ -211,6 +211,61 @@ class RelationalDataset:
             like=like, name=name,
         )  # fmt: skip
 
+    @classmethod
+    def from_database(
+        cls,
+        source: Any,
+        *,
+        target: TargetColumn | Sequence[TargetColumn],
+        schema: str | None = None,
+        tables: Sequence[str] | None = None,
+        keys: Mapping[Any, Any] | None = None,
+        types: Mapping[Any, str] | None = None,
+        exclude: Sequence[Any] | None = None,
+        time: Mapping[str, str] | Sequence[TargetColumn] | None = None,
+        task: str = "auto",
+        hierarchy: Hierarchy | None = None,
+        like: RelationalDataset | Schema | None = None,
+        name: str | None = None,
+    ) -> RelationalDataset:
+        """Make a data set from a database, through SQLAlchemy (``pip install 'omnirank[databases]'``).
+
+        Keys are those that the database declares; where it declares no foreign key at all, they are inferred. All
+        tables are read in one transaction, which sees one state of the database. Nothing is written.
+
+        Parameters
+        ----------
+        source : str, sqlalchemy.URL or sqlalchemy.Engine
+            The database, such as ``sqlite:///movies.db`` or ``postgresql+psycopg://user@host/movies``.
+        target, keys, types, exclude, time, task, hierarchy, like
+            As in :meth:`from_frames`.
+        schema : str, optional
+            The schema of the database that holds the tables; by default the usual one.
+        tables : sequence of str, optional
+            The tables to read; by default all.
+        name : str, optional
+            Name of the data set; by default that of the database.
+
+        Examples
+        --------
+        >>> import pathlib, sqlite3, tempfile
+        >>> import omnirank as om
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "movies.db")
+        ...     connection = sqlite3.connect(path)
+        ...     for table, frame in om.datasets.make_movies(as_frames=True, random_state=0).items():
+        ...         _ = frame.to_sql(table, connection, index=False)
+        ...     connection.close()
+        ...     om.RelationalDataset.from_database(f"sqlite:///{path}", target="movies.genre")
+        <RelationalDataset 'movies.db': 200 examples, 4 tables, 12 relations, classification, 200 labelled>
+        """
+        from omnirank.relational.sql import dataset_from_database
+
+        return dataset_from_database(
+            source, target=target, schema=schema, tables=tables, keys=keys, types=types, exclude=exclude, time=time,
+            task=task, hierarchy=hierarchy, like=like, name=name,
+        )  # fmt: skip
+
     # -- the parts ----------------------------------------------------------------------------------
 
     @property
