@@ -202,8 +202,8 @@ def _with_none(levels: Levels) -> Levels:
 
 def _empty_as_missing(table: Table) -> Table:
     """The table with missing cells where there was nothing to aggregate."""
-    numeric = np.where(np.isinf(table.numeric), np.nan, table.numeric)
-    codes = table.codes.copy()
+    numeric, codes = table.numeric, table.codes  # made for this table: nobody else holds them
+    numeric[np.isinf(numeric)] = np.nan
     levels = list(table.levels)
     for i in np.flatnonzero(table.is_nominal):
         known = levels[i] or ()
@@ -211,7 +211,7 @@ def _empty_as_missing(table: Table) -> Table:
             column = codes[:, table.slots[i]]
             column[column == len(known) - 1] = -1
             levels[i] = known[:-1]
-    return replace(table, numeric=np.asfortranarray(numeric), codes=codes, levels=tuple(levels))
+    return replace(table, levels=tuple(levels))
 
 
 _Place = tuple[tuple[str, str], ...]
