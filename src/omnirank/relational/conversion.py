@@ -230,7 +230,7 @@ class _Rows:
                 row = order[int(np.flatnonzero(differ)[0])]
                 row = int(row if self.rows is None else self.rows[row])
                 names = self.table.primary_key
-                cell = ", ".join(f"{name}={self.columns[name][row]!r}" for name in names)
+                cell = ", ".join(f"{name}={self.columns[name].to_list()[row]!r}" for name in names)
                 raise DataError(
                     f"the key of table {self.table.name!r} is not unique: rows with {cell} differ; "
                     f"{setting('keys', {self.table.name: '*'})} takes every row as an object of its own"
