@@ -82,10 +82,12 @@ def _engine(source: Any) -> Iterator[sqlalchemy.Engine]:
         url = sa.make_url(source)
         _check_file(url)
         engine = sa.create_engine(url, poolclass=sa.pool.NullPool)
-    except sa.exc.ArgumentError:
-        raise DataError(f"{_without_password(source)!r} is no URL of a database, such as sqlite:///movies.db") from None
     except (sa.exc.NoSuchModuleError, ImportError) as problem:
         raise MissingDependencyError(f"{url.drivername} needs a driver that is not installed ({problem})") from None
+    except (sa.exc.ArgumentError, ValueError) as problem:
+        if isinstance(problem, DataError):
+            raise
+        raise DataError(f"{_without_password(source)!r} is no URL of a database, such as sqlite:///movies.db") from None
     try:
         yield engine
     finally:
