@@ -208,7 +208,11 @@ def _read(connection: sqlalchemy.Connection, table: sqlalchemy.Table) -> tuple[p
     sa = _sqlalchemy()
     left_out = [c.name for c in table.columns if isinstance(c.type, sa.LargeBinary | sa.JSON | sa.ARRAY)]
     chosen = [c for c in table.columns if c.name not in left_out]
-    result = connection.execution_options(stream_results=True).execute(sa.select(*chosen)) if chosen else None
+    result = (
+        connection.execution_options(stream_results=True, max_row_buffer=_BLOCK).execute(sa.select(*chosen))
+        if chosen
+        else None
+    )
     blocks: list[pd.DataFrame] = []
     while result is not None:
         rows = result.fetchmany(_BLOCK)
