@@ -274,3 +274,83 @@ def test_without_sqlalchemy_the_message_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'omnirank\[databases\]'"):
         R.from_database("sqlite://", target="a.b")
+
+
+# -- servers ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def postgresql():
+    url = SERVERS["postgresql"]
+    if url is None:
+        pytest.skip("OMNIRANK_POSTGRESQL_URL names no server")
+    engine = sa.create_engine(url, poolclass=sa.pool.NullPool)
+    names = "first_table", "other_table"
+    drop = [sa.text(f"DROP TABLE IF EXISTS {name}") for name in names]
+    with engine.begin() as connection:
+        for statement in drop:
+            connection.execute(statement)
+        for name in names:
+            connection.execute(sa.text(f"CREATE TABLE {name} (id INTEGER PRIMARY KEY, t TEXT)"))
+            rows = sa.text(f"INSERT INTO {name} SELECT i, repeat('x', 200) FROM generate_series(1, 60000) AS s(i)")
+            connection.execute(rows)
+    yield engine
+    with engine.begin() as connection:
+        for statement in drop:
+            connection.execute(statement)
+
+
+def reading(url):
+    return sa.create_engine(url, poolclass=sa.pool.NullPool)
+
+
+def test_all_tables_of_a_server_are_of_one_moment(postgresql):
+    engine = reading(postgresql.url)
+
+    @sa.event.listens_for(engine, "before_cursor_execute")
+    def write_before_the_second_table(connection, cursor, statement, *others):
+        if "SELECT other_table.id" in statement:
+            with postgresql.begin() as writer:
+                writer.execute(sa.text("INSERT INTO other_table VALUES (0, 'later')"))
+
+    found = read_database(engine, tables=["first_table", "other_table"]).tables
+    assert {name: len(frame) for name, frame in found.items()} == {"first_table": 60_000, "other_table": 60_000}
+    assert len(read_database(postgresql, tables=["other_table"]).tables["other_table"]) == 60_001
+
+
+def test_a_server_that_cuts_off_in_mid_read_gives_no_partial_data(postgresql):
+    engine = reading(postgresql.url)
+
+    @sa.event.listens_for(engine, "after_cursor_execute")
+    def cut(connection, cursor, statement, *others):
+        if "SELECT first_table.id" in statement:
+            process = connection.connection.dbapi_connection.info.backend_pid
+            with postgresql.begin() as other:
+                other.execute(sa.text("SELECT pg_terminate_backend(:p)"), {"p": process})
+
+    with pytest.raises(DataError, match=r"cannot be read: (OperationalError|AdminShutdown)"):
+        R.from_database(engine, target="first_table", tables=["first_table", "other_table"])
+
+
+# psycopg warns of the cursor that could not be declared
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_table_that_is_locked_on_a_server(postgresql):
+    engine = reading(postgresql.url.update_query_dict({"options": "-c lock_timeout=100"}))
+    with postgresql.begin() as locker:
+        locker.execute(sa.text("LOCK TABLE first_table IN ACCESS EXCLUSIVE MODE"))
+        with pytest.raises(DataError, match="cannot be read: LockNotAvailable"):
+            R.from_database(engine, target="first_table", tables=["first_table"])
+
+
+def test_reading_is_all_that_is_needed(postgresql):
+    with postgresql.begin() as owner:
+        owner.execute(sa.text("DROP ROLE IF EXISTS omnirank_reader"))
+        owner.execute(sa.text("CREATE ROLE omnirank_reader LOGIN"))
+        owner.execute(sa.text("GRANT SELECT ON first_table TO omnirank_reader"))
+    try:
+        url = postgresql.url.set(username="omnirank_reader")
+        assert len(R.from_database(url, target="first_table", tables=["first_table"])) == 60_000
+    finally:
+        with postgresql.begin() as owner:
+            owner.execute(sa.text("DROP OWNED BY omnirank_reader"))
+            owner.execute(sa.text("DROP ROLE omnirank_reader"))
