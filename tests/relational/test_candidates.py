@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from omnirank.errors import DataWarning, ParameterError
+from omnirank.errors import ParameterError
 from omnirank.relational.bias import Bias
 from omnirank.relational.candidates import candidates
 from omnirank.relational.paths import Step
@@ -174,7 +174,7 @@ def test_counts_of_aggregated_numbers_are_left_out():
 def test_too_many_candidates_are_cut_with_a_warning():
     base = movies()
     every = candidates(base, ("movies",), (), Bias(lookahead=4))
-    with pytest.warns(DataWarning, match="more than 7 candidate"):
+    with pytest.warns(UserWarning, match="more than 7 candidate"):
         few = candidates(base, ("movies",), (), Bias(lookahead=4, max_candidates=7))
     assert few == every[:7]
 
