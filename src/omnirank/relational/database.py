@@ -109,6 +109,10 @@ class Database:
         object.__setattr__(self, "objects", MappingProxyType(dict(self.objects)))
         object.__setattr__(self, "relations", MappingProxyType(dict(self.relations)))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Indexes are made again where they are needed: a worker process should not receive them.
+        return Database, (dict(self.objects), dict(self.relations))
+
     def n_objects(self, kind: str) -> int:
         """Number of objects of a type."""
         return len(self.objects[kind])
