@@ -69,7 +69,7 @@ def dataset_from_tables(
     place = target_place(target, tables)
     schema, found = _schema(tables, keys, types, exclude, like, declared, place)
     columns = _time_columns(time, like, tables)
-    conversion = convert(tables, schema, place.table, columns)
+    conversion = convert(tables, schema, place.table, columns, place.columns)
     given = _target_values(tables[place.table], place, conversion)
     values, found_task, doubts = read_target(given, task, hierarchy)
     own = {column: _of_rows(cells, conversion.example_rows) for column, cells in conversion.columns.items()}
