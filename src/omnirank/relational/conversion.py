@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -108,8 +109,8 @@ def _relation_names(schema: Schema) -> dict[Place, str]:
     places += [(t.name, k.columns) for t in schema.tables.values() for k in t.foreign_keys if len(k.columns) > 1]
     places += [(t.name, ()) for t in schema.tables.values()]
     plain = {place: "_".join((place[0], *place[1])) for place in places}
-    said = list(plain.values())
-    return {place: name if said.count(name) == 1 else ".".join((place[0], *place[1])) for place, name in plain.items()}
+    uses = Counter(plain.values())
+    return {place: name if uses[name] == 1 else ".".join((place[0], *place[1])) for place, name in plain.items()}
 
 
 @dataclass
