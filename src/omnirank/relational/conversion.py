@@ -267,13 +267,14 @@ class _Rows:
         self._ordered_times = None if self.times is None else self._taken(self.times)
         self._collapsed = 0
         found = []
-        references = {key.columns[0]: key for key in self.table.foreign_keys if key not in self.key.foreign_keys}
+        references = [key for key in self.table.foreign_keys if key not in self.key.foreign_keys]
         for column in self.table.columns:
-            key = references.get(column)
-            if key is not None:
-                codes = self.keys.codes[name, key.columns]
-                found.append(self._relation(names[name, key.columns], column, _of(key, self.schema), codes, codes >= 0))
-            elif column in self.values:
+            for key in references:
+                if key.columns[0] == column:
+                    codes = self.keys.codes[name, key.columns]
+                    component = _of(key, self.schema)
+                    found.append(self._relation(names[name, key.columns], column, component, codes, codes >= 0))
+            if column in self.values:
                 cells = self.values[column]
                 component = self._value(column, cells)
                 found.append(self._relation(names[name, (column,)], column, component, cells.cells, cells.known))
