@@ -58,6 +58,8 @@ if TYPE_CHECKING:
     from omnirank.rankers.three_way import ThreeWayRanker
     from omnirank.rankers.udfs import UDFSRanker
     from omnirank.rankers.univariate import UnivariateRanker
+    from omnirank.relational.dataset import RelationalDataset
+    from omnirank.relational.features import RelationalFeatures
     from omnirank.trees.export import export_graphviz, export_text
     from omnirank.trees.tree_json import export_json, tree_from_json
 
@@ -84,6 +86,8 @@ _WHERE = {
     "PerTargetRanker": "omnirank.rankers.per_target",
     "RandomRanker": "omnirank.rankers.baselines",
     "Ranking": "omnirank.core.ranking",
+    "RelationalDataset": "omnirank.relational.dataset",
+    "RelationalFeatures": "omnirank.relational.features",
     "ReliefRanker": "omnirank.rankers.relief",
     "ResampledRanker": "omnirank.rankers.resampled",
     "SCLSRanker": "omnirank.rankers.scls",
@@ -139,6 +143,8 @@ __all__ = [
     "PerTargetRanker",
     "RandomRanker",
     "Ranking",
+    "RelationalDataset",
+    "RelationalFeatures",
     "ReliefRanker",
     "ResampledRanker",
     "SCLSRanker",
