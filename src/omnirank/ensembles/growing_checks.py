@@ -50,8 +50,13 @@ def what_is_constant(columns: PrototypeColumns) -> str:
         if not len(known):
             return f"no example with a positive weight has a known value of target {name}: there is nothing to learn"
         level = columns.levels[0][int(np.argmax(known[0]))]
-        return f"target {name} has one class only ({level!r}): there is nothing to learn"
+        return f"target {name} has one class only ({_plain(level)!r}): there is nothing to learn"
     return f"target {name} is constant: there is nothing to learn"
+
+
+def _plain(level: object) -> object:
+    """The level as Python shows it: 'a', not numpy's str_('a')."""
+    return level.item() if isinstance(level, np.generic) else level
 
 
 def warn_about_few_labels(labelled: float, least: float) -> None:

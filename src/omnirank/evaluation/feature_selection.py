@@ -24,7 +24,7 @@ from omnirank.evaluation.experiments.learners import make_predictor
 from omnirank.evaluation.folds import Fold, labelled_folds
 from omnirank.evaluation.selection_curve import SelectionCurve, selection_sizes
 from omnirank.evaluation.significance import significance
-from omnirank.rankers.refits import fresh_copy, ranker_and_data, run_refits, seeded
+from omnirank.rankers.refits import fresh_copy, ranker_and_data, ranking_of_part, run_refits, seeded
 from omnirank.tasks import get_task
 from omnirank.tasks.measuring import measure_of
 
@@ -332,7 +332,7 @@ class _Judge:
     def __call__(self, ranker: Any, fold: Fold) -> list[float]:
         train, test = fold.training(self.dataset), fold.testing(self.dataset)
         weights = {} if self.sample_weight is None else {"sample_weight": self.sample_weight[fold.train]}
-        ranking = clone(ranker).fit(train, **weights).ranking_
+        ranking = ranking_of_part(clone(ranker), train, self.dataset, **weights)
         n_jobs = ranker.get_params(deep=False).get("n_jobs")
         measured = self._by_forest if self.by == "forest" else self._by_neighbors
         return [measured(ranking, size, train, test, n_jobs)[self.measure] for size in self.sizes]
