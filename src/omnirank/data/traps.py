@@ -211,18 +211,25 @@ def _counting(features: Table) -> Iterable[Trap]:
     names = [name for name, nominal in zip(features.names, features.is_nominal, strict=True) if not nominal]
     first = block[:_LEAST_EXAMPLES]
     whole = (first == np.round(first)).all(axis=0)
-    distinct = (np.diff(np.sort(first, axis=0), axis=0) > 0).all(axis=0)
+    distinct = _all_differ(first)
     for slot in np.flatnonzero(whole & distinct).tolist():
         cells = block[:, slot]
         if not (cells == np.round(cells)).all():
             continue
-        steps = np.diff(cells)
-        if (steps == steps[0]).all():
+        with np.errstate(over="ignore"):  # numbers near the largest float: no steps of one size, and a large range
+            steps, span = np.diff(cells), cells.max() - cells.min()
+        if np.isfinite(steps[0]) and (steps == steps[0]).all():
             yield Trap("running", names[slot])
             continue
-        dense = n >= 2 * _LEAST_EXAMPLES and n >= _FILLED * (cells.max() - cells.min() + 1)
-        if (dense or _is_called_identifier(names[slot])) and (np.diff(np.sort(cells)) > 0).all():
+        dense = n >= 2 * _LEAST_EXAMPLES and n >= _FILLED * (span + 1)
+        if (dense or _is_called_identifier(names[slot])) and _all_differ(cells):
             yield Trap("identifier", names[slot])
+
+
+def _all_differ(columns: np.ndarray) -> np.ndarray:
+    """Whether no two cells of a column are equal; compared, since the difference of two numbers may be infinite."""
+    ordered = np.sort(columns, axis=0)
+    return np.asarray((ordered[1:] > ordered[:-1]).all(axis=0))
 
 
 def _is_called_identifier(name: str) -> bool:

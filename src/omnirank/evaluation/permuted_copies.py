@@ -16,6 +16,8 @@ from omnirank.data.table import Table
 
 # Two scores are the same if they differ by less than this share of the larger: rounding.
 _SAME = 1e-9
+# Scores above this, or below its inverse, are divided before they are squared.
+_LARGE = 1e100
 # From this share of equal values on, a number is mostly one value.
 _MOSTLY_ONE = 0.5
 # Up to so many levels a nominal feature has few.
@@ -123,6 +125,8 @@ def copies_p_values(scores: np.ndarray, copies: np.ndarray, kinds: list[Hashable
     [0.11, 0.78]
     """
     n = len(copies)
+    unit = _units(scores, copies)
+    scores, copies = scores / unit, copies / unit
     middle = copies.mean(axis=0)
     away = copies - middle
     squares = (away**2).sum(axis=0)
@@ -136,13 +140,24 @@ def copies_p_values(scores: np.ndarray, copies: np.ndarray, kinds: list[Hashable
     for kind in dict.fromkeys(kinds):
         here = np.array([k == kind for k in kinds])
         below = (own < 0) & here if ((own < 0) & here).any() else own < 0
-        total = squares[below].sum()
-        rho = min(of_rounds[below].sum() / total, _MOST_OF_ROUNDS) if total > 0 else 0.0
+        back = (unit[below] / unit[below].max(initial=1e-300)) ** 2
+        total = back @ squares[below]
+        rho = min(back @ of_rounds[below] / total, _MOST_OF_ROUNDS) if total > 0 else 0.0
         z = own[here] / np.sqrt(1 - rho * (1 - 1 / n))
         alike = np.sort(null[:, here].ravel())
         p = _share_above(z, alike)
         found[here] = np.where(z > alike[-1], np.minimum(p, _share_above(z, everywhere)), p)
     return found
+
+
+def _units(scores: np.ndarray, copies: np.ndarray) -> np.ndarray:
+    """The power of two by which the scores of each feature are divided: 1, unless their squares are too large or small.
+
+    The values z have no unit, and powers of two change no digit.
+    """
+    size = np.maximum(np.abs(scores).max(axis=0), np.abs(copies).max(axis=0))
+    odd = (size > _LARGE) | ((size < 1 / _LARGE) & (size > 0))
+    return np.where(odd, np.ldexp(1.0, np.frexp(size)[1] - 1), 1.0)
 
 
 def _share_above(values: np.ndarray, ascending: np.ndarray) -> np.ndarray:

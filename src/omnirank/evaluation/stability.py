@@ -298,7 +298,7 @@ def _order(ranking: Ranking | None, dataset: Dataset, ranks: np.ndarray) -> np.n
 
 @dataclass(frozen=True, eq=False)
 class _Resampled:
-    """Ranks the features on a resample; returns their ranks, equal scores in random order, and whether all are equal."""
+    """Ranks the features on a resample: their ranks, equal scores in random order, and whether all are equal."""
 
     dataset: Dataset
     entropy: int
