@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 
@@ -61,3 +62,29 @@ def test_features_of_equal_scores_change_places():
     assert found.summary.startswith("the first is certain, ranks 2 to 5 change places")
     again = om.stability(om.UnivariateRanker(), X, X[:, 0], n_resamples=20, random_state=0, n_jobs=2)
     np.testing.assert_array_equal(found.ranks, again.ranks)
+
+
+def test_names_that_differ_in_null_characters_are_different_features():
+    X, y = noise(100)
+    X = np.column_stack([y + 0.5 * X[:, 0], X[:, 1], X[:, 2]])
+    data = om.Dataset(X, y, feature_names=["a", "a\0", "a\0\0"])
+    ranker = om.UnivariateRanker(n_features_to_select="significant", random_state=0).fit(data)
+    assert ranker.get_support().tolist() == [True, False, False]
+    assert om.select(om.UnivariateRanker(), data, by="significance", random_state=0).mask.tolist() == [
+        True,
+        False,
+        False,
+    ]
+
+
+@pytest.mark.parametrize("ranker", [om.UnivariateRanker(), om.EnsembleRanker("genie3", n_trees=3, random_state=0)])
+def test_p_values_of_dense_and_sparse_data_are_the_same(ranker):
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((60, 5)) < 0.3, rng.normal(size=(60, 5)), 0.0)
+    X[:, 4] = rng.normal(size=60)
+    y = (X[:, 0] + X[:, 4] > 0).astype(int)
+    stored = sparse.csr_array(X)
+    stored.data[3] = 0.0  # a stored zero is a zero
+    X = stored.toarray()
+    found = [om.significance(ranker, cells, y, random_state=0, n_rounds=4).p_values for cells in (X, stored)]
+    np.testing.assert_array_equal(*found)

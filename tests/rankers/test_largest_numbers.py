@@ -60,7 +60,7 @@ def test_huge_whole_numbers_that_all_differ_are_still_seen_by_their_name():
 @pytest.mark.parametrize("power", [-900, 900])
 def test_p_values_do_not_depend_on_the_unit_of_scores(power):
     rng = np.random.default_rng(0)
-    copies, scores = rng.normal(size=(25, 6)), rng.normal(size=(25, 6)) + [3, 0, 0, 0, 0, 0]
+    copies, scores = rng.normal(size=(25, 6)), rng.normal(size=(25, 6)) + np.array([3, 0, 0, 0, 0, 0])
     kinds = ["numbers"] * 6
     usual = copies_p_values(scores, copies, kinds)
     np.testing.assert_array_equal(copies_p_values(scores * 2.0**power, copies * 2.0**power, kinds), usual)
@@ -68,7 +68,7 @@ def test_p_values_do_not_depend_on_the_unit_of_scores(power):
 
 def test_one_feature_of_huge_scores_takes_no_p_value_from_others():
     rng = np.random.default_rng(0)
-    copies, scores = rng.normal(size=(25, 6)), rng.normal(size=(25, 6)) + [0, 9, 0, 0, 0, 0]
+    copies, scores = rng.normal(size=(25, 6)), rng.normal(size=(25, 6)) + np.array([0, 9, 0, 0, 0, 0])
     scale = np.array([2.0**1000, 1, 1, 1, 1, 1])
     found = copies_p_values(scores * scale, copies * scale, ["numbers"] * 6)
     assert found[1] < 0.01

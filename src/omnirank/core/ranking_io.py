@@ -6,7 +6,8 @@ import csv
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.accumulators import Accumulator
-from omnirank.core.errors import DataError, DataTypeError, FileFormatError, ParameterError
+from omnirank.core.errors import DataError, DataTypeError, DataWarning, FileFormatError, ParameterError
 from omnirank.core.immutable import thawed_json
 from omnirank.core.own_json import check_heading, own_heading, parsed_json
 from omnirank.core.seeds import SeedRanges
 from omnirank.core.spreadsheet import harmless, unharmed
-from omnirank.core.suggestions import RENAMED
+from omnirank.core.suggestions import RENAMED, did_you_mean
 from omnirank.core.target_scores import TargetScores
 
 _FORMAT = "omnirank-ranking"
@@ -178,12 +179,20 @@ def _from_json(text: str, path: Path) -> dict[str, Any]:
             raise FileFormatError(f"{key!r} is missing", path=path)
     plain = ("method", "task", "fingerprint", "names", "scores", "standard_errors", "p_values")
     content = {key: document.get(key) for key in plain}
+    for key in ("scores", "standard_errors", "p_values"):
+        _refuse_booleans(content[key], key, path)
     return content | {
         "parameters": document.get("parameters", {}),
         "seeds": _seeds(document.get("seeds"), path),
         "state": _state(document.get("state")),
         "per_target": _per_target(document.get("per_target"), path),
     }
+
+
+def _refuse_booleans(values: Any, key: str, path: Path) -> None:
+    """Numpy takes true for 1: a file that holds it was not written by us."""
+    if isinstance(values, list) and any(isinstance(value, bool) for value in values):
+        raise FileFormatError(f"{key!r} must hold numbers, not true or false", path=path)
 
 
 def _seeds(content: Any, path: Path) -> SeedRanges | None:
@@ -235,7 +244,7 @@ def _from_csv(text: str, path: Path) -> dict[str, Any]:
     comments, n_comments, table = _split_comments(text, path)
     if comments:
         check_heading(comments, _FORMAT, _CSV_VERSIONS, what="a ranking", path=path)
-    columns = _csv_columns(table, n_comments, path)
+    columns = _csv_columns(table, n_comments, path, is_own=bool(comments))
     if comments.get("version") != 1:
         columns["names"] = [unharmed(name) for name in columns["names"]]
     if comments.get("version", 1) > 1:
@@ -268,7 +277,7 @@ def _split_comments(text: str, path: Path) -> tuple[dict[str, Any], int, str]:
     return comments, n_lines, text
 
 
-def _csv_columns(table: str, n_lines: int, path: Path) -> dict[str, list[Any]]:
+def _csv_columns(table: str, n_lines: int, path: Path, *, is_own: bool) -> dict[str, list[Any]]:
     rows = _csv_rows(table, n_lines, path)
     header_line, header = next(rows, (n_lines + 1, []))
     wanted: dict[str, tuple[str, Callable[[str], Any]]] = {
@@ -281,6 +290,7 @@ def _csv_columns(table: str, n_lines: int, path: Path) -> dict[str, list[Any]]:
     for column in wanted:
         if header.count(column) > 1 or (column in ("feature", "score") and column not in header):
             raise FileFormatError(f"a ranking must have one column {column!r}", path=path, line=header_line)
+    _tell_unknown([column for column in header if column not in (*wanted, "rank")], wanted, path, header_line, is_own)
     found = [(header.index(column), *wanted[column]) for column in wanted if column in header]
     columns: dict[str, list[Any]] = {key: [] for _, key, _ in found}
     for line, row in rows:
@@ -293,6 +303,17 @@ def _csv_columns(table: str, n_lines: int, path: Path) -> dict[str, list[Any]]:
                 problem = f"{row[i]!r} is not a number"
                 raise FileFormatError(problem, path=path, line=line, column=i + 1) from None
     return columns
+
+
+def _tell_unknown(columns: Sequence[str], known: Iterable[str], path: Path, line: int, is_own: bool) -> None:
+    """Refuse columns that we did not write in a file of ours, where one was renamed; name them in any other file."""
+    if not columns:
+        return
+    shown = ", ".join(map(repr, columns))
+    if is_own:
+        problem = f"unknown columns {shown}{did_you_mean(columns[0], list(known))}; a ranking has {', '.join(known)}"
+        raise FileFormatError(problem, path=path, line=line)
+    warnings.warn(f"{path}: columns of a ranking that are not read: {shown}", DataWarning, stacklevel=6)
 
 
 def _csv_rows(table: str, n_lines: int, path: Path) -> Iterator[tuple[int, list[str]]]:

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.names import which_names
 from omnirank.core.parameters import check, choice, count, listed
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
@@ -64,7 +65,7 @@ class Selection:
     @property
     def mask(self) -> np.ndarray:
         """Which features are kept: one bool per feature, in the order of the data."""
-        return np.isin(self.ranking.names, self.names)
+        return which_names(self.ranking.names, self.names)
 
     def __str__(self) -> str:
         return self.summary
@@ -248,7 +249,7 @@ def chosen_features(
         ranking, names = significant_features(fresh, dataset, sample_weight=sample_weight)
         if not names:
             warnings.warn("no feature is significant: the best one is kept", UserWarning, stacklevel=5)
-        return np.isin(ranking.names, names or ranking.top(1)), None
+        return which_names(ranking.names, names or ranking.top(1)), None
     by = "neighbors" if wanted == "auto" else wanted
     curve = selection_curve(fresh, dataset, by=by, sample_weight=sample_weight)
     return ranker.ranking_.select(curve.chosen_size), curve

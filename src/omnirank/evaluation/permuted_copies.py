@@ -48,22 +48,33 @@ def with_permuted_copies(dataset: Dataset, rng: np.random.Generator) -> Dataset:
         matrix = sparse.hstack([table.matrix, _permuted_cells(table.matrix, rng)], format="csc")
         doubled = Table.from_sparse(matrix, names, levels)
     else:
-        numeric, codes = (np.hstack([block, rng.permuted(block, axis=0)]) for block in (table.numeric, table.codes))
-        doubled = replace(table, names=names, levels=levels, numeric=numeric, codes=codes)
+        blocks = {"numeric": np.zeros_like(table.numeric), "codes": np.zeros_like(table.codes)}
+        for nominal, slot in zip(table.is_nominal.tolist(), table.slots.tolist(), strict=True):
+            block = "codes" if nominal else "numeric"
+            cells = getattr(table, block)[:, slot]
+            cells = cells[cells != 0]
+            blocks[block][_new_rows(table.n_rows, len(cells), rng), slot] = cells
+        both = {block: np.hstack([getattr(table, block), copies]) for block, copies in blocks.items()}
+        doubled = replace(table, names=names, levels=levels, **both)
     made = Dataset(doubled, dataset.target, task=dataset.task, hierarchy=dataset.hierarchy, name=dataset.name)
     return share_remarks(made, dataset)
 
 
 def _permuted_cells(matrix: Any, rng: np.random.Generator) -> Any:
-    """Columns of a sparse matrix with their stored cells in other rows."""
-    n_rows, n_columns = matrix.shape
-    rows, data = np.empty(matrix.nnz, np.int64), matrix.data.copy()
-    for f in range(n_columns):
-        cells = slice(matrix.indptr[f], matrix.indptr[f + 1])
-        rows[cells] = rng.choice(n_rows, cells.stop - cells.start, replace=False)
-    made = sparse.csc_array((data, rows, matrix.indptr.copy()), shape=matrix.shape)
+    """Columns of a sparse matrix with their cells in other rows: those that a dense table would have."""
+    cells = sparse.csc_array(matrix, copy=True)
+    cells.sum_duplicates()
+    cells.eliminate_zeros()
+    ends = cells.indptr.tolist()
+    drawn = [_new_rows(matrix.shape[0], ends[f + 1] - ends[f], rng) for f in range(matrix.shape[1])]
+    made = sparse.csc_array((cells.data, np.concatenate(drawn), cells.indptr), shape=matrix.shape)
     made.sort_indices()
     return made
+
+
+def _new_rows(n_rows: int, n_cells: int, rng: np.random.Generator) -> np.ndarray:
+    """Rows for the cells of a column that are not 0, so that dense and sparse data have the same copies."""
+    return rng.choice(n_rows, n_cells, replace=False)
 
 
 def feature_kinds(table: Table) -> list[Hashable]:

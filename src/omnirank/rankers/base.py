@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from numbers import Integral
 from typing import Any, ClassVar, TypeVar
 
@@ -125,25 +126,26 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         return self._fit(X, y)
 
     def _fit(self: Self, X: FeaturesLike, y: TargetLike | None, sample_weight: ArrayLike | None = None) -> Self:
-        check_parameters(self)
-        dataset = read_input(self, X, y, task=self.task, hierarchy=self.hierarchy)
-        self._check_supported(dataset)
-        self._n_selected(dataset.n_features)
-        more: tuple[np.ndarray, ...] = ()
-        if sample_weight is not None:
-            weights = check_sample_weight(sample_weight, dataset.n_examples)
-            if not weights.all():
-                dataset, weights = dataset.take(weights > 0), weights[weights > 0]
-            more = (weights,)
-        if dataset.target is not None and "semi-supervised" not in self.supported_supervision:
-            dataset, more = _labelled_part(dataset, more)
-        found = self._rank(dataset, *more)
-        rankings = {found.method: found} if isinstance(found, Ranking) else dict(found)
-        self.task_ = dataset.task
-        self.rankings_ = rankings
-        self.ranking_ = next(iter(rankings.values()))
-        self.feature_importances_ = self.ranking_.scores.copy()
-        self._choose_features(dataset, *more)
+        with _all_or_nothing(self):
+            check_parameters(self)
+            dataset = read_input(self, X, y, task=self.task, hierarchy=self.hierarchy)
+            self._check_supported(dataset)
+            self._n_selected(dataset.n_features)
+            more: tuple[np.ndarray, ...] = ()
+            if sample_weight is not None:
+                weights = check_sample_weight(sample_weight, dataset.n_examples)
+                if not weights.all():
+                    dataset, weights = dataset.take(weights > 0), weights[weights > 0]
+                more = (weights,)
+            if dataset.target is not None and "semi-supervised" not in self.supported_supervision:
+                dataset, more = _labelled_part(dataset, more)
+            found = self._rank(dataset, *more)
+            rankings = {found.method: found} if isinstance(found, Ranking) else dict(found)
+            self.task_ = dataset.task
+            self.rankings_ = rankings
+            self.ranking_ = next(iter(rankings.values()))
+            self.feature_importances_ = self.ranking_.scores.copy()
+            self._choose_features(dataset, *more)
         return self
 
     def _choose_features(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> None:
@@ -343,6 +345,18 @@ class BaseRanker(SelectorMixin, BaseEstimator):
 
 def _other_methods(can: str, task: str | None = None, supervision: str | None = None) -> str:
     return f"methods that {can}: {', '.join(method.name for method in methods(task, supervision))}"
+
+
+@contextmanager
+def _all_or_nothing(estimator: Any) -> Iterator[None]:
+    """Restore the attributes of an estimator if its fit fails: the result before stays, not parts of two."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 def _labelled_part(dataset: Dataset, more: tuple[Any, ...]) -> tuple[Dataset, tuple[Any, ...]]:

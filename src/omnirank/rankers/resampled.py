@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from omnirank.core.errors import ParameterError
+from omnirank.core.names import which_names
 from omnirank.core.parameters import Domain, choice, count, share
 from omnirank.core.ranking import Ranking
 from omnirank.core.registry import make_ranker
@@ -71,7 +72,7 @@ class Resampling(BaseRanker):
         if found[0].negative and self.aggregate != "rank-mean":
             scores = scores - (scores.max() + scores.min())
         # worst in every replicate, they need not be the worst on average: replicates have other features
-        constant = np.isin(dataset.feature_names, [name for name, _ in of_one_value(dataset.features)])
+        constant = which_names(dataset.feature_names, (name for name, _ in of_one_value(dataset.features)))
         scores[constant] = scores.min()
         return self._ranking(dataset, scores, self._method(max(one.method for one in found)), standard_errors=errors)
 
