@@ -54,8 +54,8 @@ def with_permuted_copies(dataset: Dataset, rng: np.random.Generator) -> Dataset:
             cells = getattr(table, block)[:, slot]
             cells = cells[cells != 0]
             blocks[block][_new_rows(table.n_rows, len(cells), rng), slot] = cells
-        both = {block: np.hstack([getattr(table, block), copies]) for block, copies in blocks.items()}
-        doubled = replace(table, names=names, levels=levels, **both)
+        numeric, codes = (np.hstack([getattr(table, block), copies]) for block, copies in blocks.items())
+        doubled = replace(table, names=names, levels=levels, numeric=numeric, codes=codes)
     made = Dataset(doubled, dataset.target, task=dataset.task, hierarchy=dataset.hierarchy, name=dataset.name)
     return share_remarks(made, dataset)
 
