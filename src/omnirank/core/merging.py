@@ -64,6 +64,8 @@ def merged_fields(a: Ranking, b: Ranking) -> dict[str, Any]:
         "state": state,
         "seeds": a.seeds.union(b.seeds),
         "per_target": _merged_targets(a.per_target, b.per_target),
+        "targets": a.targets if a.targets == b.targets else None,
+        "constant": a.constant,
     }
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from omnirank.core.accumulators import Accumulator
 from omnirank.core.errors import DataError, DataTypeError, DataWarning, FileFormatError, ParameterError
 from omnirank.core.immutable import thawed_json
+from omnirank.core.names import which_names
 from omnirank.core.own_json import check_heading, own_heading, parsed_json
 from omnirank.core.seeds import SeedRanges
 from omnirank.core.spreadsheet import harmless, unharmed
@@ -24,14 +25,17 @@ from omnirank.core.suggestions import RENAMED, did_you_mean
 from omnirank.core.target_scores import TargetScores
 
 _FORMAT = "omnirank-ranking"
-# Version 2 may have p values; without them files are of version 1, which older readers take.
-_VERSIONS = range(1, 3)
-# Version 2 of the CSV files counts the features and makes names harmless; in version 1 names are as they are. Version 3
-# may have p values.
-_CSV_VERSIONS = range(1, 4)
+# Version 2 may have p values, version 3 names of targets and constant features; files are of the first version that
+# has what is in them, which older readers take.
+_VERSIONS = range(1, 4)
+# Version 2 of the CSV files counts the features and makes names harmless; in version 1 names are as they are. Versions
+# 3 and 4 may have what versions 2 and 3 of the other files have.
+_CSV_VERSIONS = range(1, 5)
 # What of a ranking the comment lines of a CSV file hold, each as JSON.
 _CSV_FIELDS = ("method", "task", "parameters", "fingerprint")
-_CSV_COMMENTS = ("format", "version", "package_version", *_CSV_FIELDS, "n_features")
+# Those that are there only where they say something.
+_NEW_FIELDS = ("targets", "constant")
+_CSV_COMMENTS = ("format", "version", "package_version", *_CSV_FIELDS, *_NEW_FIELDS, "n_features")
 # Method of a CSV file without comment lines.
 _EXTERNAL = "external"
 
@@ -139,6 +143,7 @@ def _json_text(content: dict[str, Any]) -> str:
         "task": content["task"],
         "parameters": thawed_json(content["parameters"]),
         "fingerprint": content["fingerprint"],
+        **_new_fields(content),
         # as text: other JSON readers round integers of 128 bits
         "seeds": None if seeds is None else [{"entropy": str(e), "start": a, "stop": b} for e, a, b in seeds.ranges],
         "names": list(content["names"]),
@@ -159,8 +164,16 @@ def _json_text(content: dict[str, Any]) -> str:
 
 
 def _written(versions: range, content: dict[str, Any]) -> int:
-    """The version of a file: the last but one where it has no p values."""
-    return versions[-1] if content["p_values"] is not None else versions[-2]
+    """The version of a file: the first that has what is in it."""
+    if _new_fields(content):
+        return versions[-1]
+    return versions[-2] if content["p_values"] is not None else versions[-3]
+
+
+def _new_fields(content: dict[str, Any]) -> dict[str, Any]:
+    """Names of targets and constant features, where they are known and there are any."""
+    known = {"targets": content["targets"] is not None, "constant": bool(content["constant"])}
+    return {key: list(content[key]) for key in _NEW_FIELDS if known[key]}
 
 
 def _listed(values: np.ndarray | None) -> list[float] | None:
@@ -182,6 +195,8 @@ def _from_json(text: str, path: Path) -> dict[str, Any]:
     for key in ("scores", "standard_errors", "p_values"):
         _refuse_booleans(content[key], key, path)
     return content | {
+        "targets": document.get("targets"),
+        "constant": document.get("constant", []),
         "parameters": document.get("parameters", {}),
         "seeds": _seeds(document.get("seeds"), path),
         "state": _state(document.get("state")),
@@ -223,12 +238,14 @@ def _csv_text(content: dict[str, Any]) -> str:
     comments = own_heading(_FORMAT, _written(_CSV_VERSIONS, content)) | {
         key: thawed_json(content[key]) for key in _CSV_FIELDS
     }
+    comments |= _new_fields(content)
     comments["n_features"] = len(content["names"])
     lines = [f"# {key}: {_dumped(value)}" for key, value in comments.items()]
     columns = {"score": "scores", "standard_error": "standard_errors", "p_value": "p_values"}
     found = {column: content[key].tolist() for column, key in columns.items() if content[key] is not None}
     lines.append(",".join(["rank", "feature", *found, "position"]))
-    order = np.argsort(-content["scores"], kind="stable").tolist()
+    last = which_names(content["names"], content["constant"])
+    order = np.lexsort((-content["scores"], last)).tolist()
     for rank, i in enumerate(order, start=1):
         numbers = ",".join(repr(values[i]) for values in found.values())
         lines.append(f"{rank},{_quoted(harmless(content['names'][i]))},{numbers},{i + 1}")
@@ -249,7 +266,7 @@ def _from_csv(text: str, path: Path) -> dict[str, Any]:
         columns["names"] = [unharmed(name) for name in columns["names"]]
     if comments.get("version", 1) > 1:
         _check_count(comments.get("n_features"), len(columns["names"]), path)
-    content: dict[str, Any] = {key: comments[key] for key in _CSV_FIELDS if key in comments}
+    content: dict[str, Any] = {key: comments[key] for key in (*_CSV_FIELDS, *_NEW_FIELDS) if key in comments}
     content.setdefault("method", _EXTERNAL)
     order = _positions(columns.pop("position", None), path)
     for column, values in columns.items():

@@ -52,8 +52,8 @@ KINDS = {
     "empty": _Kind("has no known value", "have no known value"),
     "constant": _Kind("holds one value only", "hold one value only"),
     "running": _Kind(
-        "counts the examples: it is a running number, leave it out of the ranking",
-        "count the examples: they are running numbers, leave them out of the ranking",
+        "changes by the same step from row to row: it is a running number, leave it out of the ranking",
+        "change by the same step from row to row: they are running numbers, leave them out of the ranking",
     ),
     "identifier": _Kind(
         "has another whole number in every example: is it an identifier? Leave it out of the ranking",
@@ -72,8 +72,10 @@ KINDS = {
         "hold dates as text, taken as categories: convert them (pandas.to_datetime), or leave them out",
     ),
     "leak": _Kind(
-        "predicts {} (nearly) perfectly on its own: would it be known before the target? Else leave it out",
-        "predict {} (nearly) perfectly, each on its own: would they be known before the target? Else leave them out",
+        "predicts {} (nearly) perfectly on its own, and can hide what other features tell: would it be known before "
+        "the target? Else leave it out",
+        "predict {} (nearly) perfectly, each on its own, and can hide what other features tell: would they be known "
+        "before the target? Else leave them out",
         of_target=True,
     ),
     "other target": _Kind(

@@ -18,6 +18,7 @@ from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
+from omnirank.data.traps import of_one_value
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.evaluation.evaluate import evaluate
 from omnirank.evaluation.experiments.judging import Parts, judge
@@ -316,7 +317,8 @@ class _Judge:
         check("by", by, choice(*_JUDGES))
         n, task = dataset.n_features, dataset.task
         if sizes is None:
-            tried = selection_sizes(n)
+            # features with one value come last, and tell nothing
+            tried = selection_sizes(max(1, n - len(list(of_one_value(dataset.features)))))
         else:
             check("sizes", sizes, listed(count(1, n, "features"), different=True))
             tried = sorted(int(size) for size in sizes)

@@ -310,7 +310,7 @@ class _Resampled:
         ranker = clone(ranker)
         if "random_state" in ranker.get_params(deep=False):
             ranker.set_params(random_state=int(rng.integers(2**31)))
-        scores = ranking_of_part(ranker, part, self.dataset).scores
+        scores = ranking_of_part(ranker, part, self.dataset).order_scores
         # in the order of the data, equal scores would seem to have places of their own
         order = rng.permutation(len(scores))
         order = order[np.argsort(-scores[order], kind="stable")]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any, ClassVar, TypeVar
 
@@ -16,7 +15,6 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from omnirank.core.errors import DataError, setting
-from omnirank.core.log import logger
 from omnirank.core.parameters import JOBS, SEED, Domain, check, check_parameters, choice, count, share
 from omnirank.core.ranking import Ranking
 from omnirank.core.registry import methods
@@ -29,6 +27,7 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import is_sparse
 from omnirank.data.task_registry import TASKS, task_named
 from omnirank.data.types import FeaturesLike, TargetLike
+from omnirank.rankers._fitting import all_or_nothing, labelled_part, recorded_of
 
 Self = TypeVar("Self", bound="BaseRanker")
 
@@ -126,7 +125,7 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         return self._fit(X, y)
 
     def _fit(self: Self, X: FeaturesLike, y: TargetLike | None, sample_weight: ArrayLike | None = None) -> Self:
-        with _all_or_nothing(self):
+        with all_or_nothing(self):
             check_parameters(self)
             dataset = read_input(self, X, y, task=self.task, hierarchy=self.hierarchy)
             self._check_supported(dataset)
@@ -138,7 +137,7 @@ class BaseRanker(SelectorMixin, BaseEstimator):
                     dataset, weights = dataset.take(weights > 0), weights[weights > 0]
                 more = (weights,)
             if dataset.target is not None and "semi-supervised" not in self.supported_supervision:
-                dataset, more = _labelled_part(dataset, more)
+                dataset, more = labelled_part(dataset, more)
             found = self._rank(dataset, *more)
             rankings = {found.method: found} if isinstance(found, Ranking) else dict(found)
             self.task_ = dataset.task
@@ -281,16 +280,9 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         return tags
 
     def _ranking(self, dataset: Dataset, scores: Any, method: str, **others: Any) -> Ranking:
-        """Return a Ranking with what all methods record: names, parameters, task, fingerprint of the data."""
-        return Ranking(
-            dataset.feature_names,
-            scores,
-            method,
-            parameters=self._recorded_parameters(),
-            task=dataset.task,
-            fingerprint=dataset.fingerprint,
-            **others,
-        )
+        """Return a Ranking with what all methods record: names, parameters, and what is known of the data."""
+        known = recorded_of(dataset) | others
+        return Ranking(dataset.feature_names, scores, method, parameters=self._recorded_parameters(), **known)
 
     def _recorded_parameters(self) -> dict[str, Any]:
         """Parameters as a file can hold them; how many workers there were is no property of the result."""
@@ -345,26 +337,6 @@ class BaseRanker(SelectorMixin, BaseEstimator):
 
 def _other_methods(can: str, task: str | None = None, supervision: str | None = None) -> str:
     return f"methods that {can}: {', '.join(method.name for method in methods(task, supervision))}"
-
-
-@contextmanager
-def _all_or_nothing(estimator: Any) -> Iterator[None]:
-    """Restore the attributes of an estimator if its fit fails: the result before stays, not parts of two."""
-    before = dict(vars(estimator))
-    try:
-        yield
-    except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
-        raise
-
-
-def _labelled_part(dataset: Dataset, more: tuple[Any, ...]) -> tuple[Dataset, tuple[Any, ...]]:
-    labelled = dataset.labelled
-    if labelled.all():
-        return dataset, more
-    logger.info("%d unlabelled examples are not used", int((~labelled).sum()))
-    return dataset.take(labelled), tuple(values[labelled] for values in more)
 
 
 def _set_output_kind(estimator: Any) -> str:

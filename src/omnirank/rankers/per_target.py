@@ -20,6 +20,7 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TaskNames, task_named
 from omnirank.data.types import FeaturesLike, TargetLike
+from omnirank.rankers._fitting import recorded_of
 from omnirank.rankers.base import BaseRanker
 from omnirank.rankers.refits import check_takes_weights
 
@@ -161,8 +162,7 @@ class PerTargetRanker(BaseRanker):
             scores,
             f"{method}-per-target",
             parameters=parameters,
-            task=dataset.task,
-            fingerprint=dataset.fingerprint,
+            **recorded_of(dataset),
             per_target=TargetScores(dataset.target_names, table),
         )
 

@@ -20,8 +20,8 @@ from omnirank.data.dataset import Dataset, strata
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.resampling import resampled_rows
 from omnirank.data.task_registry import task_named
-from omnirank.data.traps import of_one_value
 from omnirank.data.types import FeaturesLike, TargetLike
+from omnirank.rankers._fitting import recorded_of
 from omnirank.rankers._replicates import AGGREGATES, automatic_iterations, feature_draws, joined_scores
 from omnirank.rankers.base import BaseRanker
 from omnirank.rankers.refits import check_takes_weights, fresh_copy, ranking_of_part, run_refits
@@ -72,8 +72,8 @@ class Resampling(BaseRanker):
         if found[0].negative and self.aggregate != "rank-mean":
             scores = scores - (scores.max() + scores.min())
         # worst in every replicate, they need not be the worst on average: replicates have other features
-        constant = which_names(dataset.feature_names, (name for name, _ in of_one_value(dataset.features)))
-        scores[constant] = scores.min()
+        constant = recorded_of(dataset)["constant"]
+        scores[which_names(dataset.feature_names, constant)] = scores.min()
         return self._ranking(dataset, scores, self._method(max(one.method for one in found)), standard_errors=errors)
 
     def _method(self, base: str) -> str:
