@@ -68,8 +68,9 @@ KINDS = {
         "are dates, taken as numbers (seconds since 1970): their scores tell of trends, not of seasons",
     ),
     "date text": _Kind(
-        "holds dates as text, taken as categories: convert it (pandas.to_datetime), or leave it out",
-        "hold dates as text, taken as categories: convert them (pandas.to_datetime), or leave them out",
+        "holds dates as text, taken as categories: turn them into numbers (days since the first, say), or leave it out",
+        "hold dates as text, taken as categories: turn them into numbers (days since the first, say), or leave them "
+        "out",
     ),
     "leak": _Kind(
         "predicts {} (nearly) perfectly on its own, and can hide what other features tell: would it be known before "

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from omnirank.core.errors import DataError, setting
 from omnirank.core.parameters import JOBS, SEED, Domain, check, check_parameters, choice, count, share
 from omnirank.core.ranking import Ranking
-from omnirank.core.registry import methods
+from omnirank.core.registry import method_name, methods
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.containers import checked_sparse
 from omnirank.data.convert import is_frame
@@ -316,7 +316,8 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         return int(wanted) if isinstance(wanted, Integral) else max(1, round(float(wanted) * n_features))
 
     def _check_supported(self, dataset: Dataset) -> None:
-        name = type(self).__name__
+        registered = method_name(self)
+        name = type(self).__name__ + ("" if registered is None else f" (method {registered!r})")
         if dataset.target is None:
             if "unsupervised" not in self.supported_supervision:
                 raise DataError(
@@ -336,7 +337,9 @@ class BaseRanker(SelectorMixin, BaseEstimator):
 
 
 def _other_methods(can: str, task: str | None = None, supervision: str | None = None) -> str:
-    return f"methods that {can}: {', '.join(method.name for method in methods(task, supervision))}"
+    # controls take a target and do not look at it
+    found = [m.name for m in methods(task, supervision) if m.uses_target or supervision == "unsupervised"]
+    return f"methods that {can}: {', '.join(found)}"
 
 
 def _set_output_kind(estimator: Any) -> str:
