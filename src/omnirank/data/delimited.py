@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from omnirank.data.column_choice import ColumnChoice, choose_columns
 from omnirank.data.column_types import iso_seconds
 from omnirank.data.content import Content, column_kinds, plain_name
 from omnirank.data.duplicate_names import check_duplicates_option, duplicates_hint, number_names
+from omnirank.data.number_texts import what_numbers_have
 from omnirank.data.table import Levels, Table, numbered_names
 from omnirank.data.text_source import LineBlocks, TextSource
 
@@ -38,6 +40,8 @@ def read_delimited(
     nominal: ColumnChoice | None = None,
     missing: Sequence[str] = (),
     duplicates: str = "error",
+    unused: Sequence[ColumnChoice | None] = (),
+    used: Sequence[ColumnChoice | None] | None = None,
 ) -> Content:
     """Read a file of delimited text, plain or gzipped.
 
@@ -62,6 +66,10 @@ def read_delimited(
         What stands for a missing cell besides an empty one, ``?``, ``NA`` and ``NaN``.
     duplicates : {"error", "number"}
         What to do with a column name that was there before: raise, or call it ``name_2``, ``name_3``, ...
+    unused : sequence of column choices
+        Columns that will be left out: they may hold anything, and are read as text.
+    used : sequence of column choices, optional
+        The only columns that will not be left out.
 
     Examples
     --------
@@ -85,6 +93,9 @@ def read_delimited(
     if file.check_cell_counts(len(names)) <= has_header:
         file.fail("there is no row of data", file.last_line)
     chosen = set() if nominal is None else set(choose_columns(nominal, names, "nominal"))
+    chosen |= _chosen(unused, names)
+    if used is not None:
+        chosen |= set(range(len(names))) - _chosen(used, names)
     frame = file.frame(len(names), has_header, chosen)
     if not len(frame):  # blank lines of a file of one column count as rows above
         file.fail("there is no row of data", file.last_line)
@@ -101,6 +112,10 @@ def read_delimited(
         relation=plain_name(file.path),
         notes=notes,
     )
+
+
+def _chosen(choices: Sequence[ColumnChoice | None], names: Sequence[str]) -> set[int]:
+    return {i for columns in choices if columns is not None for i in choose_columns(columns, names, "column")}
 
 
 def _typed_table(
@@ -289,10 +304,13 @@ class _Column:
                 return np.array([found.get(text, np.nan) for text in texts]), None
             return _coded(texts, sorted(distinct))
         if len(numbers) < len(distinct):
+            others = Counter(text for text in texts if text is not None and not NUMBER.fullmatch(text.strip(" ")))
+            about = what_numbers_have(others, "such cells")
             self._fail_at(
                 lambda text: not NUMBER.fullmatch(text.strip(" ")),
-                f"is text in a column of numbers; {setting('nominal', self.name)} takes them as categories, "
-                f"{setting('missing')} names what stands for a missing cell",
+                f"is text in a column of numbers{f' ({about})' if about else ''}; "
+                f"{setting('nominal', self.name)} takes them as categories, {setting('ignore', self.name)} leaves them "
+                f"out, {setting('missing')} names what stands for a missing cell",
             )
         values = np.array([np.nan if text is None else float(text) for text in texts])
         if np.isinf(values).any():

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from omnirank.data.number_texts import text_counts, what_numbers_have
 from omnirank.data.table import Table, is_made_up
 from omnirank.data.target import Target
 from omnirank.data.target_leaks import leaking_features
@@ -71,6 +72,11 @@ KINDS = {
         "holds dates as text, taken as categories: turn them into numbers (days since the first, say), or leave it out",
         "hold dates as text, taken as categories: turn them into numbers (days since the first, say), or leave them "
         "out",
+    ),
+    "number text": _Kind(
+        "is taken as categories, but {}: write plain numbers, with a decimal point, if it is a quantity",
+        "are taken as categories, but in the first of them {}: write plain numbers, with a decimal point, if they are "
+        "quantities",
     ),
     "leak": _Kind(
         "predicts {} (nearly) perfectly on its own, and can hide what other features tell: would it be known before "
@@ -247,6 +253,8 @@ def _of_levels(features: Table) -> Iterable[Trap]:
         levels = features.levels[f] or ()
         if _are_dates(levels):
             yield Trap("date text", features.names[f])
+        elif (about := what_numbers_have(text_counts(levels, features.column(f)))) != "":
+            yield Trap("number text", features.names[f], about)
         elif len(levels) > features.n_rows / 2:
             used = np.unique(features.column(f))
             n_used = int((used >= 0).sum())
