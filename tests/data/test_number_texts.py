@@ -8,7 +8,7 @@ import pytest
 
 import omnirank as om
 from omnirank.data.number_texts import what_numbers_have
-from omnirank.errors import FileFormatError
+from omnirank.errors import FileFormatError, ParameterError
 
 N = 40
 VALUES = np.round(np.random.default_rng(0).normal(size=N), 2)
@@ -28,6 +28,12 @@ def test_columns_that_are_left_out_may_hold_anything(tmp_path, left_out):
     data = om.load(path, "kind", **left_out)
     assert data.feature_names == ("x",)
     assert data.features.levels == (None,)
+
+
+@pytest.mark.parametrize("wrong", ["ignore", "key", "features"])
+def test_columns_that_are_not_there_are_named_by_their_parameter(tmp_path, wrong):
+    with pytest.raises(ParameterError, match=f"{wrong}='zz': there is no such column"):
+        om.load(file(tmp_path), "kind", **{wrong: "zz"})
 
 
 def test_text_in_a_column_of_numbers_says_what_it_looks_like(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -40,8 +40,8 @@ def read_delimited(
     nominal: ColumnChoice | None = None,
     missing: Sequence[str] = (),
     duplicates: str = "error",
-    unused: Sequence[ColumnChoice | None] = (),
-    used: Sequence[ColumnChoice | None] | None = None,
+    unused: Mapping[str, ColumnChoice | None] | None = None,
+    used: Mapping[str, ColumnChoice | None] | None = None,
 ) -> Content:
     """Read a file of delimited text, plain or gzipped.
 
@@ -66,9 +66,9 @@ def read_delimited(
         What stands for a missing cell besides an empty one, ``?``, ``NA`` and ``NaN``.
     duplicates : {"error", "number"}
         What to do with a column name that was there before: raise, or call it ``name_2``, ``name_3``, ...
-    unused : sequence of column choices
-        Columns that will be left out: they may hold anything, and are read as text.
-    used : sequence of column choices, optional
+    unused : mapping of str to column choice, optional
+        Columns that will be left out, by the parameter that says so: they may hold anything, and are read as text.
+    used : mapping of str to column choice, optional
         The only columns that will not be left out.
 
     Examples
@@ -93,7 +93,7 @@ def read_delimited(
     if file.check_cell_counts(len(names)) <= has_header:
         file.fail("there is no row of data", file.last_line)
     chosen = set() if nominal is None else set(choose_columns(nominal, names, "nominal"))
-    chosen |= _chosen(unused, names)
+    chosen |= _chosen(unused or {}, names)
     if used is not None:
         chosen |= set(range(len(names))) - _chosen(used, names)
     frame = file.frame(len(names), has_header, chosen)
@@ -114,8 +114,9 @@ def read_delimited(
     )
 
 
-def _chosen(choices: Sequence[ColumnChoice | None], names: Sequence[str]) -> set[int]:
-    return {i for columns in choices if columns is not None for i in choose_columns(columns, names, "column")}
+def _chosen(choices: Mapping[str, ColumnChoice | None], names: Sequence[str]) -> set[int]:
+    given = {what: columns for what, columns in choices.items() if columns is not None}
+    return {i for what, columns in given.items() for i in choose_columns(columns, names, what)}
 
 
 def _typed_table(

@@ -134,8 +134,8 @@ def load(
             nominal=nominal,
             missing=missing,
             duplicates=duplicates,
-            unused=(ignore, key),
-            used=None if features is None or labels is not None else (features, target),
+            unused={"ignore": ignore, "key": key},
+            used=None if features is None or labels is not None else {"features": features, "target": target},
         )
     elif kind == "arff":
         content = read_arff(
