@@ -40,7 +40,7 @@ def adjusted_p_values(p_values: Any, correction: str | None = "fdr") -> np.ndarr
     Examples
     --------
     >>> from omnirank.core.multiplicity import adjusted_p_values
-    >>> adjusted_p_values([0.01, 0.04, 0.03]).tolist()
+    >>> adjusted_p_values([0.01, 0.04, 0.03]).round(4).tolist()
     [0.03, 0.04, 0.04]
     >>> adjusted_p_values([0.01, 0.04, 0.03], "family-wise").tolist()
     [0.03, 0.06, 0.06]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from sklearn.utils.validation import has_fit_parameter
+
+from omnirank.core.errors import DataTypeError
 from omnirank.core.log import logger
+from omnirank.core.registry import methods
 from omnirank.data.dataset import Dataset
 from omnirank.data.traps import of_one_value
 
@@ -40,3 +44,15 @@ def labelled_part(dataset: Dataset, more: tuple[Any, ...]) -> tuple[Dataset, tup
         return dataset, more
     logger.info("%d unlabelled examples are not used", int((~labelled).sum()))
     return dataset.take(labelled), tuple(values[labelled] for values in more)
+
+
+def refuse_arguments(ranker: Any, unknown: Collection[str]) -> None:
+    """Raise a `DataTypeError` if ``fit`` was given arguments that it does not take; say who takes weights."""
+    if not unknown:
+        return
+    name = next(iter(unknown))
+    advice = "it takes X and y"
+    if name == "sample_weight":
+        able = [method.name for method in methods() if has_fit_parameter(method.load(), name)]
+        advice = f"the method has no place for weights of examples; methods that have: {', '.join(able)}"
+    raise DataTypeError(f"fit of {type(ranker).__name__} takes no {name}: {advice}")

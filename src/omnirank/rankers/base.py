@@ -27,7 +27,7 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import is_sparse
 from omnirank.data.task_registry import TASKS, task_named
 from omnirank.data.types import FeaturesLike, TargetLike
-from omnirank.rankers._fitting import all_or_nothing, labelled_part, recorded_of
+from omnirank.rankers._fitting import all_or_nothing, labelled_part, recorded_of, refuse_arguments
 
 Self = TypeVar("Self", bound="BaseRanker")
 
@@ -365,7 +365,13 @@ def _fit_transform(self: BaseRanker, X: FeaturesLike, y: TargetLike | None = Non
     return self.fit(X, y, **fit_params).transform(X)
 
 
-for _name, _method in (("transform", _transform), ("fit_transform", _fit_transform)):
+# For types, fit takes X and y, and what subclasses add; any other argument, weights above all, gets an error of ours.
+def _fit_without_more(self: BaseRanker, X: FeaturesLike, y: TargetLike | None = None, **unknown: Any) -> BaseRanker:
+    refuse_arguments(self, unknown)
+    return self._fit(X, y)
+
+
+for _name, _method in (("fit", _fit_without_more), ("transform", _transform), ("fit_transform", _fit_transform)):
     _method.__doc__ = _method.__doc__ or getattr(BaseRanker, _name).__doc__
     _method.__name__, _method.__qualname__ = _name, f"BaseRanker.{_name}"
     setattr(BaseRanker, _name, _method)
