@@ -25,6 +25,8 @@ def frozen_floats(values: Any, what: str) -> np.ndarray:
     text = _first_text(values)
     if text is not None:
         raise DataTypeError(f"{what} must be numbers, not text: there is {text!r}")
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise DataError(f"{what} must be known: there are masked ones")
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
