@@ -88,3 +88,12 @@ def test_p_values_of_dense_and_sparse_data_are_the_same(ranker):
     X = stored.toarray()
     found = [om.significance(ranker, cells, y, random_state=0, n_rounds=4).p_values for cells in (X, stored)]
     np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("wrong", [RandomForestClassifier(), om.ReliefRanker, 3])
+def test_rankers_around_others_name_what_is_no_ranker(wrong):
+    X, y = noise()
+    with pytest.raises(ParameterError, match=r"base=.*: choose a ranker, or the name of a method"):
+        om.ResampledRanker(wrong).fit(X, y)
+    with pytest.raises(ParameterError, match=r"ranker=.*: choose a ranker, such as"):
+        om.PerTargetRanker(wrong).fit(X, np.column_stack([X[:, 0] + y, X[:, 1]]))

@@ -22,7 +22,7 @@ from omnirank.data.task_registry import TaskNames, task_named
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.rankers._fitting import recorded_of
 from omnirank.rankers.base import BaseRanker
-from omnirank.rankers.refits import check_takes_weights
+from omnirank.rankers.refits import check_takes_weights, is_ranker
 
 
 class PerTargetRanker(BaseRanker):
@@ -121,7 +121,7 @@ class PerTargetRanker(BaseRanker):
     def _one_target_ranker(self) -> Any:
         from omnirank.rankers.ensemble import EnsembleRanker
 
-        if self.ranker is not None and not hasattr(self.ranker, "get_params"):
+        if self.ranker is not None and not is_ranker(self.ranker):
             raise ParameterError("ranker", self.ranker, "choose a ranker, such as om.ReliefRanker()")
         ranker = EnsembleRanker() if self.ranker is None else clone(self.ranker)
         own = ranker.get_params(deep=False)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 from omnirank.core.errors import ConstantTargetError, DataTypeError, ParameterError, setting
 from omnirank.core.parallel import progress_bars, run_parallel, worker_count
 from omnirank.core.ranking import Ranking
-from omnirank.core.registry import methods
+from omnirank.core.registry import method_name, methods
 from omnirank.core.seeds import root_entropy
 from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
@@ -52,6 +52,19 @@ def ranker_and_data(ranker: Any, X: FeaturesLike, y: TargetLike | None = None) -
     return fresh_copy(ranker), dataset
 
 
+def is_ranker(value: Any) -> bool:
+    """Whether something is a ranker: of omnirank's base class, or of a class that is registered as a method.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.rankers.refits import is_ranker
+    >>> is_ranker(om.ReliefRanker()), is_ranker(om.ReliefRanker)
+    (True, False)
+    """
+    return isinstance(value, BaseRanker) or method_name(value) is not None
+
+
 def check_ranker(ranker: Any) -> None:
     """Raise a `DataTypeError` for what is no ranker: a class, a name, another estimator.
 
@@ -62,11 +75,9 @@ def check_ranker(ranker: Any) -> None:
     Traceback (most recent call last):
     omnirank.core.errors.DataTypeError: ranker='relief': give a ranker, such as om.make_ranker('relief')
     """
-    known = methods()
-    kind = type(ranker)
-    if isinstance(ranker, BaseRanker) or f"{kind.__module__}:{kind.__qualname__}" in {m.ranker for m in known}:
+    if is_ranker(ranker):
         return
-    names = {name for method in known for name in (method.name, *method.aliases)}
+    names = {name for method in methods() for name in (method.name, *method.aliases)}
     advice = "such as om.EnsembleRanker() or om.make_ranker('relief'); om.methods() lists all names"
     if isinstance(ranker, str) and ranker in names:
         advice = f"such as om.make_ranker({ranker!r})"

@@ -24,7 +24,7 @@ from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.rankers._fitting import recorded_of
 from omnirank.rankers._replicates import AGGREGATES, automatic_iterations, feature_draws, joined_scores
 from omnirank.rankers.base import BaseRanker
-from omnirank.rankers.refits import check_takes_weights, fresh_copy, ranking_of_part, run_refits
+from omnirank.rankers.refits import check_takes_weights, fresh_copy, is_ranker, ranking_of_part, run_refits
 
 _SOME = choice(None, "sqrt") | share(above=0)
 
@@ -81,9 +81,7 @@ class Resampling(BaseRanker):
         return f"{base}-resampled"
 
     def _base_ranker(self) -> Any:
-        if not isinstance(self.base, str) and not (
-            isinstance(self.base, BaseEstimator) and hasattr(self.base, "fit") and not isinstance(self.base, type)
-        ):
+        if not isinstance(self.base, str) and not is_ranker(self.base):
             raise ParameterError("base", self.base, "choose a ranker, or the name of a method, such as 'relief'")
         base = make_ranker(self.base) if isinstance(self.base, str) else self.base
         own = base.get_params(deep=False)
