@@ -194,10 +194,16 @@ def method_name(ranker: Any) -> str | None:
     fitting = [
         method
         for method in methods()
-        if method.ranker == path and all(getattr(ranker, key, None) == v for key, v in method.parameters.items())
+        if method.ranker == path and all(_has(ranker, key, value) for key, value in method.parameters.items())
     ]
     # relieff is relief with a parameter: the name that says more
     return max(fitting, key=lambda method: len(method.parameters)).name if fitting else None
+
+
+def _has(ranker: Any, name: str, value: Any) -> bool:
+    """Whether a parameter has that value; a wrong one may be anything, such as an array."""
+    given = getattr(ranker, name, None)
+    return isinstance(given, type(value)) and bool(given == value)
 
 
 def get_method(name: str) -> Method:
