@@ -85,15 +85,15 @@ def ranking_for(ranking: RankingLike, names: Sequence[str], targets: Sequence[st
         if scores.shape != (len(names),):
             raise DataError(f"scores of shape {scores.shape} for {len(names)} features")
         return Ranking(names, scores, "given")
-    _check_targets(ranking, targets)
-    if ranking.names == names:
-        return ranking
     features = set(ranking.names)
     other = next((target for target in targets if target in features and target not in names), None)
     if other is not None:
         raise DataError(
             f"the ranking was made for another target: {other!r}, the target of the data, is a feature of it"
         )
+    _check_targets(ranking, targets)
+    if ranking.names == names:
+        return ranking
     places = _places(ranking.names, names, "the ranking", "the data", "feature")
     constant = [name for name in ranking.constant if name in set(names)]
     return Ranking(names, ranking.scores[places], ranking.method, task=ranking.task, constant=tuple(constant))
