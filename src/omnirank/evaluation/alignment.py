@@ -49,6 +49,7 @@ def ranking_of_data(ranking: RankingLike, data: Dataset) -> Ranking:
             f"the ranking was made for another target: {found.task}, the data are made for {data.task}; rank the "
             "features for this target"
         )
+    _check_targets(found, data.target_names)
     return found
 
 
@@ -91,12 +92,12 @@ def ranking_for(ranking: RankingLike, names: Sequence[str], targets: Sequence[st
         raise DataError(
             f"the ranking was made for another target: {other!r}, the target of the data, is a feature of it"
         )
-    _check_targets(ranking, targets)
     if ranking.names == names:
         return ranking
     places = _places(ranking.names, names, "the ranking", "the data", "feature")
     constant = [name for name in ranking.constant if name in set(names)]
-    return Ranking(names, ranking.scores[places], ranking.method, task=ranking.task, constant=tuple(constant))
+    scores, method = ranking.scores[places], ranking.method
+    return Ranking(names, scores, method, task=ranking.task, targets=ranking.targets, constant=tuple(constant))
 
 
 def _check_targets(ranking: Ranking, targets: Sequence[str]) -> None:
