@@ -1,6 +1,7 @@
 """Public address of omnirank's exception and warning types."""
 
 from omnirank.core.errors import (
+    ConstantTargetError,
     DataError,
     DataTypeError,
     DataWarning,
@@ -11,6 +12,7 @@ from omnirank.core.errors import (
 )
 
 __all__ = [
+    "ConstantTargetError",
     "DataError",
     "DataTypeError",
     "DataWarning",

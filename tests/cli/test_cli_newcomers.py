@@ -113,7 +113,7 @@ def test_errors_notes_and_warnings_name_options(plants, tmp_path):
     assert "--target ... names one" in run("rank", tmp_path / "numbers.csv", "-m", "uniform").stderr
     (tmp_path / "mixed.csv").write_text("x,y\n" + "1,0\n2,1\n" * 50 + "few,0\n")
     shown = run("info", tmp_path / "mixed.csv", "-t", "y", code=2).stderr
-    assert "--nominal x takes them as categories, --missing ... names" in shown
+    assert "--nominal x takes them as categories, --ignore x leaves them out, --missing ... names" in shown
     assert (
         "--labelled 99: choose a whole number"
         in run("rank", tmp_path / "numbers.csv", "-t", "y", "--labelled", 99, code=2).stderr

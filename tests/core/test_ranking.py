@@ -108,7 +108,7 @@ def test_relevant_features_are_the_significant_ones_best_first():
 @given(p_values=st.lists(st.floats(0, 1), min_size=1, max_size=8), alpha=st.floats(0.01, 0.5))
 def test_adjusted_p_values_reject_what_the_procedures_reject(p_values, alpha):
     m, ascending = len(p_values), sorted(p_values)
-    passing = [k for k in range(1, m + 1) if ascending[k - 1] * m / k <= alpha]
+    passing = [k for k in range(1, m + 1) if ascending[k - 1] / (k / m) <= alpha]
     assert (adjusted_p_values(p_values, "fdr") <= alpha).sum() == max(passing, default=0)
     failing = [k for k in range(1, m + 1) if ascending[k - 1] * (m - k + 1) > alpha]
     assert (adjusted_p_values(p_values, "family-wise") <= alpha).sum() == min(failing, default=m + 1) - 1

@@ -228,7 +228,7 @@ def edited(ranking, path, **changes):
         ({"format": ...}, "not a ranking"),
         ({"version": ...}, "version of the format is None"),
         ({"version": "1"}, "version of the format is '1'"),
-        ({"version": 3, "package_version": "9.1"}, r"omnirank 9\.1 in version 3 .* upgrade"),
+        ({"version": 4, "package_version": "9.1"}, r"omnirank 9\.1 in version 4 .* upgrade"),
         ({"p_values": [0.5, 0.5, 1.5]}, "p value of feature"),
         ({"names": ...}, "'names' is missing"),
         ({"names": "abc"}, "list of strings"),

@@ -54,8 +54,8 @@ def test_plain_data_have_no_notes():
         (["a"] * N, "feature 'odd' holds one value only"),
         (np.full(N, np.nan), "feature 'odd' has no known value"),
         ([None] * N, "feature 'odd' has no known value"),
-        (np.arange(N), "feature 'odd' counts the examples: it is a running number"),
-        (np.arange(N)[::-1] * 10.0, "feature 'odd' counts the examples"),
+        (np.arange(N), "feature 'odd' changes by the same step from row to row: it is a running number"),
+        (np.arange(N)[::-1] * 10.0, "feature 'odd' changes by the same step from row to row"),
         (rng().permutation(N) + 1000, "feature 'odd' has another whole number in every example: is it an identifier?"),
         ([f"customer {i}" for i in range(N)], "feature 'odd' has 200 levels for 200 examples: is it an identifier?"),
         ([f"customer {i}" for i in range(N - 50)] + ["x"] * 50, "'odd' has 151 levels for 200 examples"),
@@ -109,8 +109,8 @@ def test_sparse_features():
     assert notes(sparse.csr_array(X), y, feature_names=list("abcdef")) == (
         "feature 'd' has no known value",
         "features 'b' and 'c' hold one value only",
-        "feature 'e' predicts the target 'y' (nearly) perfectly on its own: would it be known before the target? Else "
-        "leave it out",
+        "feature 'e' predicts the target 'y' (nearly) perfectly on its own, and can hide what other features tell: "
+        "would it be known before the target? Else leave it out",
     )
 
 
@@ -238,7 +238,7 @@ def test_parts_of_a_data_set():
     data = trapped()
     assert len(data.notes) == 2
     assert data.select_features(["noise 0", "same"]).notes == ("feature 'same' holds one value only",)
-    assert trapped().select_features(["noise 0", "nr"]).notes[0].startswith("feature 'nr' counts")
+    assert trapped().select_features(["noise 0", "nr"]).notes[0].startswith("feature 'nr' changes by")
     assert data.take([0, 1, 2]).notes == data.notes
 
 
@@ -256,7 +256,7 @@ def test_commands_print_each_note_once(tmp_path):
             warnings.simplefilter("default")
             result = CliRunner().invoke(app, [command[0], str(tmp_path / "d.csv"), "-t", "kind", *command[1:]])
         assert result.exit_code == 0, result.output
-        assert result.output.count("counts the examples") == 1, result.output
+        assert result.output.count("changes by the same step") == 1, result.output
         assert "warning:" not in result.output
 
 

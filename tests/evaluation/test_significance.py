@@ -229,7 +229,7 @@ def test_wrong_parameters():
     with pytest.raises(ParameterError, match="UnivariateRanker has no p values of its own"):
         om.significance(om.UnivariateRanker(), X, y, method="analytic")
     for wrong in ("genie3", om.UnivariateRanker, None):
-        with pytest.raises(DataTypeError, match="significance takes a ranker"):
+        with pytest.raises(DataTypeError, match="give a ranker"):
             om.significance(wrong, X, y)
 
 

@@ -159,7 +159,20 @@ def test_too_few_epochs_are_told():
 
 def test_wrong_use_is_refused():
     X = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]]
-    with pytest.raises(DataError, match=r"AgnosRanker is not supervised.*methods that use one for classification"):
+    with pytest.raises(DataError, match=r"AgnosRanker .* is not supervised.*methods that use one for classification"):
         om.AgnosRanker().fit(X, ["a", "b", "a"])
     with pytest.raises(ParameterError, match="n_hidden=0"):
         om.AgnosRanker(n_hidden=0).fit(X)
+
+
+@pytest.mark.parametrize("wrong", [{"penalty": 1e10}, {"learning_rate": 10.0}, {"learning_rate": 1e200}])
+def test_parameters_by_which_training_cannot_settle_are_refused(wrong):
+    with pytest.raises(ParameterError, match=r"choose a number in"):
+        om.AgnosRanker(**wrong).fit(np.random.default_rng(0).normal(size=(20, 3)))
+
+
+@pytest.mark.parametrize("largest", [{"penalty": 1e6}, {"learning_rate": 1.0}])
+def test_the_largest_parameters_give_finite_scores(largest):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    ranker = om.AgnosRanker(**largest, n_epochs=200, random_state=0).fit(X)
+    assert np.isfinite(ranker.losses_).all()

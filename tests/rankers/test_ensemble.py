@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import pickle
 import warnings
 
 import joblib
 import numpy as np
 import pytest
-from sklearn.base import clone
-from sklearn.model_selection import cross_val_score
 
 import omnirank as om
 from omnirank.errors import DataError, ParameterError
@@ -328,141 +325,9 @@ def test_variance_falls_with_the_number_of_trees():
     assert 2 < small / large < 8
 
 
-# -- options ------------------------------------------------------------------------------------------------
-
-
-def test_per_target_genie3_sums_to_genie3():
-    data = tiny_dataset("hierarchical-multi-label")
-    fitted = genie3_forest(n_trees=10, per_target=True, random_state=0).fit(data)
-    single = fitted.ranking_.per_target
-    assert single.names == data.target_names
-    np.testing.assert_allclose(single.scores.sum(axis=0), fitted.ranking_.scores, rtol=1e-9)
-    assert fitted.rankings_["symbolic"].per_target is None
-
-
-def test_trees_without_error_are_counted():
-    X = np.repeat([[0.0], [1.0]], 20, axis=0)
-    fitted = genie3_forest("permutation", n_trees=7, random_state=0).fit(X, np.repeat([0, 1], 20))
-    assert fitted.n_undefined_ == 7
-    assert fitted.feature_importances_.tolist() == [0.0]
-
-
-def test_weights_of_examples_count_in_trees_and_errors():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 2))
-    y = np.where(np.arange(200) < 100, X[:, 0], X[:, 1])
-    heavy, light = np.full(100, 1.9), np.full(100, 0.1)
-    for favoured, weight in enumerate((np.r_[heavy, light], np.r_[light, heavy])):
-        fitted = genie3_forest("permutation", n_trees=20, random_state=0).fit(X, y, sample_weight=weight)
-        for ranking in fitted.rankings_.values():
-            assert ranking.order[0] == favoured
-
-
 def test_unlabelled_examples_are_not_used():
     data = tiny_dataset("regression")
     hidden = data.hide_labels(np.arange(data.n_examples) % 3 == 0)
     options = {"importance": "permutation", "n_trees": 5, "random_state": 0}
     part = genie3_forest(**options).fit(data.take(np.arange(data.n_examples) % 3 > 0))
     assert same_rankings(genie3_forest(**options).fit(hidden).rankings_, part.rankings_)
-
-
-def test_importance_is_a_plain_parameter():
-    ranker = om.EnsembleRanker("symbolic", n_trees=2, random_state=0)
-    assert ranker.get_params()["importance"] == clone(ranker).importance == "symbolic"
-    assert repr(ranker) == "EnsembleRanker(importance='symbolic', n_trees=2, random_state=0)"
-    assert pickle.loads(pickle.dumps(ranker.fit(tiny_dataset("regression")))).ranking_.method == "symbolic"
-
-
-@pytest.mark.parametrize("method", om.methods(), ids=lambda method: method.name)
-def test_a_ranker_has_no_score_and_scikit_learn_says_so(method):
-    ranker = method.make()
-    assert not hasattr(ranker, "score")
-    X, y = np.arange(20.0)[:, None], np.arange(20) % 2
-    with pytest.raises(TypeError, match="should have a 'score' method"):
-        cross_val_score(ranker, X, y, cv=2)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"importance": "gini"}, "importance='gini': choose one of genie3, symbolic, permutation, unbiased"),
-        ({"importance": None}, "importance=None"),
-        ({"ensemble": "boosting"}, "ensemble='boosting'"),
-        ({"n_trees": 0}, "n_trees=0"),
-        ({"n_trees": 2.5}, "n_trees=2.5"),
-        ({"n_trees": True}, "n_trees=True"),
-        ({"max_features": 9}, "a whole number from 1 to 5"),
-        ({"max_features": "third"}, "max_features='third'"),
-        ({"min_samples_leaf": 0}, "min_samples_leaf"),
-        ({"max_depth": -1}, "max_depth"),
-        ({"symbolic_weight": 0.0}, "symbolic_weight"),
-        ({"permutation_error": "mse"}, "permutation_error='mse'"),
-        ({"importance": "permutation", "permutation_error": "auprc"}, "auprc.* is for multi-label.*not for regression"),
-        ({"importance": "permutation", "permutation_error": "accuracy"}, "accuracy.* is for classification"),
-        ({"importance": "permutation", "bootstrap": False}, "needs out-of-bag examples"),
-        ({"importance": "unbiased", "bootstrap": False}, "needs out-of-bag examples"),
-        ({"nominal_tests": "all"}, "nominal_tests"),
-        ({"tie_break": "last"}, "tie_break"),
-        ({"supervision": 1.5}, "supervision=1.5"),
-        ({"supervision": "full"}, "supervision='full'"),
-        ({"supervision": 0.5, "min_labelled_leaf": -1}, "min_labelled_leaf"),
-        ({"supervision": 0.5, "feature_weights": "best"}, "feature_weights='best'"),
-        ({"supervision": 0.5, "feature_weights": [1.0]}, r"5 numbers, one per feature"),
-        ({"first_tree": -1}, "first_tree=-1"),
-        ({"checkpoints": [5, 200]}, "checkpoints=.*200.: they end at n_trees=10"),
-        ({"checkpoints": [0]}, "checkpoints=.*: choose None or a list"),
-    ],
-)
-def test_parameters_outside_their_domain(options, message):
-    with pytest.raises(ParameterError, match=message):
-        genie3_forest(**({"n_trees": 10} | options)).fit(tiny_dataset("regression"))
-
-
-# -- data that cannot be ranked -----------------------------------------------------------------------------
-
-X4 = np.arange(8.0).reshape(4, 2)
-
-
-@pytest.mark.parametrize(
-    ("X", "y", "weight", "message"),
-    [
-        (X4, ["a"] * 4, None, r"target 'y' has one class only \('a'\)"),
-        (X4, [1.5] * 4, None, "target 'y' is constant"),
-        (X4, np.full((4, 2), 0.5), None, "all 2 targets .'y1'"),
-        (X4[:1], ["a"], None, "1 sample"),
-        (np.where(X4 == 5, np.inf, X4), [0, 1, 0, 1], None, r"infinite|column 'x1'"),
-        (X4, [0.5, 1.5, np.inf, 2.5], None, "target 'y', row 2"),
-        (X4, [0, 1, 0, 1], [0.0] * 4, "non-zero"),
-        (X4, [0, 1, 0, 1], [0.5, 0.5, 0.5, 0.5], "weights of mean 1"),
-        (X4, [0, 1, 0, 1], [1.0, -1.0, 1.0, 1.0], r"sample_weight\[1\]"),
-        (X4, [0, 1, 0, 1, 1], None, "X has 4 rows, y has 5"),
-        (X4[:3], [0, 1, 0], None, "less than two leaves of min_samples_leaf=2: lower it"),
-    ],
-)
-def test_errors_say_what_and_where(X, y, weight, message):
-    with pytest.raises(ValueError, match=message):
-        genie3_forest(n_trees=2).fit(X, y, sample_weight=weight)
-
-
-def test_an_infinite_cell_of_a_frame_is_named():
-    import pandas as pd
-
-    frame = pd.DataFrame({"age": [1.0, 2.0, np.inf, 3.0], "size": [1.0, 2.0, 3.0, 4.0]})
-    with pytest.raises(DataError, match=r"'age'.*row 2"):
-        genie3_forest(n_trees=2).fit(frame, [0, 1, 0, 1])
-
-
-def test_a_feature_without_known_value_is_named_and_scores_zero():
-    data = tiny_dataset("classification")
-    X = data.X.assign(empty=np.nan, nothing=None)
-    with pytest.warns(UserWarning, match="features 'empty' and 'nothing' have no known value"):
-        fitted = genie3_forest("permutation", n_trees=5, random_state=0).fit(X, data.y)
-    for ranking in fitted.rankings_.values():
-        assert ranking.scores[-2:].tolist() == [0.0, 0.0]
-
-
-def test_identifiers_are_named():
-    rng = np.random.default_rng(0)
-    X = om.Dataset([[f"id{i}", float(v)] for i, v in enumerate(rng.normal(size=20))]).X
-    with pytest.warns(UserWarning, match="'x0' has 20 levels for 20 examples: is it an identifier"):
-        genie3_forest(n_trees=2, random_state=0).fit(X, rng.integers(0, 2, 20))

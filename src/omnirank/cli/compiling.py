@@ -17,22 +17,15 @@ class _Notes(logging.Handler):
         note(record.getMessage())
 
 
-def _no_announcement(record: logging.LogRecord) -> bool:
-    return not getattr(record, "announces", False)
-
-
 @contextmanager
 def compiling_is_told() -> Iterator[None]:
-    """Show what `omnirank.core.compiled` logs where someone watches the error stream; elsewhere only problems."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        _LOGGER.addFilter(_no_announcement)
-        try:
-            yield
-        finally:
-            _LOGGER.removeFilter(_no_announcement)
+    """Show what `omnirank.core.compiled` logs: at once on a terminal, elsewhere if it takes long."""
+    if sys.stderr is None:
+        yield
         return
     before, handler = _LOGGER.level, _Notes()
-    _LOGGER.setLevel(logging.INFO)
+    if sys.stderr.isatty():
+        _LOGGER.setLevel(logging.INFO)
     _LOGGER.addHandler(handler)
     try:
         yield

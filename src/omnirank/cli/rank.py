@@ -203,13 +203,14 @@ def print_ranking(ranking: "Ranking", k: int) -> None:
     """Print the k best features as a table."""
     best = ranking.order[:k]
     scores = ranking.scores[best]
+    errors = ranking.standard_errors
     columns: dict[tuple[str, Justify], list[Any]] = {
         ("rank", "right"): list(range(1, len(best) + 1)),
         ("feature", "left"): [ranking.names[i] for i in best],
-        ("score", "right"): numbers(scores),
+        ("score", "right"): numbers(scores, beside=() if errors is None else errors[best]),
     }
-    if ranking.standard_errors is not None:
-        columns["± error", "right"] = numbers(ranking.standard_errors[best])
+    if errors is not None:
+        columns["± error", "right"] = numbers(errors[best], beside=scores)
     if ranking.p_values is not None:
         columns["p", "right"] = [f"{p:.4f}" if p >= 0.0001 else "<0.0001" for p in ranking.p_values[best]]
     columns["", "left"] = [bar(score, scores[0]) for score in scores]

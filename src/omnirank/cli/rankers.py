@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from omnirank.cli.options import assignments, supervision_of
+from omnirank.cli.options import assignments, supervision_of, value_of
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
@@ -19,6 +19,7 @@ def ranker_of(
     jobs: int,
     supervision: str | None = None,
     parameters: list[str] | None = None,
+    trees: str | None = None,
 ) -> tuple[str, Any]:
     """Return the name of the method, by default that of the task, and its ranker."""
     from omnirank.core.registry import default_method, get_method
@@ -27,4 +28,6 @@ def ranker_of(
     settings: dict[str, Any] = {"random_state": seed, "n_jobs": jobs}
     if supervision is not None:
         settings["supervision"] = supervision_of(supervision)
+    if trees is not None:
+        settings["n_trees"] = value_of(trees)
     return chosen.name, chosen.make(**settings | assignments(parameters))

@@ -16,7 +16,7 @@ from omnirank.cli.options import (
     with_few_labels,
 )
 from omnirank.cli.output import Justify, bar, figures, note, numbers, say, table
-from omnirank.cli.rank import MethodOption, describe_examples
+from omnirank.cli.rank import MethodOption, TreesOption, describe_examples
 from omnirank.cli.rankers import SeedOption, ranker_of
 from omnirank.core.plurals import counted
 
@@ -53,6 +53,7 @@ def select(
     ] = None,
     seed: SeedOption = 0,
     jobs: JobsOption = -1,
+    trees: TreesOption = None,
     supervision: SupervisionOption = None,
     labelled: LabelledOption = None,
     parameters: SetOption = None,
@@ -68,7 +69,7 @@ def select(
     if out is not None:
         check_data_file(out)
     whole, dataset = dataset, with_few_labels(dataset, labelled, seed)
-    name, ranker = ranker_of(dataset, method, seed, jobs, supervision, parameters)
+    name, ranker = ranker_of(dataset, method, seed, jobs, supervision, parameters, trees)
     with progress_bars():
         found = selected(
             ranker,
@@ -129,7 +130,8 @@ def _print_curve(curve: "SelectionCurve") -> None:
         for best, chosen in zip(frame["best"], frame["chosen"], strict=True)
     ]
     bars = [bar(mean, largest) for mean in frame["mean"]]
-    cells = (frame["size"], numbers(frame["mean"]), numbers(frame["standard_error"]), bars, marks)
+    means, errors = frame["mean"], frame["standard_error"]
+    cells = (frame["size"], numbers(means, beside=errors), numbers(errors, beside=means), bars, marks)
     table(columns, list(zip(*cells, strict=True)))
 
 

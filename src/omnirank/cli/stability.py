@@ -16,7 +16,7 @@ from omnirank.cli.options import (
     with_few_labels,
 )
 from omnirank.cli.output import Justify, figures, frame_csv, note, say, table
-from omnirank.cli.rank import MethodOption, describe_examples
+from omnirank.cli.rank import MethodOption, TreesOption, describe_examples
 from omnirank.cli.rankers import SeedOption, ranker_of
 from omnirank.core.plurals import counted
 
@@ -48,6 +48,7 @@ def stability(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the whole table to this .csv file.")] = None,
     seed: SeedOption = 0,
     jobs: JobsOption = -1,
+    trees: TreesOption = None,
     supervision: SupervisionOption = None,
     labelled: LabelledOption = None,
     parameters: SetOption = None,
@@ -62,7 +63,7 @@ def stability(
     if out is not None and out.suffix.lower() != ".csv":
         raise ParameterError(f"{out}: the ending must be .csv")
     dataset = with_few_labels(dataset, labelled, seed)
-    name, ranker = ranker_of(dataset, method, seed, jobs, supervision, parameters)
+    name, ranker = ranker_of(dataset, method, seed, jobs, supervision, parameters, trees)
     options: dict[str, Any] = {"n_resamples": resamples, "resample": resample, "share": share, "level": level}
     with progress_bars():
         found = of_resamples(ranker.fit(dataset), dataset, **options, random_state=seed, n_jobs=jobs)

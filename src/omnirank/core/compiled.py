@@ -162,7 +162,7 @@ class Announcement(event.Listener):
             if not self._said:
                 self._said = True
                 text = "compiling kernels for data of this kind, once per installation: takes some seconds"
-                _logger.log(level, text, extra={"announces": True})
+                _logger.log(level, text)
 
 
 _CACHE = kernel_folder()

@@ -17,6 +17,10 @@ class DataError(OmnirankError, ValueError):
     """The data cannot be used as asked; the message names the column and the row."""
 
 
+class ConstantTargetError(DataError):
+    """The target has one class or value only in the examples at hand: there is nothing to learn."""
+
+
 class DataTypeError(OmnirankError, TypeError):
     """A container or column has a type that omnirank does not handle."""
 

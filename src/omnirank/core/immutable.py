@@ -22,6 +22,11 @@ def frozen_floats(values: Any, what: str) -> np.ndarray:
     >>> frozen_floats([1, 2.5], "scores").flags.writeable
     False
     """
+    text = _first_text(values)
+    if text is not None:
+        raise DataTypeError(f"{what} must be numbers, not text: there is {text!r}")
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise DataError(f"{what} must be known: there are masked ones")
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -32,6 +37,16 @@ def frozen_floats(values: Any, what: str) -> np.ndarray:
         raise DataError(f"{what} must be finite: there is {array[place]}{at}")
     array.flags.writeable = False
     return array
+
+
+def _first_text(values: Any) -> str | None:
+    """The first text among values, lists of values and so on; numpy would read numbers from it."""
+    if isinstance(values, str):
+        return values
+    parts = values if isinstance(values, list | tuple) else ()
+    if isinstance(values, np.ndarray) and values.dtype.kind in "OU":
+        parts = values.ravel().tolist()
+    return next((text for text in map(_first_text, parts) if text is not None), None)
 
 
 def frozen_names(names: Any, what: str) -> tuple[str, ...]:

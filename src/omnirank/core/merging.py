@@ -64,6 +64,9 @@ def merged_fields(a: Ranking, b: Ranking) -> dict[str, Any]:
         "state": state,
         "seeds": a.seeds.union(b.seeds),
         "per_target": _merged_targets(a.per_target, b.per_target),
+        # the data are the same; a file of an older version does not tell
+        "targets": b.targets if a.targets is None else a.targets,
+        "constant": a.constant or b.constant,
     }
 
 

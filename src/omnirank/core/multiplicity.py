@@ -40,7 +40,7 @@ def adjusted_p_values(p_values: Any, correction: str | None = "fdr") -> np.ndarr
     Examples
     --------
     >>> from omnirank.core.multiplicity import adjusted_p_values
-    >>> adjusted_p_values([0.01, 0.04, 0.03]).tolist()
+    >>> adjusted_p_values([0.01, 0.04, 0.03]).round(4).tolist()
     [0.03, 0.04, 0.04]
     >>> adjusted_p_values([0.01, 0.04, 0.03], "family-wise").tolist()
     [0.03, 0.06, 0.06]
@@ -50,14 +50,38 @@ def adjusted_p_values(p_values: Any, correction: str | None = "fdr") -> np.ndarr
     m = len(values)
     if correction is None or not m:
         return values
-    order = np.argsort(values, kind="stable")
     places = np.arange(1, m + 1)
     if correction == "fdr":
-        ascending = np.minimum.accumulate((values[order] * m / places)[::-1])[::-1]
-    else:
-        ascending = np.maximum.accumulate(values[order] * (m - places + 1))
+        return stepped_up(values, places / m)
+    order = np.argsort(values, kind="stable")
     adjusted = np.empty(m)
-    adjusted[order] = np.minimum(ascending, 1.0)
+    adjusted[order] = np.minimum(np.maximum.accumulate(values[order] * (m - places + 1)), 1.0)
+    return adjusted
+
+
+def stepped_up(p_values: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    """Return the adjusted p values of a procedure that steps up: min over k >= j of p_(k) / f_k, at most 1.
+
+    It rejects the hypotheses up to the last in ascending order whose p value is at most f_k alpha: with f_k = k / m
+    Benjamini and Hochberg's, with f_k = 1 / (m + 1 - k) Hochberg's.
+
+    Parameters
+    ----------
+    p_values : ndarray of shape (m,)
+        P values of single tests.
+    factors : ndarray of shape (m,)
+        The numbers f_k, ascending.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.core.multiplicity import stepped_up
+    >>> stepped_up(np.array([0.01, 0.04, 0.03]), 1 / np.array([3, 2, 1])).round(4).tolist()
+    [0.03, 0.04, 0.04]
+    """
+    order = np.argsort(p_values, kind="stable")
+    adjusted = np.empty(len(p_values))
+    adjusted[order] = np.minimum(np.minimum.accumulate((p_values[order] / factors)[::-1])[::-1], 1.0)
     return adjusted
 
 

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from omnirank.core.accumulators import Accumulator, check_finishes_to
+from omnirank.core.accumulators import Accumulator
 from omnirank.core.errors import DataError, DataTypeError, FileFormatError, ParameterError
-from omnirank.core.immutable import frozen_floats, frozen_json, frozen_names, thawed_json
+from omnirank.core.immutable import thawed_json
 from omnirank.core.merging import merged_fields
-from omnirank.core.multiplicity import adjusted_p_values, check_p_values
+from omnirank.core.multiplicity import adjusted_p_values
+from omnirank.core.names import which_names
 from omnirank.core.parameters import check, count, number
 from omnirank.core.plurals import counted
+from omnirank.core.ranking_checks import checked_fields
 from omnirank.core.ranking_io import read_fields, write_fields
 from omnirank.core.seeds import SeedRanges
 from omnirank.core.target_scores import TargetScores
@@ -57,6 +59,11 @@ class Ranking:
         Random streams used; needed by `merge`.
     per_target : TargetScores or None
         Scores for each single target.
+    targets : sequence of str or None
+        Names of the targets it was made for, none where it was made without; None: not known.
+    constant : sequence of str
+        Features with one known value or none. They come last, whatever their scores are: a score of 0 can be better
+        than those of noise.
 
     Examples
     --------
@@ -87,33 +94,11 @@ class Ranking:
     fingerprint: str | None = None
     seeds: SeedRanges | None = None
     per_target: TargetScores | None = None
+    targets: tuple[str, ...] | None = None
+    constant: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("method", "task", "fingerprint"):
-            value = getattr(self, name)
-            if not isinstance(value, str) and (name == "method" or value is not None):
-                raise DataTypeError(f"{name} of a ranking must be a string, not {type(value).__name__}")
-        if not isinstance(self.parameters, Mapping):
-            raise DataTypeError(f"parameters must be a mapping, not {type(self.parameters).__name__}")
-        names = frozen_names(self.names, "feature")
-        scores = _one_per_feature(self.scores, "scores", names)
-        errors = self.standard_errors
-        if errors is not None:
-            errors = _one_per_feature(errors, "standard errors", names)
-            if np.any(errors < 0):
-                raise DataError(f"the standard error of feature {names[int(np.argmin(errors))]!r} is negative")
-        p_values = self.p_values
-        if p_values is not None:
-            p_values = _one_per_feature(p_values, "p values", names)
-            check_p_values(p_values, names)
-        check_finishes_to(self.state, scores)
-        if self.per_target is not None and self.per_target.scores.shape[1] != len(names):
-            n_scored = self.per_target.scores.shape[1]
-            raise DataError(f"per-target scores of {n_scored} features for {len(names)} features")
-        parameters = frozen_json(self.parameters, "parameters")
-        frozen = {"names": names, "scores": scores, "standard_errors": errors, "p_values": p_values}
-        frozen["parameters"] = parameters
-        for name, value in frozen.items():
+        for name, value in checked_fields(self).items():
             object.__setattr__(self, name, value)
 
     @classmethod
@@ -133,10 +118,15 @@ class Ranking:
 
     # -- order ----------------------------------------------------------------------------------------
 
+    @property
+    def order_scores(self) -> np.ndarray:
+        """The scores by which features are ordered: minus infinity for constant ones."""
+        return np.where(which_names(self.names, self.constant), -np.inf, self.scores)
+
     @cached_property
     def order(self) -> np.ndarray:
-        """Indices of the features, best first; tied features keep the order of the data."""
-        order = np.argsort(-self.scores, kind="stable")
+        """Indices of the features, best first, constant ones last; tied features keep the order of the data."""
+        order = np.argsort(-self.order_scores, kind="stable")
         order.flags.writeable = False
         return order
 
@@ -159,7 +149,7 @@ class Ranking:
         """
         from scipy.stats import rankdata
 
-        return np.asarray(rankdata(-self.scores, method=method), dtype=np.float64)
+        return np.asarray(rankdata(-self.order_scores, method=method), dtype=np.float64)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -293,6 +283,8 @@ class Ranking:
             parameters=self.parameters,
             task=self.task,
             fingerprint=self.fingerprint,
+            targets=(target,),
+            constant=self.constant,
         )
 
     def plot(self, ax: Axes | None = None, k: int = 20, **options: Any) -> Axes:
@@ -388,10 +380,3 @@ class Ranking:
 
 def _rebuild(content: dict[str, Any]) -> Ranking:
     return Ranking(**content)
-
-
-def _one_per_feature(values: Any, what: str, names: tuple[str, ...]) -> np.ndarray:
-    array = frozen_floats(values, what)
-    if array.shape != (len(names),):
-        raise DataError(f"{what} of shape {array.shape} for {counted(len(names), 'feature')}")
-    return array

@@ -6,7 +6,8 @@ import csv
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -14,23 +15,27 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.accumulators import Accumulator
-from omnirank.core.errors import DataError, DataTypeError, FileFormatError, ParameterError
+from omnirank.core.errors import DataError, DataTypeError, DataWarning, FileFormatError, ParameterError
 from omnirank.core.immutable import thawed_json
+from omnirank.core.names import which_names
 from omnirank.core.own_json import check_heading, own_heading, parsed_json
 from omnirank.core.seeds import SeedRanges
 from omnirank.core.spreadsheet import harmless, unharmed
-from omnirank.core.suggestions import RENAMED
+from omnirank.core.suggestions import RENAMED, did_you_mean
 from omnirank.core.target_scores import TargetScores
 
 _FORMAT = "omnirank-ranking"
-# Version 2 may have p values; without them files are of version 1, which older readers take.
-_VERSIONS = range(1, 3)
-# Version 2 of the CSV files counts the features and makes names harmless; in version 1 names are as they are. Version 3
-# may have p values.
-_CSV_VERSIONS = range(1, 4)
+# Version 2 may have p values, version 3 names of targets and constant features; files are of the first version that
+# has what is in them, which older readers take.
+_VERSIONS = range(1, 4)
+# Version 2 of the CSV files counts the features and makes names harmless; in version 1 names are as they are. Versions
+# 3 and 4 may have what versions 2 and 3 of the other files have.
+_CSV_VERSIONS = range(1, 5)
 # What of a ranking the comment lines of a CSV file hold, each as JSON.
 _CSV_FIELDS = ("method", "task", "parameters", "fingerprint")
-_CSV_COMMENTS = ("format", "version", "package_version", *_CSV_FIELDS, "n_features")
+# Those that are there only where they say something.
+_NEW_FIELDS = ("targets", "constant")
+_CSV_COMMENTS = ("format", "version", "package_version", *_CSV_FIELDS, *_NEW_FIELDS, "n_features")
 # Method of a CSV file without comment lines.
 _EXTERNAL = "external"
 
@@ -138,6 +143,7 @@ def _json_text(content: dict[str, Any]) -> str:
         "task": content["task"],
         "parameters": thawed_json(content["parameters"]),
         "fingerprint": content["fingerprint"],
+        **_new_fields(content),
         # as text: other JSON readers round integers of 128 bits
         "seeds": None if seeds is None else [{"entropy": str(e), "start": a, "stop": b} for e, a, b in seeds.ranges],
         "names": list(content["names"]),
@@ -158,8 +164,16 @@ def _json_text(content: dict[str, Any]) -> str:
 
 
 def _written(versions: range, content: dict[str, Any]) -> int:
-    """The version of a file: the last but one where it has no p values."""
-    return versions[-1] if content["p_values"] is not None else versions[-2]
+    """The version of a file: the first that has what is in it."""
+    if _new_fields(content):
+        return versions[-1]
+    return versions[-2] if content["p_values"] is not None else versions[-3]
+
+
+def _new_fields(content: dict[str, Any]) -> dict[str, Any]:
+    """Names of targets and constant features, where they are known and there are any."""
+    known = {"targets": content["targets"] is not None, "constant": bool(content["constant"])}
+    return {key: list(content[key]) for key in _NEW_FIELDS if known[key]}
 
 
 def _listed(values: np.ndarray | None) -> list[float] | None:
@@ -178,12 +192,22 @@ def _from_json(text: str, path: Path) -> dict[str, Any]:
             raise FileFormatError(f"{key!r} is missing", path=path)
     plain = ("method", "task", "fingerprint", "names", "scores", "standard_errors", "p_values")
     content = {key: document.get(key) for key in plain}
+    for key in ("scores", "standard_errors", "p_values"):
+        _refuse_booleans(content[key], key, path)
     return content | {
+        "targets": document.get("targets"),
+        "constant": document.get("constant", []),
         "parameters": document.get("parameters", {}),
         "seeds": _seeds(document.get("seeds"), path),
         "state": _state(document.get("state")),
         "per_target": _per_target(document.get("per_target"), path),
     }
+
+
+def _refuse_booleans(values: Any, key: str, path: Path) -> None:
+    """Numpy takes true for 1: a file that holds it was not written by us."""
+    if isinstance(values, list) and any(isinstance(value, bool) for value in values):
+        raise FileFormatError(f"{key!r} must hold numbers, not true or false", path=path)
 
 
 def _seeds(content: Any, path: Path) -> SeedRanges | None:
@@ -214,12 +238,14 @@ def _csv_text(content: dict[str, Any]) -> str:
     comments = own_heading(_FORMAT, _written(_CSV_VERSIONS, content)) | {
         key: thawed_json(content[key]) for key in _CSV_FIELDS
     }
+    comments |= _new_fields(content)
     comments["n_features"] = len(content["names"])
     lines = [f"# {key}: {_dumped(value)}" for key, value in comments.items()]
     columns = {"score": "scores", "standard_error": "standard_errors", "p_value": "p_values"}
     found = {column: content[key].tolist() for column, key in columns.items() if content[key] is not None}
     lines.append(",".join(["rank", "feature", *found, "position"]))
-    order = np.argsort(-content["scores"], kind="stable").tolist()
+    last = which_names(content["names"], content["constant"])
+    order = np.lexsort((-content["scores"], last)).tolist()
     for rank, i in enumerate(order, start=1):
         numbers = ",".join(repr(values[i]) for values in found.values())
         lines.append(f"{rank},{_quoted(harmless(content['names'][i]))},{numbers},{i + 1}")
@@ -235,12 +261,12 @@ def _from_csv(text: str, path: Path) -> dict[str, Any]:
     comments, n_comments, table = _split_comments(text, path)
     if comments:
         check_heading(comments, _FORMAT, _CSV_VERSIONS, what="a ranking", path=path)
-    columns = _csv_columns(table, n_comments, path)
+    columns = _csv_columns(table, n_comments, path, is_own=bool(comments))
     if comments.get("version") != 1:
         columns["names"] = [unharmed(name) for name in columns["names"]]
     if comments.get("version", 1) > 1:
         _check_count(comments.get("n_features"), len(columns["names"]), path)
-    content: dict[str, Any] = {key: comments[key] for key in _CSV_FIELDS if key in comments}
+    content: dict[str, Any] = {key: comments[key] for key in (*_CSV_FIELDS, *_NEW_FIELDS) if key in comments}
     content.setdefault("method", _EXTERNAL)
     order = _positions(columns.pop("position", None), path)
     for column, values in columns.items():
@@ -268,7 +294,7 @@ def _split_comments(text: str, path: Path) -> tuple[dict[str, Any], int, str]:
     return comments, n_lines, text
 
 
-def _csv_columns(table: str, n_lines: int, path: Path) -> dict[str, list[Any]]:
+def _csv_columns(table: str, n_lines: int, path: Path, *, is_own: bool) -> dict[str, list[Any]]:
     rows = _csv_rows(table, n_lines, path)
     header_line, header = next(rows, (n_lines + 1, []))
     wanted: dict[str, tuple[str, Callable[[str], Any]]] = {
@@ -281,6 +307,7 @@ def _csv_columns(table: str, n_lines: int, path: Path) -> dict[str, list[Any]]:
     for column in wanted:
         if header.count(column) > 1 or (column in ("feature", "score") and column not in header):
             raise FileFormatError(f"a ranking must have one column {column!r}", path=path, line=header_line)
+    _tell_unknown([column for column in header if column not in (*wanted, "rank")], wanted, path, header_line, is_own)
     found = [(header.index(column), *wanted[column]) for column in wanted if column in header]
     columns: dict[str, list[Any]] = {key: [] for _, key, _ in found}
     for line, row in rows:
@@ -293,6 +320,17 @@ def _csv_columns(table: str, n_lines: int, path: Path) -> dict[str, list[Any]]:
                 problem = f"{row[i]!r} is not a number"
                 raise FileFormatError(problem, path=path, line=line, column=i + 1) from None
     return columns
+
+
+def _tell_unknown(columns: Sequence[str], known: Iterable[str], path: Path, line: int, is_own: bool) -> None:
+    """Refuse columns that we did not write in a file of ours, where one was renamed; name them in any other file."""
+    if not columns:
+        return
+    shown = ", ".join(map(repr, columns))
+    if is_own:
+        problem = f"unknown columns {shown}{did_you_mean(columns[0], list(known))}; a ranking has {', '.join(known)}"
+        raise FileFormatError(problem, path=path, line=line)
+    warnings.warn(f"{path}: columns of a ranking that are not read: {shown}", DataWarning, stacklevel=6)
 
 
 def _csv_rows(table: str, n_lines: int, path: Path) -> Iterator[tuple[int, list[str]]]:

@@ -51,6 +51,8 @@ class Method:
         Citation.
     aliases : tuple of str
         Further names.
+    uses_target : bool
+        Whether the scores depend on the target where there is one; those of controls do not.
 
     Examples
     --------
@@ -67,6 +69,7 @@ class Method:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     reference: str = ""
     aliases: tuple[str, ...] = ()
+    uses_target: bool = True
 
     def __post_init__(self) -> None:
         if not self.name or ":" not in self.ranker:
@@ -174,6 +177,33 @@ def methods(task: str | None = None, supervision: str | None = None) -> list[Met
         for _, method in sorted(_methods.items())
         if (task is None or task in method.tasks) and (supervision is None or supervision in method.supervision)
     ]
+
+
+def method_name(ranker: Any) -> str | None:
+    """Return the name of the method that a ranker is, by its class and parameters; None where none is registered.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.core.registry import method_name
+    >>> method_name(om.InformationRanker("chi2"))
+    'chi2'
+    """
+    kind = type(ranker)
+    path = f"{kind.__module__}:{kind.__qualname__}"
+    fitting = [
+        method
+        for method in methods()
+        if method.ranker == path and all(_has(ranker, key, value) for key, value in method.parameters.items())
+    ]
+    # relieff is relief with a parameter: the name that says more
+    return max(fitting, key=lambda method: len(method.parameters)).name if fitting else None
+
+
+def _has(ranker: Any, name: str, value: Any) -> bool:
+    """Whether a parameter has that value; a wrong one may be anything, such as an array."""
+    given = getattr(ranker, name, None)
+    return isinstance(given, type(value)) and bool(given == value)
 
 
 def get_method(name: str) -> Method:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NoReturn
@@ -19,6 +20,7 @@ from omnirank.data.column_types import LARGEST_EXACT, iso_seconds
 from omnirank.data.content import Content, column_kinds, plain_name
 from omnirank.data.delimited_text import MISSING_CELLS, SHOWN, DelimitedText, column_names
 from omnirank.data.duplicate_names import check_duplicates_option
+from omnirank.data.number_texts import what_numbers_have
 from omnirank.data.table import Levels, Table
 
 
@@ -30,6 +32,8 @@ def read_delimited(
     nominal: ColumnChoice | None = None,
     missing: Sequence[str] = (),
     duplicates: str = "error",
+    unused: Mapping[str, ColumnChoice | None] | None = None,
+    used: Mapping[str, ColumnChoice | None] | None = None,
 ) -> Content:
     """Read a file of delimited text, plain or gzipped.
 
@@ -54,6 +58,10 @@ def read_delimited(
         What stands for a missing cell besides an empty one, ``?``, ``NA`` and ``NaN``.
     duplicates : {"error", "number"}
         What to do with a column name that was there before: raise, or call it ``name_2``, ``name_3``, ...
+    unused : mapping of str to column choice, optional
+        Columns that will be left out, by the parameter that says so: they may hold anything, and are read as text.
+    used : mapping of str to column choice, optional
+        The only columns that will not be left out.
 
     Examples
     --------
@@ -77,6 +85,9 @@ def read_delimited(
     if file.check_cell_counts(len(names)) <= has_header:
         file.fail("there is no row of data", file.last_line)
     chosen = set() if nominal is None else set(choose_columns(nominal, names, "nominal"))
+    chosen |= _chosen(unused or {}, names)
+    if used is not None:
+        chosen |= set(range(len(names))) - _chosen(used, names)
     frame = file.frame(len(names), has_header, chosen)
     if not len(frame):  # blank lines of a file of one column count as rows above
         file.fail("there is no row of data", file.last_line)
@@ -151,6 +162,11 @@ def _beyond_floats(values: np.ndarray) -> bool:
     return bool((np.abs(known) > LARGEST_EXACT).any() and (known == np.round(known)).all())
 
 
+def _chosen(choices: Mapping[str, ColumnChoice | None], names: Sequence[str]) -> set[int]:
+    given = {what: columns for what, columns in choices.items() if columns is not None}
+    return {i for what, columns in given.items() for i in choose_columns(columns, names, what)}
+
+
 def _typed_table(
     file: DelimitedText, frame: pd.DataFrame, names: tuple[str, ...], has_header: bool, nominal: set[int]
 ) -> Table:
@@ -203,10 +219,13 @@ class _Column:
                 return np.array([found.get(text, np.nan) for text in texts]), None
             return _coded(texts, sorted(distinct))
         if len(numbers) < len(distinct):
+            others = Counter(text for text in texts if text is not None and not NUMBER.fullmatch(text.strip(" ")))
+            about = what_numbers_have(others, "such cells")
             self._fail_at(
                 lambda text: not NUMBER.fullmatch(text.strip(" ")),
-                f"is text in a column of numbers; {setting('nominal', self.name)} takes them as categories, "
-                f"{setting('missing')} names what stands for a missing cell",
+                f"is text in a column of numbers{f' ({about})' if about else ''}; "
+                f"{setting('nominal', self.name)} takes them as categories, {setting('ignore', self.name)} leaves them "
+                f"out, {setting('missing')} names what stands for a missing cell",
             )
         values = np.array([np.nan if text is None else float(text) for text in texts])
         if np.isinf(values).any():

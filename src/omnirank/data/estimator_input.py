@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 from omnirank.core.errors import DataError, DataWarning, ParameterError, setting
 from omnirank.core.log import logger
 from omnirank.core.types import ArrayLike
-from omnirank.data.containers import checked_sparse, refuse_structured
+from omnirank.data.containers import as_array, checked_sparse, refuse_structured
 from omnirank.data.convert import is_frame, table_from
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
@@ -206,7 +206,8 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_examples: int) -> np.
     [1.0, 2.0, 0.0]
     """
     try:
-        weights = np.array(sample_weight, dtype=np.float64)
+        masked = isinstance(sample_weight, np.ma.MaskedArray)
+        weights = np.array(as_array(sample_weight) if masked else sample_weight, dtype=np.float64)
     except (TypeError, ValueError):
         raise DataError("sample_weight must hold one number per example") from None
     if weights.ndim == 0:

@@ -128,7 +128,14 @@ def load(
     if kind == "delimited":
         separator = separator or _SEPARATORS[_ending(path)]
         content = read_delimited(
-            path, separator=separator, header=header, nominal=nominal, missing=missing, duplicates=duplicates
+            path,
+            separator=separator,
+            header=header,
+            nominal=nominal,
+            missing=missing,
+            duplicates=duplicates,
+            unused={"ignore": ignore, "key": key},
+            used=None if features is None or labels is not None else {"features": features, "target": target},
         )
     elif kind == "arff":
         content = read_arff(

@@ -102,7 +102,8 @@ def labels_of_relation(relation: str, names: Sequence[str]) -> tuple[tuple[str, 
         return (), (f"{said}, but there are {len(names)} attributes: the labels are not taken from it",)
     which = "first" if count > 0 else "last"
     found = names[:count] if count > 0 else names[count:]
-    return tuple(found), (f"{said}: the {which} {abs(count)} attributes are the target",)
+    attributes = "attribute is" if abs(count) == 1 else f"{abs(count)} attributes are"
+    return tuple(found), (f"{said}: the {which} {attributes} the target",)
 
 
 def relation_with_labels(name: str, n_last: int) -> str:

@@ -74,7 +74,7 @@ def warn_about(dataset: Remarked, task_is_sure: bool = False) -> None:
     ...     warn_about(data)
     ...     warn_about(data.take(slice(30)))
     >>> [str(warning.message) for warning in told]
-    ["feature 'x0' counts the examples: it is a running number, ..."]
+    ["feature 'x0' changes by the same step from row to row: it is a running number, ..."]
     """
     remarks = dataset._remarks
     if remarks.told:

@@ -142,6 +142,20 @@ class Target:
 
     # -- parts --------------------------------------------------------------------------------------
 
+    @cached_property
+    def varying(self) -> tuple[int, ...]:
+        """Numbers of the variables with at least two different known values."""
+        if self.is_sparse:
+            unknown = np.isnan(self.values.data)
+            n = self.n_targets
+            ones = np.bincount(self.values.indices, ~unknown & (self.values.data == 1), n)
+            known = self.labelled.sum() - np.bincount(self.values.indices, unknown, n)
+            return tuple(np.flatnonzero((ones > 0) & (ones < known)).tolist())
+        if not len(self.values):
+            return ()
+        low, high = np.fmin.reduce(self.values, axis=0), np.fmax.reduce(self.values, axis=0)
+        return tuple(np.flatnonzero(high > low).tolist())
+
     def take(self, rows: Any) -> Target:
         """Return the target of the given rows."""
         return Target(self.names, self.levels, self.values[rows], self.labelled[rows], self.is_labels)

@@ -8,6 +8,7 @@ import numpy as np
 
 from omnirank.core.errors import setting
 from omnirank.core.plurals import counted
+from omnirank.data.number_texts import text_counts, what_numbers_have
 from omnirank.data.table import Levels, Table
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_named, task_target
@@ -61,6 +62,7 @@ def doubts_about(table: Table, target: Target, task: str, texts_are_meant: bool 
         quantities = setting("task", task_named("numbers", single=table.n_columns == 1))
         doubts.append(f"the whole numbers of {_taken(target, numbers)}; if they are quantities, say {quantities}")
     doubts += _label_sets(table)
+    doubts += _numbers_with_more(target)
     if texts:
         taken = _taken(target, texts).replace("are taken", "are numbers written as text, taken")
         doubts.append(f"the values of {taken}; if they are quantities, give numbers (astype(float))")
@@ -80,6 +82,19 @@ def _label_sets(table: Table) -> list[str]:
                     f"the classes of {name!r} look like label sets ({several[0]!r}); if they are, give each label a "
                     f"column of 0 and 1 (pandas: frame[{name!r}].str.get_dummies({separator!r}))"
                 ]
+    return []
+
+
+def _numbers_with_more(target: Target) -> list[str]:
+    """Classes that look like numbers with a comma or a unit."""
+    for i, levels in enumerate(target.levels):
+        codes = np.nan_to_num(target.values[:, i], nan=-1) if levels else np.empty(0)
+        about = what_numbers_have(text_counts(levels or (), codes))
+        if about:
+            return [
+                f"the values of {target.names[i]!r} are taken as {len(levels or ())} classes, but {about}: write plain "
+                "numbers, with a decimal point, if they are quantities"
+            ]
     return []
 
 

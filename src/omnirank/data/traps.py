@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from omnirank.data.number_texts import text_counts, what_numbers_have
 from omnirank.data.table import Table, is_made_up
 from omnirank.data.target import Target
 from omnirank.data.target_leaks import leaking_features
@@ -52,8 +53,8 @@ KINDS = {
     "empty": _Kind("has no known value", "have no known value"),
     "constant": _Kind("holds one value only", "hold one value only"),
     "running": _Kind(
-        "counts the examples: it is a running number, leave it out of the ranking",
-        "count the examples: they are running numbers, leave them out of the ranking",
+        "changes by the same step from row to row: it is a running number, leave it out of the ranking",
+        "change by the same step from row to row: they are running numbers, leave them out of the ranking",
     ),
     "identifier": _Kind(
         "has another whole number in every example: is it an identifier? Leave it out of the ranking",
@@ -68,12 +69,20 @@ KINDS = {
         "are dates, taken as numbers (seconds since 1970): their scores tell of trends, not of seasons",
     ),
     "date text": _Kind(
-        "holds dates as text, taken as categories: convert it (pandas.to_datetime), or leave it out",
-        "hold dates as text, taken as categories: convert them (pandas.to_datetime), or leave them out",
+        "holds dates as text, taken as categories: turn them into numbers (days since the first, say), or leave it out",
+        "hold dates as text, taken as categories: turn them into numbers (days since the first, say), or leave them "
+        "out",
+    ),
+    "number text": _Kind(
+        "is taken as categories, but {}: write plain numbers, with a decimal point, if it is a quantity",
+        "are taken as categories, but in the first of them {}: write plain numbers, with a decimal point, if they are "
+        "quantities",
     ),
     "leak": _Kind(
-        "predicts {} (nearly) perfectly on its own: would it be known before the target? Else leave it out",
-        "predict {} (nearly) perfectly, each on its own: would they be known before the target? Else leave them out",
+        "predicts {} (nearly) perfectly on its own, and can hide what other features tell: would it be known before "
+        "the target? Else leave it out",
+        "predict {} (nearly) perfectly, each on its own, and can hide what other features tell: would they be known "
+        "before the target? Else leave them out",
         of_target=True,
     ),
     "other target": _Kind(
@@ -211,18 +220,25 @@ def _counting(features: Table) -> Iterable[Trap]:
     names = [name for name, nominal in zip(features.names, features.is_nominal, strict=True) if not nominal]
     first = block[:_LEAST_EXAMPLES]
     whole = (first == np.round(first)).all(axis=0)
-    distinct = (np.diff(np.sort(first, axis=0), axis=0) > 0).all(axis=0)
+    distinct = _all_differ(first)
     for slot in np.flatnonzero(whole & distinct).tolist():
         cells = block[:, slot]
         if not (cells == np.round(cells)).all():
             continue
-        steps = np.diff(cells)
-        if (steps == steps[0]).all():
+        with np.errstate(over="ignore"):  # numbers near the largest float: no steps of one size, and a large range
+            steps, span = np.diff(cells), cells.max() - cells.min()
+        if np.isfinite(steps[0]) and (steps == steps[0]).all():
             yield Trap("running", names[slot])
             continue
-        dense = n >= 2 * _LEAST_EXAMPLES and n >= _FILLED * (cells.max() - cells.min() + 1)
-        if (dense or _is_called_identifier(names[slot])) and (np.diff(np.sort(cells)) > 0).all():
+        dense = n >= 2 * _LEAST_EXAMPLES and n >= _FILLED * (span + 1)
+        if (dense or _is_called_identifier(names[slot])) and _all_differ(cells):
             yield Trap("identifier", names[slot])
+
+
+def _all_differ(columns: np.ndarray) -> np.ndarray:
+    """Whether no two cells of a column are equal; compared, since the difference of two numbers may be infinite."""
+    ordered = np.sort(columns, axis=0)
+    return np.asarray((ordered[1:] > ordered[:-1]).all(axis=0))
 
 
 def _is_called_identifier(name: str) -> bool:
@@ -237,6 +253,8 @@ def _of_levels(features: Table) -> Iterable[Trap]:
         levels = features.levels[f] or ()
         if _are_dates(levels):
             yield Trap("date text", features.names[f])
+        elif (about := what_numbers_have(text_counts(levels, features.column(f)))) != "":
+            yield Trap("number text", features.names[f], about)
         elif len(levels) > features.n_rows / 2:
             used = np.unique(features.column(f))
             n_used = int((used >= 0).sum())

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 
 from omnirank.core.errors import DataError, setting
+from omnirank.core.log import logger
 from omnirank.data.table import Table
 from omnirank.tasks.columns import PrototypeColumns
 
@@ -50,8 +51,13 @@ def what_is_constant(columns: PrototypeColumns) -> str:
         if not len(known):
             return f"no example with a positive weight has a known value of target {name}: there is nothing to learn"
         level = columns.levels[0][int(np.argmax(known[0]))]
-        return f"target {name} has one class only ({level!r}): there is nothing to learn"
+        return f"target {name} has one class only ({_plain(level)!r}): there is nothing to learn"
     return f"target {name} is constant: there is nothing to learn"
+
+
+def _plain(level: object) -> object:
+    """The level as Python shows it: 'a', not numpy's str_('a')."""
+    return level.item() if isinstance(level, np.generic) else level
 
 
 def warn_about_few_labels(labelled: float, least: float) -> None:
@@ -63,3 +69,18 @@ def warn_about_few_labels(labelled: float, least: float) -> None:
             UserWarning,
             stacklevel=3,
         )
+
+
+def tell_undefined(importance: str, n_undefined: int, n_trees: int) -> None:
+    """Tell of trees that contribute 0 to a score; warn where all do, as no score says anything then."""
+    if n_undefined < n_trees or importance != "permutation":
+        if n_undefined:
+            logger.info("%d of %d trees have no out-of-bag error and contribute 0", n_undefined, n_trees)
+        return
+    warnings.warn(
+        "all permutation scores are 0: no tree makes an error on its out-of-bag examples, so errors cannot grow "
+        "relative to it. Leave out features that give the target away, or choose "
+        f"{setting('importance', 'unbiased')}",
+        UserWarning,
+        stacklevel=5,
+    )

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omnirank.core.errors import DataError, setting
+from omnirank.core.errors import ConstantTargetError, setting
 from omnirank.core.log import logger
 from omnirank.core.parameters import FLAG, check, check_all, choice, count, number, share
 from omnirank.core.seeds import kernel_seed, stream
@@ -283,7 +283,7 @@ class GrowingData:
         )
         if not len(target.clustering.columns):
             if w == 1:
-                raise DataError(what_is_constant(columns))
+                raise ConstantTargetError(what_is_constant(columns))
             logger.info("%s; features alone decide on the tests", what_is_constant(columns))
         return target.counted(w), self._feature_part.counted(1 - w) if w < 1 else None
 

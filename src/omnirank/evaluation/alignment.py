@@ -13,7 +13,7 @@ from omnirank.core.ranking import Ranking
 from omnirank.core.types import ArrayLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import features_like, read_features
-from omnirank.data.table import Table
+from omnirank.data.table import Table, numbered_names
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TASKS, is_unsupervised
 
@@ -49,6 +49,7 @@ def ranking_of_data(ranking: RankingLike, data: Dataset) -> Ranking:
             f"the ranking was made for another target: {found.task}, the data are made for {data.task}; rank the "
             "features for this target"
         )
+    _check_targets(found, data.target_names)
     return found
 
 
@@ -85,16 +86,33 @@ def ranking_for(ranking: RankingLike, names: Sequence[str], targets: Sequence[st
         if scores.shape != (len(names),):
             raise DataError(f"scores of shape {scores.shape} for {len(names)} features")
         return Ranking(names, scores, "given")
-    if ranking.names == names:
-        return ranking
     features = set(ranking.names)
     other = next((target for target in targets if target in features and target not in names), None)
     if other is not None:
         raise DataError(
             f"the ranking was made for another target: {other!r}, the target of the data, is a feature of it"
         )
+    if ranking.names == names:
+        return ranking
     places = _places(ranking.names, names, "the ranking", "the data", "feature")
-    return Ranking(names, ranking.scores[places], ranking.method, task=ranking.task)
+    constant = [name for name in ranking.constant if name in set(names)]
+    scores, method = ranking.scores[places], ranking.method
+    return Ranking(names, scores, method, task=ranking.task, targets=ranking.targets, constant=tuple(constant))
+
+
+def _check_targets(ranking: Ranking, targets: Sequence[str]) -> None:
+    """Refuse a ranking for other targets; names that nobody gave do not tell which target is meant."""
+    made_for = ranking.targets
+    if not made_for or not targets or _is_unnamed(made_for) or _is_unnamed(targets) or set(made_for) & set(targets):
+        return
+    raise DataError(
+        f"the ranking was made for another target: {made_for[0]!r}, that of the data is {targets[0]!r}; rank the "
+        "features for this target"
+    )
+
+
+def _is_unnamed(targets: Sequence[str]) -> bool:
+    return tuple(targets) in (("y",), numbered_names(len(targets), "y"))
 
 
 def aligned_features(train: Dataset, test: Dataset) -> Table:

@@ -12,11 +12,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.names import which_names
 from omnirank.core.parameters import check, choice, count, listed
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
+from omnirank.data.traps import of_one_value
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.evaluation.evaluate import evaluate
 from omnirank.evaluation.experiments.judging import Parts, judge
@@ -24,7 +26,7 @@ from omnirank.evaluation.experiments.learners import make_predictor
 from omnirank.evaluation.folds import Fold, labelled_folds
 from omnirank.evaluation.selection_curve import SelectionCurve, selection_sizes
 from omnirank.evaluation.significance import significance
-from omnirank.rankers.refits import fresh_copy, ranker_and_data, run_refits, seeded
+from omnirank.rankers.refits import fresh_copy, ranker_and_data, ranking_of_part, run_refits, seeded
 from omnirank.tasks import get_task
 from omnirank.tasks.measuring import measure_of
 
@@ -64,7 +66,7 @@ class Selection:
     @property
     def mask(self) -> np.ndarray:
         """Which features are kept: one bool per feature, in the order of the data."""
-        return np.isin(self.ranking.names, self.names)
+        return which_names(self.ranking.names, self.names)
 
     def __str__(self) -> str:
         return self.summary
@@ -248,7 +250,7 @@ def chosen_features(
         ranking, names = significant_features(fresh, dataset, sample_weight=sample_weight)
         if not names:
             warnings.warn("no feature is significant: the best one is kept", UserWarning, stacklevel=5)
-        return np.isin(ranking.names, names or ranking.top(1)), None
+        return which_names(ranking.names, names or ranking.top(1)), None
     by = "neighbors" if wanted == "auto" else wanted
     curve = selection_curve(fresh, dataset, by=by, sample_weight=sample_weight)
     return ranker.ranking_.select(curve.chosen_size), curve
@@ -315,7 +317,8 @@ class _Judge:
         check("by", by, choice(*_JUDGES))
         n, task = dataset.n_features, dataset.task
         if sizes is None:
-            tried = selection_sizes(n)
+            # features with one value come last, and tell nothing
+            tried = selection_sizes(max(1, n - len(list(of_one_value(dataset.features)))))
         else:
             check("sizes", sizes, listed(count(1, n, "features"), different=True))
             tried = sorted(int(size) for size in sizes)
@@ -332,7 +335,7 @@ class _Judge:
     def __call__(self, ranker: Any, fold: Fold) -> list[float]:
         train, test = fold.training(self.dataset), fold.testing(self.dataset)
         weights = {} if self.sample_weight is None else {"sample_weight": self.sample_weight[fold.train]}
-        ranking = clone(ranker).fit(train, **weights).ranking_
+        ranking = ranking_of_part(clone(ranker), train, self.dataset, **weights)
         n_jobs = ranker.get_params(deep=False).get("n_jobs")
         measured = self._by_forest if self.by == "forest" else self._by_neighbors
         return [measured(ranking, size, train, test, n_jobs)[self.measure] for size in self.sizes]

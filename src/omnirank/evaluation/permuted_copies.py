@@ -16,6 +16,8 @@ from omnirank.data.table import Table
 
 # Two scores are the same if they differ by less than this share of the larger: rounding.
 _SAME = 1e-9
+# Scores above this, or below its inverse, are divided before they are squared.
+_LARGE = 1e100
 # From this share of equal values on, a number is mostly one value.
 _MOSTLY_ONE = 0.5
 # Up to so many levels a nominal feature has few.
@@ -46,22 +48,33 @@ def with_permuted_copies(dataset: Dataset, rng: np.random.Generator) -> Dataset:
         matrix = sparse.hstack([table.matrix, _permuted_cells(table.matrix, rng)], format="csc")
         doubled = Table.from_sparse(matrix, names, levels)
     else:
-        numeric, codes = (np.hstack([block, rng.permuted(block, axis=0)]) for block in (table.numeric, table.codes))
+        blocks = {"numeric": np.zeros_like(table.numeric), "codes": np.zeros_like(table.codes)}
+        for nominal, slot in zip(table.is_nominal.tolist(), table.slots.tolist(), strict=True):
+            block = "codes" if nominal else "numeric"
+            cells = getattr(table, block)[:, slot]
+            cells = cells[cells != 0]
+            blocks[block][_new_rows(table.n_rows, len(cells), rng), slot] = cells
+        numeric, codes = (np.hstack([getattr(table, block), copies]) for block, copies in blocks.items())
         doubled = replace(table, names=names, levels=levels, numeric=numeric, codes=codes)
     made = Dataset(doubled, dataset.target, task=dataset.task, hierarchy=dataset.hierarchy, name=dataset.name)
     return share_remarks(made, dataset)
 
 
 def _permuted_cells(matrix: Any, rng: np.random.Generator) -> Any:
-    """Columns of a sparse matrix with their stored cells in other rows."""
-    n_rows, n_columns = matrix.shape
-    rows, data = np.empty(matrix.nnz, np.int64), matrix.data.copy()
-    for f in range(n_columns):
-        cells = slice(matrix.indptr[f], matrix.indptr[f + 1])
-        rows[cells] = rng.choice(n_rows, cells.stop - cells.start, replace=False)
-    made = sparse.csc_array((data, rows, matrix.indptr.copy()), shape=matrix.shape)
+    """Columns of a sparse matrix with their cells in other rows: those that a dense table would have."""
+    cells = sparse.csc_array(matrix, copy=True)
+    cells.sum_duplicates()
+    cells.eliminate_zeros()
+    ends = cells.indptr.tolist()
+    drawn = [_new_rows(matrix.shape[0], ends[f + 1] - ends[f], rng) for f in range(matrix.shape[1])]
+    made = sparse.csc_array((cells.data, np.concatenate(drawn), cells.indptr), shape=matrix.shape)
     made.sort_indices()
     return made
+
+
+def _new_rows(n_rows: int, n_cells: int, rng: np.random.Generator) -> np.ndarray:
+    """Rows for the cells of a column that are not 0, so that dense and sparse data have the same copies."""
+    return rng.choice(n_rows, n_cells, replace=False)
 
 
 def feature_kinds(table: Table) -> list[Hashable]:
@@ -123,6 +136,8 @@ def copies_p_values(scores: np.ndarray, copies: np.ndarray, kinds: list[Hashable
     [0.11, 0.78]
     """
     n = len(copies)
+    unit = _units(scores, copies)
+    scores, copies = scores / unit, copies / unit
     middle = copies.mean(axis=0)
     away = copies - middle
     squares = (away**2).sum(axis=0)
@@ -136,13 +151,24 @@ def copies_p_values(scores: np.ndarray, copies: np.ndarray, kinds: list[Hashable
     for kind in dict.fromkeys(kinds):
         here = np.array([k == kind for k in kinds])
         below = (own < 0) & here if ((own < 0) & here).any() else own < 0
-        total = squares[below].sum()
-        rho = min(of_rounds[below].sum() / total, _MOST_OF_ROUNDS) if total > 0 else 0.0
+        back = (unit[below] / unit[below].max(initial=1e-300)) ** 2
+        total = back @ squares[below]
+        rho = min(back @ of_rounds[below] / total, _MOST_OF_ROUNDS) if total > 0 else 0.0
         z = own[here] / np.sqrt(1 - rho * (1 - 1 / n))
         alike = np.sort(null[:, here].ravel())
         p = _share_above(z, alike)
         found[here] = np.where(z > alike[-1], np.minimum(p, _share_above(z, everywhere)), p)
     return found
+
+
+def _units(scores: np.ndarray, copies: np.ndarray) -> np.ndarray:
+    """The power of two by which the scores of each feature are divided: 1, unless their squares are too large or small.
+
+    The values z have no unit, and powers of two change no digit.
+    """
+    size = np.maximum(np.abs(scores).max(axis=0), np.abs(copies).max(axis=0))
+    odd = (size > _LARGE) | ((size < 1 / _LARGE) & (size > 0))
+    return np.where(odd, np.ldexp(1.0, np.frexp(size)[1] - 1), 1.0)
 
 
 def _share_above(values: np.ndarray, ascending: np.ndarray) -> np.ndarray:

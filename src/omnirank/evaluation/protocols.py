@@ -28,6 +28,7 @@ from omnirank.evaluation.evaluate import (
 )
 from omnirank.evaluation.folds import Fold
 from omnirank.neighbors.weighted_knn import warn_of_many_neighbors
+from omnirank.rankers.refits import ranking_of_part
 from omnirank.tasks import get_task
 from omnirank.tasks.measuring import measure_of
 
@@ -123,7 +124,7 @@ def evaluate_folds(
         train = fold.training(dataset)
         if not use_unlabelled:
             train = train.take(train.labelled)
-        ranking = _ranking_of(ranker, train)
+        ranking = _ranking_of(ranker, train, dataset)
         if options.get("neighbors") == "oracle":
             train = fold.training_with_all_labels(dataset)
         found = predictions(ranking, train, fold.testing(dataset), counts, **options)
@@ -189,9 +190,9 @@ def _mean_measures(group: list[Any]) -> dict[int, dict[str, float]]:
     return joined
 
 
-def _ranking_of(ranker: RankingLike, train: Dataset) -> Ranking:
+def _ranking_of(ranker: RankingLike, train: Dataset, whole: Dataset) -> Ranking:
     if hasattr(ranker, "fit"):
-        ranker = clone(ranker).fit(train)
+        ranker = ranking_of_part(clone(ranker), train, whole)
     return ranking_of_data(ranker, train)
 
 

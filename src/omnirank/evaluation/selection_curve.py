@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -117,7 +118,7 @@ class SelectionCurve:
         --------
         >>> from omnirank.evaluation.selection_curve import SelectionCurve
         >>> SelectionCurve([1, 2, 4], [[0.5, 0.8, 0.9], [0.5, 0.9, 0.8]], "accuracy", True, "neighbors").summary
-        'the top 2 features of 4 suffice: accuracy 0.85 ± 0.05, the best of all sizes (2 folds, by neighbours)'
+        'the top 2 features of 4 suffice: accuracy 0.850 ± 0.050, the best of all sizes (2 folds, by neighbours)'
         """
         from omnirank.tasks.measuring import MEASURES
 
@@ -134,7 +135,10 @@ class SelectionCurve:
         return f"{which} of {self.sizes[-1]} {enough}: {reached}, {compared} ({self.n_folds} folds, by {by})"
 
     def _shown(self, i: int) -> str:
-        return f"{self.means[i]:.4g} ± {self.standard_errors[i]:.2g}"
+        mean, error = float(self.means[i]), float(self.standard_errors[i])
+        # as many decimals as two digits of the error need
+        decimals = max(0, 1 - math.floor(math.log10(error))) if 1e-8 < error < 1e8 else 4
+        return f"{mean:.{decimals}f} ± {error:.{decimals}f}"
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table: size, mean, standard_error, and whether a size is the best one or the chosen one."""

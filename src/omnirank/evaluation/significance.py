@@ -8,18 +8,17 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from omnirank.core.errors import DataTypeError, ParameterError
+from omnirank.core.errors import ParameterError
 from omnirank.core.parallel import progress_bars, run_parallel
 from omnirank.core.parameters import JOBS, SEED, check, choice, count
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import kernel_seed, root_entropy, stream
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.dataset import Dataset
-from omnirank.data.estimator_input import read_input
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.feature_weights import check_feature_weights
 from omnirank.evaluation.permuted_copies import copies_p_values, feature_kinds, with_permuted_copies
-from omnirank.rankers.refits import seeded
+from omnirank.rankers.refits import check_takes_weights, ranker_and_data, seeded
 
 # Copies of all features: the best of them is 1 / (25 D + 1), below 0.05 / D, so that one feature alone can be
 # significant among D after any correction.
@@ -85,36 +84,30 @@ def significance(
     >>> om.significance(om.UnivariateRanker(), data, random_state=0).relevant(correction="family-wise")
     ['x4', 'x2', 'x5', 'x1']
     """
-    _check(ranker, method, n_rounds, random_state, n_jobs)
+    check("method", method, choice("auto", "analytic", "copies"))
+    check("n_rounds", n_rounds, choice("auto") | count(3))
+    check("random_state", random_state, SEED)
+    check("n_jobs", n_jobs, JOBS)
+    ranker, dataset = ranker_and_data(ranker, X, y)
+    check_takes_weights(ranker, sample_weight)
     n_jobs = getattr(ranker, "n_jobs", None) if n_jobs is None else n_jobs
-    ranker = _with(clone(ranker), n_jobs=n_jobs)
+    ranker = _with(ranker, n_jobs=n_jobs)
     random_state = seeded(ranker, random_state)
     analytic = ranker.with_p_values() if hasattr(ranker, "with_p_values") else None
     if method == "analytic" and analytic is None:
         raise ParameterError("method", method, f"{type(ranker).__name__} has no p values of its own: choose 'copies'")
     given = {} if sample_weight is None else {"sample_weight": sample_weight}
     if analytic is not None and method != "copies":
-        own: Ranking = analytic.fit(X, y, **given).ranking_
+        own: Ranking = analytic.fit(dataset, **given).ranking_
         return own
-    read = read_input(clone(ranker), X, y, task=getattr(ranker, "task", "auto"), hierarchy=_hierarchy(ranker))
-    ranker = _with(ranker, hierarchy=None)  # the data set has it
     seed = getattr(ranker, "random_state", None) if random_state is None else random_state
     entropy = root_entropy(seed)
-    ranking = clone(ranker).fit(read, **given).ranking_
+    ranking = clone(ranker).fit(dataset, **given).ranking_
     n = _ROUNDS if n_rounds == "auto" else int(n_rounds)
-    one_round = _Round(ranker, read, entropy, given)
+    one_round = _Round(ranker, dataset, entropy, given)
     rounds = np.array(run_parallel(one_round, range(n), n_jobs, description="ranking permuted copies"))
     scores, copies = np.split(rounds, 2, axis=1)
-    return replace(ranking, p_values=copies_p_values(scores, copies, feature_kinds(read.features)))
-
-
-def _check(ranker: Any, method: str, n_rounds: Any, random_state: Any, n_jobs: Any) -> None:
-    if isinstance(ranker, type) or not (hasattr(ranker, "fit") and hasattr(ranker, "get_params")):
-        raise DataTypeError(f"significance takes a ranker, such as om.EnsembleRanker(), not {ranker!r}")
-    check("method", method, choice("auto", "analytic", "copies"))
-    check("n_rounds", n_rounds, choice("auto") | count(3))
-    check("random_state", random_state, SEED)
-    check("n_jobs", n_jobs, JOBS)
+    return replace(ranking, p_values=copies_p_values(scores, copies, feature_kinds(dataset.features)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +136,3 @@ def _with(ranker: Any, **values: Any) -> Any:
     """The ranker with those of the values for which it has parameters."""
     known = ranker.get_params(deep=False)
     return ranker.set_params(**{name: value for name, value in values.items() if name in known})
-
-
-def _hierarchy(ranker: Any) -> Any:
-    return getattr(ranker, "hierarchy", None)

@@ -19,7 +19,7 @@ from omnirank.data.resampling import resampled_rows
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.evaluation.curves import top_sizes
 from omnirank.evaluation.stability_indices import Index, overlap_index, spearman_index, top_k_index
-from omnirank.rankers.refits import ranker_and_data, run_refits
+from omnirank.rankers.refits import ranker_and_data, ranking_of_part, run_refits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ class Stability:
     names : tuple of str
         The features, in the order of the data.
     ranks : ndarray of int of shape (n_resamples, n_features)
-        Rank of each feature (1 = best) in each resample.
+        Rank of each feature (1 = best) in each resample; features of equal scores in random order.
     order : ndarray of int
         The features from best to worst: in the ranking of all examples where there is one, else by mean rank.
     level : float
@@ -50,6 +50,8 @@ class Stability:
         Number of top features that the indices look at.
     drawn : str
         How the resamples were drawn, in words.
+    n_equal : int
+        Number of resamples in which all features have the same score; their ranks are random there.
 
     Examples
     --------
@@ -69,6 +71,7 @@ class Stability:
     level: float
     k: int
     drawn: str
+    n_equal: int = 0
 
     @property
     def n_resamples(self) -> int:
@@ -121,7 +124,9 @@ class Stability:
     @property
     def summary(self) -> str:
         """One line in words: which places are certain."""
-        return f"{self._places()} ({100 * self.level:g} %, {self.drawn})"
+        found = "all scores are equal" if self.n_equal == self.n_resamples else self._places()
+        some = f", {self.n_equal} of them with equal scores only" if 0 < self.n_equal < self.n_resamples else ""
+        return f"{found} ({100 * self.level:g} %, {self.drawn}{some})"
 
     def _places(self) -> str:
         groups = self._groups()
@@ -269,7 +274,7 @@ def stability(
     entropy = root_entropy(stream(root_entropy(own if random_state is None else random_state), _RESAMPLES_KEY))
     ranked = _Resampled(dataset, entropy, share if resample == "subsample" else None)
     found = run_refits(ranked, copy, range(n_resamples), n_jobs, "ranking resamples")
-    ranks = np.array(found, dtype=np.int32)
+    ranks = np.array([ranks for ranks, _ in found], dtype=np.int32)
     part = f" of {100 * share:g} % of the examples" if resample == "subsample" else ""
     return Stability(
         names=dataset.feature_names,
@@ -278,6 +283,7 @@ def stability(
         level=float(level),
         k=math.isqrt(n - 1) + 1 if k is None else int(k),
         drawn=f"{n_resamples} {resample if part else 'bootstrap sample'}s{part}",
+        n_equal=sum(equal for _, equal in found),
     )
 
 
@@ -292,16 +298,22 @@ def _order(ranking: Ranking | None, dataset: Dataset, ranks: np.ndarray) -> np.n
 
 @dataclass(frozen=True, eq=False)
 class _Resampled:
-    """Ranks the features on a resample; returns their ranks only."""
+    """Ranks the features on a resample: their ranks, equal scores in random order, and whether all are equal."""
 
     dataset: Dataset
     entropy: int
     share: float | None
 
-    def __call__(self, ranker: Any, i: int) -> np.ndarray:
+    def __call__(self, ranker: Any, i: int) -> tuple[np.ndarray, bool]:
         rng = stream(self.entropy, i)
         part = self.dataset.take(resampled_rows(strata(self.dataset), self.share, rng))
         ranker = clone(ranker)
         if "random_state" in ranker.get_params(deep=False):
             ranker.set_params(random_state=int(rng.integers(2**31)))
-        return ranker.fit(part).ranking_.ranks.astype(np.int32)
+        scores = ranking_of_part(ranker, part, self.dataset).order_scores
+        # in the order of the data, equal scores would seem to have places of their own
+        order = rng.permutation(len(scores))
+        order = order[np.argsort(-scores[order], kind="stable")]
+        ranks = np.empty(len(scores), np.int32)
+        ranks[order] = np.arange(1, len(scores) + 1)
+        return ranks, bool((scores == scores[0]).all())

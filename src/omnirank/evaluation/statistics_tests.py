@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.multiplicity import stepped_up
 from omnirank.core.parameters import check, choice, number
 from omnirank.core.types import ArrayLike
 from omnirank.evaluation.statistics_ranks import method_ranks
@@ -329,9 +330,7 @@ def correct_p_values(p_values: ArrayLike, alpha: float = 0.05, method: str = "be
     order = np.argsort(p, kind="stable")
     below = np.flatnonzero(p[order] <= factor * _checked_alpha(alpha))
     n_rejected = below[-1] + 1 if len(below) else 0
-    stepped = np.minimum.accumulate((p[order] / factor)[::-1])[::-1]
-    rejected, thresholds, adjusted = np.zeros(t, dtype=bool), np.empty(t), np.empty(t)
+    rejected, thresholds = np.zeros(t, dtype=bool), np.empty(t)
     rejected[order] = place <= n_rejected
     thresholds[order] = factor * alpha
-    adjusted[order] = np.minimum(stepped, 1.0)
-    return Correction(rejected, thresholds, adjusted)
+    return Correction(rejected, thresholds, stepped_up(p, factor))

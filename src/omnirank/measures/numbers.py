@@ -90,7 +90,9 @@ def mae(truth: ArrayLike, predicted: ArrayLike) -> float:
     >>> mae([0.0, 2.0], [3.0, 1.0])
     2.0
     """
-    return mean_defined(known_means(np.abs(_columns(truth) - _columns(predicted))))
+    truth, predicted = _columns(truth), _columns(predicted)
+    unit = column_units(np.vstack([truth, predicted]))
+    return mean_defined(known_means(np.abs(divided(truth, unit) - divided(predicted, unit))) * unit)
 
 
 def r2(truth: ArrayLike, predicted: ArrayLike) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from omnirank.neighbors.weighted_cells import weighted_examples
 
 # Rough distances that a worker holds at a time: bounds the memory whatever the number of training examples.
 _CELLS = 1 << 21
+_LARGEST = float(np.finfo(np.float64).max)
 _FEWEST_ROWS = 16
 _MOST_ROWS = 512
 
@@ -184,6 +186,10 @@ def neighbor_means(values: Any, ids: np.ndarray, default: np.ndarray | None = No
         chosen = sparse.csr_array((ones, ids.ravel(), np.arange(len(ids) + 1) * k), shape=(len(ids), values.shape[0]))
         return (chosen @ values).toarray() / k
     known = ~np.isnan(values)
+    if np.abs(values).max(initial=0.0, where=known) > _LARGEST / max(k, len(values)):
+        # sums of numbers near the largest float are infinite; a power of two changes no digit
+        unit = 2.0 ** math.ceil(math.log2(max(k, len(values))))
+        return unit * neighbor_means(values / unit, ids, None if default is None else default / unit)
     if known.all():
         return _sums(values, ids) / k
     filled = np.where(known, values, 0.0)

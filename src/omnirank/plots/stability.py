@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _LINE = "#3b6ea5"
 _RANK = "#c2571a"
+# Width of an entry of the legend, in inches.
+_ENTRY = 1.5
 
 
 def plot_rank_intervals(stability: Stability, ax: Axes | None = None, k: int = 20) -> Axes:
@@ -56,5 +58,14 @@ def plot_rank_intervals(stability: Stability, ax: Axes | None = None, k: int = 2
     tidy(ax, grid="x")
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
-    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(0, 1.0 + 0.55 / len(shown)), ncols=3)
+    # above the axes, as many entries in a row as there is room for: beside a long list of names the axes are narrow
+    wide = ax.get_window_extent().width / ax.figure.dpi
+    ax.legend(
+        frameon=False,
+        fontsize="small",
+        loc="lower left",
+        bbox_to_anchor=(0, 1.0),
+        borderaxespad=0.0,
+        ncols=max(1, min(3, int(wide / _ENTRY))),
+    )
     return ax

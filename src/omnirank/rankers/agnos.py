@@ -45,7 +45,7 @@ class AgnosRanker(BaseRanker):
         Width of the hidden layer; "auto": the intrinsic dimension of the examples, estimated from the ratios of the
         distances to their two nearest neighbours.
     penalty : float
-        Weight :math:`\lambda` of the slack variables.
+        Weight :math:`\lambda` of the slack variables, at most a million.
     loss : {"root", "squares"}
         The errors of a feature: their root mean square, or their mean square.
     n_epochs : int
@@ -54,7 +54,7 @@ class AgnosRanker(BaseRanker):
     tolerance : float
         See there.
     learning_rate : float
-        Of Adam.
+        Of Adam, at most 1: by larger steps no training settles.
     batch_size : int
         Number of examples in a step.
     task, hierarchy, n_features_to_select, n_jobs
@@ -87,11 +87,11 @@ class AgnosRanker(BaseRanker):
 
     _parameter_checks: ClassVar[dict[str, Domain]] = {
         "n_hidden": choice("auto") | count(1),
-        "penalty": number(0),
+        "penalty": number(0, 1e6),
         "loss": choice(*LOSSES),
         "n_epochs": count(1),
         "tolerance": number(0),
-        "learning_rate": number(above=0),
+        "learning_rate": number(above=0, most=1),
         "batch_size": count(1),
     }
     supported_tasks = TaskNames("none")

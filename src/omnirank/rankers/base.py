@@ -15,12 +15,11 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from omnirank.core.errors import DataError, setting
-from omnirank.core.log import logger
 from omnirank.core.parameters import JOBS, SEED, Domain, check, check_parameters, choice, count, share
 from omnirank.core.ranking import Ranking
-from omnirank.core.registry import methods
+from omnirank.core.registry import method_name, methods
 from omnirank.core.types import ArrayLike, RandomState
-from omnirank.data.containers import checked_sparse
+from omnirank.data.containers import as_array, checked_sparse
 from omnirank.data.convert import is_frame
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import any_table, check_sample_weight, read_features, read_input
@@ -28,6 +27,7 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import is_sparse
 from omnirank.data.task_registry import TASKS, task_named
 from omnirank.data.types import FeaturesLike, TargetLike
+from omnirank.rankers._fitting import all_or_nothing, labelled_part, recorded_of, refuse_arguments
 
 Self = TypeVar("Self", bound="BaseRanker")
 
@@ -125,25 +125,26 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         return self._fit(X, y)
 
     def _fit(self: Self, X: FeaturesLike, y: TargetLike | None, sample_weight: ArrayLike | None = None) -> Self:
-        check_parameters(self)
-        dataset = read_input(self, X, y, task=self.task, hierarchy=self.hierarchy)
-        self._check_supported(dataset)
-        self._n_selected(dataset.n_features)
-        more: tuple[np.ndarray, ...] = ()
-        if sample_weight is not None:
-            weights = check_sample_weight(sample_weight, dataset.n_examples)
-            if not weights.all():
-                dataset, weights = dataset.take(weights > 0), weights[weights > 0]
-            more = (weights,)
-        if dataset.target is not None and "semi-supervised" not in self.supported_supervision:
-            dataset, more = _labelled_part(dataset, more)
-        found = self._rank(dataset, *more)
-        rankings = {found.method: found} if isinstance(found, Ranking) else dict(found)
-        self.task_ = dataset.task
-        self.rankings_ = rankings
-        self.ranking_ = next(iter(rankings.values()))
-        self.feature_importances_ = self.ranking_.scores.copy()
-        self._choose_features(dataset, *more)
+        with all_or_nothing(self):
+            check_parameters(self)
+            dataset = read_input(self, X, y, task=self.task, hierarchy=self.hierarchy)
+            self._check_supported(dataset)
+            self._n_selected(dataset.n_features)
+            more: tuple[np.ndarray, ...] = ()
+            if sample_weight is not None:
+                weights = check_sample_weight(sample_weight, dataset.n_examples)
+                if not weights.all():
+                    dataset, weights = dataset.take(weights > 0), weights[weights > 0]
+                more = (weights,)
+            if dataset.target is not None and "semi-supervised" not in self.supported_supervision:
+                dataset, more = labelled_part(dataset, more)
+            found = self._rank(dataset, *more)
+            rankings = {found.method: found} if isinstance(found, Ranking) else dict(found)
+            self.task_ = dataset.task
+            self.rankings_ = rankings
+            self.ranking_ = next(iter(rankings.values()))
+            self.feature_importances_ = self.ranking_.scores.copy()
+            self._choose_features(dataset, *more)
         return self
 
     def _choose_features(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> None:
@@ -176,6 +177,7 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         if not is_frame(X):
             X = checked_sparse(X) if is_sparse(X) else X
+            X = as_array(X) if isinstance(X, np.ma.MaskedArray) else X
             X = validate_data(self, X, dtype=None, accept_sparse="csr", ensure_all_finite="allow-nan", reset=False)
             return self._transform(X)
         validate_data(self, X, skip_check_array=True, reset=False)
@@ -279,16 +281,9 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         return tags
 
     def _ranking(self, dataset: Dataset, scores: Any, method: str, **others: Any) -> Ranking:
-        """Return a Ranking with what all methods record: names, parameters, task, fingerprint of the data."""
-        return Ranking(
-            dataset.feature_names,
-            scores,
-            method,
-            parameters=self._recorded_parameters(),
-            task=dataset.task,
-            fingerprint=dataset.fingerprint,
-            **others,
-        )
+        """Return a Ranking with what all methods record: names, parameters, and what is known of the data."""
+        known = recorded_of(dataset) | others
+        return Ranking(dataset.feature_names, scores, method, parameters=self._recorded_parameters(), **known)
 
     def _recorded_parameters(self) -> dict[str, Any]:
         """Parameters as a file can hold them; how many workers there were is no property of the result."""
@@ -322,7 +317,8 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         return int(wanted) if isinstance(wanted, Integral) else max(1, round(float(wanted) * n_features))
 
     def _check_supported(self, dataset: Dataset) -> None:
-        name = type(self).__name__
+        registered = method_name(self)
+        name = type(self).__name__ + ("" if registered is None else f" (method {registered!r})")
         if dataset.target is None:
             if "unsupervised" not in self.supported_supervision:
                 raise DataError(
@@ -342,15 +338,9 @@ class BaseRanker(SelectorMixin, BaseEstimator):
 
 
 def _other_methods(can: str, task: str | None = None, supervision: str | None = None) -> str:
-    return f"methods that {can}: {', '.join(method.name for method in methods(task, supervision))}"
-
-
-def _labelled_part(dataset: Dataset, more: tuple[Any, ...]) -> tuple[Dataset, tuple[Any, ...]]:
-    labelled = dataset.labelled
-    if labelled.all():
-        return dataset, more
-    logger.info("%d unlabelled examples are not used", int((~labelled).sum()))
-    return dataset.take(labelled), tuple(values[labelled] for values in more)
+    # controls take a target and do not look at it
+    found = [m.name for m in methods(task, supervision) if m.uses_target or supervision == "unsupervised"]
+    return f"methods that {can}: {', '.join(found)}"
 
 
 def _set_output_kind(estimator: Any) -> str:
@@ -376,7 +366,13 @@ def _fit_transform(self: BaseRanker, X: FeaturesLike, y: TargetLike | None = Non
     return self.fit(X, y, **fit_params).transform(X)
 
 
-for _name, _method in (("transform", _transform), ("fit_transform", _fit_transform)):
+# For types, fit takes X and y, and what subclasses add; any other argument, weights above all, gets an error of ours.
+def _fit_without_more(self: BaseRanker, X: FeaturesLike, y: TargetLike | None = None, **unknown: Any) -> BaseRanker:
+    refuse_arguments(self, unknown)
+    return self._fit(X, y)
+
+
+for _name, _method in (("fit", _fit_without_more), ("transform", _transform), ("fit_transform", _fit_transform)):
     _method.__doc__ = _method.__doc__ or getattr(BaseRanker, _name).__doc__
     _method.__name__, _method.__qualname__ = _name, f"BaseRanker.{_name}"
     setattr(BaseRanker, _name, _method)

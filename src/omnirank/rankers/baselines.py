@@ -28,7 +28,7 @@ class RandomRanker(BaseRanker):
 
     def _rank(self, dataset: Dataset) -> Ranking:
         scores = stream(root_entropy(self.random_state), 0).random(dataset.n_features)
-        return self._ranking(dataset, scores, "random")
+        return self._ranking(dataset, scores, "random", constant=())
 
 
 class UniformRanker(BaseRanker):
@@ -49,4 +49,4 @@ class UniformRanker(BaseRanker):
     """
 
     def _rank(self, dataset: Dataset) -> Ranking:
-        return self._ranking(dataset, np.ones(dataset.n_features), "uniform")
+        return self._ranking(dataset, np.ones(dataset.n_features), "uniform", constant=())

@@ -128,6 +128,7 @@ METHODS = (
         _DISPERSION,
         "Variance of the feature, whatever the target",
         tasks=TASKS,
+        uses_target=False,
         parameters={"measure": "variance"},
     ),
     Method(
@@ -135,6 +136,7 @@ METHODS = (
         _DISPERSION,
         "Ratio of means of the feature, scaled to its range, whatever the target",
         tasks=TASKS,
+        uses_target=False,
         parameters={"measure": "dispersion"},
         reference="Ferreira, Figueiredo: Efficient feature selection filters for high-dimensional data. PRL 33, 2012",
     ),
@@ -143,12 +145,14 @@ METHODS = (
         "omnirank.rankers.baselines:RandomRanker",
         "Random scores: what any method must beat",
         tasks=TASKS,
+        uses_target=False,
     ),
     Method(
         "uniform",
         "omnirank.rankers.baselines:UniformRanker",
         "The same score for all features: no ranking at all",
         tasks=TASKS,
+        uses_target=False,
     ),
     Method(
         "laplacian",

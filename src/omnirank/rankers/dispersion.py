@@ -122,7 +122,7 @@ def _variance(table: Table, i: int, weights: np.ndarray) -> float:
     values, counted = _scaled(cells[known].astype(np.float64)), weights[known]
     if values is None:
         return 0.0
-    units = float(min(np.ptp(cells[known] / 2) * 2, _LARGEST))
+    units = 2 * float(min(np.ptp(cells[known] / 2), _LARGEST / 2))
     mean = counted @ values / counted.sum()
     return float(counted @ (values - mean) ** 2 / counted.sum()) * units * units
 

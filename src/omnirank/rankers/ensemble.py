@@ -23,11 +23,13 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.convergence import MOST_TREES, grown_sums
 from omnirank.ensembles.feature_weights import check_feature_weights, resolve_feature_weights, weights_digest
+from omnirank.ensembles.growing_checks import tell_undefined
 from omnirank.ensembles.plan import GROWING, GrowingData, GrowingPlan, GrowingRules
 from omnirank.ensembles.score_sums import ScoreSums, TreeScorer
 from omnirank.ensembles.score_table import ScoreOptions, computed_scores, get_score
 from omnirank.ensembles.supervision import SUPERVISION, Supervision, resolve_supervision
 from omnirank.ensembles.target_errors import check_error
+from omnirank.rankers._fitting import recorded_of
 from omnirank.rankers.base import BaseRanker
 
 # Parameters that say which and how many trees there are, or what is kept, and nothing about a tree.
@@ -302,8 +304,7 @@ class EnsembleRanker(BaseRanker):
         self.supervision_ = level.level
         self.supervision_reason_ = level.reason
         self.supervision_curve_ = dict(level.curve)
-        if sums.n_undefined:
-            logger.info("%d of %d trees have no out-of-bag error and contribute 0", sums.n_undefined, sums.n_trees)
+        tell_undefined(self.importance, sums.n_undefined, sums.n_trees)
         return self._rankings(plan, level, sums, fingerprint)
 
     def _levels(self, data: GrowingData) -> tuple[Supervision, GrowingData]:
@@ -380,7 +381,7 @@ class EnsembleRanker(BaseRanker):
 
     def _rankings(self, plan: GrowingPlan, level: Supervision, sums: ScoreSums, fingerprint: str) -> dict[str, Ranking]:
         first, dataset = int(self.first_tree), plan.dataset
-        found = {}
+        known, found = recorded_of(dataset) | {"fingerprint": fingerprint}, {}
         for name in (self.importance, *(name for name in sums.rows if name != self.importance)):
             per_target = None
             if name in sums.tables:
@@ -391,8 +392,7 @@ class EnsembleRanker(BaseRanker):
                 name,
                 parameters=self._tree_parameters()
                 | {"importance": name, "n_trees": sums.n_trees, "supervision_level": level.level},
-                task=dataset.task,
-                fingerprint=fingerprint,
+                **known,
                 seeds=SeedRanges.of(plan.entropy, first, first + sums.n_trees),
                 per_target=per_target,
                 p_values=sums.p_values(name),

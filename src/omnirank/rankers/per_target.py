@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import has_fit_parameter
 
-from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.errors import ConstantTargetError, DataError, ParameterError
 from omnirank.core.log import logger
 from omnirank.core.parameters import check_weights
 from omnirank.core.ranking import Ranking
@@ -21,7 +20,9 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TaskNames, task_named
 from omnirank.data.types import FeaturesLike, TargetLike
+from omnirank.rankers._fitting import recorded_of
 from omnirank.rankers.base import BaseRanker
+from omnirank.rankers.refits import check_takes_weights, is_ranker
 
 
 class PerTargetRanker(BaseRanker):
@@ -100,16 +101,16 @@ class PerTargetRanker(BaseRanker):
 
     def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> dict[str, Ranking]:
         ranker = self._one_target_ranker()
-        if sample_weight is not None and not has_fit_parameter(ranker, "sample_weight"):
-            raise ParameterError(f"{type(ranker).__name__} takes no sample_weight")
+        check_takes_weights(ranker, sample_weight)
         weights = self._weights(dataset.target_names)
         known = {} if sample_weight is None else {"sample_weight": sample_weight}
         found: dict[int, dict[str, Ranking]] = {}
-        for j in _varying(dataset):
+        assert dataset.target is not None  # the supported tasks have one
+        for j in dataset.target.varying:
             found[j] = clone(ranker).fit(_single_target(dataset, j), **known).rankings_
         if not found:
             first = ", ".join(map(repr, dataset.target_names[:3]))
-            raise DataError(f"every target is constant ({first}): there is nothing to learn")
+            raise ConstantTargetError(f"every target is constant ({first}): there is nothing to learn")
         if len(found) < dataset.n_targets:
             logger.info("%d constant targets are left out", dataset.n_targets - len(found))
         if not any(weights[j] for j in found):
@@ -120,7 +121,7 @@ class PerTargetRanker(BaseRanker):
     def _one_target_ranker(self) -> Any:
         from omnirank.rankers.ensemble import EnsembleRanker
 
-        if self.ranker is not None and not hasattr(self.ranker, "get_params"):
+        if self.ranker is not None and not is_ranker(self.ranker):
             raise ParameterError("ranker", self.ranker, "choose a ranker, such as om.ReliefRanker()")
         ranker = EnsembleRanker() if self.ranker is None else clone(self.ranker)
         own = ranker.get_params(deep=False)
@@ -161,26 +162,9 @@ class PerTargetRanker(BaseRanker):
             scores,
             f"{method}-per-target",
             parameters=parameters,
-            task=dataset.task,
-            fingerprint=dataset.fingerprint,
+            **recorded_of(dataset),
             per_target=TargetScores(dataset.target_names, table),
         )
-
-
-def _varying(dataset: Dataset) -> list[int]:
-    """Targets with at least two different known values."""
-    target = dataset.target
-    assert target is not None  # the supported tasks have one
-    if target.is_sparse:
-        unknown = np.isnan(target.values.data)
-        n = target.n_targets
-        ones = np.bincount(target.values.indices, ~unknown & (target.values.data == 1), n)
-        known = target.labelled.sum() - np.bincount(target.values.indices, unknown, n)
-        return np.flatnonzero((ones > 0) & (ones < known)).tolist()
-    low, high = np.full(target.n_targets, np.inf), np.full(target.n_targets, -np.inf)
-    if len(target.values):
-        low, high = np.fmin.reduce(target.values, axis=0), np.fmax.reduce(target.values, axis=0)
-    return np.flatnonzero(high > low).tolist()
 
 
 def _single_target(dataset: Dataset, j: int) -> Dataset:

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
+import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import has_fit_parameter
 
-from omnirank.core.errors import DataTypeError
+from omnirank.core.errors import ConstantTargetError, DataTypeError, ParameterError, setting
 from omnirank.core.parallel import progress_bars, run_parallel, worker_count
+from omnirank.core.ranking import Ranking
+from omnirank.core.registry import method_name, methods
 from omnirank.core.seeds import root_entropy
 from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import read_input
 from omnirank.data.types import FeaturesLike, TargetLike
+from omnirank.rankers.base import BaseRanker
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -39,14 +44,84 @@ def ranker_and_data(ranker: Any, X: FeaturesLike, y: TargetLike | None = None) -
     >>> ranker_and_data(om.UnivariateRanker(n_features_to_select=1), [[1.0], [2.0]], ["a", "b"])
     (UnivariateRanker(), <Dataset 'data': 2 examples, 1 feature, classification, 1 target, 2 labelled>)
     """
-    if isinstance(ranker, type) or not isinstance(ranker, BaseEstimator) or not hasattr(ranker, "fit"):
-        shown = ranker.__name__ if isinstance(ranker, type) else repr(ranker)
-        raise DataTypeError(f"give a ranker, such as om.EnsembleRanker() or om.make_ranker('relief'), not {shown}")
+    check_ranker(ranker)
     known = ranker.get_params(deep=False)
     dataset = read_input(
         BaseEstimator(), X, y, task=known.get("task", "auto"), hierarchy=known.get("hierarchy"), min_examples=2
     )
     return fresh_copy(ranker), dataset
+
+
+def is_ranker(value: Any) -> bool:
+    """Whether something is a ranker: of omnirank's base class, or of a class that is registered as a method.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.rankers.refits import is_ranker
+    >>> is_ranker(om.ReliefRanker()), is_ranker(om.ReliefRanker)
+    (True, False)
+    """
+    return isinstance(value, BaseRanker) or method_name(value) is not None
+
+
+def check_ranker(ranker: Any) -> None:
+    """Raise a `DataTypeError` for what is no ranker: a class, a name, another estimator.
+
+    Examples
+    --------
+    >>> from omnirank.rankers.refits import check_ranker
+    >>> check_ranker("relief")
+    Traceback (most recent call last):
+    omnirank.core.errors.DataTypeError: ranker='relief': give a ranker, such as om.make_ranker('relief')
+    """
+    if is_ranker(ranker):
+        return
+    names = {name for method in methods() for name in (method.name, *method.aliases)}
+    advice = "such as om.EnsembleRanker() or om.make_ranker('relief'); om.methods() lists all names"
+    if isinstance(ranker, str) and ranker in names:
+        advice = f"such as om.make_ranker({ranker!r})"
+    elif isinstance(ranker, type) and issubclass(ranker, BaseRanker):
+        advice = f"{ranker.__name__}() instead of the class"
+    raise DataTypeError(f"{setting('ranker', ranker)}: give a ranker, {advice}")
+
+
+def check_takes_weights(ranker: Any, sample_weight: Any) -> None:
+    """Raise a `ParameterError` if weights of examples are given to a ranker that has no use for them."""
+    if sample_weight is not None and not has_fit_parameter(ranker, "sample_weight"):
+        raise ParameterError(f"{type(ranker).__name__} takes no sample_weight")
+
+
+def ranking_of_part(ranker: Any, part: Dataset, whole: Dataset, **given: Any) -> Ranking:
+    """Fit a ranker to a part of the data and return its ranking; all scores are 0 where nothing is left to learn.
+
+    A part can lose a class that is rare in the whole. If all its examples are of one class then (or all numbers are
+    equal), no feature of it tells anything. Where that is so in the whole, too, it is the user who has to know.
+
+    Parameters
+    ----------
+    ranker : ranker
+        It is fitted.
+    part, whole : Dataset
+        The part, and the data it is from.
+    **given
+        Further arguments of ``fit``.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.rankers.refits import ranking_of_part
+    >>> data = om.Dataset([[float(i)] for i in range(9)], ["a"] * 8 + ["b"])
+    >>> ranking_of_part(om.EnsembleRanker(), data.take(slice(8)), data).scores
+    array([0.])
+    """
+    try:
+        ranking: Ranking = ranker.fit(part, **given).ranking_
+    except ConstantTargetError:
+        if whole.target is None or not whole.target.varying:
+            raise
+        return Ranking(part.feature_names, np.zeros(part.n_features), "", task=part.task)
+    return ranking
 
 
 def seeded(ranker: Any, random_state: RandomState) -> RandomState:

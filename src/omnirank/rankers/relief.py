@@ -20,6 +20,7 @@ from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TASKS, TaskNames
+from omnirank.rankers._fitting import recorded_of
 from omnirank.rankers.base import BaseRanker
 from omnirank.relief.choice import Candidate, best_candidate, candidate_rankings, cross_validated_losses
 from omnirank.relief.influence import Influence
@@ -294,8 +295,7 @@ class ReliefRanker(BaseRanker):
             sums.together,
             "relief" if self.algorithm == "auto" else self.algorithm,
             parameters=self._recorded_parameters() | {"n_iterations": m, "n_neighbors": k},
-            task=dataset.task,
-            fingerprint=dataset.fingerprint,
+            **recorded_of(dataset),
             seeds=SeedRanges.of(entropy, self.first_iteration, self.first_iteration + m),
             per_target=None if sums.alone is None else TargetScores.from_state(dataset.target_names, sums.alone),
         )

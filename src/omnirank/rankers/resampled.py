@@ -8,9 +8,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import has_fit_parameter
 
 from omnirank.core.errors import ParameterError
+from omnirank.core.names import which_names
 from omnirank.core.parameters import Domain, choice, count, share
 from omnirank.core.ranking import Ranking
 from omnirank.core.registry import make_ranker
@@ -20,11 +20,11 @@ from omnirank.data.dataset import Dataset, strata
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.resampling import resampled_rows
 from omnirank.data.task_registry import task_named
-from omnirank.data.traps import of_one_value
 from omnirank.data.types import FeaturesLike, TargetLike
+from omnirank.rankers._fitting import recorded_of
 from omnirank.rankers._replicates import AGGREGATES, automatic_iterations, feature_draws, joined_scores
 from omnirank.rankers.base import BaseRanker
-from omnirank.rankers.refits import fresh_copy, run_refits
+from omnirank.rankers.refits import check_takes_weights, fresh_copy, is_ranker, ranking_of_part, run_refits
 
 _SOME = choice(None, "sqrt") | share(above=0)
 
@@ -51,8 +51,7 @@ class Resampling(BaseRanker):
 
     def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> Ranking:
         base = self._base_ranker()
-        if sample_weight is not None and not has_fit_parameter(base, "sample_weight"):
-            raise ParameterError(f"{type(base).__name__} takes no sample_weight")
+        check_takes_weights(base, sample_weight)
         n_features = dataset.n_features
         entropy = root_entropy(self.random_state)
         wanted = self.n_iterations
@@ -73,18 +72,16 @@ class Resampling(BaseRanker):
         if found[0].negative and self.aggregate != "rank-mean":
             scores = scores - (scores.max() + scores.min())
         # worst in every replicate, they need not be the worst on average: replicates have other features
-        constant = np.isin(dataset.feature_names, [name for name, _ in of_one_value(dataset.features)])
-        scores[constant] = scores.min()
-        return self._ranking(dataset, scores, self._method(found[0].method), standard_errors=errors)
+        constant = recorded_of(dataset)["constant"]
+        scores[which_names(dataset.feature_names, constant)] = scores.min()
+        return self._ranking(dataset, scores, self._method(max(one.method for one in found)), standard_errors=errors)
 
     def _method(self, base: str) -> str:
         """Name of the method, where the base ranker's is that."""
         return f"{base}-resampled"
 
     def _base_ranker(self) -> Any:
-        if not isinstance(self.base, str) and not (
-            isinstance(self.base, BaseEstimator) and hasattr(self.base, "fit") and not isinstance(self.base, type)
-        ):
+        if not isinstance(self.base, str) and not is_ranker(self.base):
             raise ParameterError("base", self.base, "choose a ranker, or the name of a method, such as 'relief'")
         base = make_ranker(self.base) if isinstance(self.base, str) else self.base
         own = base.get_params(deep=False)
@@ -252,7 +249,7 @@ class _Replicate:
         ranker = clone(ranker)
         if "random_state" in ranker.get_params(deep=False):
             ranker.set_params(random_state=int(rng.integers(2**31)))
-        ranking = ranker.fit(part, **weights).ranking_
+        ranking = ranking_of_part(ranker, part, self.dataset, **weights)
         criterion = getattr(ranker, "criterion_", None)
         return _Scores(ranking.method, ranking.scores if criterion is None else -criterion, criterion is not None)
 

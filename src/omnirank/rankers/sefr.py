@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from omnirank.core.errors import DataError
+from omnirank.core.errors import ConstantTargetError
 from omnirank.core.parallel import run_parallel
 from omnirank.core.parameters import Domain, count, number, share
 from omnirank.core.ranking import Ranking
@@ -159,5 +159,5 @@ def _codes(dataset: Dataset) -> tuple[np.ndarray, int]:
     classes = np.where(np.isnan(values), -1, values).astype(np.intp)
     known = np.unique(classes[classes >= 0])
     if len(known) < 2:
-        raise DataError(f"target {dataset.target_names[0]!r} has one class only: there is nothing to learn")
+        raise ConstantTargetError(f"target {dataset.target_names[0]!r} has one class only: there is nothing to learn")
     return classes, len(dataset.target.levels[0] or ())

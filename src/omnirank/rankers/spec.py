@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from omnirank.core.errors import ParameterError
 from omnirank.core.parameters import Domain, choice, count
 from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
@@ -15,6 +16,9 @@ from omnirank.graphs.affinity import full_heat, refuse_dense
 from omnirank.graphs.columns import GraphColumns
 from omnirank.graphs.quotients import laplacian_scores, leading_scores, spectral_scores
 from omnirank.rankers._graph import QuotientRanker
+
+# Affinities below it are lost beside the 1 of an example and itself.
+_ROUNDING = 1e-12
 
 
 class SPECRanker(QuotientRanker):
@@ -119,5 +123,15 @@ class SPECRanker(QuotientRanker):
     def _affinity(self, values: np.ndarray) -> Any:
         if self.n_neighbors is None:
             refuse_dense(len(values), 3, "SPEC with all pairs", "set n_neighbors, or take fewer examples")
-            return full_heat(values, self._kernel_width(values, 0.5), self.n_jobs)
+            return self._different(full_heat(values, self._kernel_width(values, 0.5), self.n_jobs))
         return self._neighbor_affinity(values)
+
+    def _different(self, affinity: np.ndarray) -> np.ndarray:
+        """Return the affinities; refuse a width by which no example is like another, or all are alike."""
+        np.fill_diagonal(affinity, 0.0)
+        if affinity.max() < _ROUNDING:
+            raise ParameterError("width", self.width, "all affinities vanish: choose a larger one, or 'auto'")
+        np.fill_diagonal(affinity, 1.0)
+        if affinity.min() > 1 - _ROUNDING:
+            raise ParameterError("width", self.width, "all affinities are equal: choose a smaller one, or 'auto'")
+        return affinity

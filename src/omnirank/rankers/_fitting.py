@@ -1,0 +1,58 @@
+"""What a fit of any ranker begins and ends with: its examples, its record of the data, its attributes kept whole."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sklearn.utils.validation import has_fit_parameter
+
+from omnirank.core.errors import DataTypeError
+from omnirank.core.log import logger
+from omnirank.core.registry import methods
+from omnirank.data.dataset import Dataset
+from omnirank.data.traps import of_one_value
+
+
+def recorded_of(dataset: Dataset) -> dict[str, Any]:
+    """Return what a ranking records of the data: task, fingerprint, names of targets, constant features."""
+    return {
+        "task": dataset.task,
+        "fingerprint": dataset.fingerprint,
+        "targets": dataset.target_names,
+        "constant": tuple(name for name, _ in of_one_value(dataset.features)),
+    }
+
+
+@contextmanager
+def all_or_nothing(estimator: Any) -> Iterator[None]:
+    """Restore the attributes of an estimator if its fit fails: the result before stays, not parts of two."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+def labelled_part(dataset: Dataset, more: tuple[Any, ...]) -> tuple[Dataset, tuple[Any, ...]]:
+    """Return the labelled examples of the data, and of arrays with a value for each example."""
+    labelled = dataset.labelled
+    if labelled.all():
+        return dataset, more
+    logger.info("%d unlabelled examples are not used", int((~labelled).sum()))
+    return dataset.take(labelled), tuple(values[labelled] for values in more)
+
+
+def refuse_arguments(ranker: Any, unknown: Collection[str]) -> None:
+    """Raise a `DataTypeError` if ``fit`` was given arguments that it does not take; say who takes weights."""
+    if not unknown:
+        return
+    name = next(iter(unknown))
+    advice = "it takes X and y"
+    if name == "sample_weight":
+        able = [method.name for method in methods() if has_fit_parameter(method.load(), name)]
+        advice = f"the method has no place for weights of examples; methods that have: {', '.join(able)}"
+    raise DataTypeError(f"fit of {type(ranker).__name__} takes no {name}: {advice}")
