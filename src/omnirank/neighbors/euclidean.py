@@ -157,9 +157,9 @@ class _Nearest:
         return 2.0**-24 * (2 * (self.values.shape[1] + 4) * size * other + 4 * other**2)
 
     def _in_double(self, own: np.ndarray) -> np.ndarray:
-        """The k nearest by distance, then by number: both in one key."""
-        n = len(self.values)
-        squared = squared_distances(self.values[own], self.values)
-        keys = np.rint(squared / self.unit).astype(np.int64) * n + np.arange(n)
-        keys[np.arange(len(own)), own] = np.iinfo(np.int64).max
-        return np.sort(np.partition(keys, self.k - 1, axis=1)[:, : self.k], axis=1) % n
+        """The k nearest by distance, then by number."""
+        from omnirank.neighbors.kernels.euclidean import nearest_of_all
+
+        found = np.empty((len(own), self.k), np.int64)
+        nearest_of_all(squared_distances(self.values[own], self.values), own, self.unit, found)
+        return found

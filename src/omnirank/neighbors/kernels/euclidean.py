@@ -54,3 +54,22 @@ def order_candidates(values, own, ids, unit, found, farthest):
         for place in range(k):
             found[row, place] = numbers[place]
         farthest[row] = keys[k - 1]
+
+
+@compiled
+def nearest_of_all(squared, own, unit, found):
+    """Fill found (n_rows, k) from the distances (n_rows, n) of the rows ``own`` to all, rounded as above."""
+    k = found.shape[1]
+    keys = np.empty(k)
+    for row in range(len(own)):
+        keys[:] = np.inf
+        for number in range(squared.shape[1]):
+            key = np.rint(squared[row, number] / unit)
+            if key >= keys[k - 1] or number == own[row]:
+                continue
+            # numbers ascend: of ties the first stays in front
+            place = k - 1
+            while place > 0 and keys[place - 1] > key:
+                keys[place], found[row, place] = keys[place - 1], found[row, place - 1]
+                place -= 1
+            keys[place], found[row, place] = key, number
