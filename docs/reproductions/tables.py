@@ -27,7 +27,10 @@ import missing  # noqa: E402
 import mlc_tables  # noqa: E402
 import mtr_tables  # noqa: E402
 import ranges  # noqa: E402
+import semi_supervised_tables  # noqa: E402
+import three_way_tables  # noqa: E402
 import ties  # noqa: E402
+import unsupervised_rivals_tables  # noqa: E402
 import unsupervised_tables  # noqa: E402
 
 # Which plans give the results of which file, and which measure has a standard deviation beside its mean.
@@ -42,34 +45,58 @@ STUDIES = {
     "defaults_ensembles": (["defaults_ensembles"], "rrmse"),
     "defaults_few_labels": (["defaults_few_labels"], "rrmse"),
     "defaults_no_target": (["defaults_no_target"], "top_features_rmse"),
+    "unsupervised_rivals": (
+        ["unsupervised_rivals", "unsupervised_rivals_madelon", "unsupervised_udfs"],
+        "top_features_rmse",
+    ),
+    "three_way": (["three_way", "three_way_enron", "three_way_all"], "f1_micro"),
+    "three_way_shares": (["three_way_shares"], "f1_micro"),
+    "semi_supervised_classes": (["semi_supervised_classes"], "f1_macro"),
+    "semi_supervised_numbers": (["semi_supervised_numbers"], "rrmse"),
+    "semi_supervised_labels": (["semi_supervised_labels"], "pooled_auprc"),
 }
+# Those with one row per number of labelled examples.
+BY_LABELLED = ("three_way_shares", "semi_supervised_classes", "semi_supervised_numbers", "semi_supervised_labels")
 # Results beyond the plans, which explain differences.
 EXPLANATIONS = {"mtr": missing.main, "mlc": ranges.main, "unsupervised": ties.main}
 TABLES = {
     function.__name__.replace("_", "-"): function
-    for module in (mtr_tables, mlc_tables, hmlc_tables, unsupervised_tables, defaults_tables)
+    for module in (
+        mtr_tables,
+        mlc_tables,
+        hmlc_tables,
+        unsupervised_tables,
+        defaults_tables,
+        unsupervised_rivals_tables,
+        semi_supervised_tables,
+        three_way_tables,
+    )
     for function in module.TABLES
 }
 PLACE = ["data", "method", "choice"]
 MARKED = re.compile(r"(<!-- table: (?P<name>[\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def figures_of(study: StudyResults, store: Path, primary: str) -> pd.DataFrame:
+def figures_of(study: StudyResults, store: Path, primary: str, by_labelled: bool = False) -> pd.DataFrame:
     """Return one row per data set and method: means over folds and seeds, all of which weigh the same.
+
+    With ``by_labelled``, there is one row per number of labelled examples.
 
     ``n`` is their number, ``deviation`` the standard deviation of the primary measure over them, ``seconds`` the
     median of a fit, ``positive`` the mean share of features with a positive score, where rankings are kept.
     """
-    values = study.figures.pivot_table(index=PLACE, columns="measure", values="value", aggfunc="mean")
-    of_primary = study.figures[study.figures["measure"] == primary].groupby(PLACE)["value"]
+    place = [*PLACE, "labelled"] if by_labelled else PLACE
+    values = study.figures.pivot_table(index=place, columns="measure", values="value", aggfunc="mean")
+    of_primary = study.figures[study.figures["measure"] == primary].groupby(place)["value"]
     found = values.round(6)
     found.insert(0, "n", of_primary.size())
     found.insert(1, "deviation", of_primary.std().round(6))
-    found.insert(2, "seconds", study.jobs.groupby(PLACE)["seconds"].median().round(4))
-    found.insert(3, "positive", positive_shares(study, store).round(4))
+    found.insert(2, "seconds", study.jobs.groupby(place)["seconds"].median().round(4))
+    if not by_labelled:
+        found.insert(3, "positive", positive_shares(study, store).round(4))
     found.columns.name = None
     order = {name: i for i, name in enumerate(study.facts["data"])}
-    return found.reset_index().sort_values(PLACE, key=lambda column: column.map(order).fillna(0), kind="stable")
+    return found.reset_index().sort_values(place, key=lambda column: column.map(order).fillna(0), kind="stable")
 
 
 def positive_shares(study: StudyResults, store: Path) -> pd.Series:
@@ -96,7 +123,7 @@ def collect() -> None:
         if len(found) < len(stores) or not all((study.jobs["state"] == "done").all() for study, _ in found):
             print(f"{name}: not all jobs of its plans are done; its results are left as they are")
             continue
-        parts = [figures_of(study, store, primary) for study, store in found]
+        parts = [figures_of(study, store, primary, name in BY_LABELLED) for study, store in found]
         (HERE / "figures").mkdir(exist_ok=True)
         pd.concat(parts).to_csv(HERE / "figures" / f"{name}.csv", index=False, lineterminator="\n")
         print(f"{name}: {sum(map(len, parts))} rows")

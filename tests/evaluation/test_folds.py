@@ -126,6 +126,25 @@ def test_transductive():
         make_folds(data, "transductive", labelled=90)
 
 
+@pytest.mark.parametrize(
+    ("scheme", "params", "expected"),
+    [
+        ("transductive", {"repetitions": 1}, [9, 90 - 1]),
+        ("semi-supervised-split", {"test": slice(60, None)}, [6, 59]),
+        ("semi-supervised", {"n_folds": 3, "stratify": False}, [6, 59]),
+    ],
+)
+def test_labelled_examples_may_be_given_as_shares_of_those_that_can_be_labelled(scheme, params, expected):
+    data = classes(100 if scheme == "transductive" else 90, unlabelled=10 if scheme == "transductive" else 0)
+    shares = [0.1, 0.99]
+    folds = make_folds(data, scheme, labelled=shares, random_state=0, **params)
+    assert sorted({fold.n_labelled for fold in folds}) == expected
+    same = make_folds(data, scheme, labelled=expected, random_state=0, **params)
+    assert [fold.key for fold in folds] == [fold.key for fold in same]
+    for one, other in zip(folds, same, strict=True):
+        assert one.labelled.tolist() == other.labelled.tolist()
+
+
 def test_split_is_that_of_the_data_set():
     data = classes(90)
     folds = make_folds(data, "split", repetitions=3, random_state=1)
@@ -179,6 +198,8 @@ def test_first_repetitions_do_not_depend_on_later_ones():
         ("predefined", {"test": slice(None)}, "both parts"),
         ("semi-supervised", {"labelled": [5, 5]}, "labelled=.*, each once"),
         ("semi-supervised", {"labelled": 0}, "labelled=0: choose"),
+        ("semi-supervised", {"labelled": 1.5}, "labelled=1.5: choose"),
+        ("transductive", {"labelled": [0.1, 0.1001]}, "two of these are the same number"),
         ("split", {"repetitions": 0}, "repetitions=0: choose"),
     ],
 )

@@ -115,3 +115,22 @@ def test_a_width_that_leaves_no_affinity_is_refused():
     for ranker in (om.LaplacianRanker(width=1e-9), om.SCLSRanker(width=1e-9), om.SPECRanker(n_neighbors=3, width=1e-9)):
         with pytest.raises(ParameterError, match=r"width=1e-09: .* choose a larger one"):
             ranker.fit(X)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "few values", "sorted", "all equal", "two"])
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.99, 1.0])
+def test_the_width_of_a_kernel_is_the_quantile_of_all_squared_distances_to_the_last_bit(kind, share):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(400, 3))
+    if kind == "few values":
+        X = rng.integers(0, 2, size=(400, 4)).astype(float)
+    elif kind == "sorted":  # a sample of every so many pairs is not a random one
+        X = np.sort(X, axis=0) ** 3
+    elif kind == "all equal":
+        X = np.ones((400, 2))
+    elif kind == "two":
+        X = X[:2]
+    squared = affinity.squared_distances(X, X)[np.triu_indices(len(X), 1)]
+    squared[squared < 1e-12 * squared.max()] = 0.0
+    expected = float(np.quantile(squared, share)) or float(squared.mean()) or 1.0
+    assert affinity.kernel_width(X, share) == expected

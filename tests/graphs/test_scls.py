@@ -11,7 +11,7 @@ import pytest
 import omnirank as om
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.errors import DataError, ParameterError
-from omnirank.graphs import soft_constraints
+from omnirank.graphs import label_similarity, soft_constraints
 from reference import graphs_scores as reference
 from reference.graphs_cases import LAYOUTS, features
 
@@ -184,3 +184,20 @@ def test_weights_of_labels_that_do_not_fit_are_refused():
             om.SCLSRanker(label_weights=given, task="multi-label").fit(frame, Y)
     with pytest.raises(ParameterError, match="label_weights='frequency': it is for label sets"):
         om.SCLSRanker(label_weights="frequency").fit(frame, Y[:, 0] > 0)
+
+
+@pytest.mark.parametrize("unknown", [False, True])
+def test_similarities_of_few_different_label_sets_are_looked_up_and_the_same(unknown, monkeypatch):
+    rng = np.random.default_rng(0)
+    inside = (rng.random((50, 3)) < 0.4).astype(float)
+    known = np.ones((50, 3))
+    if unknown:
+        known[rng.random((50, 3)) < 0.2] = 0.0
+        inside *= known
+    computed = label_similarity.SetSimilarity(inside, known, np.array([1.0, 0.75, 0.5]))
+    found = computed.looked_up()
+    assert isinstance(found, label_similarity.FewSets)
+    assert len(found.to_all) == len(np.unique(np.hstack([inside, known]), axis=0)) < 28
+    np.testing.assert_allclose(found(slice(7, 40)), computed(slice(7, 40)), atol=1e-15)
+    monkeypatch.setattr(label_similarity, "_FEW", 3)
+    assert computed.looked_up() is computed

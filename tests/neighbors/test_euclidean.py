@@ -19,7 +19,7 @@ def sorted_all(X, k):
 @pytest.mark.parametrize("k", [1, 5, 29])
 @pytest.mark.parametrize("rows", [7, 256])
 def test_nearest_rows_are_those_of_all_distances(kind, k, rows, monkeypatch):
-    monkeypatch.setattr(euclidean, "_MOST_ROWS", rows)
+    monkeypatch.setattr(euclidean, "_ROWS", rows)
     rng = np.random.default_rng(k)
     X = rng.normal(size=(30, 4))
     if kind == "few values":

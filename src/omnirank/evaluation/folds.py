@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.parameters import check, choice, count, listed
+from omnirank.core.parameters import check, choice, count, listed, share
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
@@ -18,6 +19,9 @@ from omnirank.data.table import chosen_numbers
 from omnirank.evaluation.stratification import deal_folds
 
 LABELLED_COUNTS = (50, 100, 200, 350, 500)
+
+# Numbers of labelled examples, or shares (below 1) of those that could be labelled.
+Labelled = Sequence[int | float] | int | float
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +93,7 @@ def make_folds(dataset: Dataset, scheme: str = "cross-validation", **params: Any
           random order keep their labels; ``labelled``, ``repetitions=1``, ``random_state``.
         - ``"transductive"``: all examples train, the first L of a random order with their labels; the others, with
           their labels restored, test; ``labelled``, ``repetitions=10``, ``random_state``.
+          Numbers L of labelled examples may also be shares of those that can be labelled: 0.1.
         - ``"consecutive"``: rows shuffled by Python's ``random`` with ``seed=123``, cut into ``n_folds=10`` blocks, as
           in the published unsupervised study.
     **params
@@ -208,7 +213,7 @@ def _predefined(dataset: Dataset, test: Any) -> Iterator[Fold]:
 
 def _semi_supervised(
     dataset: Dataset,
-    labelled: Sequence[int] | int = LABELLED_COUNTS,
+    labelled: Labelled = LABELLED_COUNTS,
     n_folds: int = 10,
     repetitions: int = 1,
     stratify: bool = True,
@@ -220,7 +225,8 @@ def _semi_supervised(
         rng = stream(entropy, repetition)
         tests = deal_folds(dataset, n_folds, rng, stratify)
         orders = [rng.permutation(test[dataset.labelled[test]]) for test in tests]
-        for n_labelled in _counts(labelled):
+        in_training = round(sum(map(len, orders)) * (n_folds - 1) / n_folds)
+        for n_labelled in _counts(labelled, in_training):
             kept = [order[: labelled_in_fold(n_labelled, n_folds, i)] for i, order in enumerate(orders)]
             for i, test in enumerate(tests):
                 rows = np.sort(np.concatenate([part for j, part in enumerate(kept) if j != i]))
@@ -231,7 +237,7 @@ def _semi_supervised(
 def _semi_supervised_split(
     dataset: Dataset,
     test: Any,
-    labelled: Sequence[int] | int = LABELLED_COUNTS,
+    labelled: Labelled = LABELLED_COUNTS,
     repetitions: int = 1,
     random_state: RandomState = None,
 ) -> Iterator[Fold]:
@@ -240,19 +246,19 @@ def _semi_supervised_split(
     entropy = root_entropy(random_state)
     for repetition in _numbers(repetitions):
         order = stream(entropy, repetition).permutation(train[dataset.labelled[train]])
-        for n_labelled in _counts(labelled):
+        for n_labelled in _counts(labelled, len(order)):
             key = f"L={n_labelled} repetition={repetition}"
             yield Fold(train, rows, np.sort(order[:n_labelled]), key, n_labelled)
 
 
 def _transductive(
     dataset: Dataset,
-    labelled: Sequence[int] | int = LABELLED_COUNTS,
+    labelled: Labelled = LABELLED_COUNTS,
     repetitions: int = 10,
     random_state: RandomState = None,
 ) -> Iterator[Fold]:
     known = np.flatnonzero(dataset.labelled)
-    counts = _counts(labelled)
+    counts = _counts(labelled, len(known))
     if max(counts) >= len(known):
         raise DataError(
             f"of {len(known)} labelled examples, {max(counts)} with labels leave none to test: give smaller numbers"
@@ -302,6 +308,11 @@ def _numbers(repetitions: int) -> range:
     return range(check("repetitions", repetitions, count(1)))
 
 
-def _counts(labelled: Sequence[int] | int) -> list[int]:
-    check("labelled", labelled, listed(count(1), or_one=True, different=True))
-    return [int(one) for one in np.atleast_1d(labelled)]
+def _counts(labelled: Labelled, n: int) -> list[int]:
+    """Numbers of labelled examples; shares are of n."""
+    check("labelled", labelled, listed(count(1) | share(above=0), or_one=True, different=True))
+    given = [labelled] if isinstance(labelled, Real) else list(labelled)  # type: ignore[arg-type]
+    counts = [int(one) if isinstance(one, Integral) else max(1, round(float(one) * n)) for one in given]
+    if len(set(counts)) < len(counts):
+        raise ParameterError("labelled", labelled, f"of {n} examples, two of these are the same number")
+    return counts

@@ -13,6 +13,9 @@ from omnirank.data.dataset import Dataset
 from omnirank.graphs.affinity import kernel_width
 from omnirank.tasks import get_task
 
+# Different label sets of which the similarities are held.
+_FEW = 256
+
 
 @dataclass(frozen=True, eq=False)
 class SetSimilarity:
@@ -35,13 +38,39 @@ class SetSimilarity:
     known: np.ndarray
     weights: np.ndarray
 
-    def __call__(self, rows: slice) -> np.ndarray:
+    def __call__(self, rows: slice | np.ndarray) -> np.ndarray:
         """Return the similarities of some examples to all."""
         own, own_known = self.inside[rows] * self.weights, self.known[rows] * self.weights
         common = own @ self.inside.T
         union = own @ self.known.T + own_known @ self.inside.T - common
         some = union > 1e-12 * self.weights.sum()
         return np.where(some, np.clip(common / np.where(some, union, 1.0), 0.0, 1.0), 1.0)
+
+    def looked_up(self) -> SetSimilarity | FewSets:
+        """Return the same similarities, computed once where there are few different label sets."""
+        bits = np.packbits(np.hstack([self.inside, self.known]) > 0, axis=1)
+        _, first, sets = np.unique(bits.view(f"V{bits.shape[1]}").ravel(), return_index=True, return_inverse=True)
+        return self if len(first) > _FEW else FewSets(self(first), sets)
+
+
+@dataclass(frozen=True, eq=False)
+class FewSets:
+    """Similarity of label sets of which only a few are different.
+
+    Attributes
+    ----------
+    to_all : ndarray of shape (different sets, n)
+        Similarities of the different sets to those of all examples.
+    sets : ndarray of int
+        Which of them each example has.
+    """
+
+    to_all: np.ndarray
+    sets: np.ndarray
+
+    def __call__(self, rows: slice) -> np.ndarray:
+        """Return the similarities of some examples to all."""
+        return self.to_all[self.sets[rows]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +103,7 @@ class NumberSimilarity:
         return np.exp(-np.maximum(squared, 0.0) / self.width)
 
 
-LabelSimilarity = SetSimilarity | NumberSimilarity
+LabelSimilarity = SetSimilarity | FewSets | NumberSimilarity
 
 
 def label_similarity(
@@ -120,7 +149,7 @@ def label_similarity(
     weights = columns.weights[columns.variable]
     if label_weights is not None:
         weights = weights * _given_weights(label_weights, inside, known)
-    return SetSimilarity(inside, known.astype(np.float64), weights)
+    return SetSimilarity(inside, known.astype(np.float64), weights).looked_up()
 
 
 def _given_weights(given: ArrayLike | str, inside: np.ndarray, known: np.ndarray) -> np.ndarray:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from omnirank.core.parallel import blocks, run_parallel
-from omnirank.graphs.affinity import Edges
+from omnirank.graphs.affinity import Edges, heat_of_rows
 from omnirank.graphs.label_similarity import LabelSimilarity
 from omnirank.graphs.quotients import degrees, laplacian_scores
-from omnirank.neighbors.euclidean import squared_distances
 
 _ROWS = 256
 
@@ -85,9 +84,7 @@ class _Together:
 
     def __call__(self, rows: range) -> tuple[np.ndarray, np.ndarray]:
         part = slice(rows.start, rows.stop)
-        affinity = squared_distances(self.values[part], self.values)
-        affinity /= -self.width
-        np.exp(affinity, out=affinity)
+        affinity = heat_of_rows(self.values, rows, self.width)
         affinity[np.arange(len(rows)), np.arange(rows.start, rows.stop)] = 1.0
         affinity *= self.similarity(part)
         return affinity.sum(axis=1), np.einsum("ij,ij->j", self.values[part], affinity @ self.values)

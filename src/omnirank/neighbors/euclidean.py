@@ -8,15 +8,15 @@ import numpy as np
 
 from omnirank.core.parallel import blocks, run_parallel
 
-# Rows of a block, and cells of its distances: as many as keep the products fast.
-_MOST_ROWS = 256
-_MOST_CELLS = 2**23
+# Rows of a block of work, and others with which they are compared at once: their distances stay in the cache.
+_ROWS = 256
+_OTHERS = 1024
+# Rows of distances that are worked on until they are done, while they are in the cache.
+_CACHED_ROWS = 32
 # Cells of the pairs whose distances are computed at once: as many as stay in the cache.
 _PAIR_CELLS = 2**16
 # Candidates beyond k, so that the rounding of single precision seldom matters.
 _SPARE = 8
-# Distances among which the smallest is found first: rows are searched in parts of this size.
-_PART = 64
 # Squared distances that agree to this part of the largest possible one are ties.
 _TIE = 2.0**-32
 
@@ -33,11 +33,14 @@ def squared_distances(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
     >>> squared_distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0], [1.0, 0.0]])).tolist()
     [[25.0, 1.0]]
     """
-    found = rows @ others.T
-    found *= -2
-    found += np.einsum("ij,ij->i", rows, rows)[:, None]
-    found += np.einsum("ij,ij->i", others, others)
-    return np.maximum(found, 0.0, out=found)
+    found = (-2 * rows) @ others.T
+    own, far = np.einsum("ij,ij->i", rows, rows), np.einsum("ij,ij->i", others, others)
+    for start in range(0, len(found), _CACHED_ROWS):
+        part = found[start : start + _CACHED_ROWS]
+        part += own[start : start + _CACHED_ROWS, None]
+        part += far
+        np.maximum(part, 0.0, out=part)
+    return found
 
 
 def pair_distances(values: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -84,12 +87,20 @@ def nearest_rows(values: np.ndarray, k: int, n_jobs: int | None = None) -> np.nd
     [[1, 2], [0, 2], [0, 1], [1, 0]]
     """
     n = len(values)
-    size = max(1, min(_MOST_ROWS, _MOST_CELLS // n))
     norms = np.einsum("ij,ij->i", values, values)
     unit = _TIE * 4 * float(norms.max()) if norms.any() else 1.0
-    search = _Nearest(values, values.astype(np.float32), norms, k, unit)
-    parts = run_parallel(search, blocks(n, -(-n // size)), n_jobs, description="finding neighbours")
+    search = _Nearest(values, norms, _filled_up(values, 0.0), _filled_up(norms, np.inf), k, unit)
+    parts = run_parallel(search, blocks(n, -(-n // _ROWS)), n_jobs, description="finding neighbours")
     return np.concatenate(parts)
+
+
+def _filled_up(values: np.ndarray, filling: float) -> np.ndarray:
+    """Rows in single precision, and further ones up to whole blocks of a tile's width."""
+    from omnirank.neighbors.kernels.tile import tile_width
+
+    n_more = -len(values) % tile_width(np.float32)
+    more = np.full((n_more, *values.shape[1:]), filling, np.float32)
+    return np.concatenate([values.astype(np.float32), more])
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,30 +111,44 @@ class _Nearest:
     """
 
     values: np.ndarray
-    rough: np.ndarray
     norms: np.ndarray
+    rough: np.ndarray
+    rough_norms: np.ndarray
     k: int
     unit: float
 
     def __call__(self, rows: range) -> np.ndarray:
+        from omnirank.neighbors.kernels.euclidean import order_candidates
+
         own = np.arange(rows.start, rows.stop)
-        n = len(self.values)
-        # what is added to the squared norm of the row
-        rest = (-2 * self.rough[own]) @ self.rough.T
-        rest += self.norms.astype(np.float32)
-        rest[np.arange(len(own)), own] = np.inf
-        n_kept = min(self.k + _SPARE, n - 1)
-        chosen = _smallest(rest, n_kept)
-        last = np.take_along_axis(rest, chosen, axis=1).max(axis=1).astype(np.float64) + self.norms[own]
-        squared = pair_distances(self.values, np.repeat(own, n_kept), chosen.ravel()).reshape(chosen.shape)
-        rounded = np.rint(squared / self.unit)
-        order = np.lexsort((chosen, rounded), axis=1)[:, : self.k]
-        found = np.take_along_axis(chosen, order, axis=1)
-        kth = (np.take_along_axis(rounded, order[:, -1:], axis=1)[:, 0] + 1) * self.unit
-        doubtful = (kth >= last - self._error(own, kth)) & (n_kept < n - 1)
+        n_kept = min(self.k + _SPARE, len(self.values) - 1)
+        candidates, rough = self._candidates(own, n_kept)
+        found = np.empty((len(own), self.k), np.int64)
+        farthest = np.empty(len(own))
+        order_candidates(self.values, own, candidates, self.unit, found, farthest)
+        kth = (farthest + 1) * self.unit
+        last = rough[:, -1] + self.norms[own]
+        doubtful = (kth >= last - self._error(own, kth)) & (n_kept < len(self.values) - 1)
         if doubtful.any():
             found[doubtful] = self._in_double(own[doubtful])
         return found
+
+    def _candidates(self, own: np.ndarray, n_kept: int) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of the nearest in single precision, nearest first, and their distances less the norms of the rows."""
+        from omnirank.neighbors.kernels.euclidean import keep_candidates
+        from omnirank.neighbors.kernels.tile import tile_width
+
+        width = tile_width(np.float32)
+        sought = -2 * self.rough[own]
+        ids = np.full((len(own), 1, n_kept), -1, np.int32)
+        distances = np.full(ids.shape, np.inf, np.float32)
+        for start in range(0, len(self.rough), _OTHERS):
+            part = slice(start, start + _OTHERS)
+            found = sought @ self.rough[part].T
+            found += self.rough_norms[part]
+            numbers = np.arange(start, start + found.shape[1], dtype=np.int32).reshape(-1, width)
+            keep_candidates(found.reshape(-1, width), own, numbers, ids, distances)
+        return ids[:, 0], distances[:, 0].astype(np.float64)
 
     def _error(self, own: np.ndarray, kth: np.ndarray) -> np.ndarray:
         """Bound of the rounding error for examples that are nearer than the k-th: their norms are bounded, too."""
@@ -132,24 +157,9 @@ class _Nearest:
         return 2.0**-24 * (2 * (self.values.shape[1] + 4) * size * other + 4 * other**2)
 
     def _in_double(self, own: np.ndarray) -> np.ndarray:
-        """The k nearest by distance, then by number: both in one key."""
-        n = len(self.values)
-        squared = squared_distances(self.values[own], self.values)
-        keys = np.rint(squared / self.unit).astype(np.int64) * n + np.arange(n)
-        keys[np.arange(len(own)), own] = np.iinfo(np.int64).max
-        return np.sort(np.partition(keys, self.k - 1, axis=1)[:, : self.k], axis=1) % n
+        """The k nearest by distance, then by number."""
+        from omnirank.neighbors.kernels.euclidean import nearest_of_all
 
-
-def _smallest(values: np.ndarray, k: int) -> np.ndarray:
-    """Places of the k smallest of each row; they lie in the k parts whose smallest values are smallest."""
-    n_rows, n = values.shape
-    n_parts = n // _PART
-    if k >= n_parts // 2:
-        return np.argpartition(values, k - 1, axis=1)[:, :k]
-    whole = values[:, : n_parts * _PART].reshape(n_rows, n_parts, _PART)
-    parts = np.argpartition(whole.min(axis=2), k - 1, axis=1)[:, :k]
-    places = (parts[:, :, None] * _PART + np.arange(_PART)).reshape(n_rows, -1)
-    left = np.broadcast_to(np.arange(n_parts * _PART, n), (n_rows, n - n_parts * _PART))
-    places = np.concatenate([places, left], axis=1)
-    best = np.argpartition(np.take_along_axis(values, places, axis=1), k - 1, axis=1)[:, :k]
-    return np.take_along_axis(places, best, axis=1)
+        found = np.empty((len(own), self.k), np.int64)
+        nearest_of_all(squared_distances(self.values[own], self.values), own, self.unit, found)
+        return found

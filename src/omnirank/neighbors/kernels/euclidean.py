@@ -1,0 +1,75 @@
+"""Nearest rows in Euclidean distance: candidates from products of matrices, then their exact distances."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from omnirank.core.compiled import compiled, inlined
+from omnirank.core.kernels.vector import uncounted
+from omnirank.neighbors.kernels.search import keep_nearest
+
+
+@compiled
+def keep_candidates(rough, own, others, ids, distances):
+    """Put the distances of rows to some other rows into the lists of their nearest.
+
+    rough (n_rows * n_blocks, width): in single precision, block after block of the others of each row; own (n_rows,):
+    numbers of the rows; others (n_blocks, width): numbers of the others; ids, distances (n_rows, 1, k): the lists,
+    nearest first, where -1 and infinite distances are free places.
+    """
+    rough, others, ids, distances = uncounted(rough), uncounted(others), uncounted(ids), uncounted(distances)
+    n_blocks, last = len(others), ids.shape[2] - 1
+    for row in range(len(own)):
+        for block in range(n_blocks):
+            keep_nearest(rough, row * n_blocks + block, others, block, own[row], ids, distances, row, 0, last)
+
+
+@inlined
+def _squared_distance(values, first, second):
+    total = 0.0
+    for column in range(values.shape[1]):
+        apart = values[first, column] - values[second, column]
+        total += apart * apart
+    return total
+
+
+@compiled
+def order_candidates(values, own, ids, unit, found, farthest):
+    """Fill found (n_rows, k) with the nearest candidates, nearest first, and farthest with the distances of the k-th.
+
+    ids (n_rows, n): numbers of the candidates of the rows ``own``. Distances are rounded to whole units: ties, of which
+    the first row wins.
+    """
+    n, k = ids.shape[1], found.shape[1]
+    keys, numbers = np.empty(n), np.empty(n, np.int64)
+    for row in range(len(own)):
+        for candidate in range(n):
+            number = ids[row, candidate]
+            key = np.rint(_squared_distance(values, own[row], number) / unit)
+            place = candidate
+            while place > 0 and (keys[place - 1] > key or (keys[place - 1] == key and numbers[place - 1] > number)):
+                keys[place], numbers[place] = keys[place - 1], numbers[place - 1]
+                place -= 1
+            keys[place], numbers[place] = key, number
+        for place in range(k):
+            found[row, place] = numbers[place]
+        farthest[row] = keys[k - 1]
+
+
+@compiled
+def nearest_of_all(squared, own, unit, found):
+    """Fill found (n_rows, k) from the distances (n_rows, n) of the rows ``own`` to all, rounded as above."""
+    k = found.shape[1]
+    keys = np.empty(k)
+    for row in range(len(own)):
+        keys[:] = np.inf
+        for number in range(squared.shape[1]):
+            key = np.rint(squared[row, number] / unit)
+            if key >= keys[k - 1] or number == own[row]:
+                continue
+            # numbers ascend: of ties the first stays in front
+            place = k - 1
+            while place > 0 and keys[place - 1] > key:
+                keys[place], found[row, place] = keys[place - 1], found[row, place - 1]
+                place -= 1
+            keys[place], found[row, place] = key, number
