@@ -374,6 +374,18 @@ def features_per_node(rules: GrowingRules, dataset: Dataset) -> int:
             given = "sqrt"
         else:
             given = "all"
+    return features_drawn(given, n)
+
+
+def features_drawn(given: Any, n: int) -> int:
+    """Return how many of n features a count, a share or a name stands for.
+
+    Examples
+    --------
+    >>> from omnirank.ensembles.plan import features_drawn
+    >>> features_drawn("sqrt", 10), features_drawn(0.5, 10), features_drawn(3, 10)
+    (4, 5, 3)
+    """
     named = {"sqrt": np.ceil(np.sqrt(n)), "log2": np.ceil(np.log2(n)), "all": n}
     check("max_features", given, choice(*named, None) | count(1, n, "features") | share(above=0))
     if isinstance(given, str):
