@@ -8,7 +8,7 @@ import pytest
 import omnirank as om
 from omnirank.core.seeds import kernel_seed
 from omnirank.ensembles.plan import GrowingData, GrowingRules, features_per_node
-from omnirank.relational.candidates import CandidateTables
+from omnirank.relational.candidate_tables import CandidateTables
 from omnirank.relational.growing import NodeRules, grow_tree
 from tests.relational.plain import PlainConstruction
 

@@ -23,7 +23,7 @@ from omnirank.measures.decisions import reaches
 from omnirank.tasks import get_task
 from omnirank.tasks.classification import decode_levels
 from omnirank.tasks.columns import PrototypeColumns
-from omnirank.tasks.scoring import share_right, target_of, true_target
+from omnirank.tasks.scoring import share_right, target_of
 from omnirank.trees.prediction import average_means
 
 _JUST_OVER_HALF = np.nextafter(0.5, 1.0)
@@ -94,8 +94,7 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
             Weights of the examples.
         """
         predicted = self.predict(X)
-        target = true_target(X, y, self.task_, self.target_names_, self.hierarchy_)
-        return share_right(target, predicted, sample_weight)
+        return share_right(self._truth(X, y), predicted, sample_weight)
 
     def _threshold(self, threshold: float | None) -> float:
         if threshold is None or get_task(self.task_).kind != "labels":
@@ -191,7 +190,7 @@ class PCTRegressorBase(RegressorMixin, PCTPredictor):
         """
         if get_task(self.task_).kind == "mixed":
             raise DataError("there is no R squared of mixed targets: compare the columns of predict(X) one by one")
-        target = true_target(X, y, self.task_, self.target_names_)
+        target = self._truth(X, y)
         predicted = self.predict(X)
         target, n = target_of(target, predicted), len(predicted)
         weights = None if sample_weight is None else check_sample_weight(sample_weight, n)

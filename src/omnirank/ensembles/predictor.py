@@ -21,12 +21,14 @@ from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import any_table, check_sample_weight, features_like, read_input
 from omnirank.data.table import Table
+from omnirank.data.target import Target
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.feature_weights import check_feature_weights, resolve_feature_weights
 from omnirank.ensembles.plan import GROWING, GrowingData, GrowingPlan, GrowingRules
 from omnirank.ensembles.supervision import SUPERVISION, Supervision, resolve_supervision
 from omnirank.tasks import get_task
 from omnirank.tasks.columns import PrototypeColumns
+from omnirank.tasks.scoring import true_target
 from omnirank.trees.prediction import average_means
 from omnirank.trees.prototypes import node_means
 from omnirank.trees.pruning import Pruning
@@ -246,6 +248,10 @@ class PCTPredictor(BaseEstimator):
         if self._labelled.all():
             raise DataError("all examples are labelled: there is nothing to predict; use fit and predict")
         return self._decide(self._means(self._table(X).take(~self._labelled)))
+
+    def _truth(self, X: FeaturesLike, y: TargetLike | None) -> Target | None:
+        """Return what ``score`` compares predictions with."""
+        return true_target(X, y, self.task_, self.target_names_, self.hierarchy_)
 
     def _threshold(self, threshold: float | None) -> float:
         if threshold is not None:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from omnirank.data.table import Levels
-from omnirank.ensembles.plan import features_drawn
-from omnirank.relational.candidates import CandidateTable, CandidateTables
+from omnirank.ensembles.draws import features_drawn
+from omnirank.relational.candidate_tables import CandidateTable, CandidateTables
 from omnirank.trees.tree import Tree, midpoints, tree_with_thresholds
 
 INHERITANCE = ("both", "yes_only")
