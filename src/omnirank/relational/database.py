@@ -62,6 +62,9 @@ class Relation:
     facts : tuple of ndarray
         One array per component, all of the same length: int32 codes of objects and levels, float64 numbers. Facts are
         all different and in lexicographic order, so that the order of rows in a file changes nothing.
+    times : ndarray, optional
+        For each fact the time from which it is known, in seconds since 1970-01-01 UTC (NaN: unknown, so never known
+        before anything). Where facts have times, an example with a time sees only those that are not later.
     """
 
     name: str
@@ -69,6 +72,7 @@ class Relation:
     column: str | None
     components: tuple[Component, ...]
     facts: tuple[np.ndarray, ...]
+    times: np.ndarray | None = None
 
     @property
     def n_facts(self) -> int:
@@ -104,6 +108,10 @@ class Database:
                     raise DataError(f"relation {relation.name!r} speaks of unknown objects {component.type!r}")
         object.__setattr__(self, "objects", MappingProxyType(dict(self.objects)))
         object.__setattr__(self, "relations", MappingProxyType(dict(sorted(self.relations.items()))))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Indexes are made again where they are needed: a worker process should not receive them.
+        return Database, (dict(self.objects), dict(self.relations))
 
     def n_objects(self, kind: str) -> int:
         """Number of objects of a type."""

@@ -1,0 +1,241 @@
+"""All features that a node may test: continuations of the inherited path, with every chain of aggregates that fits."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from itertools import product
+from typing import Any, Literal, NamedTuple
+
+from omnirank.core.errors import DataWarning
+from omnirank.relational.aggregation import EXISTS, IDENTITY
+from omnirank.relational.bias import Bias, Mode
+from omnirank.relational.database import Component, Database, Kind, Relation
+from omnirank.relational.indexes import Index, index_of
+from omnirank.relational.paths import Feature, Path, Step, path_variables, relation_of
+from omnirank.relational.wording import describe
+
+# Aggregates of numbers that were aggregated before; a count of them is that of the shorter path.
+_OUTER = ("min", "max", "mean", "sum")
+
+
+def candidates(
+    database: Database, example_types: tuple[str, ...], inherited: Path = (), bias: Bias | None = None
+) -> tuple[Feature, ...]:
+    """Return all features whose path continues some prefix of the inherited path by 1 to ``lookahead`` steps.
+
+    Parameters
+    ----------
+    database : Database
+        The facts; which steps have at most one match is seen from them.
+    example_types : tuple of str
+        Types of the objects that identify an example.
+    inherited : tuple of Step
+        Path of the test of the parent; empty in the root.
+    bias : Bias, optional
+        What is tried.
+
+    Returns
+    -------
+    tuple of Feature
+        Shorter paths first, then in the order of the names of relations; the same for the same arguments.
+    """
+    bias = Bias() if bias is None else bias
+    bias.check_modes(database)
+    paths = _continued(database, example_types, inherited, bias)
+    features: list[Feature] = []
+    cut = False
+    for path in paths:
+        for variable, aggregates in _chains(database, example_types, path, bias):
+            cut = bias.max_candidates is not None and len(features) >= bias.max_candidates
+            if cut:
+                break
+            features.append(describe(database, example_types, Feature(path, variable, aggregates)))
+        if cut:
+            break
+    if cut:
+        warnings.warn(
+            f"there are more than {bias.max_candidates} candidate features: the longest paths are left out "
+            "(max_candidates, lookahead and aggregates change that)",
+            DataWarning,
+            stacklevel=2,
+        )
+    return tuple(features)
+
+
+# -- paths -------------------------------------------------------------------------------------------
+
+
+def _continued(database: Database, example_types: tuple[str, ...], inherited: Path, bias: Bias) -> list[Path]:
+    """Paths of the candidates, shortest first; not many more than there may be candidates."""
+    longest = len(inherited) + bias.lookahead
+    if bias.max_path_length is not None:
+        longest = min(longest, bias.max_path_length)
+    if bias.preset == "NO-Rel":
+        longest = 1
+    found: list[Path] = []
+    frontier: dict[Path, int] = {(): 0}  # each path with the number of steps beyond the nearest prefix
+    for length in range(1, longest + 1):
+        longer: dict[Path, int] = {}
+        for path, beyond in frontier.items():
+            if beyond < bias.lookahead:
+                for step in _extensions(database, example_types, path, bias):
+                    longer[(*path, step)] = beyond + 1
+        if length <= len(inherited) and inherited[:length] not in longer:
+            longer[inherited[:length]] = bias.lookahead
+        frontier = {path: 0 if path == inherited[:length] else beyond for path, beyond in longer.items()}
+        found += sorted(frontier, key=_order)
+        if bias.max_candidates is not None and len(found) > bias.max_candidates:
+            break
+    return found
+
+
+def _order(path: Path) -> tuple[Any, ...]:
+    return tuple((step.relation, step.bound, tuple((p, str(value)) for p, value in step.constants)) for step in path)
+
+
+def _extensions(database: Database, example_types: tuple[str, ...], path: Path, bias: Bias) -> Iterator[Step]:
+    """Steps that continue a path: linked to its last step, none twice, none that leads straight back."""
+    variables = path_variables(database, example_types, path)
+    linked = set(range(len(variables)))
+    if path:
+        n_fresh = len(path[-1].fresh(relation_of(database, path[-1])))
+        fresh = set(range(len(variables) - n_fresh, len(variables)))
+        linked = fresh or {variable for _, variable in path[-1].bound}
+    for relation in database.relations.values():
+        for mode in bias.modes_of(relation):
+            for step in _steps(database, relation, mode, variables, linked):
+                if step not in path and not _leads_back(database, example_types, path, step):
+                    yield step
+
+
+def _steps(
+    database: Database, relation: Relation, mode: Mode, variables: tuple[Component, ...], linked: set[int]
+) -> Iterator[Step]:
+    choices: list[list[Any]] = []
+    for word, component in zip(mode, relation.components, strict=True):
+        if word == "old":
+            choices.append([i for i, known in enumerate(variables) if _joins(known, component)])
+        elif word == "c":
+            domain = component.levels if component.kind == "nominal" else database.objects[component.type].tolist()
+            choices.append(list(domain or ()))
+        else:
+            choices.append([None])
+    for chosen in product(*choices):
+        bound = tuple((position, what) for position, what in enumerate(chosen) if mode[position] == "old")
+        constants = tuple((position, what) for position, what in enumerate(chosen) if mode[position] == "c")
+        if any(variable in linked for _, variable in bound):
+            yield Step(relation.name, bound, constants)
+
+
+def _joins(known: Component, component: Component) -> bool:
+    return known.kind == component.kind and known.kind != "numeric" and known.type == component.type
+
+
+def _leads_back(database: Database, example_types: tuple[str, ...], path: Path, step: Step) -> bool:
+    """Whether a step can only match the fact of an earlier one: the same variables, of which one fact is known."""
+    if not _index(database, step).is_functional:
+        return False
+    n_known = len(example_types)
+    for earlier in path:
+        relation = relation_of(database, earlier)
+        places = dict(earlier.bound)
+        for position in earlier.fresh(relation):
+            places[position] = n_known
+            n_known += 1
+        constants = dict(earlier.constants)
+        if (
+            earlier.relation == step.relation
+            and all(places.get(position) == variable for position, variable in step.bound)
+            and all(position in constants and constants[position] == value for position, value in step.constants)
+        ):
+            return True
+    return False
+
+
+def _index(database: Database, step: Step) -> Index:
+    return index_of(database, relation_of(database, step), step.given)
+
+
+# -- chains of aggregates ----------------------------------------------------------------------------
+
+
+class _Chain(NamedTuple):
+    """Aggregates from some step on: of which variable, what they give, and whether it is a value as it stands."""
+
+    variable: int | None
+    aggregates: tuple[str, ...]
+    kind: Kind
+    raw: bool
+
+
+def _chains(
+    database: Database, example_types: tuple[str, ...], path: Path, bias: Bias
+) -> Iterator[tuple[int | None, tuple[str, ...]]]:
+    """Variables and aggregates of a path; outer aggregates follow from what the inner ones give."""
+    if bias.preset == "NO-Rel" and not _own_column(database, example_types, path[0]):
+        return
+    allowed = bias.allowed
+    chains = list(_last_step(database, example_types, path, bias))
+    for step in reversed(path[:-1]):
+        single = bias.dedupe_functional and _index(database, step).is_functional
+        chains = [
+            _Chain(chain.variable, (name, *chain.aggregates), kind, chain.raw and name == IDENTITY)
+            for chain in chains
+            for name, kind in _outer(chain, single)
+            if name == IDENTITY or name in allowed
+        ]
+    for chain in chains:
+        if chain.kind != "object":
+            yield chain.variable, chain.aggregates
+    if EXISTS in allowed and not _index(database, path[-1]).is_total:
+        yield None, (EXISTS,) * len(path)
+
+
+def _last_step(database: Database, example_types: tuple[str, ...], path: Path, bias: Bias) -> Iterator[_Chain]:
+    step = path[-1]
+    relation, index, allowed = relation_of(database, step), _index(database, step), bias.allowed
+    variables = path_variables(database, example_types, path)
+    fresh = step.fresh(relation)
+    single = (bias.dedupe_functional or bias.preset == "NO-Rel") and index.is_functional
+    values = range(len(variables) - len(fresh), len(variables))
+    if single and (bias.preset != "AGG-Exist" or bias.aggregates is not None):
+        for variable in values:
+            yield _Chain(variable, (IDENTITY,), variables[variable].kind, True)
+    if "count" in allowed and not (single and index.is_total):
+        yield _Chain(None, ("count",), "numeric", False)
+    if single:
+        return
+    for variable in values:
+        for name in _innermost(variables[variable].kind, len(fresh)):
+            if name in allowed:
+                yield _Chain(variable, (name,), "nominal" if name == "mode" else "numeric", False)
+
+
+def _innermost(kind: Kind, n_fresh: int) -> tuple[str, ...]:
+    """Aggregates of the values of a variable; those of the only free place of a relation are all different."""
+    different = ("count_unique",) if n_fresh > 1 else ()
+    return different + {"object": (), "nominal": ("mode",), "numeric": _OUTER}[kind]
+
+
+def _outer(chain: _Chain, single: bool) -> list[tuple[str, Kind]]:
+    """Aggregates that may follow, and what they give."""
+    if single:
+        return [(IDENTITY, chain.kind)]
+    numeric: Literal["numeric"] = "numeric"
+    of_values: list[tuple[str, Kind]] = [("count_unique", numeric)] if chain.raw else []
+    if chain.kind == "numeric":
+        return of_values + [(name, numeric) for name in _OUTER]
+    if chain.kind == "object":
+        return of_values
+    counts: list[tuple[str, Kind]] = [("count", numeric), ("count_unique", numeric)]
+    return [*(of_values if chain.raw else counts), ("mode", "nominal")]
+
+
+def _own_column(database: Database, example_types: tuple[str, ...], step: Step) -> bool:
+    """Whether a step leads to a value in the example's own row."""
+    relation = relation_of(database, step)
+    tables = {other.table for other in database.relations.values()} & set(example_types)
+    ours = not tables or relation.table in tables
+    whole = {variable for _, variable in step.bound} == set(range(len(example_types)))
+    return ours and whole and not relation.is_link and _index(database, step).is_functional

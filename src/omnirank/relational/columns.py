@@ -1,0 +1,101 @@
+"""Constructed features as columns of a table over the examples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from omnirank.data.table import Levels, Table
+from omnirank.relational.aggregation import NONE_LEVEL
+from omnirank.relational.database import Database
+from omnirank.relational.evaluation import BLOCK, Bindings, Evaluator, Request
+from omnirank.relational.paths import Feature, example_variables, result_component
+
+
+class Examples(Protocol):
+    """What is needed to evaluate features: a `RelationalDataset`, or anything with these attributes."""
+
+    @property
+    def database(self) -> Database:
+        """The descriptive relations."""
+
+    @property
+    def example_types(self) -> tuple[str, ...]:
+        """Types of the objects that identify an example."""
+
+    @property
+    def example_codes(self) -> tuple[np.ndarray, ...]:
+        """Codes of these objects, one array per type; -1 is an object that the database does not know."""
+
+    @property
+    def times(self) -> np.ndarray | None:
+        """The time up to which facts count, for each example."""
+
+
+def feature_columns(
+    examples: Examples,
+    features: Sequence[Feature],
+    *,
+    levels: Mapping[Feature, Levels] | None = None,
+    block: int = BLOCK,
+) -> Table:
+    """Return a table with a row per example and a column per feature.
+
+    Parameters
+    ----------
+    examples : RelationalDataset
+        A database and the examples in it.
+    features : sequence of Feature
+        What to compute.
+    levels : mapping of Feature to tuple, optional
+        Levels of nominal features as seen before, in training say; others are missing cells then. By default they are
+        those of the database.
+    block : int
+        How many matches are written down at a time where values cannot be computed object by object.
+
+    Returns
+    -------
+    Table
+        Numbers are infinite where an aggregate has nothing to aggregate (minimum and mean +, maximum -), levels
+        ``<none>``, which comes last. The columns have the names of the features.
+    """
+    n_rows = len(examples.example_codes[0])
+    kinds = example_variables(tuple(examples.example_types))
+    codes = {number: np.asarray(column, np.int32) for number, column in enumerate(examples.example_codes)}
+    requests = [Request(feature.path, feature.variable, feature.aggregates) for feature in features]
+    found = Evaluator(examples.database, block).evaluate(requests, Bindings(codes, kinds, n_rows, examples.times))
+    columns: list[np.ndarray] = []
+    column_levels: list[Levels | None] = []
+    dates = set()
+    for feature, request in zip(features, requests, strict=True):
+        component = result_component(examples.database, tuple(examples.example_types), feature)
+        values = found[request]
+        if values.n_codes is None:
+            columns.append(values.array)
+            column_levels.append(None)
+            if component is not None and component.is_date:
+                dates.add(feature.name)
+            continue
+        known = component.levels if component is not None and component.levels is not None else ()
+        column, present = _levelled(values.array, known, None if levels is None else levels.get(feature))
+        columns.append(column)
+        column_levels.append(present)
+    if not columns:
+        return Table.from_numeric(np.empty((n_rows, 0)), ())
+    table = Table.from_columns([feature.name for feature in features], columns, column_levels)
+    return replace(table, dates=frozenset(dates))
+
+
+def _levelled(codes: np.ndarray, levels: Levels, wanted: Levels | None) -> tuple[np.ndarray, Levels]:
+    """Codes with a level of their own for "nothing"; where levels are given, codes into them."""
+    empty = codes < 0
+    if wanted is None:
+        if not empty.any():
+            return codes, levels
+        return np.where(empty, len(levels), codes), (*levels, NONE_LEVEL)
+    places: dict[Any, int] = {level: code for code, level in enumerate(wanted)}
+    translated = np.array([places.get(level, -1) for level in (*levels, NONE_LEVEL)], np.int32)
+    return translated[codes], wanted

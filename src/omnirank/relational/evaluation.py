@@ -1,0 +1,294 @@
+"""Values of many features at once: matches of each step by index, aggregated from the last step to the first.
+
+A step and all that follow it often depend on one variable only. Their values are then computed for each object once,
+for all objects or, where few are asked for, for those alone, and kept within a bound. Where a step needs several
+variables, or where the time of an example matters, the walks are written down, block by block. A value has the same
+bits in all these ways: a group's values and their order are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from omnirank.relational.aggregation import Values, aggregate, count_matches
+from omnirank.relational.database import Component, Database, Relation
+from omnirank.relational.indexes import Index, domain_size, index_of
+from omnirank.relational.paths import Path, Step, relation_of
+from omnirank.relational.value_cache import ValueCache, value_cache
+
+# Matches that are written down at a time, as long as a single binding has no more.
+BLOCK = 1 << 20
+# All objects are evaluated, and kept, if at least one of this many is asked for.
+_FEW = 4
+
+
+class Request(NamedTuple):
+    """What is to be computed for each binding: a feature without its name, or the part of one behind some step."""
+
+    path: Path
+    variable: int | None
+    aggregates: tuple[str, ...]
+
+
+class Bindings(NamedTuple):
+    """Rows of known variables.
+
+    Parameters
+    ----------
+    columns : dict of int to ndarray
+        Codes of the variables that are needed, by number.
+    kinds : tuple of Component
+        What each variable is, also of those that are not needed.
+    n_rows : int
+        Number of rows.
+    times : ndarray or None
+        The time up to which facts count, for each row.
+    """
+
+    columns: dict[int, np.ndarray]
+    kinds: tuple[Component, ...]
+    n_rows: int
+    times: np.ndarray | None = None
+
+    def part(self, start: int, end: int) -> Bindings:
+        """Return some consecutive rows."""
+        columns = {variable: column[start:end] for variable, column in self.columns.items()}
+        return Bindings(columns, self.kinds, end - start, None if self.times is None else self.times[start:end])
+
+
+class Evaluator:
+    """Computes values of features of one database.
+
+    Parameters
+    ----------
+    database : Database
+        The facts.
+    block : int
+        Matches that are written down at a time.
+    few : int
+        Values are computed for all objects of a type if at least one of this many is asked for; 0 is never.
+    """
+
+    def __init__(self, database: Database, block: int = BLOCK, few: int = _FEW) -> None:
+        self.database = database
+        self.block = block
+        self.few = few
+        self.cache: ValueCache = value_cache(database)
+
+    def evaluate(self, requests: Sequence[Request], bindings: Bindings) -> dict[Request, Values]:
+        """Return the values of each request, one per binding."""
+        by_step: dict[Step, list[Request]] = {}
+        for request in requests:
+            by_step.setdefault(request.path[0], []).append(request)
+        found: dict[Request, Values] = {}
+        for step, group in by_step.items():
+            together: dict[int, list[Request]] = {}
+            walked = []
+            for request in group:
+                free = self._free(request.path, len(bindings.kinds))
+                timeless = bindings.times is None or not self._has_times(request.path)
+                if len(free) == 1 and timeless:
+                    together.setdefault(next(iter(free)), []).append(request)
+                else:
+                    walked.append(request)
+            for variable, some in together.items():
+                found |= self._by_object(some, variable, bindings)
+            if walked:
+                found |= self._in_blocks(step, walked, bindings)
+        return {request: found[request] for request in requests}
+
+    # -- values by object ----------------------------------------------------------------------------
+
+    def _by_object(self, requests: list[Request], variable: int, bindings: Bindings) -> dict[Request, Values]:
+        """Values that depend on one variable: computed once per object, taken by the rows."""
+        kind, codes = bindings.kinds[variable], bindings.columns[variable]
+        own = {request: _renumbered(request, variable, len(bindings.kinds)) for request in requests}
+        domain = (kind.kind, kind.type if kind.kind == "object" else kind.levels)
+        known = {r: self.cache.get((domain, r)) for r in own.values()}
+        kept = {r: values for r, values in known.items() if values is not None}
+        missing = [r for r in known if r not in kept]
+        found = {request: kept[r].take(codes, r.aggregates[0]) for request, r in own.items() if r in kept}
+        if not missing:
+            return found
+        n_objects = domain_size(self.database, kind)
+        if len(codes) * self.few < n_objects or not self.few:
+            objects, rows = np.unique(codes, return_inverse=True)
+            values = self._in_blocks(missing[0].path[0], missing, Bindings({0: objects}, (kind,), len(objects)))
+            rows = rows.astype(np.intp)
+        else:
+            every = Bindings({0: np.arange(n_objects, dtype=np.int32)}, (kind,), n_objects)
+            values = self._of_matches(missing[0].path[0], missing, every, whole=True)
+            for r in missing:
+                self.cache.put((domain, r), values[r])
+            rows = codes
+        return found | {
+            request: values[r].take(rows, r.aggregates[0]) for request, r in own.items() if request not in found
+        }
+
+    # -- values by walks -----------------------------------------------------------------------------
+
+    def _in_blocks(self, step: Step, requests: list[Request], bindings: Bindings) -> dict[Request, Values]:
+        """Values of rows whose matches are written down, at most a block of them at a time."""
+        starts, ends = self._ranges(step, bindings)
+        until = np.cumsum(ends - starts)
+        if not len(until) or until[-1] <= self.block:
+            return self._of_matches(step, requests, bindings)
+        parts = []
+        start = 0
+        while start < bindings.n_rows:
+            before = until[start - 1] if start else 0
+            end = max(start + 1, int(np.searchsorted(until, before + self.block, side="right")))
+            parts.append(self._of_matches(step, requests, bindings.part(start, end)))
+            start = end
+        return {
+            request: Values(np.concatenate([part[request].array for part in parts]), parts[0][request].n_codes)
+            for request in requests
+        }
+
+    def _of_matches(
+        self, step: Step, requests: list[Request], bindings: Bindings, whole: bool = False
+    ) -> dict[Request, Values]:
+        """Values of requests that begin with the same step: its matches, what follows them, the outer aggregates."""
+        relation = relation_of(self.database, step)
+        offsets, facts = self._matches(step, bindings, whole)
+        fresh = dict(zip(range(len(bindings.kinds), len(bindings.kinds) + 99), step.fresh(relation), strict=False))
+        wanted: dict[Request | int | None, list[str]] = {}
+        inner = {}
+        for request in requests:
+            if len(request.path) == 1:
+                wanted.setdefault(request.variable, []).append(request.aggregates[0])
+            else:
+                inner[request] = Request(request.path[1:], request.variable, request.aggregates[1:])
+                wanted.setdefault(inner[request], []).append(request.aggregates[0])
+        behind: dict[Request, Values] = {}
+        if inner:
+            behind = self.evaluate(
+                list(dict.fromkeys(inner.values())), self._extended(bindings, relation, fresh, offsets, facts, inner)
+            )
+        found: dict[Request | int | None, dict[str, Values]] = {}
+        for what, names in wanted.items():
+            if what is None:
+                found[what] = count_matches(offsets, names)
+            else:
+                values = behind[what] if isinstance(what, Request) else self._column(relation, fresh[what], facts)
+                found[what] = self._reduced(step, relation, values, offsets, names, whole)
+        return {r: found[inner.get(r, r.variable)][r.aggregates[0]] for r in requests}
+
+    def _reduced(
+        self, step: Step, relation: Relation, values: Values, offsets: np.ndarray, names: list[str], whole: bool
+    ) -> dict[str, Values]:
+        """Aggregates of groups; the identity of a column over all objects costs nothing."""
+        plain = whole and names == ["identity"] and index_of(self.database, relation, step.given).is_plain
+        if plain and (values.n_codes is not None or not np.isneginf(values.array).any()):
+            return {"identity": values}
+        return aggregate(values, offsets, names)
+
+    def _matches(self, step: Step, bindings: Bindings, whole: bool) -> tuple[np.ndarray, np.ndarray | None]:
+        """Where the matches of each row start, and the facts that match (None: all facts as they are)."""
+        from omnirank.relational.kernels.group import expand
+
+        relation = relation_of(self.database, step)
+        index = index_of(self.database, relation, step.given)
+        if whole and not step.constants and len(step.given) == 1 and self._same_codes(step, relation, bindings):
+            return index.starts, index.order
+        offsets, places = expand(*self._ranges(step, bindings))
+        facts = index.facts(places)
+        if bindings.times is None or relation.times is None:
+            return offsets, facts
+        rows = np.repeat(np.arange(bindings.n_rows), np.diff(offsets))
+        known = relation.times[facts] <= bindings.times[rows]
+        counts = np.bincount(rows[known], minlength=bindings.n_rows)
+        return np.concatenate([[0], np.cumsum(counts)]), facts[known]
+
+    def _ranges(self, step: Step, bindings: Bindings) -> tuple[np.ndarray, np.ndarray]:
+        relation = relation_of(self.database, step)
+        index: Index = index_of(self.database, relation, step.given)
+        codes = {}
+        for position, variable in step.bound:
+            component, kind = relation.components[position], bindings.kinds[variable]
+            codes[position] = _joined(bindings.columns[variable], kind, component)
+        for position, value in step.constants:
+            code = self._code(relation.components[position], value)
+            codes[position] = np.full(bindings.n_rows, code, np.int32)
+        return index.ranges([codes[position] for position in step.given])
+
+    def _extended(
+        self,
+        bindings: Bindings,
+        relation: Relation,
+        fresh: dict[int, int],
+        offsets: np.ndarray,
+        facts: np.ndarray | None,
+        inner: dict[Request, Request],
+    ) -> Bindings:
+        """Bindings after a step: a row for each match, with the variables that later steps need."""
+        kinds = bindings.kinds + tuple(relation.components[position] for position in fresh.values())
+        needed = set().union(*(self._free(request.path, len(kinds)) for request in inner.values()))
+        timed = bindings.times is not None
+        rows = None
+        if timed or any(variable not in fresh for variable in needed):
+            rows = np.repeat(np.arange(bindings.n_rows), np.diff(offsets))
+        columns = {}
+        for variable in sorted(needed):
+            if variable in fresh:
+                columns[variable] = _picked(relation.facts[fresh[variable]], facts)
+            else:
+                columns[variable] = bindings.columns[variable][rows]
+        times = bindings.times[rows] if timed and bindings.times is not None else None
+        return Bindings(columns, kinds, int(offsets[-1]), times)
+
+    # -- small questions -----------------------------------------------------------------------------
+
+    def _column(self, relation: Relation, position: int, facts: np.ndarray | None) -> Values:
+        component = relation.components[position]
+        n_codes = None if component.kind == "numeric" else domain_size(self.database, component)
+        return Values(_picked(relation.facts[position], facts), n_codes)
+
+    def _free(self, path: Path, n_known: int) -> set[int]:
+        """Variables known before a path that its steps need."""
+        return {variable for step in path for _, variable in step.bound if variable < n_known}
+
+    def _has_times(self, path: Path) -> bool:
+        return any(relation_of(self.database, step).times is not None for step in path)
+
+    def _same_codes(self, step: Step, relation: Relation, bindings: Bindings) -> bool:
+        position, variable = step.bound[0]
+        component, kind = relation.components[position], bindings.kinds[variable]
+        return component.kind == "object" or component.levels == kind.levels
+
+    def _code(self, component: Component, value: object) -> int:
+        """The code of a constant, -1 where this database does not know it."""
+        if component.kind == "nominal":
+            levels = component.levels or ()
+            return levels.index(value) if value in levels else -1
+        same = np.flatnonzero(self.database.objects[component.type] == value)
+        return int(same[0]) if len(same) else -1
+
+
+def _picked(column: np.ndarray, facts: np.ndarray | None) -> np.ndarray:
+    return column if facts is None else column[facts]
+
+
+def _joined(codes: np.ndarray, kind: Component, component: Component) -> np.ndarray:
+    """Codes of a variable as codes of a component that it is joined to; levels are compared by their values."""
+    if component.kind == "object" or kind.levels == component.levels:
+        return codes
+    places = {level: code for code, level in enumerate(component.levels or ())}
+    translated = np.array([places.get(level, -1) for level in kind.levels or ()] + [-1], np.int32)
+    return translated[codes]
+
+
+def _renumbered(request: Request, variable: int, n_known: int) -> Request:
+    """The request with the one known variable as number 0 and its own from 1 on."""
+
+    def number(old: int) -> int:
+        return 0 if old == variable else old - n_known + 1
+
+    path = tuple(
+        Step(step.relation, tuple((position, number(old)) for position, old in step.bound), step.constants)
+        for step in request.path
+    )
+    return Request(path, None if request.variable is None else number(request.variable), request.aggregates)

@@ -1,0 +1,1 @@
+"""Compiled loops of this room: functions of arrays and scalars that hold no policy."""

@@ -1,0 +1,152 @@
+"""Aggregates of consecutive groups of values, one group after the other, in the order of the values.
+
+A group's result depends on nothing but its own values and their order, so that it has the same bits however many
+groups are reduced in one call.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from omnirank.core.compiled import compiled, inlined
+
+_LARGEST = 1.7976931348623157e308
+# Halves of halves: a sum of 2**63 numbers of any size, each times this, is finite.
+_SMALL = 2.0**-64
+_SHORT = 24
+
+
+@inlined
+def _rescued(values, start, end, count):
+    """Sum and mean of a group whose plain sum is too large for a float: the largest float stands for more."""
+    total = 0.0
+    for i in range(start, end):
+        if abs(values[i]) <= _LARGEST:
+            total += values[i] * _SMALL
+    mean = total / count / _SMALL
+    if abs(total) >= _LARGEST * _SMALL:
+        return (_LARGEST if total > 0 else -_LARGEST), mean
+    return total / _SMALL, mean
+
+
+@compiled
+def reduce_numbers(offsets, values, wanted):
+    """Count, min, max, mean and sum of each group, in one pass; infinite values do not count.
+
+    ``wanted[i]`` is the row in which the i-th of these is returned, or -1.
+    """
+    n = offsets.shape[0] - 1
+    results = np.empty((wanted.max() + 1, n))
+    for group in range(n):
+        start, end = offsets[group], offsets[group + 1]
+        count = 0
+        total = 0.0
+        smallest = np.inf
+        largest = -np.inf
+        for i in range(start, end):
+            value = values[i]
+            if abs(value) <= _LARGEST:
+                count += 1
+                total += value
+                smallest = min(smallest, value)
+                largest = max(largest, value)
+        mean = np.inf
+        if count:
+            mean = total / count
+            if not abs(total) <= _LARGEST:
+                total, mean = _rescued(values, start, end, count)
+            # Of equal numbers the mean is that number, whatever rounding says.
+            mean = min(max(mean, smallest), largest)
+        if wanted[0] >= 0:
+            results[wanted[0], group] = count
+        if wanted[1] >= 0:
+            results[wanted[1], group] = smallest
+        if wanted[2] >= 0:
+            results[wanted[2], group] = largest
+        if wanted[3] >= 0:
+            results[wanted[3], group] = mean
+        if wanted[4] >= 0:
+            results[wanted[4], group] = total
+    return results
+
+
+@compiled
+def count_different_numbers(offsets, values):
+    """Count the different finite numbers of each group."""
+    n = offsets.shape[0] - 1
+    results = np.empty(n)
+    longest = 0
+    for group in range(n):
+        longest = max(longest, offsets[group + 1] - offsets[group])
+    kept = np.empty(longest)
+    for group in range(n):
+        count = 0
+        for i in range(offsets[group], offsets[group + 1]):
+            value = values[i]
+            if not abs(value) <= _LARGEST:
+                continue
+            if offsets[group + 1] - offsets[group] > _SHORT:
+                kept[count] = value
+                count += 1
+                continue
+            place = count
+            while place > 0 and kept[place - 1] > value:
+                place -= 1
+            if place > 0 and kept[place - 1] == value:
+                continue
+            for j in range(count, place, -1):
+                kept[j] = kept[j - 1]
+            kept[place] = value
+            count += 1
+        if offsets[group + 1] - offsets[group] > _SHORT and count:
+            ordered = np.sort(kept[:count])
+            different = 1
+            for j in range(1, count):
+                different += ordered[j] != ordered[j - 1]
+            count = different
+        results[group] = count
+    return results
+
+
+@compiled
+def count_different_codes(offsets, codes, n_codes):
+    """Count the codes of each group, and the different ones; -1 does not count."""
+    n = offsets.shape[0] - 1
+    counts = np.empty(n)
+    different = np.empty(n)
+    seen = np.full(n_codes, -1, np.int64)
+    for group in range(n):
+        count = 0
+        new = 0
+        for i in range(offsets[group], offsets[group + 1]):
+            code = codes[i]
+            if code >= 0:
+                count += 1
+                if seen[code] != group:
+                    seen[code] = group
+                    new += 1
+        counts[group] = count
+        different[group] = new
+    return counts, different
+
+
+@compiled
+def most_frequent_codes(offsets, codes, n_codes):
+    """Return the most frequent code of each group, the smallest of equally frequent ones, -1 where there is none."""
+    n = offsets.shape[0] - 1
+    results = np.empty(n, np.int32)
+    counts = np.zeros(n_codes, np.int64)
+    for group in range(n):
+        start, end = offsets[group], offsets[group + 1]
+        best = -1
+        for i in range(start, end):
+            code = codes[i]
+            if code >= 0:
+                counts[code] += 1
+                if best < 0 or counts[code] > counts[best] or (counts[code] == counts[best] and code < best):
+                    best = code
+        for i in range(start, end):
+            if codes[i] >= 0:
+                counts[codes[i]] = 0
+        results[group] = best
+    return results

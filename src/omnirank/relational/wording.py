@@ -1,0 +1,213 @@
+"""Names and sentences of constructed features: ``mean(ratings.stars)``, "mean stars of its ratings"."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from omnirank.relational.aggregation import EXISTS, IDENTITY
+from omnirank.relational.database import Component, Database, Relation
+from omnirank.relational.paths import Feature, Path, example_variables, path_variables, relation_of
+
+_OVER = {
+    "count": "number",
+    "count_unique": "number of different values",
+    "min": "minimum",
+    "max": "maximum",
+    "mean": "mean",
+    "sum": "sum",
+    "mode": "most frequent value",
+}
+_WORDS = _OVER | {
+    "count": "number of",
+    "count_unique": "number of different",
+    "sum": "sum of",
+    "mode": "most frequent",
+}
+
+
+def describe(database: Database, example_types: tuple[str, ...], feature: Feature) -> Feature:
+    """Return the feature with its name and its sentence, which are those of no other feature of the database.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.relational.database import Component, Database, Relation
+    >>> from omnirank.relational.paths import Feature, Step
+    >>> from omnirank.relational.wording import describe
+    >>> rating, movie = Component("id", "object", "ratings"), Component("movie", "object", "movies")
+    >>> codes = np.zeros(1, np.int32)
+    >>> link = Relation("ratings_movie", "ratings", "movie", (rating, movie), (codes, codes))
+    >>> stars = Relation("ratings_stars", "ratings", "stars", (rating, Component("stars", "numeric", "numeric")),
+    ...                  (codes, np.ones(1)))
+    >>> objects = {"ratings": np.array(["r1"]), "movies": np.array(["m1"])}
+    >>> database = Database(objects, {"ratings_movie": link, "ratings_stars": stars})
+    >>> path = (Step("ratings_movie", ((1, 0),)), Step("ratings_stars", ((0, 1),)))
+    >>> feature = describe(database, ("movies",), Feature(path, 2, ("mean", "identity")))
+    >>> feature.name, feature.sentence
+    ('mean(ratings.stars)', 'mean stars of its ratings')
+    """
+    words = _Words(database, example_types, feature)
+    return replace(feature, name=words.name(), sentence=words.sentence())
+
+
+def step_label(database: Database, relation: Relation, positions: tuple[int, ...]) -> str:
+    """Return how a step is called: its column, its table, or its relation where these could mean another step."""
+    key = "labels"
+    if key not in database._indexes:
+        database._indexes[key] = _labels(database)
+    labels: dict[tuple[str, int], str] = database._indexes[key]
+    if len(positions) == 1:
+        return labels[relation.name, positions[0]]
+    return f"{relation.name}[{','.join(_place_name(relation, position) for position in positions)}]"
+
+
+def _place_name(relation: Relation, position: int) -> str:
+    """The name of a place; its number where the name is that of another place too."""
+    names = [component.name for component in relation.components]
+    return names[position] if names.count(names[position]) == 1 else str(position + 1)
+
+
+def _is_own(relation: Relation, position: int) -> bool:
+    """Whether a place holds the object that the relation's table describes."""
+    component = relation.components[position]
+    return position == 0 and component.kind == "object" and component.type == relation.table
+
+
+def _labels(database: Database) -> dict[tuple[str, int], str]:
+    """Labels of all steps with one given place: the shortest that is clear among steps from the same type."""
+    steps = [(relation, i) for relation in database.relations.values() for i in range(len(relation.components))]
+    forms = [
+        {(r.name, i): _short(r, i) for r, i in steps},
+        {(r.name, i): r.name for r, i in steps},
+        {(r.name, i): f"{r.name}[{_place_name(r, i)}]" for r, i in steps},
+    ]
+    source = {(r.name, i): (r.components[i].kind, r.components[i].type) for r, i in steps}
+    labels: dict[tuple[str, int], str] = {}
+    for form in forms:
+        taken = Counter((source[key], label) for key, label in form.items() if key not in labels)
+        others = {(source[key], label) for key, label in labels.items()}
+        for key, label in form.items():
+            place = source[key], label
+            if key not in labels and taken[place] == 1 and place not in others:
+                labels[key] = label
+    return forms[-1] | labels
+
+
+def _short(relation: Relation, position: int) -> str:
+    if _is_own(relation, position) and relation.column is not None:
+        return relation.column
+    return relation.table
+
+
+class _Words:
+    """The steps of one feature in words."""
+
+    def __init__(self, database: Database, example_types: tuple[str, ...], feature: Feature) -> None:
+        self.database = database
+        self.feature = feature
+        self.variables: tuple[Component, ...] = path_variables(database, example_types, feature.path)
+        self.n_known = [len(example_variables(example_types))]
+        for step in feature.path:
+            self.n_known.append(self.n_known[-1] + len(step.fresh(relation_of(database, step))))
+
+    @property
+    def path(self) -> Path:
+        return self.feature.path
+
+    def name(self) -> str:
+        """The short name."""
+        if EXISTS in self.feature.aggregates:
+            return f"exists({'.'.join(self._piece(k) for k in range(len(self.path)))})"
+        text = ""
+        closing = 0
+        for k, aggregate in enumerate(self.feature.aggregates):
+            text += "." if k else ""
+            if aggregate != IDENTITY:
+                text += f"{aggregate}("
+                closing += 1
+            text += self._piece(k)
+        return text + ")" * closing
+
+    def _piece(self, k: int) -> str:
+        """A step in the name: its label, and the place from which the path goes on, where that is not clear."""
+        step = self.path[k]
+        relation = relation_of(self.database, step)
+        label = self._label(k)
+        variable = self._left_by(k)
+        if variable is None:
+            return label
+        position = step.fresh(relation)[variable - self.n_known[k]]
+        if _is_own(relation, position) or label == relation.components[position].name:
+            return label
+        return f"{label}.{_place_name(relation, position)}"
+
+    def _label(self, k: int) -> str:
+        """A step's label, with the constants, and the variables where they are not the ones before it."""
+        step = self.path[k]
+        relation = relation_of(self.database, step)
+        label = step_label(self.database, relation, tuple(position for position, _ in step.bound))
+        notes = [f"{_place_name(relation, position)}={value}" for position, value in step.constants]
+        before = self._left_by(k - 1) if k else 0
+        if len(step.bound) > 1 or before is None or step.bound[0][1] != before:
+            notes += [f"{_place_name(relation, position)}=${variable}" for position, variable in step.bound]
+        return f"{label}[{','.join(notes)}]" if notes else label
+
+    def _left_by(self, k: int) -> int | None:
+        """The variable of step k from which the path goes on or whose values are aggregated; None counts matches."""
+        if k == len(self.path) - 1:
+            return self.feature.variable
+        new = range(self.n_known[k], self.n_known[k + 1])
+        return next((variable for _, variable in self.path[k + 1].bound if variable in new), None)
+
+    # -- sentences -----------------------------------------------------------------------------------
+
+    def sentence(self) -> str:
+        """The feature in words."""
+        aggregates = self.feature.aggregates
+        last = len(self.path) - 1
+        if EXISTS in aggregates:
+            nouns = self._nouns(0, True)
+            return f"whether it has {nouns[-1]}" if last == 0 else f"whether there are {self._bare(0, last)}"
+        first = next((k for k, name in enumerate(aggregates) if name != IDENTITY), None)
+        return self._things(0, last) if first is None else self._aggregated(0, first)
+
+    def _aggregated(self, start: int, k: int) -> str:
+        """The aggregate of step k in words, as seen from what step ``start`` starts from."""
+        aggregate = self.feature.aggregates[k]
+        inner = next((j for j in range(k + 1, len(self.path)) if self.feature.aggregates[j] != IDENTITY), None)
+        if inner is not None:
+            return f"{_OVER[aggregate]} over {self._things(start, k)} of ({self._aggregated(k + 1, inner)})"
+        last = len(self.path) - 1
+        values = self.feature.variable is not None and self.variables[self.feature.variable].kind != "object"
+        if aggregate == "count_unique" and values:
+            return f"number of different values of {self._things(start, last)}"
+        return f"{_WORDS[aggregate]} {self._bare(start, last)}"
+
+    def _bare(self, start: int, end: int) -> str:
+        """What steps lead to, without the article: "users of its ratings"."""
+        return self._things(start, end).removeprefix("the ")
+
+    def _things(self, start: int, end: int) -> str:
+        """What steps ``start`` to ``end`` lead to: "the users of its ratings"."""
+        text = ""
+        for k in range(start, end + 1):
+            many = any(name != IDENTITY for name in self.feature.aggregates[start : k + 1])
+            for noun in self._nouns(k, many):
+                text = f"the {noun} of {text}" if text else f"its {noun}"
+        return text
+
+    def _nouns(self, k: int, many: bool) -> list[str]:
+        """What a step leads to, in words."""
+        step = self.path[k]
+        relation = relation_of(self.database, step)
+        variable = self._left_by(k)
+        label = self._label(k)
+        if variable is None:
+            return [label]
+        component = self.variables[variable]
+        position = step.fresh(relation)[variable - self.n_known[k]]
+        noun = component.type if component.kind == "object" and many else component.name
+        if _is_own(relation, position):
+            return [label]
+        return [noun] if label in (relation.column, component.name) else [label, noun]
