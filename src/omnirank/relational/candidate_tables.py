@@ -157,6 +157,16 @@ class CandidateTables:
                 self._n_bytes -= self._tables.popitem(last=False)[1].n_bytes
             return found
 
+    def cells(self, features: Sequence[Any]) -> Table:
+        """Return the values of features, from the tables where they are kept."""
+        with self._lock:
+            kept = [self._columns.get(feature) for feature in features]
+        if not features or any(column is None for column in kept):
+            return self.construction.columns(features)
+        found = [column for column in kept if column is not None]
+        names = [str(number) for number in range(len(found))]
+        return Table.from_columns(names, [column.cells for column in found], [column.levels for column in found])
+
     def _made(self, inherited: tuple[Any, ...]) -> CandidateTable:
         features = list(self.construction.candidates(inherited))
         if not features:

@@ -1,0 +1,225 @@
+"""What all relational learners share: their parameters, reading the data, and the features of new examples."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from omnirank.core.errors import DataError, DataTypeError, ParameterError
+from omnirank.core.log import logger
+from omnirank.core.parameters import Domain, check_parameters, choice, number
+from omnirank.core.types import ArrayLike
+from omnirank.data.estimator_input import check_sample_weight
+from omnirank.data.table import Table
+from omnirank.data.target import Target
+from omnirank.ensembles.plan import GrowingRules
+from omnirank.ensembles.predictor import PCTPredictor
+from omnirank.relational.bias import Bias
+from omnirank.relational.candidate_tables import CandidateTables
+from omnirank.relational.columns import feature_columns
+from omnirank.relational.construction import RelationalConstruction, UsedFeatures, over_used_features
+from omnirank.relational.dataset import RelationalDataset
+from omnirank.relational.growing import INHERITANCE, NodeRules
+from omnirank.relational.paths import Feature
+from omnirank.relational.plan import RelationalPlan
+from omnirank.tasks import get_task
+from omnirank.tasks.columns import PrototypeColumns
+from omnirank.tasks.scoring import in_training_order
+from omnirank.trees.prototypes import node_means
+from omnirank.trees.tree import Tree, one_leaf, tree_with_thresholds
+
+GrownTree = tuple[Tree, tuple[Any, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class RelationalTraining:
+    """What a fit works on.
+
+    Attributes
+    ----------
+    whole : RelationalDataset
+        All examples given.
+    used : ndarray of bool
+        Those that are labelled and of positive weight.
+    dataset : RelationalDataset
+        The used examples.
+    weight : ndarray or None
+        Their weights, where some were given.
+    columns : PrototypeColumns
+        Their coded target.
+    """
+
+    whole: RelationalDataset
+    used: np.ndarray
+    dataset: RelationalDataset
+    weight: np.ndarray | None
+    columns: PrototypeColumns
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether no target varies, so that there is nothing to split on."""
+        return not ((self.columns.impurity > 0) & (self.columns.weights > 0)).any()
+
+
+class RelationalLearner(PCTPredictor):
+    """Base of relational trees, forests and boosting; subclasses grow trees in ``fit``."""
+
+    _parameter_checks: ClassVar[Mapping[str, Domain]] = {
+        "inherit": choice(*INHERITANCE),
+        "min_impurity_decrease": number(0, 1),
+        "ensemble": choice("bagging", "random-forest"),
+    }
+
+    preset: str
+    aggregates: Sequence[str] | None
+    lookahead: int
+    max_path_length: int | None
+    modes: Mapping[str, Any] | None
+    inherit: str
+    min_impurity_decrease: float
+    features_: tuple[Feature, ...]
+
+    # -- reading --------------------------------------------------------------------------------------
+
+    def _bias(self) -> Bias:
+        names = ("preset", "aggregates", "lookahead", "max_path_length", "modes")
+        return Bias(**{name: getattr(self, name) for name in names})
+
+    def _node_rules(self, max_features: Any) -> NodeRules:
+        return NodeRules(max_features, float(self.min_impurity_decrease), self.inherit)
+
+    def _read(
+        self, X: RelationalDataset, y: Any, sample_weight: ArrayLike | None, rules: GrowingRules
+    ) -> RelationalTraining:
+        """Check parameters and data, and note what predictions need to know of the target."""
+        check_parameters(self)
+        name = type(self).__name__
+        whole = _relational(X, name)
+        if y is not None:
+            raise ParameterError("the RelationalDataset holds its target: y must not be given as well")
+        if whole.target is None:
+            raise DataError(f"{name} needs a target: name a column of the table whose rows are the examples")
+        if whole.task not in self.supported_tasks:
+            raise DataError(
+                f"Unknown label type: {name} does not handle {whole.task} (target {whole.target_names[0]!r}); it "
+                f"handles {', '.join(self.supported_tasks)}"
+            )
+        weight = None if sample_weight is None else check_sample_weight(sample_weight, whole.n_examples)
+        weight = self._with_class_weight(whole, weight)  # type: ignore[arg-type]  # it asks for the target only
+        used = whole.labelled if weight is None else whole.labelled & (weight > 0)
+        if not used.any():
+            raise DataError("no example has both a known target value and a positive weight")
+        dataset = whole
+        if not used.all():
+            logger.info("%d examples without known target or weight are not used", int((~used).sum()))
+            dataset, weight = whole.take(used), None if weight is None else weight[used]
+        target = dataset.target
+        assert target is not None
+        columns = get_task(dataset.task).columns(target, dataset.hierarchy, rules.hierarchy_weight)
+        self._note_target(dataset, columns)
+        self._labelled = whole.labelled
+        return RelationalTraining(whole, used, dataset, weight, columns)
+
+    def _note_target(self, dataset: RelationalDataset, columns: PrototypeColumns) -> None:
+        # what it notes of the features is replaced when trees are grown
+        self._note(_TargetOnly(dataset), columns)  # type: ignore[arg-type]
+        self.target_name_ = dataset.target_name
+        self.example_types_ = dataset.example_types
+
+    def _tables(self, training: RelationalTraining) -> CandidateTables:
+        return CandidateTables(RelationalConstruction(training.dataset, self._bias()))
+
+    def _grower(
+        self, training: RelationalTraining, rules: GrowingRules, node_rules: NodeRules, entropy: int
+    ) -> tuple[Callable[[int], GrownTree], RelationalPlan | None]:
+        """Return what grows tree i, and the plan; there is none, and a warning, where the target is constant."""
+        if training.is_constant:
+            warnings.warn(
+                f"target {training.columns.names[0]!r}: one class or value only; every prediction will be the same",
+                UserWarning,
+                stacklevel=3,
+            )
+            return partial(_one_leaf, training), None
+        task, columns, weight = training.dataset.task, training.columns, training.weight
+        plan = RelationalPlan.make(self._tables(training), task, columns, rules, node_rules, weight, entropy)
+        _ = plan.tables.root  # workers would each make their own
+        return plan.tree, plan
+
+    def _keep(self, grown: Sequence[GrownTree]) -> list[Tree]:
+        """Note the features that trees use, and return the trees over these."""
+        trees, used = over_used_features(grown)
+        self._note_features(used)
+        return trees
+
+    def _note_features(self, used: UsedFeatures) -> None:
+        self.features_ = used.features
+        self._features = used.header
+        self._had_missing = (False,) * len(used.features)
+        self.n_features_in_ = len(used.features)
+        self.feature_names_in_ = np.array(self._features.names, dtype=object)
+
+    # -- predicting -----------------------------------------------------------------------------------
+
+    def _table(self, X: RelationalDataset) -> Table:  # type: ignore[override]
+        """Return the used features of the examples, with the levels of the training data."""
+        check_is_fitted(self)
+        dataset = _relational(X, type(self).__name__)
+        if dataset.example_types != self.example_types_:
+            given, wanted = ", ".join(dataset.example_types), ", ".join(self.example_types_)
+            raise DataError(f"the examples are objects of the type {given}, those of the training data {wanted}")
+        levels = {f: lev for f, lev in zip(self.features_, self._features.levels, strict=True) if lev is not None}
+        table = feature_columns(dataset, self.features_, levels=levels)
+        unseen = [name for name, missing in zip(self._features.names, table.with_missing, strict=True) if missing]
+        if unseen:
+            warnings.warn(
+                f"levels that were not in the training data are taken as missing ({len(unseen)} features, first "
+                f"{unseen[0]!r})",
+                UserWarning,
+                stacklevel=4,
+            )
+        return replace(table, names=self._features.names, dates=frozenset())
+
+    def _truth(self, X: RelationalDataset, y: Any) -> Target | None:  # type: ignore[override]
+        if y is not None:
+            raise ParameterError("the RelationalDataset holds its target: y must not be given as well")
+        return in_training_order(_relational(X, type(self).__name__).target, self.task_, self.target_names_)
+
+
+@dataclass(frozen=True)
+class _TargetOnly:
+    """A data set of which only the target is looked at."""
+
+    dataset: RelationalDataset
+
+    @property
+    def task(self) -> str:
+        return self.dataset.task
+
+    @property
+    def hierarchy(self) -> Any:
+        return self.dataset.hierarchy
+
+    @property
+    def features(self) -> Table:
+        return Table.from_numeric(np.empty((0, 0)), ())
+
+
+def _relational(X: Any, learner: str) -> RelationalDataset:
+    if not isinstance(X, RelationalDataset):
+        raise DataTypeError(
+            f"{learner} takes a RelationalDataset, not {type(X).__name__}: make one by RelationalDataset.from_frames, "
+            "from_folder, from_database or from_facts"
+        )
+    return X
+
+
+def _one_leaf(training: RelationalTraining, i: int) -> GrownTree:
+    n = training.dataset.n_examples
+    grown = one_leaf(np.ones(n) if training.weight is None else training.weight)
+    return tree_with_thresholds(grown, np.full(1, np.nan), (), *node_means(grown, training.columns)), ()
