@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from omnirank.rankers.three_way import ThreeWayRanker
     from omnirank.rankers.udfs import UDFSRanker
     from omnirank.rankers.univariate import UnivariateRanker
+    from omnirank.relational.dataset import RelationalDataset
     from omnirank.trees.export import export_graphviz, export_text
     from omnirank.trees.tree_json import export_json, tree_from_json
 
@@ -84,6 +85,7 @@ _WHERE = {
     "PerTargetRanker": "omnirank.rankers.per_target",
     "RandomRanker": "omnirank.rankers.baselines",
     "Ranking": "omnirank.core.ranking",
+    "RelationalDataset": "omnirank.relational.dataset",
     "ReliefRanker": "omnirank.rankers.relief",
     "ResampledRanker": "omnirank.rankers.resampled",
     "SCLSRanker": "omnirank.rankers.scls",
@@ -139,6 +141,7 @@ __all__ = [
     "PerTargetRanker",
     "RandomRanker",
     "Ranking",
+    "RelationalDataset",
     "ReliefRanker",
     "ResampledRanker",
     "SCLSRanker",

@@ -13,6 +13,7 @@ from omnirank.data.generators import (
 from omnirank.data.generators_classic import make_friedman, make_xor
 from omnirank.data.generators_features import Relevance
 from omnirank.data.samples import list_samples, load_sample
+from omnirank.relational.movies import make_movies
 
 __all__ = [
     "Relevance",
@@ -23,6 +24,7 @@ __all__ = [
     "make_friedman",
     "make_hierarchical_multi_label",
     "make_mixed_targets",
+    "make_movies",
     "make_multi_label",
     "make_multi_target_classification",
     "make_multi_target_regression",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,20 +28,27 @@ def fingerprint_of(table: Table, target: Target | None, task: str, hierarchy: Hi
     1
     """
     digest = hashlib.sha256()  # processors have instructions for it: twice as fast as others
-    facts: list[Any] = [task, table.names, table.levels]
+    of_target, target_arrays = target_parts(target, hierarchy)
+    digest.update(repr([task, table.names, table.levels, *of_target]).encode())
     arrays = _parts(table.matrix) if table.is_sparse else [table.numeric, table.codes]
-    if target is not None:
-        facts += [target.names, target.levels]
-        arrays += [*_parts(target.values), target.labelled]
-    if hierarchy is not None:
-        facts.append(hierarchy.parents)
-    digest.update(repr(facts).encode())
+    hash_arrays(digest, [*arrays, *target_arrays])
+    return digest.hexdigest()[:32]
+
+
+def target_parts(target: Target | None, hierarchy: Hierarchy | None) -> tuple[list[Any], list[np.ndarray]]:
+    """Return what a hash of a target is made of: facts, of which the text counts, and arrays."""
+    facts: list[Any] = [] if target is None else [target.names, target.levels]
+    arrays = [] if target is None else [*_parts(target.values), target.labelled]
+    return facts if hierarchy is None else [*facts, hierarchy.parents], arrays
+
+
+def hash_arrays(digest: Any, arrays: Sequence[np.ndarray]) -> None:
+    """Add arrays to a hash, however their cells lie in memory."""
     for array in arrays:
         digest.update(repr((array.dtype.str, array.shape)).encode())
         step = max(1, _HASHED_BYTES // max(1, array[:1].nbytes))
         for start in range(0, len(array), step):
             digest.update(_canonical(array[start : start + step]).data)
-    return digest.hexdigest()[:32]
 
 
 def _parts(values: Any) -> list[np.ndarray]:

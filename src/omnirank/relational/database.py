@@ -63,8 +63,8 @@ class Relation:
         One array per component, all of the same length: int32 codes of objects and levels, float64 numbers. Facts are
         all different and in lexicographic order, so that the order of rows in a file changes nothing.
     times : ndarray, optional
-        For each fact the time from which it is known, in seconds since 1970-01-01 UTC (NaN: unknown, so never known
-        before anything). Where facts have times, an example with a time sees only those that are not later.
+        When each fact was known, in the units of the examples' times (inf: not known when); None: always. An example
+        with a time sees only the facts that are not later.
     """
 
     name: str
@@ -94,7 +94,8 @@ class Database:
     objects : mapping of str to ndarray
         For each type of object its identifiers as given, sorted; an object's code is its place among them.
     relations : mapping of str to Relation
-        The descriptive relations by name, in the order of their names.
+        The descriptive relations by name: tables in the order of their names, relations of a table in that of its
+        columns.
     """
 
     objects: Mapping[str, np.ndarray]
@@ -107,7 +108,7 @@ class Database:
                 if component.kind == "object" and component.type not in self.objects:
                     raise DataError(f"relation {relation.name!r} speaks of unknown objects {component.type!r}")
         object.__setattr__(self, "objects", MappingProxyType(dict(self.objects)))
-        object.__setattr__(self, "relations", MappingProxyType(dict(sorted(self.relations.items()))))
+        object.__setattr__(self, "relations", MappingProxyType(dict(self.relations)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Indexes are made again where they are needed: a worker process should not receive them.

@@ -1,0 +1,170 @@
+"""Data frames become a relational data set: keys are found, tables converted, the target read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import narwhals.stable.v1 as nw
+import numpy as np
+
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.infer import read_target
+from omnirank.relational.cells import ValueCells
+from omnirank.relational.conversion import Conversion, convert
+from omnirank.relational.dataset import RelationalDataset
+from omnirank.relational.declared import Columns, Declared, columns_of, declare, declared_by
+from omnirank.relational.inference import complete_schema
+from omnirank.relational.remarks import RelationalRemarks
+from omnirank.relational.schema import Schema, column_of
+
+
+class TargetPlace(NamedTuple):
+    """The table of the examples, and its columns that are the target."""
+
+    table: str
+    columns: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """How the target is called."""
+        return ", ".join(f"{self.table}.{column}" for column in self.columns) or self.table
+
+
+def dataset_from_tables(
+    frames: Mapping[str, Any],
+    *,
+    target: Any,
+    keys: Mapping[Any, Any] | None = None,
+    types: Mapping[Any, str] | None = None,
+    exclude: Sequence[Any] | None = None,
+    time: Any = None,
+    task: str = "auto",
+    hierarchy: Hierarchy | None = None,
+    like: RelationalDataset | Schema | None = None,
+    name: str = "data",
+    declared: Declared | None = None,
+    notes: Sequence[str] = (),
+) -> RelationalDataset:
+    """Return a data set as :meth:`RelationalDataset.from_frames` does.
+
+    Parameters
+    ----------
+    frames, target, keys, types, exclude, time, task, hierarchy, like, name
+        As there.
+    declared : dict of DeclaredTable, optional
+        What a schema file or a database says.
+    notes : sequence of str
+        What the reader says.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from omnirank.relational.from_tables import dataset_from_tables
+    >>> dataset_from_tables({"t": pd.DataFrame({"x": [1.5, 2.5], "y": ["a", "b"]})}, target="t.y")
+    <RelationalDataset 'data': 2 examples, 1 table, 1 relation, classification, 2 labelled>
+    """
+    tables = columns_of(frames)
+    place = target_place(target, tables)
+    schema, found = _schema(tables, keys, types, exclude, like, declared, place)
+    columns = _time_columns(time, like, tables)
+    conversion = convert(tables, schema, place.table, columns)
+    values, given_task, doubts = read_target(
+        _target_values(tables[place.table], place, conversion), task, hierarchy, place.columns or None
+    )
+    own = {column: _of_rows(cells, conversion.example_rows) for column, cells in conversion.columns.items()}
+    remarks = RelationalRemarks((*notes, *found, *conversion.notes), doubts, own, values)
+    return RelationalDataset(
+        conversion.database,
+        conversion.example_types,
+        conversion.example_codes,
+        values,
+        given_task,
+        hierarchy=hierarchy,
+        name=name,
+        target_name=place.name,
+        schema=schema,
+        times=conversion.times,
+        time_columns=columns,
+        remarks=remarks,
+    )
+
+
+def target_place(target: Any, tables: Mapping[str, Columns]) -> TargetPlace:
+    """Return the table and the columns that a target names.
+
+    Examples
+    --------
+    >>> from omnirank.relational.from_tables import target_place
+    >>> target_place("a.y", {"a": {"x": None, "y": None}}), target_place("a", {"a": {}})
+    (TargetPlace(table='a', columns=('y',)), TargetPlace(table='a', columns=()))
+    """
+    if isinstance(target, str) and target in tables:
+        return TargetPlace(target, ())
+    several = isinstance(target, list) or (isinstance(target, tuple) and not _is_pair(target, tables))
+    places = [column_of(one, tables, "target") for one in target] if several else [column_of(target, tables, "target")]
+    of = {table for table, _ in places}
+    if len(of) != 1:
+        raise ParameterError("target", target, f"name columns of one table, not of {', '.join(sorted(of)) or 'none'}")
+    columns = tuple(column for _, column in places)
+    if len(set(columns)) < len(columns):
+        raise ParameterError("target", target, "name each column once")
+    return TargetPlace(places[0][0], columns)
+
+
+def _is_pair(target: tuple[Any, ...], tables: Mapping[str, Columns]) -> bool:
+    return len(target) == 2 and isinstance(target[0], str) and target[0] in tables and target[1] in tables[target[0]]
+
+
+def _schema(
+    tables: Mapping[str, Columns],
+    keys: Mapping[Any, Any] | None,
+    types: Mapping[Any, str] | None,
+    exclude: Sequence[Any] | None,
+    like: RelationalDataset | Schema | None,
+    declared: Declared | None,
+    place: TargetPlace,
+) -> tuple[Schema, tuple[str, ...]]:
+    known = like.schema if isinstance(like, RelationalDataset) else like
+    if known is not None:
+        if keys is not None or types is not None or exclude is not None:
+            raise ParameterError("like says the keys, types and columns: give no others beside it")
+        declared = declared_by(known, tables)
+    said = declare(tables, keys, types, exclude, declared)
+    if tables[place.table] and said[place.table].excluded >= set(tables[place.table]):
+        raise DataError(f"the table of the target, {place.table!r}, is left out")
+    said[place.table].excluded |= set(place.columns)
+    schema, notes = complete_schema(tables, said, place.table)
+    return schema, () if known is not None else notes
+
+
+def _time_columns(time: Any, like: Any, tables: Mapping[str, Columns]) -> dict[str, str]:
+    if time is None:
+        return dict(like.time_columns) if isinstance(like, RelationalDataset) else {}
+    if isinstance(time, str):
+        time = [time]
+    pairs = [(t, c) for t, c in time.items()] if isinstance(time, Mapping) else time
+    found = [column_of(pair, tables, "time") for pair in pairs]
+    if len({table for table, _ in found}) < len(found):
+        raise ParameterError("time", time, "name one column of each table")
+    return dict(found)
+
+
+def _target_values(columns: Columns, place: TargetPlace, conversion: Conversion) -> Any:
+    """The target of the examples, in their order: a series, a frame of several columns, or None."""
+    if not place.columns:
+        return None
+    rows = conversion.example_rows
+    chosen = [columns[name].alias(name)[rows] for name in place.columns]
+    if len(chosen) > 1:
+        return nw.to_native(nw.concat([series.to_frame() for series in chosen], how="horizontal"))
+    return nw.to_native(chosen[0])
+
+
+def _of_rows(cells: ValueCells, rows: np.ndarray) -> ValueCells:
+    return (
+        cells
+        if len(rows) == len(cells.cells) and (rows == np.arange(len(rows))).all()
+        else cells._replace(cells=cells.cells[rows])
+    )
