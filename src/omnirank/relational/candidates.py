@@ -38,7 +38,7 @@ def candidates(
     Returns
     -------
     tuple of Feature
-        Shorter paths first, then in the order of the names of relations; the same for the same arguments.
+        Shorter paths first, then in the order of the relations in the database; the same for the same arguments.
     """
     bias = Bias() if bias is None else bias
     bias.check_modes(database)
@@ -73,6 +73,11 @@ def _continued(database: Database, example_types: tuple[str, ...], inherited: Pa
         longest = min(longest, bias.max_path_length)
     if bias.preset == "NO-Rel":
         longest = 1
+    places = {name: place for place, name in enumerate(database.relations)}
+
+    def order(step: Step) -> tuple[Any, ...]:
+        return places[step.relation], step.bound, [(position, str(value)) for position, value in step.constants]
+
     found: list[Path] = []
     frontier: dict[Path, int] = {(): 0}  # each path with the number of steps beyond the nearest prefix
     for length in range(1, longest + 1):
@@ -84,14 +89,10 @@ def _continued(database: Database, example_types: tuple[str, ...], inherited: Pa
         if length <= len(inherited) and inherited[:length] not in longer:
             longer[inherited[:length]] = bias.lookahead
         frontier = {path: 0 if path == inherited[:length] else beyond for path, beyond in longer.items()}
-        found += sorted(frontier, key=_order)
+        found += sorted(frontier, key=lambda path: [order(step) for step in path])
         if bias.max_candidates is not None and len(found) > bias.max_candidates:
             break
     return found
-
-
-def _order(path: Path) -> tuple[Any, ...]:
-    return tuple((step.relation, step.bound, tuple((p, str(value)) for p, value in step.constants)) for step in path)
 
 
 def _extensions(database: Database, example_types: tuple[str, ...], path: Path, bias: Bias) -> Iterator[Step]:

@@ -13,6 +13,7 @@ from omnirank.relational.aggregation import NONE_LEVEL
 from omnirank.relational.database import Database
 from omnirank.relational.evaluation import BLOCK, Bindings, Evaluator, Request
 from omnirank.relational.paths import Feature, example_variables, result_component
+from omnirank.relational.wording import describe
 
 
 class Examples(Protocol):
@@ -61,9 +62,16 @@ def feature_columns(
     Table
         Numbers are infinite where an aggregate has nothing to aggregate (minimum and mean +, maximum -), levels
         ``<none>``, which comes last. The columns have the names of the features.
+
+    Raises
+    ------
+    DataError
+        If the database lacks a relation of a feature, or two features have the same name.
     """
     n_rows = len(examples.example_codes[0])
-    kinds = example_variables(tuple(examples.example_types))
+    types = tuple(examples.example_types)
+    features = [f if f.name else describe(examples.database, types, f) for f in features]
+    kinds = example_variables(types)
     codes = {number: np.asarray(column, np.int32) for number, column in enumerate(examples.example_codes)}
     requests = [Request(feature.path, feature.variable, feature.aggregates) for feature in features]
     found = Evaluator(examples.database, block).evaluate(requests, Bindings(codes, kinds, n_rows, examples.times))
@@ -71,7 +79,7 @@ def feature_columns(
     column_levels: list[Levels | None] = []
     dates = set()
     for feature, request in zip(features, requests, strict=True):
-        component = result_component(examples.database, tuple(examples.example_types), feature)
+        component = result_component(examples.database, types, feature)
         values = found[request]
         if values.n_codes is None:
             columns.append(values.array)

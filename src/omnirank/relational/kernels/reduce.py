@@ -8,35 +8,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnirank.core.compiled import compiled, inlined
+from omnirank.core.compiled import compiled
 
 _LARGEST = 1.7976931348623157e308
-# Halves of halves: a sum of 2**63 numbers of any size, each times this, is finite.
-_SMALL = 2.0**-64
 _SHORT = 24
-
-
-@inlined
-def _rescued(values, start, end, count):
-    """Sum and mean of a group whose plain sum is too large for a float: the largest float stands for more."""
-    total = 0.0
-    for i in range(start, end):
-        if abs(values[i]) <= _LARGEST:
-            total += values[i] * _SMALL
-    mean = total / count / _SMALL
-    if abs(total) >= _LARGEST * _SMALL:
-        return (_LARGEST if total > 0 else -_LARGEST), mean
-    return total / _SMALL, mean
 
 
 @compiled
 def reduce_numbers(offsets, values, wanted):
     """Count, min, max, mean and sum of each group, in one pass; infinite values do not count.
 
-    ``wanted[i]`` is the row in which the i-th of these is returned, or -1.
+    ``wanted[i]`` is the row in which the i-th of these is returned, or -1. Groups whose sum is too large for a float
+    are counted, and have NaN as sum and mean.
     """
     n = offsets.shape[0] - 1
     results = np.empty((wanted.max() + 1, n))
+    n_too_large = 0
     for group in range(n):
         start, end = offsets[group], offsets[group + 1]
         count = 0
@@ -52,11 +39,12 @@ def reduce_numbers(offsets, values, wanted):
                 largest = max(largest, value)
         mean = np.inf
         if count:
-            mean = total / count
-            if not abs(total) <= _LARGEST:
-                total, mean = _rescued(values, start, end, count)
             # Of equal numbers the mean is that number, whatever rounding says.
-            mean = min(max(mean, smallest), largest)
+            mean = min(max(total / count, smallest), largest)
+            if not abs(total) <= _LARGEST:
+                n_too_large += 1
+                total = np.nan
+                mean = np.nan
         if wanted[0] >= 0:
             results[wanted[0], group] = count
         if wanted[1] >= 0:
@@ -67,7 +55,7 @@ def reduce_numbers(offsets, values, wanted):
             results[wanted[3], group] = mean
         if wanted[4] >= 0:
             results[wanted[4], group] = total
-    return results
+    return results, n_too_large
 
 
 @compiled
