@@ -151,7 +151,7 @@ def typed_column(series: Any, name: str) -> tuple[np.ndarray, Levels | None]:
     if dtype == nw.Duration:
         raise DataTypeError(f"column {name!r} holds {': '.join(_DURATIONS)}")
     if dtype == nw.String:
-        return code_values(_known(series), f"column {name!r}")
+        return code_values(series.to_numpy(), f"column {name!r}")
     return type_cells(_known(series), f"column {name!r}")
 
 
@@ -174,13 +174,17 @@ def _seconds(series: Any) -> np.ndarray:
 
 def _categorical(series: Any, name: str) -> tuple[np.ndarray, Levels]:
     """Levels as declared, used or not; polars shares a Categorical's levels between columns: those used."""
-    values = _known(series)
     if series.dtype == nw.Categorical and series.implementation.is_polars():
-        return code_values(values, f"column {name!r}")
+        return code_values(series.to_numpy(), f"column {name!r}")
     levels = tuple(series.cat.get_categories().to_list())
+    native = nw.to_native(series)
+    if isinstance(native, pd.Series) and isinstance(native.dtype, pd.CategoricalDtype):
+        return native.cat.codes.to_numpy().astype(np.int32), levels
+    # a null in a dictionary of pyarrow becomes its last value in NumPy
+    values = as_array(_known(series)) if series.implementation.is_pyarrow() else series.to_numpy()
+    codes, found = pd.factorize(values)
     place = {level: code for code, level in enumerate(levels)}
-    place[None] = -1
-    return np.array([place[value] for value in values], np.int32), levels
+    return np.array([*(place[value] for value in found), -1], np.int32)[codes], levels
 
 
 def _known(series: Any) -> list[Any]:

@@ -13,7 +13,7 @@ from omnirank.relational.bias import Bias, Mode
 from omnirank.relational.database import Component, Database, Kind, Relation
 from omnirank.relational.indexes import Index, index_of
 from omnirank.relational.paths import Feature, Path, Step, path_variables, relation_of
-from omnirank.relational.wording import describe
+from omnirank.relational.wording import PathWords
 
 # Aggregates of numbers that were aggregated before; a count of them is that of the shorter path.
 _OUTER = ("min", "max", "mean", "sum")
@@ -44,23 +44,31 @@ def candidates(
     bias.check_modes(database)
     paths = _continued(database, example_types, inherited, bias)
     features: list[Feature] = []
-    cut = False
+    limit = bias.max_candidates
     for path in paths:
-        for variable, aggregates in _chains(database, example_types, path, bias):
-            cut = bias.max_candidates is not None and len(features) >= bias.max_candidates
-            if cut:
-                break
-            features.append(describe(database, example_types, Feature(path, variable, aggregates)))
-        if cut:
+        features += _features(database, example_types, path, bias)
+        if limit is not None and len(features) > limit:
             break
-    if cut:
+    if limit is not None and len(features) > limit:
+        del features[limit:]
         warnings.warn(
-            f"there are more than {bias.max_candidates} candidate features: the longest paths are left out "
+            f"there are more than {limit} candidate features: the longest paths are left out "
             "(max_candidates, lookahead and aggregates change that)",
             DataWarning,
             stacklevel=2,
         )
     return tuple(features)
+
+
+def _features(database: Database, example_types: tuple[str, ...], path: Path, bias: Bias) -> tuple[Feature, ...]:
+    """All features of one path, which the database keeps: many inherited paths lead to them."""
+    key = ("features", example_types, path, bias.preset, bias.allowed, bias.dedupe_functional)
+    if key not in database._indexes:
+        words = PathWords(database, example_types, path)
+        chains = _chains(database, example_types, path, bias)
+        database._indexes[key] = tuple(words.describe(Feature(path, *chain)) for chain in chains)
+    features: tuple[Feature, ...] = database._indexes[key]
+    return features
 
 
 # -- paths -------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import numpy as np
 from omnirank.data.table import Levels, Table
 from omnirank.relational.aggregation import NONE_LEVEL
 from omnirank.relational.database import Database
-from omnirank.relational.evaluation import BLOCK, Bindings, Evaluator, Request
+from omnirank.relational.evaluation import MEMORY, Bindings, Evaluator, Request
 from omnirank.relational.paths import Feature, example_variables, result_component
 from omnirank.relational.wording import describe
 
@@ -41,7 +41,7 @@ def feature_columns(
     features: Sequence[Feature],
     *,
     levels: Mapping[Feature, Levels] | None = None,
-    block: int = BLOCK,
+    memory: int = MEMORY,
 ) -> Table:
     """Return a table with a row per example and a column per feature.
 
@@ -54,8 +54,9 @@ def feature_columns(
     levels : mapping of Feature to tuple, optional
         Levels of nominal features as seen before, in training say; others are missing cells then. By default they are
         those of the database.
-    block : int
-        How many matches are written down at a time where values cannot be computed object by object.
+    memory : int
+        Bytes for values by object that are kept for later calls, and about as many for matches that are written down
+        at a time where values cannot be computed object by object.
 
     Returns
     -------
@@ -74,13 +75,13 @@ def feature_columns(
     kinds = example_variables(types)
     codes = {number: np.asarray(column, np.int32) for number, column in enumerate(examples.example_codes)}
     requests = [Request(feature.path, feature.variable, feature.aggregates) for feature in features]
-    found = Evaluator(examples.database, block).evaluate(requests, Bindings(codes, kinds, n_rows, examples.times))
+    found = Evaluator(examples.database, memory).evaluate(requests, Bindings(codes, kinds, n_rows, examples.times))
     columns: list[np.ndarray] = []
     column_levels: list[Levels | None] = []
     dates = set()
     for feature, request in zip(features, requests, strict=True):
         component = result_component(examples.database, types, feature)
-        values = found[request]
+        values = found[request].by_rows()
         if values.n_codes is None:
             columns.append(values.array)
             column_levels.append(None)

@@ -62,9 +62,8 @@ class Relation:
     facts : tuple of ndarray
         One array per component, all of the same length: int32 codes of objects and levels, float64 numbers. Facts are
         all different and in lexicographic order, so that the order of rows in a file changes nothing.
-    times : ndarray, optional
-        When each fact was known, in the units of the examples' times (inf: not known when); None: always. An example
-        with a time sees only the facts that are not later.
+    times : ndarray or None
+        When each fact was known, in the units of the examples' times (inf: not known when); None: always.
     """
 
     name: str

@@ -19,8 +19,9 @@ from omnirank.relational.indexes import Index, domain_size, index_of
 from omnirank.relational.paths import Path, Step, relation_of
 from omnirank.relational.value_cache import ValueCache, value_cache
 
-# Matches that are written down at a time, as long as a single binding has no more.
-BLOCK = 1 << 20
+MEMORY = 1 << 28
+# Bytes that a match takes when it is written down, with a few variables and values behind it.
+_MATCH_BYTES = 256
 # All objects are evaluated, and kept, if at least one of this many is asked for.
 _FEW = 4
 
@@ -59,6 +60,18 @@ class Bindings(NamedTuple):
         return Bindings(columns, self.kinds, end - start, None if self.times is None else self.times[start:end])
 
 
+class Found(NamedTuple):
+    """Values of a request, taken by the rows only when they are asked for: there may be many more rows than objects."""
+
+    values: Values
+    rows: np.ndarray | None
+    aggregate: str
+
+    def by_rows(self) -> Values:
+        """Return one value per row."""
+        return self.values if self.rows is None else self.values.take(self.rows, self.aggregate)
+
+
 class Evaluator:
     """Computes values of features of one database.
 
@@ -66,24 +79,24 @@ class Evaluator:
     ----------
     database : Database
         The facts.
-    block : int
-        Matches that are written down at a time.
+    memory : int
+        Bytes for values that are kept, and for the matches that are written down at a time.
     few : int
         Values are computed for all objects of a type if at least one of this many is asked for; 0 is never.
     """
 
-    def __init__(self, database: Database, block: int = BLOCK, few: int = _FEW) -> None:
+    def __init__(self, database: Database, memory: int = MEMORY, few: int = _FEW) -> None:
         self.database = database
-        self.block = block
+        self.block = memory // _MATCH_BYTES
         self.few = few
-        self.cache: ValueCache = value_cache(database)
+        self.cache: ValueCache = value_cache(database, memory)
 
-    def evaluate(self, requests: Sequence[Request], bindings: Bindings) -> dict[Request, Values]:
-        """Return the values of each request, one per binding."""
+    def evaluate(self, requests: Sequence[Request], bindings: Bindings) -> dict[Request, Found]:
+        """Return the values of each request, for one row per binding."""
         by_step: dict[Step, list[Request]] = {}
         for request in requests:
             by_step.setdefault(request.path[0], []).append(request)
-        found: dict[Request, Values] = {}
+        found: dict[Request, Found] = {}
         for step, group in by_step.items():
             together: dict[int, list[Request]] = {}
             walked = []
@@ -97,12 +110,13 @@ class Evaluator:
             for variable, some in together.items():
                 found |= self._by_object(some, variable, bindings)
             if walked:
-                found |= self._in_blocks(step, walked, bindings)
+                values = self._in_blocks(step, walked, bindings)
+                found |= {r: Found(values[r], None, r.aggregates[0]) for r in walked}
         return {request: found[request] for request in requests}
 
     # -- values by object ----------------------------------------------------------------------------
 
-    def _by_object(self, requests: list[Request], variable: int, bindings: Bindings) -> dict[Request, Values]:
+    def _by_object(self, requests: list[Request], variable: int, bindings: Bindings) -> dict[Request, Found]:
         """Values that depend on one variable: computed once per object, taken by the rows."""
         kind, codes = bindings.kinds[variable], bindings.columns[variable]
         own = {request: _renumbered(request, variable, len(bindings.kinds)) for request in requests}
@@ -110,7 +124,7 @@ class Evaluator:
         known = {r: self.cache.get((domain, r)) for r in own.values()}
         kept = {r: values for r, values in known.items() if values is not None}
         missing = [r for r in known if r not in kept]
-        found = {request: kept[r].take(codes, r.aggregates[0]) for request, r in own.items() if r in kept}
+        found = {request: Found(kept[r], codes, r.aggregates[0]) for request, r in own.items() if r in kept}
         if not missing:
             return found
         n_objects = domain_size(self.database, kind)
@@ -125,7 +139,7 @@ class Evaluator:
                 self.cache.put((domain, r), values[r])
             rows = codes
         return found | {
-            request: values[r].take(rows, r.aggregates[0]) for request, r in own.items() if request not in found
+            request: Found(values[r], rows, r.aggregates[0]) for request, r in own.items() if request not in found
         }
 
     # -- values by walks -----------------------------------------------------------------------------
@@ -163,7 +177,7 @@ class Evaluator:
             else:
                 inner[request] = Request(request.path[1:], request.variable, request.aggregates[1:])
                 wanted.setdefault(inner[request], []).append(request.aggregates[0])
-        behind: dict[Request, Values] = {}
+        behind: dict[Request, Found] = {}
         if inner:
             behind = self.evaluate(
                 list(dict.fromkeys(inner.values())), self._extended(bindings, relation, fresh, offsets, facts, inner)
@@ -172,9 +186,12 @@ class Evaluator:
         for what, names in wanted.items():
             if what is None:
                 found[what] = count_matches(offsets, names)
+                continue
+            if isinstance(what, Request):
+                values = behind.pop(what).by_rows()
             else:
-                values = behind[what] if isinstance(what, Request) else self._column(relation, fresh[what], facts)
-                found[what] = self._reduced(step, relation, values, offsets, names, whole)
+                values = self._column(relation, fresh[what], facts)
+            found[what] = self._reduced(step, relation, values, offsets, names, whole)
         return {r: found[inner.get(r, r.variable)][r.aggregates[0]] for r in requests}
 
     def _reduced(

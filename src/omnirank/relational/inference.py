@@ -135,7 +135,7 @@ class _Guess:
 
     def _contained(self, table: str, column: str, other: str, key: str) -> float:
         cells, there = self.cells(table, column), self.cells(other, key)
-        values = pd.unique(cells.known_values)
+        values = cells.known_values
         if not len(values):
             return 1.0 if _ENDING.search(_plain(column)) else 0.0
         if values.dtype.kind != there.values.dtype.kind:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from omnirank.core.errors import DataError
@@ -35,7 +36,18 @@ class Step:
     bound: tuple[tuple[int, int], ...]
     constants: tuple[tuple[int, Any], ...] = ()
 
-    @property
+    # Paths are keys of many tables: a hash is computed once, and stays in its process, since that of a str does.
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.relation, self.bound, self.constants))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Step, (self.relation, self.bound, self.constants)
+
+    @cached_property
     def given(self) -> tuple[int, ...]:
         """Positions that a match must agree with."""
         return tuple(sorted([position for position, _ in self.bound] + [position for position, _ in self.constants]))

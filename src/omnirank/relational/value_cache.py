@@ -9,8 +9,6 @@ from collections.abc import Hashable
 from omnirank.relational.aggregation import Values
 from omnirank.relational.database import Database
 
-BYTES = 1 << 28
-
 
 class ValueCache:
     """Keeps the values that were used last, up to a number of bytes.
@@ -32,7 +30,7 @@ class ValueCache:
     (True, [0.0, 0.0])
     """
 
-    def __init__(self, n_bytes: int = BYTES) -> None:
+    def __init__(self, n_bytes: int) -> None:
         self.n_bytes = n_bytes
         self._kept: OrderedDict[Hashable, Values] = OrderedDict()
         self._size = 0
@@ -58,7 +56,8 @@ class ValueCache:
                 self._size -= old.array.nbytes
 
 
-def value_cache(database: Database) -> ValueCache:
-    """Return the cache of a database."""
-    cache: ValueCache = database._indexes.setdefault("values", ValueCache())
+def value_cache(database: Database, n_bytes: int) -> ValueCache:
+    """Return the cache of a database, with a new bound."""
+    cache: ValueCache = database._indexes.setdefault("values", ValueCache(n_bytes))
+    cache.n_bytes = n_bytes
     return cache

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 
 from omnirank.relational.aggregation import EXISTS, IDENTITY
 from omnirank.relational.database import Component, Database, Relation
-from omnirank.relational.paths import Feature, Path, example_variables, path_variables, relation_of
+from omnirank.relational.paths import Feature, Path, path_variables, relation_of
 
+_ID_ENDING = re.compile(r"(?<=.)_(id|ID|Id)$|(?<=[a-z])I[dD]$")
 _OVER = {
     "count": "number",
     "count_unique": "number of different values",
@@ -47,8 +49,7 @@ def describe(database: Database, example_types: tuple[str, ...], feature: Featur
     >>> feature.name, feature.sentence
     ('mean(ratings.stars)', 'mean stars of its ratings')
     """
-    words = _Words(database, example_types, feature)
-    return replace(feature, name=words.name(), sentence=words.sentence())
+    return PathWords(database, example_types, feature.path).describe(feature)
 
 
 def step_label(database: Database, relation: Relation, positions: tuple[int, ...]) -> str:
@@ -64,7 +65,7 @@ def step_label(database: Database, relation: Relation, positions: tuple[int, ...
 
 def _place_name(relation: Relation, position: int) -> str:
     """The name of a place; its number where the name is that of another place too."""
-    names = [component.name for component in relation.components]
+    names = [_plain(component) for component in relation.components]
     return names[position] if names.count(names[position]) == 1 else str(position + 1)
 
 
@@ -96,118 +97,130 @@ def _labels(database: Database) -> dict[tuple[str, int], str]:
 
 def _short(relation: Relation, position: int) -> str:
     if _is_own(relation, position) and relation.column is not None:
-        return relation.column
+        return _plain(relation.components[-1]) if len(relation.components) == 2 else relation.column
     return relation.table
 
 
-class _Words:
-    """The steps of one feature in words."""
+def _plain(component: Component) -> str:
+    """The name of a component; of one that holds objects without the ending that says so: user, not user_id."""
+    return _ID_ENDING.sub("", component.name) if component.kind == "object" else component.name
 
-    def __init__(self, database: Database, example_types: tuple[str, ...], feature: Feature) -> None:
-        self.database = database
-        self.feature = feature
-        self.variables: tuple[Component, ...] = path_variables(database, example_types, feature.path)
-        self.n_known = [len(example_variables(example_types))]
-        for step in feature.path:
-            self.n_known.append(self.n_known[-1] + len(step.fresh(relation_of(database, step))))
 
-    @property
-    def path(self) -> Path:
-        return self.feature.path
+class PathWords:
+    """The steps of one path in words, for all features that take it.
 
-    def name(self) -> str:
-        """The short name."""
-        if EXISTS in self.feature.aggregates:
-            return f"exists({'.'.join(self._piece(k) for k in range(len(self.path)))})"
-        text = ""
-        closing = 0
-        for k, aggregate in enumerate(self.feature.aggregates):
-            text += "." if k else ""
-            if aggregate != IDENTITY:
-                text += f"{aggregate}("
-                closing += 1
-            text += self._piece(k)
-        return text + ")" * closing
+    Parameters
+    ----------
+    database : Database
+        The relations.
+    example_types : tuple of str
+        Types of the objects that identify an example.
+    path : tuple of Step
+        The path.
+    """
 
-    def _piece(self, k: int) -> str:
-        """A step in the name: its label, and the place from which the path goes on, where that is not clear."""
-        step = self.path[k]
-        relation = relation_of(self.database, step)
-        label = self._label(k)
-        variable = self._left_by(k)
-        if variable is None:
-            return label
-        position = step.fresh(relation)[variable - self.n_known[k]]
-        if _is_own(relation, position) or label == relation.components[position].name:
-            return label
-        return f"{label}.{_place_name(relation, position)}"
+    def __init__(self, database: Database, example_types: tuple[str, ...], path: Path) -> None:
+        self.path = path
+        self.variables: tuple[Component, ...] = path_variables(database, example_types, path)
+        self._relations = [relation_of(database, step) for step in path]
+        self._fresh = [step.fresh(relation) for step, relation in zip(path, self._relations, strict=True)]
+        self._n_known = [len(example_types)]
+        for fresh in self._fresh:
+            self._n_known.append(self._n_known[-1] + len(fresh))
+        self._labels = [self._label(database, k) for k in range(len(path))]
 
-    def _label(self, k: int) -> str:
+    def describe(self, feature: Feature) -> Feature:
+        """Return a feature of this path with its name and its sentence."""
+        return replace(feature, name=self._name(feature), sentence=self._sentence(feature))
+
+    def _label(self, database: Database, k: int) -> str:
         """A step's label, with the constants, and the variables where they are not the ones before it."""
-        step = self.path[k]
-        relation = relation_of(self.database, step)
-        label = step_label(self.database, relation, tuple(position for position, _ in step.bound))
+        step, relation = self.path[k], self._relations[k]
+        label = step_label(database, relation, tuple(position for position, _ in step.bound))
         notes = [f"{_place_name(relation, position)}={value}" for position, value in step.constants]
-        before = self._left_by(k - 1) if k else 0
+        before = self._continued_by(k - 1) if k else 0
         if len(step.bound) > 1 or before is None or step.bound[0][1] != before:
             notes += [f"{_place_name(relation, position)}=${variable}" for position, variable in step.bound]
         return f"{label}[{','.join(notes)}]" if notes else label
 
-    def _left_by(self, k: int) -> int | None:
-        """The variable of step k from which the path goes on or whose values are aggregated; None counts matches."""
-        if k == len(self.path) - 1:
-            return self.feature.variable
-        new = range(self.n_known[k], self.n_known[k + 1])
+    def _continued_by(self, k: int) -> int | None:
+        """The variable of step k from which the path goes on."""
+        new = range(self._n_known[k], self._n_known[k + 1])
         return next((variable for _, variable in self.path[k + 1].bound if variable in new), None)
+
+    def _left_by(self, k: int, feature: Feature) -> int | None:
+        """The variable of step k from which the path goes on or whose values are aggregated; None counts matches."""
+        return feature.variable if k == len(self.path) - 1 else self._continued_by(k)
+
+    # -- names ---------------------------------------------------------------------------------------
+
+    def _name(self, feature: Feature) -> str:
+        if EXISTS in feature.aggregates:
+            return f"exists({'.'.join(self._piece(k, feature) for k in range(len(self.path)))})"
+        text = ""
+        closing = 0
+        for k, aggregate in enumerate(feature.aggregates):
+            text += "." if k else ""
+            if aggregate != IDENTITY:
+                text += f"{aggregate}("
+                closing += 1
+            text += self._piece(k, feature)
+        return text + ")" * closing
+
+    def _piece(self, k: int, feature: Feature) -> str:
+        """A step in the name: its label, and the place from which the path goes on, where that is not clear."""
+        label, variable, relation = self._labels[k], self._left_by(k, feature), self._relations[k]
+        if variable is None:
+            return label
+        position = self._fresh[k][variable - self._n_known[k]]
+        if _is_own(relation, position) or label == _plain(relation.components[position]):
+            return label
+        return f"{label}.{_place_name(relation, position)}"
 
     # -- sentences -----------------------------------------------------------------------------------
 
-    def sentence(self) -> str:
-        """The feature in words."""
-        aggregates = self.feature.aggregates
+    def _sentence(self, feature: Feature) -> str:
         last = len(self.path) - 1
-        if EXISTS in aggregates:
-            nouns = self._nouns(0, True)
-            return f"whether it has {nouns[-1]}" if last == 0 else f"whether there are {self._bare(0, last)}"
-        first = next((k for k, name in enumerate(aggregates) if name != IDENTITY), None)
-        return self._things(0, last) if first is None else self._aggregated(0, first)
+        if EXISTS in feature.aggregates:
+            has = f"whether it has {self._nouns(0, True, feature)[-1]}"
+            return has if last == 0 else f"whether there are {self._bare(0, last, feature)}"
+        first = next((k for k, name in enumerate(feature.aggregates) if name != IDENTITY), None)
+        return self._things(0, last, feature) if first is None else self._aggregated(0, first, feature)
 
-    def _aggregated(self, start: int, k: int) -> str:
+    def _aggregated(self, start: int, k: int, feature: Feature) -> str:
         """The aggregate of step k in words, as seen from what step ``start`` starts from."""
-        aggregate = self.feature.aggregates[k]
-        inner = next((j for j in range(k + 1, len(self.path)) if self.feature.aggregates[j] != IDENTITY), None)
-        if inner is not None:
-            return f"{_OVER[aggregate]} over {self._things(start, k)} of ({self._aggregated(k + 1, inner)})"
+        aggregate = feature.aggregates[k]
         last = len(self.path) - 1
-        values = self.feature.variable is not None and self.variables[self.feature.variable].kind != "object"
+        inner = next((j for j in range(k + 1, last + 1) if feature.aggregates[j] != IDENTITY), None)
+        if inner is not None:
+            things = self._things(start, k, feature)
+            return f"{_OVER[aggregate]} over {things} of ({self._aggregated(k + 1, inner, feature)})"
+        values = feature.variable is not None and self.variables[feature.variable].kind != "object"
         if aggregate == "count_unique" and values:
-            return f"number of different values of {self._things(start, last)}"
-        return f"{_WORDS[aggregate]} {self._bare(start, last)}"
+            return f"number of different values of {self._things(start, last, feature)}"
+        return f"{_WORDS[aggregate]} {self._bare(start, last, feature)}"
 
-    def _bare(self, start: int, end: int) -> str:
+    def _bare(self, start: int, end: int, feature: Feature) -> str:
         """What steps lead to, without the article: "users of its ratings"."""
-        return self._things(start, end).removeprefix("the ")
+        return self._things(start, end, feature).removeprefix("the ")
 
-    def _things(self, start: int, end: int) -> str:
+    def _things(self, start: int, end: int, feature: Feature) -> str:
         """What steps ``start`` to ``end`` lead to: "the users of its ratings"."""
         text = ""
+        many = False
         for k in range(start, end + 1):
-            many = any(name != IDENTITY for name in self.feature.aggregates[start : k + 1])
-            for noun in self._nouns(k, many):
+            many = many or feature.aggregates[k] != IDENTITY
+            for noun in self._nouns(k, many, feature):
                 text = f"the {noun} of {text}" if text else f"its {noun}"
         return text
 
-    def _nouns(self, k: int, many: bool) -> list[str]:
+    def _nouns(self, k: int, many: bool, feature: Feature) -> list[str]:
         """What a step leads to, in words."""
-        step = self.path[k]
-        relation = relation_of(self.database, step)
-        variable = self._left_by(k)
-        label = self._label(k)
+        label, variable = self._labels[k], self._left_by(k, feature)
         if variable is None:
             return [label]
         component = self.variables[variable]
-        position = step.fresh(relation)[variable - self.n_known[k]]
-        noun = component.type if component.kind == "object" and many else component.name
-        if _is_own(relation, position):
+        if _is_own(self._relations[k], self._fresh[k][variable - self._n_known[k]]):
             return [label]
-        return [noun] if label in (relation.column, component.name) else [label, noun]
+        noun = component.type if component.kind == "object" and many else _plain(component)
+        return [noun] if label == _plain(component) else [label, noun]

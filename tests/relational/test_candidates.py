@@ -1,0 +1,210 @@
+"""Which features are candidates: the rule of links, modes, presets, chains of aggregates, caps."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from omnirank.errors import DataWarning, ParameterError
+from omnirank.relational.bias import Bias
+from omnirank.relational.candidates import candidates
+from omnirank.relational.paths import Step
+from reference.relational_cases import database, movies, nominal, number, relation, thing
+
+
+def names(base, types=("movies",), inherited=(), **bias) -> list[str]:
+    return [f.name for f in candidates(base, types, inherited, Bias(**bias))]
+
+
+def ternary():
+    """Ratings without an identifier of their own: user, movie and stars in one fact."""
+    return database(
+        {"movies": ["m1", "m2"], "users": ["u1", "u2"]},
+        relation(
+            "ratings",
+            "stars",
+            [thing("user", "users"), thing("movie", "movies"), number("stars")],
+            [(0, 0, 3.0), (1, 0, 2.0), (1, 1, 3.0)],
+        ),
+        relation("users", "age", [thing("id", "users"), number("age")], [(0, 22.0), (1, 62.0)]),
+        relation("movies", "genre", [thing("id", "movies"), nominal("genre", "a", "b")], [(0, 0), (1, 1)]),
+    )
+
+
+def test_one_step_reads_own_columns_and_counts_related_rows():
+    assert names(movies(), lookahead=1) == ["genre", "count(ratings)"]
+
+
+def test_two_steps_aggregate_the_columns_of_related_rows():
+    assert names(movies(), lookahead=2)[2:] == [
+        "count_unique(ratings.user)",
+        *[f"{name}(ratings.stars)" for name in ("count_unique", "min", "max", "mean", "sum")],
+        *[f"{name}(ratings.date)" for name in ("count_unique", "min", "max", "mean", "sum")],
+    ]
+
+
+def test_facts_of_three_components_reach_the_age_of_users_in_two_steps():
+    found = names(ternary(), lookahead=2)
+    assert "mean(ratings.user.age)" in found
+    assert found[:8] == [
+        "count(ratings)",
+        "count_unique(ratings.user)",
+        *[f"{name}(ratings.stars)" for name in ("count_unique", "min", "max", "mean", "sum")],
+        "genre",
+    ]
+
+
+def test_the_root_does_not_reach_what_a_child_does():
+    base = movies()
+    assert not any("age" in name for name in names(base, lookahead=2))
+    child = names(base, inherited=(Step("ratings_movie", ((1, 0),)),), lookahead=2)
+    assert "mean(ratings.user.age)" in child
+    assert set(names(base, lookahead=2)) < set(child)
+
+
+def test_every_prefix_of_the_inherited_path_is_continued():
+    base = movies()
+    inherited = (Step("ratings_movie", ((1, 0),)), Step("ratings_user", ((0, 1),)), Step("users_age", ((0, 2),)))
+    found = candidates(base, ("movies",), inherited, Bias(lookahead=1))
+    paths = {f.path for f in found}
+    assert all(path[:-1] in {inherited[:k] for k in range(4)} for path in paths)
+    assert {len(path) for path in paths} == {1, 2, 3}
+    assert "genre" in {f.name for f in found}
+
+
+def test_paths_have_at_most_the_given_length():
+    found = candidates(movies(), ("movies",), (Step("ratings_movie", ((1, 0),)),), Bias(lookahead=3, max_path_length=2))
+    assert max(f.size for f in found) == 2
+
+
+def test_no_step_leads_straight_back_but_siblings_are_reached():
+    found = candidates(movies(), ("movies",), (), Bias(lookahead=2))
+    assert not any(f.relations == ("ratings_movie", "ratings_movie") for f in found)
+    siblings = candidates(movies(), ("ratings",), (), Bias(lookahead=2))
+    assert any(f.relations == ("ratings_movie", "ratings_movie") for f in siblings)
+    assert "movie.count(ratings)" in {f.name for f in siblings}
+
+
+def test_a_step_continues_from_a_new_variable_of_the_step_before():
+    modes = {"ratings_stars": [("new", "old", "new"), ("old", "old", "new")]}
+    found = candidates(ternary(), ("movies",), (), Bias(lookahead=3, modes=modes))
+    for feature in found:
+        n_known = 1
+        fresh: set[int] = {0}
+        for step in feature.path:
+            assert fresh & {variable for _, variable in step.bound}
+            n_fresh = {"ratings_stars": 3, "users_age": 2, "movies_genre": 2}[step.relation] - len(step.bound)
+            fresh = set(range(n_known, n_known + n_fresh)) or {variable for _, variable in step.bound}
+            n_known += n_fresh
+
+
+def test_modes_bind_several_places_and_check_facts():
+    link = relation("likes", None, [thing("a", "users"), thing("b", "users")], [(0, 1), (1, 0), (1, 1)])
+    base = database({"users": ["u1", "u2"]}, link)
+    found = candidates(base, ("users",), (), Bias(lookahead=2, modes={"likes": [("old", "new"), ("old", "old")]}))
+    checks = [f for f in found if f.variable is None and f.path[-1].bound == ((0, 1), (1, 0))]
+    assert {f.aggregates for f in checks} == {(name, "count") for name in ("min", "max", "mean", "sum")}
+    assert len({f.name for f in found}) == len(found)
+
+
+def test_constants_give_a_step_per_value_and_excluded_relations_none():
+    base = ternary()
+    modes = {"movies_genre": [("old", "c")], "ratings_stars": []}
+    found = candidates(base, ("movies",), (), Bias(lookahead=1, modes=modes))
+    assert [f.path[0].constants for f in found] == [((1, "a"),), ((1, "b"),)]
+    assert [f.name for f in found] == ["count(genre[genre=a])", "count(genre[genre=b])"]
+
+
+def test_nominal_domains_are_joined_only_if_asked():
+    genre = nominal("genre", "a", "b")
+    base = database(
+        {"movies": ["m1", "m2", "m3"]},
+        relation("movies", "genre", [thing("id", "movies"), genre], [(0, 0), (1, 1), (2, 1)]),
+    )
+    assert not any(f.relations == ("movies_genre", "movies_genre") for f in candidates(base, ("movies",)))
+    joined = candidates(base, ("movies",), (), Bias(nominal_joins=True))
+    assert any(f.relations == ("movies_genre", "movies_genre") for f in joined)
+
+
+def test_existential_tests_count_matches_of_the_whole_path():
+    found = candidates(movies(), ("movies",), (), Bias("AGG-Exist", lookahead=3))
+    assert all(set(f.aggregates) == {"exists"} and f.variable is None for f in found)
+    # Every movie has a genre, every rating a user and stars: nothing to ask there.
+    assert [f.name for f in found] == ["exists(ratings)", "exists(ratings.user.ratings)"]
+
+
+def test_without_relations_only_own_columns_are_left():
+    assert names(movies(), preset="NO-Rel", lookahead=3) == ["genre"]
+    assert names(movies(), ("ratings",), preset="NO-Rel", lookahead=3) == ["stars", "date"]
+
+
+def test_aggregates_can_be_chosen():
+    found = names(movies(), lookahead=2, aggregates=("mean", "count"))
+    assert found == ["genre", "count(ratings)", "mean(ratings.stars)", "mean(ratings.date)"]
+
+
+def test_steps_with_one_match_have_all_aggregates_if_asked():
+    found = names(movies(), lookahead=1, dedupe_functional=False)
+    assert found == ["count(genre)", "mode(genre)", "count(ratings)"]
+
+
+def test_a_column_with_missing_cells_also_tells_where_it_is_known():
+    base = database({"a": ["a0", "a1"]}, relation("a", "x", [thing("id", "a"), number("x")], [(0, 1.0)]))
+    assert names(base, ("a",), lookahead=1) == ["x", "count(x)"]
+
+
+def test_counts_of_aggregated_numbers_are_left_out():
+    for feature in candidates(movies(), ("movies",), (), Bias(lookahead=4)):
+        outer, *inner = feature.aggregates
+        if any(name in ("min", "max", "mean", "sum", "count") for name in inner):
+            assert outer in ("min", "max", "mean", "sum", "identity")
+
+
+def test_too_many_candidates_are_cut_with_a_warning():
+    base = movies()
+    every = candidates(base, ("movies",), (), Bias(lookahead=4))
+    with pytest.warns(DataWarning, match="more than 7 candidate"):
+        few = candidates(base, ("movies",), (), Bias(lookahead=4, max_candidates=7))
+    assert few == every[:7]
+
+
+def test_a_table_with_two_keys_to_the_same_table_has_clear_names():
+    base = database(
+        {"matches": ["x", "y", "z"], "teams": ["s", "t"]},
+        relation("matches", "home", [thing("id", "matches"), thing("home_id", "teams")], [(0, 0), (1, 1), (2, 1)]),
+        relation("matches", "away", [thing("id", "matches"), thing("away_id", "teams")], [(0, 1), (1, 0), (2, 0)]),
+        relation("teams", "size", [thing("id", "teams"), number("size")], [(0, 1.0), (1, 2.0)]),
+    )
+    found = names(base, ("teams",), lookahead=3)
+    assert {"count(matches_home)", "count(matches_away)", "mean(matches_home.away.size)"} < set(found)
+    assert len(set(found)) == len(found)
+    assert "home.size" in names(base, ("matches",), lookahead=2)
+
+
+@pytest.mark.parametrize(
+    ("modes", "complaint"),
+    [
+        ({"ratings_star": []}, "no such relation .did you mean 'ratings_stars'"),
+        ({"ratings_stars": [("old",)]}, "each of the 2 components"),
+        ({"ratings_stars": [("old", "any")]}, "say old, new or c"),
+        ({"ratings_stars": [("new", "new")]}, "at least one component is old"),
+        ({"ratings_stars": [("old", "c")]}, "the numbers of stars can only be new"),
+    ],
+)
+def test_modes_that_do_not_fit_are_refused(modes, complaint):
+    with pytest.raises(ParameterError, match=complaint):
+        candidates(movies(), ("movies",), (), Bias(modes=modes))
+
+
+@pytest.mark.parametrize("wrong", [{"preset": "all"}, {"lookahead": 0}, {"aggregates": ("median",)}])
+def test_wrong_biases_are_refused(wrong):
+    with pytest.raises(ParameterError):
+        Bias(**wrong)
+
+
+def test_features_survive_a_pickle():
+    found = candidates(movies(), ("movies",))
+    copies = pickle.loads(pickle.dumps(found))
+    assert copies == found
+    assert [hash(f) for f in copies] == [hash(f) for f in found]
