@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 import pandas as pd
 
-from omnirank.core.errors import FileFormatError, ParameterError, setting
-from omnirank.core.immutable import first_repeated
+from omnirank.core.errors import ParameterError, setting
 from omnirank.core.parameters import check, choice
 from omnirank.core.types import PathLike
 from omnirank.data.arff_tokens import NUMBER
-from omnirank.data.byte_parsing import EXACT_NUMBERS
 from omnirank.data.column_choice import ColumnChoice, choose_columns
-from omnirank.data.column_types import iso_seconds
+from omnirank.data.column_types import LARGEST_EXACT, iso_seconds
 from omnirank.data.content import Content, column_kinds, plain_name
-from omnirank.data.duplicate_names import check_duplicates_option, duplicates_hint, number_names
-from omnirank.data.table import Levels, Table, numbered_names
-from omnirank.data.text_source import LineBlocks, TextSource
-
-MISSING_CELLS = ("", "?", "NA", "NaN", "nan")
-
-_SHOWN = 60
+from omnirank.data.delimited_text import MISSING_CELLS, SHOWN, DelimitedText, column_names
+from omnirank.data.duplicate_names import check_duplicates_option
+from omnirank.data.table import Levels, Table
 
 
 def read_delimited(
@@ -79,9 +71,9 @@ def read_delimited(
         raise ParameterError("separator", separator, "give one character, such as ',' or ';' or '\\t'")
     check("header", header, choice("auto", True, False))
     check_duplicates_option(duplicates)
-    file = _DelimitedText(Path(path), separator, frozenset([*MISSING_CELLS, *missing]))
+    file = DelimitedText(Path(path), separator, frozenset([*MISSING_CELLS, *missing]))
     first = file.first_row()
-    names, has_header, notes = _names(file, first, header, duplicates)
+    names, has_header, notes = column_names(file, first, header, duplicates)
     if file.check_cell_counts(len(names)) <= has_header:
         file.fail("there is no row of data", file.last_line)
     chosen = set() if nominal is None else set(choose_columns(nominal, names, "nominal"))
@@ -103,8 +95,53 @@ def read_delimited(
     )
 
 
+def read_frame(path: PathLike, *, separator: str = ",", missing: Sequence[str] = ()) -> pd.DataFrame:
+    """Read delimited text with a row of names as a data frame, with or without rows.
+
+    Columns have the types that pandas gives them: a column of numbers and text is text. Whole numbers that floats
+    cannot hold, beside missing cells, stay text.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, plain or gzipped.
+    separator : str
+        The character between cells.
+    missing : sequence of str
+        What stands for a missing cell besides an empty one, ``?``, ``NA`` and ``NaN``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from omnirank.data.delimited import read_frame
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "empty.csv")
+    ...     _ = path.write_text("size,colour\\n")
+    ...     read_frame(path).shape
+    (0, 2)
+    """
+    file = DelimitedText(Path(path), separator, frozenset([*MISSING_CELLS, *missing]))
+    first = file.first_row()
+    if all(NUMBER.fullmatch(cell.strip(" ")) for cell in first):
+        file.fail("the first row holds numbers: it must hold the names of the columns", 1)
+    names, _, _ = column_names(file, first, True, "error")
+    if file.check_cell_counts(len(names)) <= 1:
+        return pd.DataFrame({name: np.empty(0, object) for name in names})
+    frame = file.frame(len(names), True, set())
+    inexact = {i for i in range(len(names)) if frame.dtypes[i].kind == "f" and _beyond_floats(frame[i].to_numpy())}
+    if inexact:
+        frame = file.frame(len(names), True, inexact)
+    frame.columns = pd.Index(names)
+    return frame
+
+
+def _beyond_floats(values: np.ndarray) -> bool:
+    known = values[np.isfinite(values)]
+    return bool((np.abs(known) > LARGEST_EXACT).any() and (known == np.round(known)).all())
+
+
 def _typed_table(
-    file: _DelimitedText, frame: pd.DataFrame, names: tuple[str, ...], has_header: bool, nominal: set[int]
+    file: DelimitedText, frame: pd.DataFrame, names: tuple[str, ...], has_header: bool, nominal: set[int]
 ) -> Table:
     """The columns with their types: numbers all at once, for there may be many, others one by one."""
     is_number = np.array([dtype.kind in "iuf" for dtype in frame.dtypes])
@@ -128,144 +165,10 @@ def _typed_table(
 
 
 @dataclass
-class _DelimitedText:
-    """The text of the file and the errors that point into it."""
-
-    path: Path
-    separator: str
-    missing: frozenset[str]
-    last_line: int = 1
-    source: TextSource = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.source = TextSource(self.path)
-        self.quoted = any(b'"' in block for _, block in self.source.blocks())
-
-    def rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield (line number, cells) of every row that is not blank."""
-        lines = (text + "\n" for _, text in LineBlocks(self.source).lines())
-        reader = csv.reader(lines, delimiter=self.separator, strict=True, skipinitialspace=True)
-        try:
-            for cells in reader:
-                if cells and not (len(cells) == 1 and not cells[0].strip(" ")):
-                    yield reader.line_num, cells
-        except csv.Error as problem:
-            self.fail(f"the quotes or cells are malformed ({problem})", max(1, reader.line_num))
-
-    def first_row(self) -> list[str]:
-        line, cells = next(self.rows(), (1, None))
-        if cells is None:
-            self.fail("the file is empty", 1)
-        if len(cells) == 1:
-            other = next((s for s in ",;\t|" if s in cells[0] and s != self.separator), None)
-            if other is not None:
-                self.fail(f"one column only with {setting('separator', self.separator)}; did you mean {other!r}?", line)
-        return cells
-
-    def check_cell_counts(self, n_columns: int) -> int:
-        """Raise unless every row has a cell for each column; pandas would fill up short ones.
-
-        Returns the number of rows, that of the names among them.
-        """
-        n_rows = 0
-        if self.quoted or self.separator == " ":
-            for line, cells in self.rows():
-                self._check_count(len(cells), n_columns, line)
-                self.last_line = line
-                n_rows += 1
-            return n_rows
-        mark = ord(self.separator) if self.separator.isascii() else -1
-        if mark < 0:
-            raise ParameterError("separator", self.separator, "give a character of ASCII")
-        for first_line, block in self.source.blocks():
-            data = np.frombuffer(block, np.uint8)
-            starts = np.concatenate([[0], np.flatnonzero(data == ord("\n"))[:-1] + 1])
-            counts = np.add.reduceat((data == mark).view(np.uint8), starts, dtype=np.int64) + 1
-            self.last_line = first_line + len(starts) - 1
-            n_rows += len(starts)
-            for row in np.flatnonzero(counts != n_columns):
-                text = block[starts[row] : block.index(b"\n", starts[row])]
-                n_rows -= 1
-                if text.strip(b" "):
-                    self._check_count(int(counts[row]), n_columns, first_line + int(row))
-        return n_rows
-
-    def _check_count(self, found: int, expected: int, line: int) -> None:
-        if found != expected:
-            self.fail(f"the row has {found} cells, but there are {expected} columns", line)
-
-    def frame(self, n_columns: int, has_header: bool, as_text: set[int]) -> pd.DataFrame:
-        """Return the cells as pandas types them."""
-        if n_columns == 1:
-            self._refuse_blank_lines()
-        try:
-            return pd.read_csv(  # type: ignore[call-overload]
-                io.BufferedReader(_BlockStream(self.source)),
-                sep=self.separator,
-                header=0 if has_header else None,
-                names=list(range(n_columns)),
-                index_col=False,
-                dtype=dict.fromkeys(as_text, str) or None,  # a dict, even an empty one, is slow
-                na_values=sorted(self.missing),
-                keep_default_na=False,
-                skipinitialspace=True,
-                engine="c",
-                low_memory=False,
-                encoding="utf-8",
-                **EXACT_NUMBERS,
-            )
-        except (ValueError, OverflowError) as problem:
-            self.fail(f"the cells cannot be read ({str(problem).strip()[:200]})", None)
-
-    def _refuse_blank_lines(self) -> None:
-        blank = None
-        for line, text in LineBlocks(self.source).lines():
-            if not text.strip(" "):
-                blank = blank or line
-            elif blank is not None:
-                self.fail("a blank line in a file of one column: write NA for a missing cell", blank)
-
-    def locate(self, column: int, has_header: bool, wanted: Callable[[str], bool]) -> tuple[int, str]:
-        """Return line and text of the first cell of a column that is wanted."""
-        rows = self.rows()
-        if has_header:
-            next(rows)
-        for line, cells in rows:
-            if cells[column] not in self.missing and wanted(cells[column]):
-                return line, cells[column]
-        return 1, ""
-
-    def fail(self, problem: str, line: int | None, column: int | None = None) -> NoReturn:
-        raise FileFormatError(problem, path=self.path, line=line, column=None if column is None else column + 1)
-
-
-class _BlockStream(io.RawIOBase):
-    """The blocks of a text source as one stream of bytes."""
-
-    def __init__(self, source: TextSource) -> None:
-        self._blocks = source.blocks()
-        self._block = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._block:
-            following = next(self._blocks, None)
-            if following is None:
-                return 0
-            self._block = memoryview(following[1])
-        n = min(len(buffer), len(self._block))
-        buffer[:n] = self._block[:n]
-        self._block = self._block[n:]
-        return n
-
-
-@dataclass
 class _Column:
     """One column as pandas read it, to be given its type."""
 
-    file: _DelimitedText
+    file: DelimitedText
     cells: pd.Series
     position: int
     name: str
@@ -309,7 +212,7 @@ class _Column:
 
     def _fail_at(self, wanted: Callable[[str], bool], problem: str) -> NoReturn:
         line, text = self.file.locate(self.position, self.has_header, wanted)
-        self.file.fail(f"column {self.name!r}: {text[:_SHOWN]!r} {problem}", line, self.position)
+        self.file.fail(f"column {self.name!r}: {text[:SHOWN]!r} {problem}", line, self.position)
 
 
 def _texts(cells: pd.Series) -> np.ndarray:
@@ -323,36 +226,3 @@ def _coded(texts: np.ndarray, levels: list[str]) -> tuple[np.ndarray, Levels]:
     position: dict[str | None, int] = {level: code for code, level in enumerate(levels)}
     position[None] = -1
     return np.array([position[text] for text in texts], np.int32), tuple(levels)
-
-
-def _names(
-    file: _DelimitedText, first: list[str], header: str | bool, duplicates: str
-) -> tuple[tuple[str, ...], bool, tuple[str, ...]]:
-    """Names of the columns, whether the first row holds them, and notes."""
-    cells = [cell.strip(" ") for cell in first]
-    if header == "auto":
-        numbers = [bool(NUMBER.fullmatch(cell)) for cell in cells]
-        absent = [cell in file.missing for cell in cells]
-        if all(n or a for n, a in zip(numbers, absent, strict=True)) and any(numbers):
-            header = False
-        elif any(numbers):
-            odd = cells[numbers.index(True)]
-            file.fail(
-                f"the first row holds numbers ({odd[:_SHOWN]!r}) and text: give {setting('header')} to say whether "
-                "it holds the column names",
-                1,
-                numbers.index(True),
-            )
-        else:
-            header = True
-    if not header:
-        return numbered_names(len(cells), "x"), False, ()
-    unnamed = [i for i, cell in enumerate(cells) if not cell]
-    notes = (f"columns without a name, called x1, x2, ... by position: {len(unnamed)}",) if unnamed else ()
-    names = tuple(cell or f"x{i + 1}" for i, cell in enumerate(cells))
-    if duplicates == "number":
-        return number_names(names), True, notes
-    again = first_repeated(names)
-    if again is not None:
-        file.fail(f"two columns are called {names[again]!r}; {duplicates_hint()}", 1, again)
-    return names, True, notes

@@ -60,17 +60,12 @@ def read_parquet(path: PathLike) -> Content:
     ('numeric', 'nominal')
     """
     path = Path(path)
-    _, parquet = _pyarrow()
-    content = read_whole(path)
+    arrow = read_arrow(path)
     try:
-        # Damaged files meet pyarrow with many kinds of errors, those of the operating system among them.
-        arrow = parquet.read_table(io.BytesIO(content), page_checksum_verification=True)
-        arrow.validate(full=True)
-        metadata = dict(arrow.schema.metadata or {})
         frame = arrow.to_pandas()
     except Exception as problem:
-        what = f"{type(problem).__name__}: {problem}".split("\n")[0][:200]
-        raise FileFormatError(f"not a Parquet file that can be read ({what})", path=path) from None
+        raise _unreadable(problem, path) from None
+    metadata = dict(arrow.schema.metadata or {})
     if not frame.shape[0] or not frame.shape[1]:
         raise FileFormatError(f"the file has {frame.shape[0]} rows and {frame.shape[1]} columns", path=path)
     try:
@@ -96,6 +91,36 @@ def read_parquet(path: PathLike) -> Content:
         relation=plain_name(path),
         notes=() if plain_index else ("the index of the data frame in the file is not read",),
     )
+
+
+def read_arrow(path: Path) -> Any:
+    """Read a Parquet file, plain or gzipped, as a table of pyarrow.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pandas as pd
+    >>> from omnirank.data.parquet import read_arrow
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "small.parquet")
+    ...     pd.DataFrame({"size": [1.5, None]}).to_parquet(path)
+    ...     read_arrow(path).column_names
+    ['size']
+    """
+    _, parquet = _pyarrow()
+    content = read_whole(path)
+    try:
+        # Damaged files meet pyarrow with many kinds of errors, those of the operating system among them.
+        arrow = parquet.read_table(io.BytesIO(content), page_checksum_verification=True)
+        arrow.validate(full=True)
+    except Exception as problem:
+        raise _unreadable(problem, path) from None
+    return arrow
+
+
+def _unreadable(problem: Exception, path: Path) -> FileFormatError:
+    what = f"{type(problem).__name__}: {problem}".split("\n")[0][:200]
+    return FileFormatError(f"not a Parquet file that can be read ({what})", path=path)
 
 
 def _metadata(raw: bytes | None) -> dict[str, Any]:

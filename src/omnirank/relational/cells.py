@@ -69,7 +69,10 @@ def key_cells(series: Any, where: str) -> KeyCells:
         known = _known(series)
         if known is not None:
             series = series.fill_null(0)
-        return KeyCells(np.asarray(series.to_numpy()).astype(np.int64, copy=False), known)
+        cells = np.asarray(series.to_numpy())
+        if cells.dtype == np.uint64 and len(cells) and cells.max() > np.iinfo(np.int64).max:
+            return KeyCells(np.array([str(cell) for cell in cells.tolist()], object), known)
+        return KeyCells(cells.astype(np.int64, copy=False), known)
     if dtype.is_float():
         return _float_keys(np.asarray(series.cast(nw.Float64).to_numpy(), np.float64), where)
     if dtype in (nw.Date, nw.Datetime) or dtype == nw.Boolean:
@@ -105,7 +108,9 @@ def _float_keys(values: np.ndarray, where: str) -> KeyCells:
     if np.isinf(found).any():
         raise DataError(f"{where} holds an infinite value among its identifiers")
     mask = None if known.all() else known
-    if (found != np.round(found)).any() or (np.abs(found) > LARGEST_EXACT).any():
+    if (np.abs(found) > LARGEST_EXACT).any():
+        raise DataError(f"{where} holds identifiers beyond 2**53 as floats, which cannot tell them apart: give texts")
+    if (found != np.round(found)).any():
         return KeyCells(np.where(known, values, 0.0), mask)
     return KeyCells(np.where(known, values, 0.0).astype(np.int64), mask)
 

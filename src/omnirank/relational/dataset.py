@@ -10,7 +10,7 @@ import numpy as np
 
 from omnirank.core.errors import DataError
 from omnirank.core.plurals import counted
-from omnirank.core.types import FrameLike
+from omnirank.core.types import FrameLike, PathLike
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import chosen_numbers
 from omnirank.data.target import Target
@@ -161,6 +161,109 @@ class RelationalDataset:
         return dataset_from_tables(
             frames, target=target, keys=keys, types=types, exclude=exclude, time=time, task=task, hierarchy=hierarchy,
             like=like, name=name,
+        )  # fmt: skip
+
+    @classmethod
+    def from_folder(
+        cls,
+        path: PathLike,
+        *,
+        target: TargetColumn | Sequence[TargetColumn] | None = None,
+        keys: Mapping[Any, Any] | None = None,
+        types: Mapping[Any, str] | None = None,
+        exclude: Sequence[Any] | None = None,
+        time: Mapping[str, str] | Sequence[TargetColumn] | None = None,
+        task: str = "auto",
+        hierarchy: Hierarchy | None = None,
+        like: RelationalDataset | Schema | None = None,
+        name: str | None = None,
+    ) -> RelationalDataset:
+        """Make a data set from a folder of CSV, TSV and Parquet files (each may be gzipped), one per table.
+
+        A file ``schema.toml`` or ``schema.json`` in the folder may say the target, identifiers, foreign keys, kinds of
+        columns, what to leave out and time columns; the parameters correct it.
+
+        Parameters
+        ----------
+        path : str or Path
+            The folder.
+        target, keys, types, exclude, time, task, hierarchy, like
+            As in :meth:`from_frames`.
+        name : str, optional
+            Name of the data set; by default that of the folder.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import omnirank as om
+        >>> frames = om.datasets.make_movies(as_frames=True, random_state=0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for table, frame in frames.items():
+        ...         frame.to_csv(pathlib.Path(folder, f"{table}.csv"), index=False)
+        ...     data = om.RelationalDataset.from_folder(folder, target="movies.genre", name="movies")
+        >>> data.fingerprint == om.datasets.make_movies(random_state=0).fingerprint
+        True
+        """
+        from omnirank.relational.folders import dataset_from_folder
+
+        return dataset_from_folder(
+            path, target=target, keys=keys, types=types, exclude=exclude, time=time, task=task, hierarchy=hierarchy,
+            like=like, name=name,
+        )  # fmt: skip
+
+    @classmethod
+    def from_database(
+        cls,
+        source: Any,
+        *,
+        target: TargetColumn | Sequence[TargetColumn],
+        schema: str | None = None,
+        tables: Sequence[str] | None = None,
+        keys: Mapping[Any, Any] | None = None,
+        types: Mapping[Any, str] | None = None,
+        exclude: Sequence[Any] | None = None,
+        time: Mapping[str, str] | Sequence[TargetColumn] | None = None,
+        task: str = "auto",
+        hierarchy: Hierarchy | None = None,
+        like: RelationalDataset | Schema | None = None,
+        name: str | None = None,
+    ) -> RelationalDataset:
+        """Make a data set from a database, through SQLAlchemy (``pip install 'omnirank[databases]'``).
+
+        Keys are those that the database declares; where it declares no foreign key at all, they are inferred. All
+        tables are read in one transaction, which sees one state of the database. Nothing is written.
+
+        Parameters
+        ----------
+        source : str, sqlalchemy.URL or sqlalchemy.Engine
+            The database, such as ``sqlite:///movies.db`` or ``postgresql+psycopg://user@host/movies``.
+        target, keys, types, exclude, time, task, hierarchy, like
+            As in :meth:`from_frames`.
+        schema : str, optional
+            The schema of the database that holds the tables; by default the usual one.
+        tables : sequence of str, optional
+            The tables to read; by default all.
+        name : str, optional
+            Name of the data set; by default that of the database.
+
+        Examples
+        --------
+        >>> import pathlib, sqlite3, tempfile
+        >>> import omnirank as om
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "movies.db")
+        ...     connection = sqlite3.connect(path)
+        ...     for table, frame in om.datasets.make_movies(as_frames=True, random_state=0).items():
+        ...         _ = frame.to_sql(table, connection, index=False)
+        ...     connection.close()
+        ...     om.RelationalDataset.from_database(f"sqlite:///{path}", target="movies.genre")
+        <RelationalDataset 'movies.db': 200 examples, 4 tables, 12 relations, classification, 200 labelled>
+        """
+        from omnirank.relational.sql import dataset_from_database
+
+        return dataset_from_database(
+            source, target=target, schema=schema, tables=tables, keys=keys, types=types, exclude=exclude, time=time,
+            task=task, hierarchy=hierarchy, like=like, name=name,
         )  # fmt: skip
 
     # -- the parts ----------------------------------------------------------------------------------

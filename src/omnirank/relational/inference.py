@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ def complete_schema(
             key = guess.key_of_references(name, foreign[name])
         kinds = {column: declared[name].kinds.get(column) for column in columns}
         found[name] = TableSchema(name, kinds, key, foreign[name], said is None and bool(key))
-    schema = Schema(found)
+    schema = _in_one_form(Schema(found))
     _check_references(schema)
     return schema, (*_inferred_notes(schema), *guess.unresolved(schema))
 
@@ -260,6 +261,15 @@ def _rows_differ(columns: list[np.ndarray]) -> bool:
 
 
 # -- what was found -----------------------------------------------------------------------------------
+
+
+def _in_one_form(schema: Schema) -> Schema:
+    """References to identifiers without the columns, which the other table has."""
+    tables = {}
+    for name, table in schema.tables.items():
+        keys = (replace(k, references=()) if schema.refers_to_identifier(k) else k for k in table.foreign_keys)
+        tables[name] = replace(table, foreign_keys=tuple(keys))
+    return Schema(tables)
 
 
 def _check_references(schema: Schema) -> None:
