@@ -91,7 +91,7 @@ class RelationalPlan:
         scaled = {name: getattr(grown, name) * unit for name in ("gain", "weight", "row_weight")}
         return found._replace(grown=grown._replace(**scaled))
 
-    def tree(self, i: int) -> tuple[Tree, tuple[Any, ...]]:
+    def tree(self, i: int, counts: np.ndarray | None = None) -> tuple[Tree, tuple[Any, ...]]:
         """Grow tree i; returns it with its leaves' prototypes, and the features that it tests."""
-        found = self.grow(i)
+        found = self.grow(i, counts)
         return found.tree(*node_means(found.grown, self.columns)), found.features

@@ -144,8 +144,10 @@ def words_of(
         tree, columns, is_labels = model, None, False
         features = default_names(len(tree.levels))
     else:
-        tree, columns, is_labels = _tree_of(model, number), model._columns, get_task(model.task_).kind == "labels"
-        features = model._features.names
+        tree, features = _tree_of(model, number), model._features.names
+        # leaves of boosted trees hold residuals, not what is predicted
+        columns = getattr(model, "_leaf_columns", model._columns)
+        is_labels = get_task(model.task_).kind == "labels"
     if tree.values is None:
         raise DataError("the tree was grown without prototypes")
     if columns is None:
