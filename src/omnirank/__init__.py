@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from omnirank.rankers.univariate import UnivariateRanker
     from omnirank.relational.boosting_learners import RelationalBoostingClassifier, RelationalBoostingRegressor
     from omnirank.relational.dataset import RelationalDataset
+    from omnirank.relational.features import RelationalFeatures
     from omnirank.relational.forest_learners import RelationalForestClassifier, RelationalForestRegressor
     from omnirank.relational.tree_learners import RelationalTreeClassifier, RelationalTreeRegressor
     from omnirank.trees.export import export_graphviz, export_text
@@ -97,6 +98,7 @@ _WHERE = {
     "RelationalRanker": "omnirank.rankers.relational",
     "RelationalTreeClassifier": "omnirank.relational.tree_learners",
     "RelationalTreeRegressor": "omnirank.relational.tree_learners",
+    "RelationalFeatures": "omnirank.relational.features",
     "ReliefRanker": "omnirank.rankers.relief",
     "ResampledRanker": "omnirank.rankers.resampled",
     "SCLSRanker": "omnirank.rankers.scls",
@@ -155,6 +157,7 @@ __all__ = [
     "RelationalBoostingClassifier",
     "RelationalBoostingRegressor",
     "RelationalDataset",
+    "RelationalFeatures",
     "RelationalForestClassifier",
     "RelationalForestRegressor",
     "RelationalRanker",

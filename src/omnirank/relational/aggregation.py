@@ -45,14 +45,12 @@ class Values(NamedTuple):
     array: np.ndarray
     n_codes: int | None = None
 
-    def take(self, places: np.ndarray, aggregate: str) -> Values:
-        """Return the values at some places; at place -1 stands what the aggregate says of an empty group."""
-        if not len(self.array):
-            return Values(np.full(len(places), self.empty(aggregate), self.array.dtype), self.n_codes)
-        taken = self.array[places]
-        unknown = places < 0
-        if unknown.any():
-            taken[unknown] = self.empty(aggregate)
+    def take(self, places: np.ndarray, unknown: np.ndarray | None, aggregate: str) -> Values:
+        """Return the values at some places; at unknown ones stands what the aggregate says of an empty group."""
+        if unknown is None:
+            return Values(self.array[places], self.n_codes)
+        taken = np.full(len(places), self.empty(aggregate), self.array.dtype)
+        taken[~unknown] = self.array[places[~unknown]]
         return Values(taken, self.n_codes)
 
     def empty(self, aggregate: str) -> float:

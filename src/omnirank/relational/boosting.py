@@ -78,10 +78,7 @@ class Boosting(RelationalLearner):
         """
         rules = GrowingRules.of(self, ensemble="bagging", bootstrap=False, max_features=None)
         training = self._read(X, y, sample_weight, rules)
-        given = check(
-            "max_features", self.max_features, choice("all", "sqrt", "log2", None) | count(1) | share(above=0)
-        )
-        node_rules = self._node_rules("all" if given is None else given)
+        node_rules = self._node_rules("all" if self.max_features is None else self.max_features)
         columns = self._columns_to_fit(training)
         self.start_ = np.average(columns, axis=0, weights=training.weight)
         plan = _residual_plan(

@@ -104,6 +104,8 @@ def _levelled(codes: np.ndarray, levels: Levels, wanted: Levels | None) -> tuple
     if wanted is None:
         if not empty.any():
             return codes, levels
+        if NONE_LEVEL in levels:
+            return np.where(empty, levels.index(NONE_LEVEL), codes), levels
         return np.where(empty, len(levels), codes), (*levels, NONE_LEVEL)
     places: dict[Any, int] = {level: code for code, level in enumerate(wanted)}
     translated = np.array([places.get(level, -1) for level in (*levels, NONE_LEVEL)], np.int32)

@@ -64,12 +64,13 @@ class Found(NamedTuple):
     """Values of a request, taken by the rows only when they are asked for: there may be many more rows than objects."""
 
     values: Values
-    rows: np.ndarray | None
     aggregate: str
+    rows: np.ndarray | None = None
+    unknown: np.ndarray | None = None
 
     def by_rows(self) -> Values:
         """Return one value per row."""
-        return self.values if self.rows is None else self.values.take(self.rows, self.aggregate)
+        return self.values if self.rows is None else self.values.take(self.rows, self.unknown, self.aggregate)
 
 
 class Evaluator:
@@ -111,7 +112,7 @@ class Evaluator:
                 found |= self._by_object(some, variable, bindings)
             if walked:
                 values = self._in_blocks(step, walked, bindings)
-                found |= {r: Found(values[r], None, r.aggregates[0]) for r in walked}
+                found |= {r: Found(values[r], r.aggregates[0]) for r in walked}
         return {request: found[request] for request in requests}
 
     # -- values by object ----------------------------------------------------------------------------
@@ -124,14 +125,15 @@ class Evaluator:
         known = {r: self.cache.get((domain, r)) for r in own.values()}
         kept = {r: values for r, values in known.items() if values is not None}
         missing = [r for r in known if r not in kept]
-        found = {request: Found(kept[r], codes, r.aggregates[0]) for request, r in own.items() if r in kept}
+        unknown = _unknown(codes)
+        found = {request: Found(kept[r], r.aggregates[0], codes, unknown) for request, r in own.items() if r in kept}
         if not missing:
             return found
         n_objects = domain_size(self.database, kind)
         if len(codes) * self.few < n_objects or not self.few:
             objects, rows = np.unique(codes, return_inverse=True)
             values = self._in_blocks(missing[0].path[0], missing, Bindings({0: objects}, (kind,), len(objects)))
-            rows = rows.astype(np.intp)
+            unknown = None
         else:
             every = Bindings({0: np.arange(n_objects, dtype=np.int32)}, (kind,), n_objects)
             values = self._of_matches(missing[0].path[0], missing, every, whole=True)
@@ -139,7 +141,9 @@ class Evaluator:
                 self.cache.put((domain, r), values[r])
             rows = codes
         return found | {
-            request: Found(values[r], rows, r.aggregates[0]) for request, r in own.items() if request not in found
+            request: Found(values[r], r.aggregates[0], rows, unknown)
+            for request, r in own.items()
+            if request not in found
         }
 
     # -- values by walks -----------------------------------------------------------------------------
@@ -287,6 +291,11 @@ class Evaluator:
 
 def _picked(column: np.ndarray, facts: np.ndarray | None) -> np.ndarray:
     return column if facts is None else column[facts]
+
+
+def _unknown(codes: np.ndarray) -> np.ndarray | None:
+    """Which codes stand for objects that the database does not know; None where there are none."""
+    return codes < 0 if len(codes) and codes.min() < 0 else None
 
 
 def _joined(codes: np.ndarray, kind: Component, component: Component) -> np.ndarray:

@@ -1,0 +1,237 @@
+"""`RelationalFeatures`: a database as one table of constructed features, which any other method can take."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from omnirank.core.errors import DataError, DataTypeError, DataWarning, ParameterError
+from omnirank.core.parameters import check, choice
+from omnirank.core.plurals import counted
+from omnirank.core.suggestions import did_you_mean
+from omnirank.data.dataset import Dataset
+from omnirank.data.table import Levels, Table
+from omnirank.relational.aggregation import NONE_LEVEL
+from omnirank.relational.bias import Bias, Mode
+from omnirank.relational.candidates import candidates
+from omnirank.relational.columns import feature_columns
+from omnirank.relational.database import Database
+from omnirank.relational.dataset import RelationalDataset
+from omnirank.relational.paths import Feature, relation_of, result_component
+from omnirank.relational.wording import describe
+
+
+class RelationalFeatures(TransformerMixin, BaseEstimator):
+    """Turns a database into a table: a row per example, a column per path and chain of aggregates.
+
+    Parameters
+    ----------
+    lookahead : int
+        The largest number of steps of a path. A step follows a relation: a foreign key, in either direction, or a
+        column. So two steps lead to the columns of related rows ("mean stars of its ratings"), three to those of rows
+        related to these.
+    aggregates : sequence of str, optional
+        The aggregates: count, count_unique, min, max, mean, sum, mode, exists; by default all but the last.
+    preset : "AGG-All", "AGG-Exist" or "NO-Rel"
+        All aggregates; only whether there are related rows; only the columns of the target table.
+    modes : mapping of str to sequences, optional
+        Ways in which steps may use relations, as in :class:`~omnirank.relational.bias.Bias`.
+    dedupe_functional : bool
+        Whether a value that is the only one of its group comes once, instead of once per aggregate.
+    nominal_joins : bool
+        Whether paths may go through equal values of a nominal domain.
+    max_candidates : int or None
+        The most features; longer paths are left out first, with a warning.
+    features : sequence of Feature or str, optional
+        Only these: features as a forest has them in ``features_``, of any length, or names of features.
+    empty : "missing" or "infinite"
+        What stands where there is nothing to aggregate: a missing cell, which every learner can tell from a number; or
+        infinity (of a minimum or mean), minus infinity (of a maximum) and the level ``<none>``, as in relational trees.
+        Counts and sums are 0 there.
+
+    Attributes
+    ----------
+    features_ : tuple of Feature
+        The features, in the order of the columns; each has a ``name`` and a ``sentence``.
+
+    See Also
+    --------
+    omnirank.RelationalDataset : Where a database comes from.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> data = om.datasets.make_movies(random_state=0)
+    >>> features = om.RelationalFeatures(lookahead=2, aggregates=["count", "mean"]).fit(data)
+    >>> features.get_feature_names_out().tolist()
+    ['year', 'minutes', 'country', 'count(ratings)', 'mean(ratings.stars)']
+    >>> features.transform(data).shape
+    (200, 5)
+    >>> om.make_ranker("univariate").fit(features.to_dataset(data)).ranking_.top(1)
+    ['mean(ratings.stars)']
+    """
+
+    def __init__(
+        self,
+        lookahead: int = 2,
+        aggregates: Sequence[str] | None = None,
+        preset: str = "AGG-All",
+        modes: Mapping[str, Sequence[Mode]] | None = None,
+        dedupe_functional: bool = True,
+        nominal_joins: bool = False,
+        max_candidates: int | None = 10_000,
+        features: Sequence[Feature | str] | None = None,
+        empty: str = "missing",
+    ) -> None:
+        self.lookahead = lookahead
+        self.aggregates = aggregates
+        self.preset = preset
+        self.modes = modes
+        self.dedupe_functional = dedupe_functional
+        self.nominal_joins = nominal_joins
+        self.max_candidates = max_candidates
+        self.features = features
+        self.empty = empty
+
+    def fit(self, X: RelationalDataset, y: None = None) -> RelationalFeatures:
+        """Find the features of a database; their values are computed by :meth:`transform`.
+
+        Parameters
+        ----------
+        X : RelationalDataset
+            The examples and the database behind them.
+        y : None
+            The data set holds its target, which is not looked at.
+        """
+        dataset = _relational(X)
+        check("empty", self.empty, choice("missing", "infinite"))
+        self.features_ = self._chosen(dataset)
+        self.example_types_ = dataset.example_types
+        self._levels: dict[Feature, Levels] = {}
+        for feature in self.features_:
+            component = result_component(dataset.database, dataset.example_types, feature)
+            if component is not None and component.levels is not None:
+                self._levels[feature] = component.levels
+        self._places = _places(dataset.database, self.features_)
+        return self
+
+    def transform(self, X: RelationalDataset) -> pd.DataFrame:
+        """Return the features of the examples, also of another database of the same schema.
+
+        Returns
+        -------
+        DataFrame
+            A row per example, named by its identifiers; floats and categoricals.
+        """
+        frame = self._table(X).to_frame()
+        ids = X.example_ids
+        named = X.example_types if len(X.example_types) == 1 else [None] * len(X.example_types)
+        several = len(X.example_types) > 1
+        frame.index = pd.MultiIndex.from_tuples(ids, names=named) if several else pd.Index(ids, name=named[0])
+        return frame
+
+    def to_dataset(self, X: RelationalDataset) -> Dataset:
+        """Return the features with the target of the examples as a `Dataset`, for any ranker, learner or writer."""
+        table = self._table(X)
+        return Dataset(table, X.target, task=X.task, hierarchy=X.hierarchy, name=X.name)
+
+    def get_feature_names_out(self, input_features: None = None) -> np.ndarray:
+        """Return the names of the columns."""
+        check_is_fitted(self)
+        return np.array([feature.name for feature in self.features_], dtype=object)
+
+    def _chosen(self, dataset: RelationalDataset) -> tuple[Feature, ...]:
+        database, types = dataset.database, dataset.example_types
+        given = list(dict.fromkeys(self.features or ()))
+        if self.features is not None and not any(isinstance(feature, str) for feature in given):
+            return tuple(describe(database, types, feature) for feature in given if isinstance(feature, Feature))
+        bias = Bias(
+            self.preset, self.aggregates, self.lookahead, None, self.modes, self.dedupe_functional,
+            self.nominal_joins, self.max_candidates,
+        )  # fmt: skip
+        found = candidates(database, types, (), bias)
+        if self.features is None:
+            return found
+        by_name = {feature.name: feature for feature in found}
+        chosen = []
+        for feature in given:
+            if isinstance(feature, str) and feature not in by_name:
+                advice = f"there is no such feature of at most {counted(self.lookahead, 'step')}"
+                raise ParameterError("features", feature, advice + did_you_mean(feature, list(by_name)))
+            chosen.append(by_name[feature] if isinstance(feature, str) else describe(database, types, feature))
+        return tuple(chosen)
+
+    def _table(self, X: RelationalDataset) -> Table:
+        check_is_fitted(self)
+        dataset = _relational(X)
+        if dataset.example_types != self.example_types_:
+            given, wanted = ", ".join(dataset.example_types), ", ".join(self.example_types_)
+            raise DataError(f"examples are objects of the type {given}, those that were fitted of {wanted}")
+        _check_places(dataset.database, self.features_, self._places)
+        levels = {feature: _with_none(known) for feature, known in self._levels.items()}
+        table = feature_columns(dataset, self.features_, levels=levels)
+        unseen = [name for name, missing in zip(table.names, table.with_missing, strict=True) if missing]
+        if unseen:
+            warnings.warn(
+                f"levels that were not in the fitted database are taken as missing ({counted(len(unseen), 'feature')}, "
+                f"first {unseen[0]!r})",
+                DataWarning,
+                stacklevel=3,
+            )
+        return table if self.empty == "infinite" else _empty_as_missing(table)
+
+
+def _relational(X: Any) -> RelationalDataset:
+    if isinstance(X, RelationalDataset):
+        return X
+    raise DataTypeError(
+        f"RelationalFeatures takes a RelationalDataset, not {type(X).__name__}: RelationalDataset.from_frames makes one"
+    )
+
+
+def _with_none(levels: Levels) -> Levels:
+    return levels if NONE_LEVEL in levels else (*levels, NONE_LEVEL)
+
+
+def _empty_as_missing(table: Table) -> Table:
+    """The table with missing cells where there was nothing to aggregate."""
+    numeric, codes = table.numeric, table.codes  # made for this table: nobody else holds them
+    numeric[np.isinf(numeric)] = np.nan
+    levels = list(table.levels)
+    for i in np.flatnonzero(table.is_nominal):
+        known = levels[i] or ()
+        if known[-1] == NONE_LEVEL:
+            column = codes[:, table.slots[i]]
+            column[column == len(known) - 1] = -1
+            levels[i] = known[:-1]
+    return replace(table, levels=tuple(levels))
+
+
+_Place = tuple[tuple[str, str], ...]
+
+
+def _places(database: Database, features: Sequence[Feature]) -> dict[str, _Place]:
+    """What the components of the relations that features use hold."""
+    relations = {step.relation: relation_of(database, step) for feature in features for step in feature.path}
+    return {
+        name: tuple((c.kind, c.type if c.kind == "object" else "") for c in relation.components)
+        for name, relation in relations.items()
+    }
+
+
+def _check_places(database: Database, features: Sequence[Feature], fitted: dict[str, _Place]) -> None:
+    """Refuse a database of another schema, where relations of the same name hold something else."""
+    for name, place in _places(database, features).items():
+        if place != fitted[name]:
+            here, there = (", ".join(kind or what for what, kind in p) for p in (place, fitted[name]))
+            raise DataError(
+                f"relation {name!r} is about {here}, in the fitted database about {there}: read the data set with "
+                "like= the fitted one"
+            )
