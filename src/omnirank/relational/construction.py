@@ -12,6 +12,7 @@ from omnirank.data.table import Levels, Table
 from omnirank.relational.bias import Bias
 from omnirank.relational.candidates import candidates
 from omnirank.relational.columns import feature_columns
+from omnirank.relational.database import Database
 from omnirank.relational.dataset import RelationalDataset
 from omnirank.relational.paths import Feature, Path
 from omnirank.trees.tree import Tree
@@ -19,31 +20,45 @@ from omnirank.trees.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class RelationalConstruction:
-    """Features over the examples of a data set, within a bias.
+    """Features over the examples of a data set, within a bias; what workers need of the data set, and no more.
 
     Parameters
     ----------
-    dataset : RelationalDataset
-        The examples.
+    database : Database
+        The relations.
+    example_types : tuple of str
+        Types of the objects that identify an example.
+    example_codes : tuple of ndarray
+        Codes of these objects.
+    times : ndarray or None
+        Cut-off time of each example.
     bias : Bias
         What may be constructed.
     """
 
-    dataset: RelationalDataset
+    database: Database
+    example_types: tuple[str, ...]
+    example_codes: tuple[np.ndarray, ...]
+    times: np.ndarray | None
     bias: Bias
+
+    @classmethod
+    def of(cls, dataset: RelationalDataset, bias: Bias) -> RelationalConstruction:
+        """Return what may be constructed from the examples of a data set."""
+        return cls(dataset.database, dataset.example_types, dataset.example_codes, dataset.times, bias)
 
     @property
     def n_examples(self) -> int:
         """Number of examples."""
-        return self.dataset.n_examples
+        return len(self.example_codes[0])
 
     def candidates(self, inherited: Path) -> Sequence[Feature]:
         """Return the features that a node with this inherited path may test."""
-        return candidates(self.dataset.database, self.dataset.example_types, inherited, self.bias)
+        return candidates(self.database, self.example_types, inherited, self.bias)
 
     def columns(self, features: Sequence[Feature]) -> Table:
         """Return the values of features."""
-        return feature_columns(self.dataset, features)
+        return feature_columns(self, features)
 
 
 @dataclass(frozen=True, eq=False)

@@ -133,7 +133,7 @@ class RelationalLearner(PCTPredictor):
         self.example_types_ = dataset.example_types
 
     def _tables(self, training: RelationalTraining) -> CandidateTables:
-        return CandidateTables(RelationalConstruction(training.dataset, self._bias()))
+        return CandidateTables(RelationalConstruction.of(training.dataset, self._bias()))
 
     def _grower(
         self, training: RelationalTraining, rules: GrowingRules, node_rules: NodeRules, entropy: int
