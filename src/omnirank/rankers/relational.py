@@ -108,6 +108,9 @@ class RelationalRanker(BaseEstimator):
 
     supported_tasks: ClassVar[Sequence[str]] = TaskNames("classes", "labels", "numbers", "mixed")
 
+    supported_supervision: ClassVar[Sequence[str]] = ("supervised",)
+    replicates: ClassVar[str] = "n_trees"
+
     _parameter_checks: ClassVar[Mapping[str, Domain]] = dict(CREDIT) | {
         "by": choice(*BY),
         "ensemble": choice("bagging", "random-forest", "boosting"),

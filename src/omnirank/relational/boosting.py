@@ -81,10 +81,11 @@ class Boosting(RelationalLearner):
         node_rules = self._node_rules("all" if self.max_features is None else self.max_features)
         columns = self._columns_to_fit(training)
         self.start_ = np.average(columns, axis=0, weights=training.weight)
-        plan = _residual_plan(
-            self._tables(training), training.weight, rules, node_rules, root_entropy(self.random_state)
-        )
-        grown = [] if training.is_constant else self._iterations(plan, columns)
+        tables, grown = self._tables(training), []
+        if tables is not None:
+            entropy = root_entropy(self.random_state)
+            plan = _residual_plan(tables, training.weight, rules, node_rules, entropy)
+            grown = self._iterations(plan, columns)
         trees = self._keep(grown)
         k = columns.shape[1]
         self.trees_ = [trees[i : i + k] for i in range(0, len(trees), k)]

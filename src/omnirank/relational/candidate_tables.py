@@ -16,7 +16,6 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from omnirank.core.errors import DataError
 from omnirank.data.table import Levels, Table
 from omnirank.trees.codes import DenseFeatures, code_features, searched_cells
 
@@ -139,6 +138,11 @@ class CandidateTables:
         self._forget()
 
     @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to test."""
+        return not self.construction.candidates(())
+
+    @property
     def root(self) -> CandidateTable:
         """The table of the root, which inherits nothing."""
         return self.table(())
@@ -169,11 +173,6 @@ class CandidateTables:
 
     def _made(self, inherited: tuple[Any, ...]) -> CandidateTable:
         features = list(self.construction.candidates(inherited))
-        if not features:
-            raise DataError(
-                "there is nothing to test: no relation starts at the examples; check the keys of the tables and the "
-                "relations that are left out"
-            )
         known = {feature: column for feature in features if (column := self._columns.get(feature)) is not None}
         new = [feature for feature in features if feature not in known]
         known |= zip(new, self._coded(new), strict=True)

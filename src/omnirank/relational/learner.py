@@ -16,6 +16,7 @@ from omnirank.core.log import logger
 from omnirank.core.parameters import Domain, check_parameters, choice, number
 from omnirank.core.types import ArrayLike
 from omnirank.data.estimator_input import check_sample_weight
+from omnirank.data.remarks import caller_outside
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.ensembles.plan import GrowingRules
@@ -132,22 +133,31 @@ class RelationalLearner(PCTPredictor):
         self.target_name_ = dataset.target_name
         self.example_types_ = dataset.example_types
 
-    def _tables(self, training: RelationalTraining) -> CandidateTables:
-        return CandidateTables(RelationalConstruction.of(training.dataset, self._bias()))
+    def _tables(self, training: RelationalTraining) -> CandidateTables | None:
+        """Return what nodes may test; None, with a warning, where there is nothing to test or to learn."""
+        tables = CandidateTables(RelationalConstruction.of(training.dataset, self._bias()))
+        if training.is_constant:
+            reason = f"target {training.columns.names[0]!r}: one class or value only"
+        elif tables.is_empty:
+            reason = (
+                "there is nothing to test: nothing that the preset constructs differs between examples; check the "
+                "preset, the keys of the tables, and the relations that are left out"
+            )
+        else:
+            return tables
+        warnings.warn(f"{reason}; every prediction will be the same", UserWarning, stacklevel=caller_outside())
+        return None
 
     def _grower(
         self, training: RelationalTraining, rules: GrowingRules, node_rules: NodeRules, entropy: int
     ) -> tuple[Callable[[int], GrownTree], RelationalPlan | None]:
-        """Return what grows tree i, and the plan; there is none, and a warning, where the target is constant."""
-        if training.is_constant:
-            warnings.warn(
-                f"target {training.columns.names[0]!r}: one class or value only; every prediction will be the same",
-                UserWarning,
-                stacklevel=3,
-            )
-            return partial(_one_leaf, training), None
+        """Return what grows tree i, and the plan; there is none where trees are leaves."""
+        tables = self._tables(training)
+        if tables is None:
+            weight = np.ones(training.dataset.n_examples) if training.weight is None else training.weight
+            return partial(_one_leaf, weight, training.columns), None
         task, columns, weight = training.dataset.task, training.columns, training.weight
-        plan = RelationalPlan.make(self._tables(training), task, columns, rules, node_rules, weight, entropy)
+        plan = RelationalPlan.make(tables, task, columns, rules, node_rules, weight, entropy)
         _ = plan.tables.root  # workers would each make their own
         return plan.tree, plan
 
@@ -181,7 +191,7 @@ class RelationalLearner(PCTPredictor):
                 f"levels that were not in the training data are taken as missing ({len(unseen)} features, first "
                 f"{unseen[0]!r})",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=caller_outside(),
             )
         return replace(table, names=self._features.names, dates=frozenset())
 
@@ -219,7 +229,6 @@ def _relational(X: Any, learner: str) -> RelationalDataset:
     return X
 
 
-def _one_leaf(training: RelationalTraining, i: int) -> GrownTree:
-    n = training.dataset.n_examples
-    grown = one_leaf(np.ones(n) if training.weight is None else training.weight)
-    return tree_with_thresholds(grown, np.full(1, np.nan), (), *node_means(grown, training.columns)), ()
+def _one_leaf(weight: np.ndarray, columns: PrototypeColumns, i: int) -> GrownTree:
+    grown = one_leaf(weight)
+    return tree_with_thresholds(grown, np.full(1, np.nan), (), *node_means(grown, columns)), ()
