@@ -14,6 +14,7 @@ from omnirank.relational.database import Component, Database, Relation
 from omnirank.relational.declared import Columns
 from omnirank.relational.facts import Facts, sorted_facts, unique_order
 from omnirank.relational.keys import KeyCodes, Place, RowKey, code_keys, row_key
+from omnirank.relational.levels import share_levels
 from omnirank.relational.schema import ForeignKey, Schema, TableSchema
 
 
@@ -74,21 +75,21 @@ def convert(tables: Mapping[str, Columns], schema: Schema, target_table: str, ti
     keys = code_keys(tables, schema)
     notes = list(keys.notes)
     names = _relation_names(schema)
-    relations: dict[str, Relation] = {}
+    relations: list[Relation] = []
     examples: _Rows | None = None
     columns: dict[str, ValueCells] = {}
     for name, table in schema.tables.items():
         is_target = name == target_table
         rows = _Rows(tables[name], table, schema, keys, times.get(name), is_target)
-        notes += rows.notes
-        found = rows.relations(names)
-        relations |= {relation.name: relation for relation in found}
-        notes += rows.fact_notes
+        relations += rows.relations(names)
+        notes += [*rows.notes, *rows.fact_notes]
         if is_target:
             examples = rows
             columns = {names[name, (column,)]: cells for column, cells in rows.values.items()}
     assert examples is not None
-    database = Database(keys.objects, relations)
+    kinds = [kind for table in schema.tables.values() for kind in table.columns.values() if kind is not None]
+    relations = share_levels(relations, {kind.partition(":")[2] for kind in kinds if ":" in kind})
+    database = Database(keys.objects, {relation.name: relation for relation in relations})
     return Conversion(database, *examples.examples(), columns, examples.example_times(), notes)
 
 
@@ -229,7 +230,7 @@ class _Rows:
                 row = order[int(np.flatnonzero(differ)[0])]
                 row = int(row if self.rows is None else self.rows[row])
                 names = self.table.primary_key
-                cell = ", ".join(f"{name}={self.columns[name][row]!r}" for name in names)
+                cell = ", ".join(f"{name}={self.columns[name].to_list()[row]!r}" for name in names)
                 raise DataError(
                     f"the key of table {self.table.name!r} is not unique: rows with {cell} differ; "
                     f"{setting('keys', {self.table.name: '*'})} takes every row as an object of its own"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -10,19 +10,18 @@ import numpy as np
 
 from omnirank.core.errors import DataError
 from omnirank.core.plurals import counted
-from omnirank.core.types import FrameLike, PathLike
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import chosen_numbers
 from omnirank.data.target import Target
+from omnirank.relational.alignment import Signature, aligned
 from omnirank.relational.database import Database
 from omnirank.relational.fingerprints import fingerprint_of
 from omnirank.relational.remarks import RelationalRemarks
 from omnirank.relational.schema import Schema
+from omnirank.relational.sources import RelationalSources
 
-TargetColumn = str | tuple[str, str]
 
-
-class RelationalDataset:
+class RelationalDataset(RelationalSources):
     """Examples that are rows of one table of a database, with a target of any task.
 
     Made by :meth:`from_frames`, :meth:`from_folder`, :meth:`from_database` and :meth:`from_facts`; the constructor
@@ -54,6 +53,9 @@ class RelationalDataset:
         For each table with a time column, that column.
     remarks : RelationalRemarks, optional
         What to know before trusting a result.
+    modes, aggregates : optional
+        How a step may use each relation and which aggregates may be used, where settings of facts say it; to be given
+        to learners.
 
     Examples
     --------
@@ -83,6 +85,8 @@ class RelationalDataset:
         times: np.ndarray | None = None,
         time_columns: Mapping[str, str] | None = None,
         remarks: RelationalRemarks | None = None,
+        modes: Mapping[str, tuple[tuple[str, ...], ...]] | None = None,
+        aggregates: tuple[str, ...] | None = None,
     ) -> None:
         if target is not None and target.n_examples != len(example_codes[0]):
             raise DataError(f"{counted(len(example_codes[0]), 'example')}, but the target has {target.n_examples}")
@@ -97,174 +101,9 @@ class RelationalDataset:
         self.schema = schema
         self.times = times
         self.time_columns: dict[str, str] = dict(time_columns or {})
+        self.modes = modes
+        self.aggregates = aggregates
         self._remarks = RelationalRemarks() if remarks is None else remarks
-
-    # -- where it comes from ------------------------------------------------------------------------
-
-    @classmethod
-    def from_frames(
-        cls,
-        frames: Mapping[str, FrameLike],
-        *,
-        target: TargetColumn | Sequence[TargetColumn],
-        keys: Mapping[Any, Any] | None = None,
-        types: Mapping[Any, str] | None = None,
-        exclude: Sequence[Any] | None = None,
-        time: Mapping[str, str] | Sequence[TargetColumn] | None = None,
-        task: str = "auto",
-        hierarchy: Hierarchy | None = None,
-        like: RelationalDataset | Schema | None = None,
-        name: str = "data",
-    ) -> RelationalDataset:
-        """Make a data set from data frames (pandas, polars, pyarrow).
-
-        Identifiers and foreign keys that are not given are inferred from names and values; `notes` tells which. The
-        order of rows says nothing: examples come in the order of their identifiers (`example_ids`).
-
-        Parameters
-        ----------
-        frames : mapping of str to data frame
-            The tables.
-        target : str, pair of str, or list of those
-            The target column, ``"table.column"`` or ``(table, column)``; several columns of a table give several
-            targets. The name of a table: its rows are examples without a target.
-        keys : mapping, optional
-            Identifiers: ``{"movies": "id"}``, a list of columns, None for none, "*" to take every row as an object of
-            its own. Foreign keys: ``{"ratings.movie": "movies"}``; a type of objects without a table, or None for none.
-        types : mapping, optional
-            Kinds of columns: ``{"atoms.type": "nominal"}``; also "numeric", "date", and "nominal:<domain>".
-        exclude : sequence, optional
-            Tables and columns to leave out.
-        time : mapping or sequence, optional
-            Columns that say when a row was known, ``{"orders": "date", "customers": "asked_on"}`` or
-            ``["orders.date", "customers.asked_on"]``; that of the target table is the examples' cut-off time.
-        task, hierarchy
-            As in :class:`omnirank.Dataset`.
-        like : RelationalDataset or Schema, optional
-            Takes keys and kinds from a data set of the same schema, instead of inferring them.
-        name : str
-            What the data set is called in reports.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> import omnirank as om
-        >>> orders = pd.DataFrame({"order": [1, 2], "by": ["ana", "ana"], "paid": [True, False]})
-        >>> data = om.RelationalDataset.from_frames(
-        ...     {"orders": orders}, keys={"orders": "order", "orders.by": "customer"}, target="orders.paid"
-        ... )
-        >>> data.database.relations["orders_by"].components[1].type
-        'customer'
-        """
-        from omnirank.relational.from_tables import dataset_from_tables
-
-        return dataset_from_tables(
-            frames, target=target, keys=keys, types=types, exclude=exclude, time=time, task=task, hierarchy=hierarchy,
-            like=like, name=name,
-        )  # fmt: skip
-
-    @classmethod
-    def from_folder(
-        cls,
-        path: PathLike,
-        *,
-        target: TargetColumn | Sequence[TargetColumn] | None = None,
-        keys: Mapping[Any, Any] | None = None,
-        types: Mapping[Any, str] | None = None,
-        exclude: Sequence[Any] | None = None,
-        time: Mapping[str, str] | Sequence[TargetColumn] | None = None,
-        task: str = "auto",
-        hierarchy: Hierarchy | None = None,
-        like: RelationalDataset | Schema | None = None,
-        name: str | None = None,
-    ) -> RelationalDataset:
-        """Make a data set from a folder of CSV, TSV and Parquet files (each may be gzipped), one per table.
-
-        A file ``schema.toml`` or ``schema.json`` in the folder may say the target, identifiers, foreign keys, kinds of
-        columns, what to leave out and time columns; the parameters correct it.
-
-        Parameters
-        ----------
-        path : str or Path
-            The folder.
-        target, keys, types, exclude, time, task, hierarchy, like
-            As in :meth:`from_frames`.
-        name : str, optional
-            Name of the data set; by default that of the folder.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> import omnirank as om
-        >>> frames = om.datasets.make_movies(as_frames=True, random_state=0)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     for table, frame in frames.items():
-        ...         frame.to_csv(pathlib.Path(folder, f"{table}.csv"), index=False)
-        ...     data = om.RelationalDataset.from_folder(folder, target="movies.genre", name="movies")
-        >>> data.fingerprint == om.datasets.make_movies(random_state=0).fingerprint
-        True
-        """
-        from omnirank.relational.folders import dataset_from_folder
-
-        return dataset_from_folder(
-            path, target=target, keys=keys, types=types, exclude=exclude, time=time, task=task, hierarchy=hierarchy,
-            like=like, name=name,
-        )  # fmt: skip
-
-    @classmethod
-    def from_database(
-        cls,
-        source: Any,
-        *,
-        target: TargetColumn | Sequence[TargetColumn],
-        schema: str | None = None,
-        tables: Sequence[str] | None = None,
-        keys: Mapping[Any, Any] | None = None,
-        types: Mapping[Any, str] | None = None,
-        exclude: Sequence[Any] | None = None,
-        time: Mapping[str, str] | Sequence[TargetColumn] | None = None,
-        task: str = "auto",
-        hierarchy: Hierarchy | None = None,
-        like: RelationalDataset | Schema | None = None,
-        name: str | None = None,
-    ) -> RelationalDataset:
-        """Make a data set from a database, through SQLAlchemy (``pip install 'omnirank[databases]'``).
-
-        Keys are those that the database declares; where it declares no foreign key at all, they are inferred. All
-        tables are read in one transaction, which sees one state of the database. Nothing is written.
-
-        Parameters
-        ----------
-        source : str, sqlalchemy.URL or sqlalchemy.Engine
-            The database, such as ``sqlite:///movies.db`` or ``postgresql+psycopg://user@host/movies``.
-        target, keys, types, exclude, time, task, hierarchy, like
-            As in :meth:`from_frames`.
-        schema : str, optional
-            The schema of the database that holds the tables; by default the usual one.
-        tables : sequence of str, optional
-            The tables to read; by default all.
-        name : str, optional
-            Name of the data set; by default that of the database.
-
-        Examples
-        --------
-        >>> import pathlib, sqlite3, tempfile
-        >>> import omnirank as om
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = pathlib.Path(folder, "movies.db")
-        ...     connection = sqlite3.connect(path)
-        ...     for table, frame in om.datasets.make_movies(as_frames=True, random_state=0).items():
-        ...         _ = frame.to_sql(table, connection, index=False)
-        ...     connection.close()
-        ...     om.RelationalDataset.from_database(f"sqlite:///{path}", target="movies.genre")
-        <RelationalDataset 'movies.db': 200 examples, 4 tables, 12 relations, classification, 200 labelled>
-        """
-        from omnirank.relational.sql import dataset_from_database
-
-        return dataset_from_database(
-            source, target=target, schema=schema, tables=tables, keys=keys, types=types, exclude=exclude, time=time,
-            task=task, hierarchy=hierarchy, like=like, name=name,
-        )  # fmt: skip
 
     # -- the parts ----------------------------------------------------------------------------------
 
@@ -345,6 +184,32 @@ class RelationalDataset:
             target=None if self.target is None else self.target.take(chosen),
             times=None if self.times is None else self.times[chosen],
         )
+
+    @property
+    def signature(self) -> Signature:
+        """What a model must know of these data to be used on others: relations and their levels."""
+        return Signature.of(self)
+
+    def aligned_with(self, training: RelationalDataset | Signature) -> RelationalDataset:
+        """Return the data set with the relations and levels of the data that a model was fitted to.
+
+        A relation that is missing here is an error, as is one of another kind. Values that the other data did not have
+        are put behind theirs, so that they are in no set of known values; a warning tells of them, and of nothing else.
+
+        Parameters
+        ----------
+        training : RelationalDataset or Signature
+            The other data set, or its `signature`.
+
+        Examples
+        --------
+        >>> import omnirank as om
+        >>> fitted, new = om.datasets.make_movies(random_state=0), om.datasets.make_movies(50, random_state=1)
+        >>> known = fitted.database.relations["ratings_weekday"].components[1]
+        >>> new.aligned_with(fitted).database.relations["ratings_weekday"].components[1] == known
+        True
+        """
+        return aligned(self, training if isinstance(training, Signature) else Signature.of(training))
 
     @cached_property
     def fingerprint(self) -> str:

@@ -246,7 +246,7 @@ def _may_be_key(series: Any) -> bool:
 def _whole(series: Any) -> bool:
     values = np.asarray(series.drop_nulls().to_numpy(), np.float64)
     values = values[~np.isnan(values)]
-    return bool(len(values) and (values == np.round(values)).all())
+    return bool((values == np.round(values)).all())
 
 
 def _all_differ(values: np.ndarray) -> bool:

@@ -82,10 +82,12 @@ def _engine(source: Any) -> Iterator[sqlalchemy.Engine]:
         url = sa.make_url(source)
         _check_file(url)
         engine = sa.create_engine(url, poolclass=sa.pool.NullPool)
-    except sa.exc.ArgumentError:
-        raise DataError(f"{_without_password(source)!r} is no URL of a database, such as sqlite:///movies.db") from None
     except (sa.exc.NoSuchModuleError, ImportError) as problem:
         raise MissingDependencyError(f"{url.drivername} needs a driver that is not installed ({problem})") from None
+    except (sa.exc.ArgumentError, ValueError) as problem:
+        if isinstance(problem, DataError):
+            raise
+        raise DataError(f"{_without_password(source)!r} is no URL of a database, such as sqlite:///movies.db") from None
     try:
         yield engine
     finally:
@@ -206,7 +208,11 @@ def _read(connection: sqlalchemy.Connection, table: sqlalchemy.Table) -> tuple[p
     sa = _sqlalchemy()
     left_out = [c.name for c in table.columns if isinstance(c.type, sa.LargeBinary | sa.JSON | sa.ARRAY)]
     chosen = [c for c in table.columns if c.name not in left_out]
-    result = connection.execution_options(stream_results=True).execute(sa.select(*chosen)) if chosen else None
+    result = (
+        connection.execution_options(stream_results=True, max_row_buffer=_BLOCK).execute(sa.select(*chosen))
+        if chosen
+        else None
+    )
     blocks: list[pd.DataFrame] = []
     while result is not None:
         rows = result.fetchmany(_BLOCK)

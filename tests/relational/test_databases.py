@@ -1,0 +1,356 @@
+"""Databases: reflected, read as they are, never written; PostgreSQL and MySQL where the environment names a server."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+from datetime import date, datetime
+from decimal import Decimal
+
+import pytest
+import sqlalchemy as sa
+
+import omnirank as om
+from omnirank.errors import DataError, DataTypeError, MissingDependencyError
+from omnirank.relational.sql import read_database
+from reference.relational_tables import decoded_facts
+
+R = om.RelationalDataset
+
+SERVERS = {
+    "postgresql": os.environ.get("OMNIRANK_POSTGRESQL_URL"),
+    "mysql": os.environ.get("OMNIRANK_MYSQL_URL"),
+}
+
+
+@pytest.fixture(params=["sqlite", *SERVERS])
+def engine(request, tmp_path):
+    url = f"sqlite:///{tmp_path / 'shop.db'}" if request.param == "sqlite" else SERVERS[request.param]
+    if url is None:
+        pytest.skip(f"OMNIRANK_{request.param.upper()}_URL names no server")
+    engine = sa.create_engine(url)
+    metadata = tables()
+    metadata.drop_all(engine)
+    metadata.create_all(engine)
+    with engine.begin() as connection:
+        for table in metadata.sorted_tables:
+            connection.execute(table.insert(), ROWS[table.name])
+    yield engine
+    metadata.drop_all(engine)
+    engine.dispose()
+
+
+def tables() -> sa.MetaData:
+    """Words of SQL, spaces, dots, quotes and umlauts as names; composite keys, references to the same table."""
+    metadata = sa.MetaData()
+    sa.Table(
+        "order",
+        metadata,
+        sa.Column("id", sa.Integer, primary_key=True),
+        sa.Column("select", sa.String(20)),
+        sa.Column("größe", sa.Numeric(10, 2)),
+        sa.Column("made", sa.Date),
+        sa.Column("seen", sa.DateTime),
+        sa.Column("paid", sa.Boolean),
+        sa.Column("before", sa.Integer, sa.ForeignKey("order.id")),
+    )
+    sa.Table(
+        "the line",
+        metadata,
+        sa.Column("from", sa.Integer, sa.ForeignKey("order.id"), primary_key=True),
+        sa.Column("nr", sa.Integer, primary_key=True),
+        sa.Column('pri"ce', sa.Float),
+        sa.Column("blob", sa.LargeBinary),
+    )
+    sa.Table(
+        "return",
+        metadata,
+        sa.Column("id", sa.Integer, primary_key=True),
+        sa.Column("from", sa.Integer),
+        sa.Column("nr", sa.Integer),
+        sa.ForeignKeyConstraint(["from", "nr"], ["the line.from", "the line.nr"]),
+    )
+    sa.Table("empty", metadata, sa.Column("id", sa.Integer, primary_key=True), sa.Column("x", sa.Float))
+    return metadata
+
+
+ROWS = {
+    "order": [
+        {
+            "id": 2,
+            "select": "b",
+            "größe": Decimal("1.25"),
+            "made": date(1970, 1, 2),
+            "seen": None,
+            "paid": True,
+            "before": None,
+        },
+        {
+            "id": 1,
+            "select": "a",
+            "größe": None,
+            "made": None,
+            "seen": datetime(1970, 1, 1, 0, 1),
+            "paid": False,
+            "before": 2,
+        },
+    ],
+    "the line": [
+        {"from": 2, "nr": 1, 'pri"ce': 2.5, "blob": b"\x00"},
+        {"from": 1, "nr": 1, 'pri"ce': 1.5, "blob": None},
+        {"from": 1, "nr": 2, 'pri"ce': None, "blob": None},
+    ],
+    "return": [{"id": 7, "from": 1, "nr": 2}],
+    "empty": [],
+}
+MINE = ["order", "the line", "return", "empty"]
+
+
+@pytest.fixture(autouse=True)
+def _rows_of_empty_tables(monkeypatch):
+    """An insert without rows would insert one of defaults."""
+    monkeypatch.setitem(ROWS, "empty", [{"id": 1, "x": None}])
+
+
+def test_keys_types_and_names_are_those_of_the_database(engine):
+    data = R.from_database(engine, target="order.select", tables=MINE)
+    assert data.y.tolist() == ["a", "b"]
+    assert data.example_ids.tolist() == [1, 2]
+    facts = decoded_facts(data)
+    assert facts == {
+        "empty_x": [],
+        "order_größe": [(2, 1.25)],
+        "order_made": [(2, 86400.0)],
+        "order_seen": [(1, 60.0)],
+        "order_paid": [(1, False), (2, True)],
+        "order_before": [(1, 2)],
+        "return_from_nr": [(7, (1, 2))],
+        "the line_from": [((1, 1), 1), ((1, 2), 1), ((2, 1), 2)],
+        "the line_nr": [((1, 1), 1.0), ((1, 2), 2.0), ((2, 1), 1.0)],
+        'the line_pri"ce': [((1, 1), 1.5), ((2, 1), 2.5)],
+    }
+    assert data.database.relations["order_made"].components[1].is_date
+    assert any("the line.blob are left out" in note for note in data.notes)
+
+
+def test_a_database_gives_the_bits_of_its_frames(engine):
+    frames = om.datasets.make_movies(25, random_state=3, as_frames=True)
+    metadata = sa.MetaData()
+    for name, frame in frames.items():
+        if sa.inspect(engine).has_table(name):
+            sa.Table(name, metadata).drop(engine)
+        frame.to_sql(name, engine, index=False)
+    try:
+        data = R.from_database(engine, target="movies.genre", tables=list(frames))
+        assert data.fingerprint == om.datasets.make_movies(25, random_state=3).fingerprint
+        assert any("identifiers inferred" in note for note in data.notes)
+    finally:
+        metadata.reflect(engine, only=list(frames))
+        metadata.drop_all(engine)
+
+
+def test_nothing_is_written(tmp_path):
+    path = tmp_path / "ship.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE a (id INTEGER PRIMARY KEY, y TEXT)")
+        connection.execute("INSERT INTO a VALUES (1, 'k'), (2, 'l')")
+    connection.close()
+    before = path.read_bytes(), path.stat().st_mtime_ns
+    path.chmod(0o444)
+    said = []
+    engine = sa.create_engine(f"sqlite:///file:{path}?mode=ro&uri=true")
+    sa.event.listen(engine, "before_cursor_execute", lambda *given: said.append(given[2]))
+    assert len(R.from_database(engine, target="a.y")) == 2
+    engine.dispose()
+    assert len(R.from_database(f"sqlite:///{path}", target="a.y")) == 2
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["ship.db"]
+    assert all(text.lstrip().split()[0].upper() in ("BEGIN", "SELECT", "PRAGMA") for text in said)
+    assert "SELECT a.id, a.y \nFROM a" in said
+
+
+def test_a_file_that_is_not_there_is_not_made(tmp_path):
+    with pytest.raises(DataError, match="there is no database"):
+        R.from_database(f"sqlite:///{tmp_path / 'no.db'}", target="a.b")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_all_tables_are_of_one_moment(tmp_path):
+    path = tmp_path / "moving.db"
+    writer = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    writer.execute("PRAGMA journal_mode=WAL")
+    for table in "ab":
+        writer.execute(f"CREATE TABLE {table} (id INTEGER PRIMARY KEY)")
+        writer.execute(f"INSERT INTO {table} VALUES (1)")
+    engine = sa.create_engine(f"sqlite:///{path}")
+
+    @sa.event.listens_for(engine, "before_cursor_execute")
+    def write_before_the_second_table(connection, cursor, statement, *others):
+        if "FROM b" in statement and "SELECT b.id" in statement:
+            writer.execute("INSERT INTO b VALUES (2)")
+
+    assert {name: len(frame) for name, frame in read_database(engine).tables.items()} == {"a": 1, "b": 1}
+    engine.dispose()
+    assert writer.execute("SELECT count(*) FROM b").fetchone() == (2,)
+    writer.close()
+
+
+def test_a_locked_database_is_a_clear_error(tmp_path):
+    path = tmp_path / "busy.db"
+    locker = sqlite3.connect(path, isolation_level=None)
+    locker.execute("CREATE TABLE a (id INTEGER PRIMARY KEY)")
+    locker.execute("BEGIN EXCLUSIVE")
+    engine = sa.create_engine(f"sqlite:///{path}", connect_args={"timeout": 0.05})
+    with pytest.raises(DataError, match=r"busy\.db cannot be read: OperationalError: database is locked"):
+        R.from_database(engine, target="a")
+    engine.dispose()
+    locker.close()
+
+
+def test_a_database_that_is_cut_off_in_mid_read_gives_no_partial_data(tmp_path):
+    path = tmp_path / "cut.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE a (id INTEGER PRIMARY KEY, t TEXT)")
+        connection.executemany("INSERT INTO a VALUES (?, ?)", [(i, "x" * 200) for i in range(50_000)])
+    connection.close()
+    engine = sa.create_engine(f"sqlite:///{path}")
+
+    @sa.event.listens_for(engine, "after_cursor_execute")
+    def cut(connection, cursor, statement, *others):
+        if "SELECT a.id" in statement:
+            # stops the database after some steps of fetching rows
+            connection.connection.dbapi_connection.set_progress_handler(lambda: True, 5000)
+
+    with pytest.raises(DataError, match="cannot be read: OperationalError: interrupted"):
+        R.from_database(engine, target="a")
+    engine.dispose()
+
+
+def test_cells_that_are_not_of_their_type(tmp_path):
+    path = tmp_path / "odd.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE a (id INTEGER PRIMARY KEY, day DATE, mixed INTEGER, big BIGINT)")
+        connection.execute("INSERT INTO a VALUES (1, '2020-01-01', 5, 1), (2, '2020-01-02', 'many', NULL)")
+    connection.close()
+    data = R.from_database(f"sqlite:///{path}", target="a")
+    assert decoded_facts(data)["a_mixed"] == [(1, "5"), (2, "many")]
+    with sqlite3.connect(path) as connection:
+        connection.execute("INSERT INTO a VALUES (3, 'tomorrow', 1, 1)")
+    connection.close()
+    with pytest.raises(DataError, match="cannot be read: ValueError"):
+        R.from_database(f"sqlite:///{path}", target="a")
+
+
+@pytest.mark.parametrize(
+    ("source", "error", "message"),
+    [
+        ("movies", DataError, "is no URL of a database"),
+        ("nosql://me:secret@host/db", MissingDependencyError, "nosql needs a driver"),
+        (7, DataTypeError, "URL of a database or an engine"),
+        ("sqlite://me:secret@host:port/db", DataError, r"me:\*\*\*@host:port/db' is no URL"),
+    ],
+)
+def test_what_is_no_database(source, error, message):
+    with pytest.raises(error, match=message) as caught:
+        R.from_database(source, target="a.b")
+    assert "secret" not in str(caught.value)
+
+
+def test_a_database_without_tables_and_unknown_tables(tmp_path):
+    path = tmp_path / "empty.db"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY)")
+    connection.commit()
+    with pytest.raises(DataError, match=r"no table 'order' \(did you mean 'orders'\?\)"):
+        R.from_database(f"sqlite:///{path}", target="orders", tables=["order"])
+    connection.execute("DROP TABLE orders")
+    connection.close()
+    with pytest.raises(DataError, match="has no tables"):
+        R.from_database(f"sqlite:///{path}", target="orders")
+
+
+def test_without_sqlalchemy_the_message_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sqlalchemy", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'omnirank\[databases\]'"):
+        R.from_database("sqlite://", target="a.b")
+
+
+# -- servers ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def postgresql():
+    url = SERVERS["postgresql"]
+    if url is None:
+        pytest.skip("OMNIRANK_POSTGRESQL_URL names no server")
+    engine = sa.create_engine(url, poolclass=sa.pool.NullPool)
+    names = "first_table", "other_table"
+    drop = [sa.text(f"DROP TABLE IF EXISTS {name}") for name in names]
+    with engine.begin() as connection:
+        for statement in drop:
+            connection.execute(statement)
+        for name in names:
+            connection.execute(sa.text(f"CREATE TABLE {name} (id INTEGER PRIMARY KEY, t TEXT)"))
+            rows = sa.text(f"INSERT INTO {name} SELECT i, repeat('x', 200) FROM generate_series(1, 60000) AS s(i)")
+            connection.execute(rows)
+    yield engine
+    with engine.begin() as connection:
+        for statement in drop:
+            connection.execute(statement)
+
+
+def reading(url):
+    return sa.create_engine(url, poolclass=sa.pool.NullPool)
+
+
+def test_all_tables_of_a_server_are_of_one_moment(postgresql):
+    engine = reading(postgresql.url)
+
+    @sa.event.listens_for(engine, "before_cursor_execute")
+    def write_before_the_second_table(connection, cursor, statement, *others):
+        if "SELECT other_table.id" in statement:
+            with postgresql.begin() as writer:
+                writer.execute(sa.text("INSERT INTO other_table VALUES (0, 'later')"))
+
+    found = read_database(engine, tables=["first_table", "other_table"]).tables
+    assert {name: len(frame) for name, frame in found.items()} == {"first_table": 60_000, "other_table": 60_000}
+    assert len(read_database(postgresql, tables=["other_table"]).tables["other_table"]) == 60_001
+
+
+def test_a_server_that_cuts_off_in_mid_read_gives_no_partial_data(postgresql):
+    engine = reading(postgresql.url)
+
+    @sa.event.listens_for(engine, "after_cursor_execute")
+    def cut(connection, cursor, statement, *others):
+        if "SELECT first_table.id" in statement:
+            process = connection.connection.dbapi_connection.info.backend_pid
+            with postgresql.begin() as other:
+                other.execute(sa.text("SELECT pg_terminate_backend(:p)"), {"p": process})
+
+    with pytest.raises(DataError, match="cannot be read: (OperationalError|AdminShutdown)"):
+        R.from_database(engine, target="first_table", tables=["first_table", "other_table"])
+
+
+# psycopg warns of the cursor that could not be declared
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_table_that_is_locked_on_a_server(postgresql):
+    engine = reading(postgresql.url.update_query_dict({"options": "-c lock_timeout=100"}))
+    with postgresql.begin() as locker:
+        locker.execute(sa.text("LOCK TABLE first_table IN ACCESS EXCLUSIVE MODE"))
+        with pytest.raises(DataError, match="cannot be read: LockNotAvailable"):
+            R.from_database(engine, target="first_table", tables=["first_table"])
+
+
+def test_reading_is_all_that_is_needed(postgresql):
+    with postgresql.begin() as owner:
+        owner.execute(sa.text("DROP ROLE IF EXISTS omnirank_reader"))
+        owner.execute(sa.text("CREATE ROLE omnirank_reader LOGIN"))
+        owner.execute(sa.text("GRANT SELECT ON first_table TO omnirank_reader"))
+    try:
+        url = postgresql.url.set(username="omnirank_reader")
+        assert len(R.from_database(url, target="first_table", tables=["first_table"])) == 60_000
+    finally:
+        with postgresql.begin() as owner:
+            owner.execute(sa.text("DROP OWNED BY omnirank_reader"))
+            owner.execute(sa.text("DROP ROLE omnirank_reader"))

@@ -1,0 +1,314 @@
+"""Keys and kinds: inferred, declared, corrected, kept for other data of the same schema."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import omnirank as om
+from omnirank.errors import DataError, DataWarning, FileFormatError
+from omnirank.relational.folders import read_folder, table_files
+from reference.relational_tables import decoded_facts
+
+R = om.RelationalDataset
+
+
+def inferred(**tables):
+    frames = {name: pd.DataFrame(columns) for name, columns in tables.items()}
+    schema = R.from_frames(frames, target=next(iter(tables))).schema
+    return {
+        name: (table.primary_key, {key.columns[0]: key.table for key in table.foreign_keys})
+        for name, table in schema.tables.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("table", "identifier", "reference"),
+    [
+        ("movies", "id", "movie_id"),
+        ("movies", "movie_id", "movie_id"),
+        ("Movies", "MovieID", "MovieID"),
+        ("movie", "id_movie", "id_movie"),
+        ("cities", "id", "city_id"),
+        ("atoms", "id", "atom1_id"),
+        ("boxes", "id", "boxid"),
+        ("teams", "id", "home_team_id"),
+        ("ring_strucs", "id", "ring_struc_id"),
+        ("users", "id", "user"),
+    ],
+)
+def test_keys_by_names_and_values(table, identifier, reference):
+    found = inferred(**{table: {identifier: [5, 3, 9]}, "others": {"id": [1, 2, 3], reference: [5, 5, 9]}})
+    assert found[table] == ((identifier,), {})
+    assert found["others"] == (("id",), {reference: table})
+
+
+def test_what_is_no_key():
+    found = inferred(
+        a={"id": [1, 1, 2], "a_id": [1.5, 2.5, 3.5]},
+        b={"b": [1, 2, 2], "a_id": [7, 8, 9]},
+        c={"id": [1, None, 3]},
+    )
+    assert found == {"a": ((), {}), "b": ((), {}), "c": ((), {})}
+
+
+def test_identifiers_that_count_do_not_refer_to_each_other():
+    found = inferred(a={"id": [1, 2, 3]}, b={"id": [1, 2, 3], "x": [1, 2, 3]})
+    assert found == {"a": (("id",), {}), "b": (("id",), {})}
+
+
+def test_rows_of_the_same_table():
+    assert inferred(staff={"id": [1, 2, 3], "manager_id": [None, 1, 1]})["staff"] == (("id",), {"manager_id": "staff"})
+
+
+def test_inferred_keys_are_told_and_corrected():
+    frames = {"a": pd.DataFrame({"id": [1, 2]}), "b": pd.DataFrame({"id": [4, 5], "a_id": [1, 1]})}
+    data = R.from_frames(frames, target="a")
+    assert any(note.startswith("identifiers inferred") and "a (id), b (id)" in note for note in data.notes)
+    assert any("foreign keys inferred" in note and "b.a_id -> a" in note for note in data.notes)
+    other = R.from_frames(frames, target="a", keys={"b.a_id": None, "b": None})
+    assert other.schema.tables["b"].foreign_keys == ()
+    assert not any("inferred" in note and "b" in note.split(":")[1] for note in other.notes)
+
+
+def test_columns_called_like_keys_are_told():
+    frame = pd.DataFrame({"id": [1, 2], "user_id": [4, 4]})
+    data = R.from_frames({"a": frame}, target="a")
+    assert any("a.user_id is called like a key" in n and "keys={'a.user_id': 'user'}" in n for n in data.notes)
+    data = R.from_frames({"a": frame}, target="a", keys={"a.user_id": "user"})
+    assert data.database.relations["a_user_id"].components[1].type == "user"
+    assert any("refers to 'user', which is no table" in note for note in data.notes)
+
+
+def test_numbers_and_dates_as_text_are_recognised_and_told():
+    frame = pd.DataFrame({"size": ["1", "2.5", None], "day": ["2020-01-02", "2020-01-01", None], "x": ["1", "a", "b"]})
+    data = R.from_frames({"t": frame}, target="t")
+    relations = data.database.relations
+    assert relations["t_size"].facts[1].tolist() == [1.0, 2.5]
+    assert relations["t_day"].components[1].is_date
+    assert relations["t_x"].components[1].levels == ("1", "a", "b")
+    assert any("numbers or dates as text, taken as such: size (numbers), day (dates)" in note for note in data.notes)
+    data = R.from_frames({"t": frame}, target="t", types={"t.size": "nominal"})
+    assert data.database.relations["t_size"].components[1].levels == ("1", "2.5")
+
+
+def test_kinds_can_be_given():
+    frame = pd.DataFrame({"a": [1, 2, 1], "b": [0.5, 1.5, 2.5]})
+    data = R.from_frames({"t": frame}, target="t", types={"t.a": "nominal", "t.b": "date"}, exclude=[])
+    assert data.database.relations["t_a"].components[1].levels == (1, 2)
+    assert data.database.relations["t_b"].components[1].is_date
+
+
+def test_domains_share_their_levels():
+    frames = {
+        "a": pd.DataFrame({"id": [1, 2], "of": ["x", "z"]}),
+        "b": pd.DataFrame({"id": [1, 2], "of": pd.Categorical(["z", "y"], categories=["z", "y"])}),
+    }
+    data = R.from_frames(frames, target="a", types={"a.of": "nominal:topic", "b.of": "nominal:topic"})
+    relations = data.database.relations
+    assert relations["a_of"].components[1].levels == relations["b_of"].components[1].levels == ("x", "y", "z")
+    assert relations["a_of"].components[1].type == relations["b_of"].components[1].type == "topic"
+    assert decoded_facts(data)["b_of"] == [(1, "z"), (2, "y")]
+
+
+# -- traps --------------------------------------------------------------------------------------------
+
+
+def test_traps_are_told():
+    rng = np.random.default_rng(0)
+    n = 60
+    act = rng.normal(size=n)
+    words = ["the quick brown fox number", "jumps over a lazy dog"]
+    frames = {
+        "drugs": pd.DataFrame({"id": np.arange(n), "act": act, "logp": rng.normal(size=n), "active": act > 0}),
+        "atoms": pd.DataFrame(
+            {
+                "id": np.arange(3 * n),
+                "drug_id": np.arange(3 * n) % n,
+                "code": rng.permutation(3 * n),
+                "same": 1.0,
+                "text": [f"{words[i % 2]} {i % 40}" for i in range(3 * n)],
+            }
+        ),
+    }
+    notes = "\n".join(R.from_frames(frames, target="drugs.active").notes)
+    assert "feature 'drugs_act' predicts the target 'active' (nearly) perfectly" in notes
+    assert "logp" not in notes
+    assert "column atoms.code holds another value in (nearly) every row: identifiers? exclude=['atoms.code']" in notes
+    assert "column atoms.same holds one value only" in notes
+    assert "column atoms.text holds texts of several words" in notes
+
+
+# -- folders ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def movies(tmp_path):
+    for name, frame in om.datasets.make_movies(20, 15, random_state=0, as_frames=True).items():
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    return tmp_path
+
+
+def test_folder_without_a_schema(movies):
+    data = R.from_folder(movies, target="movies.genre")
+    assert data.fingerprint == om.datasets.make_movies(20, 15, random_state=0).fingerprint
+    assert data.name == movies.name
+    with pytest.raises(DataError, match=r"holds the tables movies, nations, ratings, users: name the target"):
+        R.from_folder(movies)
+
+
+def test_folder_of_parquet_and_packed_files(movies, tmp_path):
+    import gzip
+
+    data = R.from_folder(movies, target="movies.genre")
+    pd.read_csv(movies / "users.csv").to_parquet(movies / "users.parquet")
+    (movies / "users.csv").unlink()
+    (movies / "ratings.tsv.gz").write_bytes(
+        gzip.compress((movies / "ratings.csv").read_text().replace(",", "\t").encode())
+    )
+    (movies / "ratings.csv").unlink()
+    (movies / "notes.txt").write_text("not a table")
+    assert sorted(table_files(movies)) == ["movies", "nations", "ratings", "users"]
+    assert R.from_folder(movies, target="movies.genre").fingerprint == data.fingerprint
+
+
+TOML = """
+target = "movies.genre"
+exclude = ["nations"]
+time = {ratings = "weekday"}
+
+[tables.movies]
+primary_key = "id"
+columns = {year = "nominal", minutes = "int(11)"}
+exclude = ["country"]
+
+[tables.ratings]
+foreign_keys = [{column = "movie_id", references = "movies.id"}]
+"""
+
+
+def test_folder_with_a_schema(movies):
+    (movies / "schema.toml").write_text(TOML.replace('time = {ratings = "weekday"}\n', ""))
+    data = R.from_folder(movies)
+    assert data.target_name == "movies.genre"
+    assert data.schema.tables["ratings"].primary_key == ("id",)
+    assert [key.columns for key in data.schema.tables["ratings"].foreign_keys] == [("movie_id",)]
+    assert data.database.relations["movies_year"].components[1].kind == "nominal"
+    assert "movies_country" not in data.database.relations
+    assert "nations" not in data.schema.tables
+    assert R.from_folder(movies, keys={"ratings.user_id": "users"}).schema.tables["ratings"].foreign_keys[1:]
+
+
+def test_a_schema_that_was_found_can_be_written_and_read(movies):
+    data = R.from_folder(movies, target="movies.genre")
+    (movies / "schema.json").write_text(json.dumps({"target": "movies.genre"} | data.schema.to_dict()))
+    again = R.from_folder(movies)
+    assert again.schema == data.schema
+    assert again.fingerprint == data.fingerprint
+    assert not any("inferred" in note for note in again.notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[", "schema.toml: it is no TOML"),
+        ("targt = 1", r"says 'targt', which means nothing here \(did you mean 'target'\?\)"),
+        ("[tables.film]", r"no table 'film'"),
+        ("[tables.movies]\nkey = 1", r"table 'movies' says 'key'"),
+        ("[tables.movies]\nprimary_key = 'nr'", "has no column 'nr'"),
+        ("[tables.movies]\ncolumns = {year = 'nominl'}", "is said to be 'nominl'"),
+        ("[tables.movies]\ncolumns = {years = 'nominal'}", r"no column 'years' \(did you mean 'year'\?\)"),
+        ("[tables.ratings]\nforeign_keys = [{column = 'movie_id', references = 'movies.nr'}]", "has no column 'nr'"),
+        ("[tables.ratings]\nforeign_keys = [{references = 'movies'}]", "malformed"),
+        ("tables = 1", "malformed"),
+    ],
+)
+def test_malformed_schemas_are_errors_that_name_the_file(movies, text, message):
+    (movies / "schema.toml").write_text(text)
+    with pytest.raises(FileFormatError, match=message):
+        R.from_folder(movies, target="movies.genre")
+
+
+def test_folders_that_cannot_be_read(tmp_path, movies):
+    with pytest.raises(DataError, match="does not exist"):
+        R.from_folder(tmp_path / "none", target="a.b")
+    with pytest.raises(DataError, match="is a file"):
+        R.from_folder(movies / "movies.csv", target="a.b")
+    (movies / "movies.parquet").write_bytes(b"")
+    with pytest.raises(DataError, match=r"movies.csv and movies.parquet are both table 'movies'"):
+        read_folder(movies)
+    (movies / "movies.csv").unlink()
+    with pytest.raises(FileFormatError, match="not a Parquet file"):
+        read_folder(movies)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(DataError, match="holds no table"):
+        read_folder(empty)
+
+
+def test_csv_files_of_headers_only_and_of_large_numbers(tmp_path):
+    (tmp_path / "a.csv").write_text("id,y\n1152921504606846977,k\n1152921504606846976,l\n")
+    (tmp_path / "b.csv").write_text("id,a_id,x\n")
+    (tmp_path / "c.csv").write_text("id,a_id\n0,1152921504606846977\n1,\n")
+    data = R.from_folder(tmp_path, target="a.y")
+    assert data.example_ids.tolist() == ["1152921504606846976", "1152921504606846977"]
+    assert decoded_facts(data)["c_a_id"] == [(0, "1152921504606846977")]
+    assert data.database.relations["b_x"].n_facts == 0
+
+
+def test_a_csv_file_without_names_is_an_error(tmp_path):
+    (tmp_path / "a.csv").write_text("1,2\n3,4\n")
+    with pytest.raises(FileFormatError, match="must hold the names of the columns"):
+        read_folder(tmp_path)
+
+
+# -- other data of the same schema --------------------------------------------------------------------
+
+
+def test_other_data_take_keys_and_levels_of_the_first():
+    frames = om.datasets.make_movies(30, random_state=0, as_frames=True)
+    data = R.from_frames(frames, target="movies.genre")
+    new = om.datasets.make_movies(5, 3, random_state=1, as_frames=True)
+    new["movies"] = new["movies"].drop(columns="genre").assign(more=1.0)
+    new["extra"] = pd.DataFrame({"id": [1]})
+    new["movies"].loc[0, "country"] = "Atlantis"
+    other = R.from_frames(new, target="movies", like=data)
+    assert other.schema == data.schema
+    with pytest.warns(DataWarning, match=r"taken as members of no set: movies\.country \(Atlantis\)"):
+        same = other.aligned_with(data)
+    known = data.database.relations["movies_country"].components[1].levels
+    assert same.database.relations["movies_country"].components[1].levels == (*known, "Atlantis")
+    facts = decoded_facts(other)
+    assert {name: set(found) for name, found in decoded_facts(same).items()} == {n: set(f) for n, f in facts.items()}
+    assert same.aligned_with(same) is same
+
+
+def test_what_is_missing_in_other_data_is_named():
+    data = om.datasets.make_movies(30, random_state=0)
+    new = om.datasets.make_movies(5, 3, random_state=1, as_frames=True)
+    no_column = new | {"users": new["users"].drop(columns="age")}
+    with pytest.raises(DataError, match=r"table 'users' has no column 'age', which the schema has"):
+        R.from_frames(no_column, target="movies", like=data)
+    with pytest.raises(DataError, match=r"there is no users\.age, which the model was fitted to"):
+        R.from_frames(no_column, target="movies").aligned_with(data)
+    no_table = {name: frame for name, frame in new.items() if name != "nations"}
+    with pytest.raises(DataError, match=r"there is no table 'nations'"):
+        R.from_frames(no_table, target="movies", like=data)
+    text = new | {"users": new["users"].assign(age=["young"] * 3)}
+    with pytest.raises(DataError, match=r"users\.age is nominal here, but numeric in the data"):
+        R.from_frames(text, target="movies").aligned_with(data)
+    with pytest.raises(DataError, match="the examples are users, but the model was fitted to movies"):
+        R.from_frames(new, target="users").aligned_with(data)
+
+
+def test_empty_tables_of_other_data_have_any_kind():
+    data = om.datasets.make_movies(30, random_state=0)
+    new = om.datasets.make_movies(5, 3, random_state=1, as_frames=True)
+    new["ratings"] = pd.DataFrame({name: [] for name in new["ratings"]})
+    other = R.from_frames(new, target="movies", like=data).aligned_with(data.signature)
+    relation = other.database.relations["ratings_weekday"]
+    assert relation.components == data.database.relations["ratings_weekday"].components
+    assert relation.n_facts == 0
