@@ -136,6 +136,30 @@ def test_the_names_of_features_differ(case):
     assert all(f.sentence for f in features)
 
 
+def test_large_groups_have_the_same_bits_in_all_ways():
+    rng = np.random.default_rng(0)
+    of, x = rng.integers(0, 3, 3000).astype(np.int32), rng.normal(size=3000) * 10.0 ** rng.integers(-8, 8, 3000)
+    b, a = thing("id", "b"), thing("a", "a")
+    ids = np.arange(3000, dtype=np.int32)
+    objects = {"a": np.arange(3), "b": np.arange(3000)}
+    relations = {
+        "b_a": Relation("b_a", "b", "a", (b, a), (ids, of)),
+        "b_x": Relation("b_x", "b", "x", (b, number("x")), (ids, x)),
+    }
+    base = Database(objects, relations)
+    features = candidates(base, ("a",), (), Bias())
+    whole = feature_columns(Examples(base, ("a",)), features)
+    for code in range(3):
+        alone = Examples(Database(objects, relations), ("a",), (np.array([code], np.int32),))
+        single = feature_columns(alone, features)
+        few = Evaluator(Database(objects, relations), 256, few=0).evaluate(
+            [Request(f.path, f.variable, f.aggregates) for f in features],
+            Bindings({0: alone.example_codes[0]}, example_variables(("a",)), 1),
+        )
+        assert _bits(single.numeric[0]) == _bits(whole.numeric[code])
+        assert [found.by_rows().array[0] for found in few.values()] == whole.numeric[code].tolist()
+
+
 def test_numbers_of_any_size_stay_finite():
     big = 1.7e308
     base = database(

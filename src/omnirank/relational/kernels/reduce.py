@@ -31,7 +31,7 @@ def reduce_numbers(offsets, values, wanted):
         smallest = np.inf
         largest = -np.inf
         for i in range(start, end):
-            value = values[i]
+            value = float(values[i])  # interpreted too, a sum may be too large without a word
             if abs(value) <= _LARGEST:
                 count += 1
                 total += value
