@@ -127,6 +127,14 @@ def test_other_tasks():
         om.RelationalRanker(n_trees=2, ensemble="boosting").fit(one_table(labels))
 
 
+@pytest.mark.parametrize("ensemble", ["bagging", "boosting"])
+def test_nothing_to_learn_scores_0(ensemble):
+    dataset = om.Dataset([[1.0], [2.0], [3.0]], ["a", "a", "a"])
+    with pytest.warns(UserWarning, match="every prediction will be the same"):
+        ranker = om.RelationalRanker(ensemble=ensemble, n_trees=2).fit(one_table(dataset))
+    assert ranker.ranking_.scores.tolist() == [0.0]
+
+
 def test_what_is_refused():
     with pytest.raises(DataTypeError, match="RelationalDataset"):
         om.RelationalRanker().fit(om.datasets.load_sample("iris"))

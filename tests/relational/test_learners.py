@@ -178,7 +178,13 @@ def test_levels_that_training_has_not_seen_are_missing():
     other = om.RelationalDataset.from_frames(
         frames, target="shops.y", keys={"shops": "id"}, types={"shops.kind": "nominal"}
     )
-    with pytest.warns(UserWarning, match="levels that were not in the training data"):
+    with pytest.warns(UserWarning, match="new"):
+        assert model.predict(other)[1:].tolist() == list("abbcc")
+    frames["shops"].loc[0, "kind"] = None
+    other = om.RelationalDataset.from_frames(
+        frames, target="shops.y", keys={"shops": "id"}, types={"shops.kind": "nominal"}
+    )
+    with pytest.warns(UserWarning, match="nothing to aggregate"):
         assert model.predict(other)[1:].tolist() == list("abbcc")
 
 

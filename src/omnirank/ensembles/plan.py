@@ -316,8 +316,9 @@ class GrowingData:
         n_tried = features_per_node(rules, dataset)
         coded = self._coded(on_cells).with_tests(rules.random_tests, n_tried)
         task = get_task(dataset.task)
-        parts = coded, space, rules.settings(n_tried), weight, self.entropy, feature_part, unit
-        plan = GrowingPlan(dataset, rules, task, *target, *parts)
+        settings = rules.settings(n_tried)
+        made = dataset, rules, task, *target, coded, space, settings, weight, self.entropy, feature_part, unit
+        plan = GrowingPlan(*made)
         if plan.trees_see_all and rules.random_tests and mostly_binary(dataset.features):
             warnings.warn(
                 "extra trees without bootstrap that see all features, most of them binary, are nearly the same "

@@ -18,7 +18,15 @@ from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.task_registry import TaskNames
 from omnirank.relational.aggregation import AGGREGATES, EXISTS, IDENTITY
 from omnirank.relational.boosting_learners import RelationalBoostingClassifier, RelationalBoostingRegressor
-from omnirank.relational.credit import CREDIT, IMPORTANCES, CreditRules, averaged, credit_rows, tree_credits
+from omnirank.relational.credit import (
+    CREDIT,
+    IMPORTANCES,
+    CreditRules,
+    Credits,
+    averaged,
+    credit_rows,
+    tree_credits,
+)
 from omnirank.relational.dataset import RelationalDataset
 from omnirank.relational.forest_learners import RelationalForestClassifier, RelationalForestRegressor
 from omnirank.relational.learner import RelationalLearner
@@ -240,9 +248,9 @@ class RelationalRanker(BaseEstimator):
     # -- the ensemble ---------------------------------------------------------------------------------
 
     def _learner(self, task: str, entropy: int) -> RelationalLearner:
-        names = ("preset", "aggregates", "lookahead", "max_path_length", "modes", "inherit", "n_trees")
-        names += ("min_samples_leaf", "min_impurity_decrease", "n_jobs")
-        given = {name: getattr(self, name) for name in names} | {"random_state": entropy}
+        names = "preset aggregates lookahead max_path_length modes inherit min_samples_leaf min_impurity_decrease"
+        given = {name: getattr(self, name) for name in (*names.split(), "n_trees", "n_jobs")}
+        given["random_state"] = entropy
         given |= {
             name: getattr(self, name) for name in ("max_features", "max_depth") if getattr(self, name) is not None
         }
@@ -259,7 +267,8 @@ class RelationalRanker(BaseEstimator):
         """For each thing to rank by, the names and one row of scores per tree (or iteration)."""
         rules = CreditRules(importance, self.weighting, self.share, self.credit, self.inherit)
         trees, features = self.model_._trees(), self.model_.features_
-        paid = [tree_credits(tree, features, rules) for tree in trees]
+        nothing = Credits({}, {}, np.zeros(len(features)))  # boosting grows no tree where there is nothing to learn
+        paid = [tree_credits(tree, features, rules) for tree in trees] or [nothing]
         relations = dataset.database.relations
         together = len(self.model_.trees_[0]) if self.ensemble == "boosting" and trees else 1
         names = tuple(relations)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, TypeVar
@@ -17,7 +17,6 @@ from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.table import Table
 from omnirank.ensembles.plan import GrowingRules
 from omnirank.relational.candidate_tables import CandidateTables
-from omnirank.relational.dataset import RelationalDataset
 from omnirank.relational.growing import NodeRules
 from omnirank.relational.learner import GrownTree, RelationalLearner, RelationalTraining
 from omnirank.relational.plan import RelationalPlan
@@ -39,7 +38,7 @@ class Boosting(RelationalLearner):
     without replacement.
     """
 
-    _parameter_checks: ClassVar[Mapping[str, Domain]] = {
+    _parameter_checks: ClassVar[dict[str, Domain]] = {
         "n_trees": count(1),
         "shrinkage": number(above=0, most=1),
         "chosen_examples": share(above=0),
@@ -57,9 +56,7 @@ class Boosting(RelationalLearner):
     def _columns_to_fit(self, training: RelationalTraining) -> np.ndarray:
         """Return what sums of trees fit, (examples, K)."""
 
-    def fit(  # type: ignore[override]
-        self: Self, X: RelationalDataset, y: None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self: Self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees, one iteration after the other.
 
         Parameters
@@ -134,7 +131,7 @@ class Boosting(RelationalLearner):
     def _means(self, table: Table) -> np.ndarray:
         return self._as_means(self._sums(table))
 
-    def staged_predict(self, X: RelationalDataset) -> Iterator[Any]:
+    def staged_predict(self, X: Any) -> Iterator[Any]:
         """Yield the predictions after 1, 2, ... iterations.
 
         Parameters

@@ -11,7 +11,6 @@ from omnirank.core.types import RandomState
 from omnirank.data.task_registry import TaskNames
 from omnirank.ensembles.pct_kinds import PCTClassifierBase, PCTRegressorBase
 from omnirank.relational.boosting import Boosting
-from omnirank.relational.dataset import RelationalDataset
 from omnirank.relational.learner import RelationalTraining
 
 
@@ -141,7 +140,7 @@ class RelationalBoostingClassifier(Boosting, PCTClassifierBase):
     def _as_means(self, sums: np.ndarray) -> np.ndarray:
         return np.column_stack([1 - sums[:, 0], sums[:, 0]]) if len(self.classes_) == 2 else sums
 
-    def predict_proba(self, X: RelationalDataset) -> Any:
+    def predict_proba(self, X: Any) -> Any:
         """Return sums of trees as shares: between 0 and 1, and 1 together.
 
         Parameters

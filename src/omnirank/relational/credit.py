@@ -166,7 +166,8 @@ def tree_credits(tree: Tree, features: Sequence[Feature], rules: CreditRules) ->
 
 def credit_rows(found: Sequence[Mapping[str, float]], names: Sequence[str]) -> np.ndarray:
     """Return one row of credits per tree, one column per name; what a tree does not use is 0."""
-    return np.array([[credits.get(name, 0.0) for name in names] for credits in found], np.float64)
+    rows = [[credits.get(name, 0.0) for name in names] for credits in found]
+    return np.array(rows, np.float64).reshape(len(found), len(names))
 
 
 def averaged(rows: Any, n_together: int) -> np.ndarray:

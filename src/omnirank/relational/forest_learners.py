@@ -12,7 +12,6 @@ from omnirank.data.table import Table
 from omnirank.ensembles.forest import Forest
 from omnirank.ensembles.pct_forest import PCTForestClassifier, PCTForestRegressor
 from omnirank.ensembles.plan import GrowingRules
-from omnirank.relational.dataset import RelationalDataset
 from omnirank.relational.learner import RelationalLearner
 
 Self = TypeVar("Self", bound="_Forest")
@@ -21,9 +20,7 @@ Self = TypeVar("Self", bound="_Forest")
 class _Forest(RelationalLearner, Forest):
     """Bagging and random forests."""
 
-    def fit(  # type: ignore[override]
-        self: Self, X: RelationalDataset, y: None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self: Self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees.
 
         Parameters

@@ -185,16 +185,7 @@ def _finished(
         feature[me] = number[column.feature]
         if column.levels is None:
             low[me], high[me] = column.cells[nodes.ends[:, me]]
-    grown = GrownTree(
-        feature,
-        nodes.cut[:n_nodes].copy(),
-        nodes.right[:n_nodes].copy(),
-        nodes.missing_left[:n_nodes].copy(),
-        *nodes.ends[:, :n_nodes].copy(),
-        *nodes.facts[:, :n_nodes].copy(),
-        *nodes.ranges[:, :n_nodes].copy(),
-        nodes.subsets[:n_subsets].copy(),
-        rows,
-        weight,
-    )
+    tests = (part[:n_nodes].copy() for part in (nodes.cut, nodes.right, nodes.missing_left))
+    facts = (row.copy() for block in (nodes.ends, nodes.facts, nodes.ranges) for row in block[:, :n_nodes])
+    grown = GrownTree(*(feature, *tests, *facts, nodes.subsets[:n_subsets].copy(), rows, weight))
     return GrownFeatures(grown, midpoints(low, high), tuple(number), tuple(levels))

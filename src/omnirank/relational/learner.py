@@ -21,6 +21,8 @@ from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.ensembles.plan import GrowingRules
 from omnirank.ensembles.predictor import PCTPredictor
+from omnirank.relational.aggregation import NONE_LEVEL
+from omnirank.relational.alignment import Signature
 from omnirank.relational.bias import Bias
 from omnirank.relational.candidate_tables import CandidateTables
 from omnirank.relational.columns import feature_columns
@@ -71,7 +73,7 @@ class RelationalTraining:
 class RelationalLearner(PCTPredictor):
     """Base of relational trees, forests and boosting; subclasses grow trees in ``fit``."""
 
-    _parameter_checks: ClassVar[Mapping[str, Domain]] = {
+    _parameter_checks: ClassVar[dict[str, Domain]] = {
         "inherit": choice(*INHERITANCE),
         "min_impurity_decrease": number(0, 1),
         "ensemble": choice("bagging", "random-forest"),
@@ -95,9 +97,7 @@ class RelationalLearner(PCTPredictor):
     def _node_rules(self, max_features: Any) -> NodeRules:
         return NodeRules(max_features, float(self.min_impurity_decrease), self.inherit)
 
-    def _read(
-        self, X: RelationalDataset, y: Any, sample_weight: ArrayLike | None, rules: GrowingRules
-    ) -> RelationalTraining:
+    def _read(self, X: Any, y: Any, sample_weight: ArrayLike | None, rules: GrowingRules) -> RelationalTraining:
         """Check parameters and data, and note what predictions need to know of the target."""
         check_parameters(self)
         name = type(self).__name__
@@ -131,7 +131,7 @@ class RelationalLearner(PCTPredictor):
         # what it notes of the features is replaced when trees are grown
         self._note(_TargetOnly(dataset), columns)  # type: ignore[arg-type]
         self.target_name_ = dataset.target_name
-        self.example_types_ = dataset.example_types
+        self._signature = dataset.signature
 
     def _tables(self, training: RelationalTraining) -> CandidateTables | None:
         """Return what nodes may test; None, with a warning, where there is nothing to test or to learn."""
@@ -154,8 +154,8 @@ class RelationalLearner(PCTPredictor):
         """Return what grows tree i, and the plan; there is none where trees are leaves."""
         tables = self._tables(training)
         if tables is None:
-            weight = np.ones(training.dataset.n_examples) if training.weight is None else training.weight
-            return partial(_one_leaf, weight, training.columns), None
+            own = np.ones(training.dataset.n_examples) if training.weight is None else training.weight
+            return partial(_one_leaf, own, training.columns), None
         task, columns, weight = training.dataset.task, training.columns, training.weight
         plan = RelationalPlan.make(tables, task, columns, rules, node_rules, weight, entropy)
         _ = plan.tables.root  # workers would each make their own
@@ -176,26 +176,38 @@ class RelationalLearner(PCTPredictor):
 
     # -- predicting -----------------------------------------------------------------------------------
 
-    def _table(self, X: RelationalDataset) -> Table:  # type: ignore[override]
+    def _table(self, X: Any) -> Table:
         """Return the used features of the examples, with the levels of the training data."""
         check_is_fitted(self)
         dataset = _relational(X, type(self).__name__)
-        if dataset.example_types != self.example_types_:
-            given, wanted = ", ".join(dataset.example_types), ", ".join(self.example_types_)
-            raise DataError(f"the examples are objects of the type {given}, those of the training data {wanted}")
-        levels = {f: lev for f, lev in zip(self.features_, self._features.levels, strict=True) if lev is not None}
+        dataset = dataset.aligned_with(self._signature_for(dataset))
+        fitted = dict(zip(self.features_, self._features.levels, strict=True))
+        levels = {f: lev if NONE_LEVEL in lev else (*lev, NONE_LEVEL) for f, lev in fitted.items() if lev is not None}
         table = feature_columns(dataset, self.features_, levels=levels)
-        unseen = [name for name, missing in zip(self._features.names, table.with_missing, strict=True) if missing]
-        if unseen:
+        codes, new = table.codes, []
+        for i in np.flatnonzero(table.is_nominal):
+            nothing = codes[:, table.slots[i]] == len(self._features.levels[i] or ())
+            if nothing.any():
+                new.append(self._features.names[i])
+                codes[nothing, table.slots[i]] = -1
+        if new:
             warnings.warn(
-                f"levels that were not in the training data are taken as missing ({len(unseen)} features, first "
-                f"{unseen[0]!r})",
+                f"there is nothing to aggregate where the training data always had something ({len(new)} features, "
+                f"first {new[0]!r}): taken as missing",
                 UserWarning,
                 stacklevel=caller_outside(),
             )
-        return replace(table, names=self._features.names, dates=frozenset())
+        return replace(table, names=self._features.names, levels=self._features.levels, dates=frozenset())
 
-    def _truth(self, X: RelationalDataset, y: Any) -> Target | None:  # type: ignore[override]
+    def _signature_for(self, dataset: RelationalDataset) -> Signature:
+        """The training data's relations; only those that are used, where others have been added or left out."""
+        whole = self._signature
+        if set(whole.relations) == set(dataset.database.relations):
+            return whole
+        used = {step.relation for feature in self.features_ for step in feature.path}
+        return replace(whole, relations={name: parts for name, parts in whole.relations.items() if name in used})
+
+    def _truth(self, X: Any, y: Any) -> Target | None:
         if y is not None:
             raise ParameterError("the RelationalDataset holds its target: y must not be given as well")
         return in_training_order(_relational(X, type(self).__name__).target, self.task_, self.target_names_)

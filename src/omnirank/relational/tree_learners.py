@@ -9,7 +9,6 @@ from omnirank.core.seeds import root_entropy
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.ensembles.pct import PCTClassifier, PCTRegressor
 from omnirank.ensembles.plan import GrowingRules
-from omnirank.relational.dataset import RelationalDataset
 from omnirank.relational.learner import RelationalLearner
 
 Self = TypeVar("Self", bound="_SingleTree")
@@ -18,9 +17,7 @@ Self = TypeVar("Self", bound="_SingleTree")
 class _SingleTree(RelationalLearner):
     """One tree, not pruned."""
 
-    def fit(  # type: ignore[override]
-        self: Self, X: RelationalDataset, y: None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self: Self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the tree.
 
         Parameters
