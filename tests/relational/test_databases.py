@@ -328,7 +328,7 @@ def test_a_server_that_cuts_off_in_mid_read_gives_no_partial_data(postgresql):
             with postgresql.begin() as other:
                 other.execute(sa.text("SELECT pg_terminate_backend(:p)"), {"p": process})
 
-    with pytest.raises(DataError, match="cannot be read: (OperationalError|AdminShutdown)"):
+    with pytest.raises(DataError, match=r"cannot be read: (OperationalError|AdminShutdown)"):
         R.from_database(engine, target="first_table", tables=["first_table", "other_table"])
 
 

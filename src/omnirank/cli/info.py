@@ -3,22 +3,31 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from omnirank.cli.options import CsvOption, with_data
+from omnirank.cli.options import CsvOption
 from omnirank.cli.output import figures, say, table
+from omnirank.cli.relational_options import with_any_data
 from omnirank.core.plurals import counted
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
+    from omnirank.relational.dataset import RelationalDataset
 
 _MOST_SHOWN = 12
 
 
-@with_data
-def info(dataset: "Dataset", csv: CsvOption = False) -> None:
-    """Show what is in a file: its features, its target and the task that omnirank infers."""
+@with_any_data
+def info(dataset: "Dataset | RelationalDataset", csv: CsvOption = False) -> None:
+    """Show what is in a file, or in several tables: features or relations, the target and the task that is inferred."""
+    from omnirank.data.dataset import Dataset
+
     facts = dataset.describe()
     if csv:
         figures(("fact", "value"), sorted(_flat(facts).items()))
+        return
+    if not isinstance(dataset, Dataset):
+        from omnirank.cli.info_relational import show
+
+        show(dataset)
         return
     say(dataset.name, style="bold")
     table((("", "left"), ("", "left")), list(_lines(dataset, facts).items()))
@@ -29,58 +38,62 @@ def info(dataset: "Dataset", csv: CsvOption = False) -> None:
 def _lines(dataset: "Dataset", facts: dict[str, Any]) -> dict[str, str]:
     """The facts in words."""
     table_ = dataset.features
-    lines = {"task": facts["task"], "examples": _examples(facts)}
+    lines = {"task": facts["task"], "examples": examples_in_words(facts)}
     lines["features"] = str(facts["features"]) + (" (sparse)" if facts["sparse"] else "")
     for kind, mask in (("numeric", ~table_.is_nominal), ("nominal", table_.is_nominal)):
         names = [name for name, chosen in zip(table_.names, mask, strict=True) if chosen]
         if names:
-            lines[f"  {kind}"] = f"{len(names)}: {_list(names)}"
+            lines[f"  {kind}"] = f"{len(names)}: {listed(names)}"
     lines["missing cells"] = f"{facts['missing cells']} ({100 * facts['missing share']:.2g} %)"
     if "density" in facts:
         lines["stored cells"] = f"{100 * facts['density']:.2g} %"
     if dataset.target is None:
         lines["target"] = "none: features can be ranked by how they cluster the data; --target names one"
         return lines
-    lines["targets" if facts["targets"] > 1 else "target"] = _target(dataset)
+    lines["targets" if facts["targets"] > 1 else "target"] = target_in_words(dataset)
     for name in ("classes", "label cardinality", "hierarchy", "hierarchy depth"):
         if name in facts:
-            lines[name] = _value(facts[name])
+            lines[name] = value_in_words(facts[name])
     return lines
 
 
-def _examples(facts: dict[str, Any]) -> str:
+def examples_in_words(facts: dict[str, Any]) -> str:
+    """Return the number of examples, and of those that are labelled."""
     text = str(facts["examples"])
     if facts["targets"]:
         share = "all" if facts["labelled"] == facts["examples"] else str(facts["labelled"])
         text += f", {share} labelled"
-    return text + (f" ({facts['partly labelled']} of them partly)" if facts["partly labelled"] else "")
+    return text + (f" ({facts['partly labelled']} of them partly)" if facts.get("partly labelled") else "")
 
 
-def _target(dataset: "Dataset") -> str:
+def target_in_words(dataset: "Dataset | RelationalDataset") -> str:
+    """Return what the target is."""
     target = dataset.target
     if target is None or dataset.n_targets == 1:
         return f"{dataset.target_names[0]} ({_kind(dataset, 0)})"
     if target.is_labels:
-        return f"{dataset.n_targets} labels: {_list(dataset.target_names)}"
+        return f"{dataset.n_targets} labels: {listed(dataset.target_names)}"
     names = [f"{name} ({_kind(dataset, i)})" for i, name in enumerate(dataset.target_names)]
-    return f"{dataset.n_targets}: {_list(names)}"
+    return f"{dataset.n_targets}: {listed(names)}"
 
 
-def _kind(dataset: "Dataset", i: int) -> str:
+def _kind(dataset: "Dataset | RelationalDataset", i: int) -> str:
     levels = dataset.target.levels[i] if dataset.target is not None else None
     if dataset.target is not None and dataset.target.is_labels:
         return "label"
     return "numeric" if levels is None else counted(len(levels), "class")
 
 
-def _list(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Return some names; of many the first."""
     more = f", ... ({len(names) - _MOST_SHOWN} more)" if len(names) > _MOST_SHOWN else ""
     return ", ".join(names[:_MOST_SHOWN]) + more
 
 
-def _value(value: Any) -> str:
+def value_in_words(value: Any) -> str:
+    """Return a number, or numbers by name."""
     if isinstance(value, dict):
-        return _list([f"{name} {count}" for name, count in value.items()])
+        return listed([f"{name} {count}" for name, count in value.items()])
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 

@@ -13,7 +13,9 @@ from omnirank.core.errors import name_settings
 
 # Parameters of the library whose option has another name; the first that a command has counts.
 _CALLED = {
+    "exclude": "--ignore",
     "k": "--top",
+    "keys": "--key",
     "memory_limit": "--memory",
     "min_samples_leaf": "--min-leaf",
     "n_folds": "--folds",
@@ -24,6 +26,7 @@ _CALLED = {
     "neighbors": "--among",
     "random_state": "--seed",
     "threshold": "--association",
+    "types": "--nominal",
 }
 
 
@@ -64,9 +67,13 @@ def option_and_value(options: Collection[str], name: str, value: Any, *, flags: 
     '--per-target'
     >>> option_and_value(["--trees"], "bootstrap", True), option_and_value(["--trees"], "n_trees", True)
     (None, '--trees True')
+    >>> option_and_value(["--key"], "keys", {"b.a": "a"}), option_and_value(["--nominal"], "types", {"b.c": "nominal"})
+    ('--key b.a=a', '--nominal b.c')
     """
     named = (_CALLED.get(name), f"--{name.replace('_', '-')}")
     option = next((option for option in named if option in options), None)
     if option is None or (value is True and option in flags):
         return option
+    if name in ("exclude", "keys", "types") and not isinstance(value, str):
+        value = ",".join(f"{n}={v}" for n, v in value.items()) if name == "keys" else ",".join(value)
     return f"{option} {shlex.quote(value) if isinstance(value, str) else repr(value)}"

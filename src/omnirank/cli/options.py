@@ -49,15 +49,12 @@ def _option(*names: str, text: str) -> Any:
     return typer.Option(*names, help=text, rich_help_panel=_PANEL, show_default=False)
 
 
-def _load(
-    data: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DATA",
-            help="ARFF, CSV, TSV, Parquet, MATLAB or CLUS settings file; each may be gzipped.",
-            show_default=False,
-        ),
-    ],
+def _data_argument(text: str) -> Any:
+    return typer.Argument(metavar="DATA", help=text, show_default=False)
+
+
+def load_one_table(
+    data: Annotated[str, _data_argument("ARFF, CSV, TSV, Parquet, MATLAB or CLUS settings file; each may be gzipped.")],
     target: Annotated[
         str | None,
         _option(
@@ -88,6 +85,7 @@ def _load(
         str, _option("--duplicates", text="Columns of the same name: error or number (default: error).")
     ] = "error",
 ) -> Any:
+    """Read the file that a user names, with the options that say how."""
     from omnirank.core.parameters import check, choice
     from omnirank.data.load import load
 
@@ -125,12 +123,13 @@ def _check_labels(labels: Path | None) -> None:
         )
 
 
-def with_data(command: Callable[..., None]) -> Callable[..., None]:
+def with_data(command: Callable[..., None], read: Callable[..., Any] = load_one_table) -> Callable[..., None]:
     """Give a command, whose first parameter is a Dataset, the options that say how to read it.
 
     A parameter ``read_like_data`` of the command becomes a function that reads another file with the same options.
+    ``read`` is the function that reads, whose parameters the options are.
     """
-    shared = list(inspect.signature(_load).parameters.values())
+    shared = list(inspect.signature(read).parameters.values())
     own = list(inspect.signature(command).parameters.values())[1:]
     rereads = any(parameter.name == _REREAD for parameter in own)
     own = [parameter for parameter in own if parameter.name != _REREAD]
@@ -139,11 +138,11 @@ def with_data(command: Callable[..., None]) -> Callable[..., None]:
     def wrapper(**given: Any) -> None:
         options = {parameter.name: given.pop(parameter.name) for parameter in shared}
         if given.get("out") is not None:
-            _check_out(given["out"], options["data"])
+            _check_out(given["out"], Path(options["data"]))
         _check_labels(options["labels"])
         if rereads:
-            given[_REREAD] = lambda path: _load(**options | {"data": path})
-        command(_load(**options), **given)
+            given[_REREAD] = lambda path: read(**options | {"data": path})
+        command(read(**options), **given)
 
     merged = [p.replace(kind=p.KEYWORD_ONLY) for p in (shared[0], *own, *shared[1:])]
     wrapper.__signature__ = inspect.Signature(merged)  # type: ignore[attr-defined]

@@ -19,6 +19,7 @@ from omnirank.relational.fingerprints import fingerprint_of
 from omnirank.relational.remarks import RelationalRemarks
 from omnirank.relational.schema import Schema
 from omnirank.relational.sources import RelationalSources
+from omnirank.relational.summary import describe, table_names
 
 
 class RelationalDataset(RelationalSources):
@@ -147,9 +148,7 @@ class RelationalDataset(RelationalSources):
         return self.n_examples
 
     def __repr__(self) -> str:
-        tables = {relation.table for relation in self.database.relations.values()} | set(
-            () if self.schema is None else self.schema.tables
-        )
+        tables = table_names(self)
         return (
             f"<RelationalDataset {self.name!r}: {counted(self.n_examples, 'example')}, "
             f"{counted(len(tables), 'table')}, {counted(len(self.database.relations), 'relation')}, {self.task}, "
@@ -184,6 +183,17 @@ class RelationalDataset(RelationalSources):
             target=None if self.target is None else self.target.take(chosen),
             times=None if self.times is None else self.times[chosen],
         )
+
+    def describe(self) -> dict[str, Any]:
+        """Return the facts about the data set as a flat dictionary, in reading order.
+
+        Examples
+        --------
+        >>> import omnirank as om
+        >>> om.datasets.make_movies(random_state=0).describe()["link relations"]
+        3
+        """
+        return describe(self)
 
     @property
     def signature(self) -> Signature:

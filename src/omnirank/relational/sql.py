@@ -63,8 +63,10 @@ def dataset_from_database(
         found = read_database(engine, schema, tables)
         name = name or str(engine.url.database or "database").replace("\\", "/").rpartition("/")[2]
     if target is None:
-        known = ", ".join(found.tables)
-        raise DataError(f"the database holds the tables {known}: name one by {setting('target', 'table.column')}")
+        raise DataError(
+            f"the database holds the tables {', '.join(found.tables)}: name the target by "
+            f"{setting('target', 'table.column')}, or by a table alone"
+        )
     declared = None if options.get("like") is not None else found.declared
     return dataset_from_tables(found.tables, target=target, name=name, declared=declared, notes=found.notes, **options)
 

@@ -1,0 +1,146 @@
+"""Options of commands that also read several tables: a folder, a database, or files of facts."""
+
+# no postponed annotations: typer reads them as objects
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from omnirank.cli.options import load_one_table, with_data
+
+_PANEL = "Several tables"
+_DATA = (
+    "ARFF, CSV, TSV, Parquet, MATLAB or CLUS settings file (each may be gzipped); a folder of CSV or Parquet files, "
+    "the URL of a database (sqlite:///shop.db), or a file of facts."
+)
+# Options of single tables that have no meaning for several.
+_OF_ONE_TABLE = ("labels", "features", "header", "separator", "missing", "strings", "duplicates")
+
+
+def _option(*names: str, text: str) -> Any:
+    return typer.Option(*names, help=text, rich_help_panel=_PANEL, show_default=False)
+
+
+def with_any_data(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command on a Dataset or a RelationalDataset the options that say how to read it, as `with_data` does."""
+    return with_data(command, _load)
+
+
+def _load(
+    time: Annotated[
+        list[str] | None,
+        _option("--time", text="Column that says when a row was known (table.column); may be repeated."),
+    ] = None,
+    target_facts: Annotated[
+        list[Path] | None,
+        _option("--target-facts", text="File of the target's facts; two files: positive and negative facts."),
+    ] = None,
+    settings: Annotated[
+        Path | None, _option("--settings", text="Types of the arguments of facts, aggregates and modes.")
+    ] = None,
+    **of_one_table: Any,
+) -> Any:
+    data = of_one_table["data"]
+    if target_facts or settings is not None:
+        return _facts(data, target_facts or [], settings, time, of_one_table)
+    if not is_relational(data):
+        _refuse({"time": time}, "for several tables")
+        return load_one_table(**of_one_table)
+    return _tables(data, time, of_one_table)
+
+
+def _signature() -> inspect.Signature:
+    """The options of one table, with another text for the data, and those of several."""
+    one = list(inspect.signature(load_one_table).parameters.values())
+    data = one[0].replace(annotation=Annotated[str, typer.Argument(metavar="DATA", help=_DATA, show_default=False)])
+    several = [p for p in inspect.signature(_load).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    return inspect.Signature([data, *one[1:], *several])
+
+
+_load.__signature__ = _signature()  # type: ignore[attr-defined]
+
+
+def is_relational(data: str) -> bool:
+    """Whether what a user names is a database or a folder.
+
+    Examples
+    --------
+    >>> from omnirank.cli.relational_options import is_relational
+    >>> is_relational("sqlite:///shop.db"), is_relational("shop.csv")
+    (True, False)
+    """
+    return "://" in data or Path(data).is_dir()
+
+
+def _tables(data: str, time: list[str] | None, given: dict[str, Any]) -> Any:
+    from omnirank.relational.dataset import RelationalDataset
+
+    _refuse({name: given[name] for name in _OF_ONE_TABLE}, "for one table")
+    options: dict[str, Any] = {
+        "target": _target(given["target"]),
+        "keys": keys_of(given["key"]),
+        "types": dict.fromkeys(_names(given["nominal"]), "nominal") or None,
+        "exclude": _names(given["ignore"]) or None,
+        "time": time or None,
+        "task": given["task"],
+    }
+    if "://" in data:
+        return RelationalDataset.from_database(data, **options)
+    return RelationalDataset.from_folder(data, **options)
+
+
+def _facts(
+    data: str, target_facts: list[Path], settings: Path | None, time: list[str] | None, given: dict[str, Any]
+) -> Any:
+    from omnirank.core.errors import ParameterError
+    from omnirank.relational.dataset import RelationalDataset
+
+    _refuse({name: given[name] for name in (*_OF_ONE_TABLE, "target", "key", "nominal")} | {"time": time}, "for tables")
+    if len(target_facts) not in (1, 2):
+        raise ParameterError("--target-facts: give one file, or two of positive and negative facts")
+    target = target_facts[0] if len(target_facts) == 1 else (target_facts[0], target_facts[1])
+    return RelationalDataset.from_facts(
+        data, target, settings, task=given["task"], exclude=_names(given["ignore"]) or None
+    )
+
+
+def keys_of(text: str | None) -> dict[str, Any] | None:
+    """Return the keys that a user writes: ``movies=id,ratings.film=movies,orders=*``; without a value there are none.
+
+    Examples
+    --------
+    >>> from omnirank.cli.relational_options import keys_of
+    >>> keys_of("movies=id, lines=order+nr, ratings.film=movies, a.b=")
+    {'movies': 'id', 'lines': ['order', 'nr'], 'ratings.film': 'movies', 'a.b': None}
+    """
+    from omnirank.core.errors import ParameterError
+
+    found: dict[str, Any] = {}
+    for part in _names(text):
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise ParameterError("key", text, "of several tables write table=column, or table.column=other table")
+        columns = [column.strip() for column in value.split("+")]
+        found[name.strip()] = None if not value.strip() else columns[0] if len(columns) == 1 else columns
+    return found or None
+
+
+def _target(text: str | None) -> Any:
+    names = _names(text)
+    return None if not names else names[0] if len(names) == 1 else names
+
+
+def _names(text: str | None) -> list[str]:
+    return [part.strip() for part in (text or "").split(",") if part.strip()]
+
+
+def _refuse(given: dict[str, Any], what: str) -> None:
+    from omnirank.core.errors import ParameterError, setting
+
+    default = {name: p.default for name, p in inspect.signature(load_one_table).parameters.items()}
+    for name, value in given.items():
+        if value and value != default.get(name):
+            raise ParameterError(f"{setting(name, value)} is {what}")
