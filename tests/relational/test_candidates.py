@@ -177,7 +177,7 @@ def test_a_table_with_two_keys_to_the_same_table_has_clear_names():
         relation("teams", "size", [thing("id", "teams"), number("size")], [(0, 1.0), (1, 2.0)]),
     )
     found = names(base, ("teams",), lookahead=3)
-    assert {"count(matches_home)", "count(matches_away)", "mean(matches_home.away.size)"} < set(found)
+    assert {"count(matches[home])", "count(matches[away])", "mean(matches[home].away.size)"} < set(found)
     assert len(set(found)) == len(found)
     assert "home.size" in names(base, ("matches",), lookahead=2)
 

@@ -133,7 +133,7 @@ def test_the_names_of_features_differ(case):
     _, features = case
     assert len({f.name for f in features}) == len(features)
     assert len(set(features)) == len(features)
-    assert all(f.sentence for f in features)
+    assert len({f.sentence for f in features}) == len(features)
 
 
 def test_large_groups_have_the_same_bits_in_all_ways():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from omnirank.core.errors import ParameterError
 from omnirank.core.parameters import FLAG, check, choice, count
@@ -12,7 +11,7 @@ from omnirank.core.suggestions import did_you_mean
 from omnirank.relational.aggregation import AGGREGATES, EXISTS
 from omnirank.relational.database import Database, Relation
 
-Mode = tuple[Literal["old", "new", "c"], ...]
+Mode = tuple[str, ...]
 PRESETS = ("AGG-All", "AGG-Exist", "NO-Rel")
 
 

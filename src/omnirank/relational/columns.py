@@ -74,8 +74,11 @@ def feature_columns(
     features = [f if f.name else describe(examples.database, types, f) for f in features]
     kinds = example_variables(types)
     codes = {number: np.asarray(column, np.int32) for number, column in enumerate(examples.example_codes)}
+    times = examples.times
+    if times is not None and np.isposinf(times).all():  # nothing is later
+        times = None
     requests = [Request(feature.path, feature.variable, feature.aggregates) for feature in features]
-    found = Evaluator(examples.database, memory).evaluate(requests, Bindings(codes, kinds, n_rows, examples.times))
+    found = Evaluator(examples.database, memory).evaluate(requests, Bindings(codes, kinds, n_rows, times))
     columns: list[np.ndarray] = []
     column_levels: list[Levels | None] = []
     dates = set()

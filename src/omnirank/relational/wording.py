@@ -80,6 +80,7 @@ def _labels(database: Database) -> dict[tuple[str, int], str]:
     steps = [(relation, i) for relation in database.relations.values() for i in range(len(relation.components))]
     forms = [
         {(r.name, i): _short(r, i) for r, i in steps},
+        {(r.name, i): f"{r.table}[{_place_name(r, i)}]" for r, i in steps},
         {(r.name, i): r.name for r, i in steps},
         {(r.name, i): f"{r.name}[{_place_name(r, i)}]" for r, i in steps},
     ]
@@ -106,6 +107,20 @@ def _plain(component: Component) -> str:
     return _ID_ENDING.sub("", component.name) if component.kind == "object" else component.name
 
 
+def _clear_plurals(database: Database) -> set[tuple[str, str]]:
+    """Tables and types of which the table refers to objects of the type in one column only: users, not user."""
+    key = "plurals"
+    if key not in database._indexes:
+        columns: dict[tuple[str, str], set[str]] = {}
+        for relation in database.relations.values():
+            for position, component in enumerate(relation.components):
+                if component.kind == "object" and not _is_own(relation, position):
+                    columns.setdefault((relation.table, component.type), set()).add(component.name)
+        database._indexes[key] = {place for place, names in columns.items() if len(names) == 1}
+    clear: set[tuple[str, str]] = database._indexes[key]
+    return clear
+
+
 class PathWords:
     """The steps of one path in words, for all features that take it.
 
@@ -127,6 +142,8 @@ class PathWords:
         self._n_known = [len(example_types)]
         for fresh in self._fresh:
             self._n_known.append(self._n_known[-1] + len(fresh))
+        self._plurals = _clear_plurals(database)
+        self._at = 0  # the variable at which the path stands, while labels are made
         self._labels = [self._label(database, k) for k in range(len(path))]
 
     def describe(self, feature: Feature) -> Feature:
@@ -138,9 +155,10 @@ class PathWords:
         step, relation = self.path[k], self._relations[k]
         label = step_label(database, relation, tuple(position for position, _ in step.bound))
         notes = [f"{_place_name(relation, position)}={value}" for position, value in step.constants]
-        before = self._continued_by(k - 1) if k else 0
-        if len(step.bound) > 1 or before is None or step.bound[0][1] != before:
+        if len(step.bound) > 1 or step.bound[0][1] != self._at:
             notes += [f"{_place_name(relation, position)}=${variable}" for position, variable in step.bound]
+        following = self._continued_by(k) if k + 1 < len(self.path) else None
+        self._at = step.bound[0][1] if following is None else following
         return f"{label}[{','.join(notes)}]" if notes else label
 
     def _continued_by(self, k: int) -> int | None:
@@ -173,7 +191,9 @@ class PathWords:
         if variable is None:
             return label
         position = self._fresh[k][variable - self._n_known[k]]
-        if _is_own(relation, position) or label == _plain(relation.components[position]):
+        plain = _plain(relation.components[position])
+        only = len(self._fresh[k]) == 1 and plain.isdecimal()
+        if _is_own(relation, position) or label == plain or only:
             return label
         return f"{label}.{_place_name(relation, position)}"
 
@@ -219,8 +239,11 @@ class PathWords:
         label, variable = self._labels[k], self._left_by(k, feature)
         if variable is None:
             return [label]
-        component = self.variables[variable]
-        if _is_own(self._relations[k], self._fresh[k][variable - self._n_known[k]]):
+        component, relation = self.variables[variable], self._relations[k]
+        position = self._fresh[k][variable - self._n_known[k]]
+        plain = _place_name(relation, position)
+        if _is_own(relation, position) or (len(self._fresh[k]) == 1 and plain.isdecimal()):
             return [label]
-        noun = component.type if component.kind == "object" and many else _plain(component)
-        return [noun] if label == _plain(component) else [label, noun]
+        plural = component.kind == "object" and many and (relation.table, component.type) in self._plurals
+        noun = component.type if plural else plain
+        return [noun] if label == plain else [label, noun]
