@@ -254,9 +254,16 @@ def test_csv_files_of_headers_only_and_of_large_numbers(tmp_path):
     (tmp_path / "b.csv").write_text("id,a_id,x\n")
     (tmp_path / "c.csv").write_text("id,a_id\n0,1152921504606846977\n1,\n")
     data = R.from_folder(tmp_path, target="a.y")
-    assert data.example_ids.tolist() == ["1152921504606846976", "1152921504606846977"]
-    assert decoded_facts(data)["c_a_id"] == [(0, "1152921504606846977")]
+    assert data.example_ids.tolist() == [2**60, 2**60 + 1]
+    assert decoded_facts(data)["c_a_id"] == [(0, 2**60 + 1)]
     assert data.database.relations["b_x"].n_facts == 0
+
+
+def test_numbers_that_refer_to_texts(tmp_path):
+    (tmp_path / "a.csv").write_text("id,y\n1,k\n2,l\nx,m\n")
+    (tmp_path / "b.csv").write_text("id,a_id\n0,2\n1,1\n")
+    data = R.from_folder(tmp_path, target="a.y")
+    assert decoded_facts(data)["b_a_id"] == [(0, "2"), (1, "1")]
 
 
 def test_a_csv_file_without_names_is_an_error(tmp_path):
@@ -312,3 +319,20 @@ def test_empty_tables_of_other_data_have_any_kind():
     relation = other.database.relations["ratings_weekday"]
     assert relation.components == data.database.relations["ratings_weekday"].components
     assert relation.n_facts == 0
+
+
+def test_unseen_values_of_a_domain_have_the_same_codes_everywhere():
+    types = {"a.of": "nominal:topic", "b.of": "nominal:topic"}
+
+    def data(*values):
+        frames = {
+            "a": pd.DataFrame({"id": [1, 2], "of": values[:2]}),
+            "b": pd.DataFrame({"id": [1, 2], "of": values[2:]}),
+        }
+        return R.from_frames(frames, target="a", types=types)
+
+    with pytest.warns(DataWarning, match=r"a\.of \(p, q\); b\.of \(p, q\)"):
+        other = data("x", "q", "p", "q").aligned_with(data("x", "y", "y", "z"))
+    relations = other.database.relations
+    assert relations["a_of"].components[1].levels == relations["b_of"].components[1].levels == ("x", "y", "z", "p", "q")
+    assert decoded_facts(other) == {"a_of": [(1, "x"), (2, "q")], "b_of": [(1, "p"), (2, "q")]}

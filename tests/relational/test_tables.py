@@ -352,3 +352,19 @@ def test_what_is_no_frame_is_refused():
         om.RelationalDataset.from_frames([], target="a")
     with pytest.raises(DataTypeError, match="lazy"):
         om.RelationalDataset.from_frames({"a": nw.from_native(pl.LazyFrame({"x": [1]})).to_native()}, target="a")
+
+
+def test_examples_of_one_identifier_with_two_targets_are_an_error():
+    frame = pd.DataFrame({"id": [1, 1, 2], "x": [1.0, 1.0, 3.0], "y": ["a", "b", "a"]})
+    with pytest.raises(DataError, match="rows with id=1 differ"):
+        om.RelationalDataset.from_frames({"t": frame}, keys={"t": "id"}, target="t.y")
+    frame["y"] = ["a", "a", None]
+    data = om.RelationalDataset.from_frames({"t": frame}, keys={"t": "id"}, target="t.y")
+    assert data.y.tolist() == ["a", None]
+    frame["y"] = [{"a"}, {"a"}, {"b"}]
+    assert len(om.RelationalDataset.from_frames({"t": frame}, keys={"t": "id"}, target="t.y")) == 2
+
+
+def test_column_names_that_are_the_same_as_text():
+    with pytest.raises(DataError, match="table 't' has two columns called '1'"):
+        om.RelationalDataset.from_frames({"t": pd.DataFrame([[1, 2]], columns=[1, "1"])}, target="t")

@@ -131,8 +131,19 @@ def read_frame(path: PathLike, *, separator: str = ",", missing: Sequence[str] =
     inexact = {i for i in range(len(names)) if frame.dtypes[i].kind == "f" and _beyond_floats(frame[i].to_numpy())}
     if inexact:
         frame = file.frame(len(names), True, inexact)
+        for i in inexact:
+            frame[i] = _exact(frame[i])
     frame.columns = pd.Index(names)
     return frame
+
+
+def _exact(texts: pd.Series) -> pd.Series:
+    if not texts.dropna().str.fullmatch(r"\s*[+-]?[0-9]{1,19}\s*").all():
+        return texts
+    numbers = [None if text != text else int(text) for text in texts]
+    if any(number is not None and not -(2**63) <= number < 2**63 for number in numbers):
+        return texts
+    return pd.Series(pd.array(numbers, dtype="Int64"))
 
 
 def _beyond_floats(values: np.ndarray) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from omnirank.core.errors import DataWarning
 from omnirank.data.traps import Trap, find_traps, trap_notes
@@ -51,7 +51,13 @@ class Remarks:
         return part
 
 
-def warn_about(dataset: Dataset, task_is_sure: bool = False) -> None:
+class Remarked(Protocol):
+    """A data set with remarks: one table, or several."""
+
+    _remarks: Any
+
+
+def warn_about(dataset: Remarked, task_is_sure: bool = False) -> None:
     """Warn of what `Dataset.notes` says about task and features, once per data set, whatever is fitted to parts of it.
 
     Functions that hand parts of a data set to workers call it before: what a worker told, nobody else would know.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from omnirank.core.errors import DataError, DataWarning
 from omnirank.core.suggestions import did_you_mean
 from omnirank.data.remarks import caller_outside
+from omnirank.data.table import Levels
 from omnirank.relational.database import Component, Database, Relation
 from omnirank.relational.levels import with_levels
 
@@ -63,46 +64,59 @@ def aligned(dataset: RelationalDataset, signature: Signature) -> RelationalDatas
             f"the examples are {' and '.join(dataset.example_types)}, but the model was fitted to "
             f"{' and '.join(signature.example_types)}"
         )
-    relations: dict[str, Relation] = {}
-    unseen: dict[str, list[str]] = {}
-    for name, components in signature.relations.items():
-        relation = dataset.database.relations.get(name)
-        where = signature.columns[name]
-        if relation is None:
-            hint = did_you_mean(name, list(dataset.database.relations))
-            raise DataError(f"there is no {where}, which the model was fitted to (relation {name!r}){hint}")
-        relations[name] = _as_fitted(relation, components, where, unseen)
+    found = {name: _found(dataset.database, name, signature) for name in signature.relations}
+    unseen, domains = _unseen(found, signature)
     if unseen:
         _tell(unseen)
-    if all(relations[name] is dataset.database.relations.get(name) for name in relations) and len(relations) == len(
-        dataset.database.relations
-    ):
+    relations = {name: _as_fitted(relation, signature.relations[name], domains) for name, relation in found.items()}
+    known = dataset.database.relations
+    if len(relations) == len(known) and all(relation is known[name] for name, relation in relations.items()):
         return dataset
-    objects = dataset.database.objects
-    return dataset._with(database=Database(objects, relations))
+    return dataset._with(database=Database(dataset.database.objects, relations))
 
 
-def _as_fitted(
-    relation: Relation, components: tuple[Component, ...], where: str, unseen: dict[str, list[str]]
-) -> Relation:
-    if [c.type for c in relation.components if c.kind == "object"] != [
-        c.type for c in components if c.kind == "object"
-    ]:
+def _found(database: Database, name: str, signature: Signature) -> Relation:
+    """The relation of a name, of the kinds that the model knows."""
+    where, components = signature.columns[name], signature.relations[name]
+    relation = database.relations.get(name)
+    if relation is None:
+        hint = did_you_mean(name, list(database.relations))
+        raise DataError(f"there is no {where}, which the model was fitted to (relation {name!r}){hint}")
+    if _objects(relation.components) != _objects(components):
         raise DataError(f"{where} has other keys than in the data that the model was fitted to")
+    for here, there in zip(relation.components, components, strict=True):
+        if here.kind != there.kind and relation.n_facts:
+            raise DataError(f"{where} is {here.kind} here, but {there.kind} in the data that the model was fitted to")
+    return relation
+
+
+def _objects(components: tuple[Component, ...]) -> list[str | None]:
+    return [component.type if component.kind == "object" else None for component in components]
+
+
+def _unseen(found: Mapping[str, Relation], signature: Signature) -> tuple[dict[str, list[str]], dict[str, Levels]]:
+    """Levels that the signature does not have, by column; and all levels of each domain, those last."""
+    unseen: dict[str, list[str]] = {}
+    domains: dict[str, Levels] = {}
+    for name, relation in found.items():
+        for here, there in zip(relation.components, signature.relations[name], strict=True):
+            if there.levels is None or here.levels is None:
+                continue
+            known = set(there.levels)
+            new = [level for level in here.levels if level not in known]
+            if new:
+                unseen[signature.columns[name]] = [str(level) for level in new]
+            before = domains.get(there.type, there.levels)
+            domains[there.type] = (*before, *(level for level in new if level not in set(before)))
+    return unseen, domains
+
+
+def _as_fitted(relation: Relation, components: tuple[Component, ...], domains: Mapping[str, Levels]) -> Relation:
     if not relation.n_facts:
         empty = tuple(array.astype(_dtype(c)) for array, c in zip(relation.facts, components, strict=True))
         return replace(relation, components=components, facts=empty)
-    levels = {}
-    for position, (here, there) in enumerate(zip(relation.components, components, strict=True)):
-        if here.kind != there.kind:
-            raise DataError(f"{where} is {here.kind} here, but {there.kind} in the data that the model was fitted to")
-        if there.levels is not None and here.levels != there.levels:
-            known = set(there.levels)
-            new = [level for level in here.levels or () if level not in known]
-            if new:
-                unseen[where] = [str(level) for level in new]
-            levels[position] = (*there.levels, *new)
-    return with_levels(relation, levels) if levels else relation
+    levels = {i: domains[c.type] for i, c in enumerate(components) if c.levels is not None}
+    return with_levels(relation, levels)
 
 
 def _dtype(component: Component) -> str:

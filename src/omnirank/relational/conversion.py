@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import pandas as pd
 
 from omnirank.core.errors import DataError, setting
 from omnirank.core.plurals import counted
@@ -47,7 +48,13 @@ class Conversion:
     notes: list[str]
 
 
-def convert(tables: Mapping[str, Columns], schema: Schema, target_table: str, times: Mapping[str, str]) -> Conversion:
+def convert(
+    tables: Mapping[str, Columns],
+    schema: Schema,
+    target_table: str,
+    times: Mapping[str, str],
+    target_columns: Sequence[str] = (),
+) -> Conversion:
     """Return the relations of some tables and the examples in one of them.
 
     Parameters
@@ -60,6 +67,8 @@ def convert(tables: Mapping[str, Columns], schema: Schema, target_table: str, ti
         The table of which rows are examples.
     times : mapping of str to str
         For some tables, the column that says when a row was known.
+    target_columns : sequence of str
+        Columns of the target; rows that differ in them are not the same.
 
     Examples
     --------
@@ -80,7 +89,7 @@ def convert(tables: Mapping[str, Columns], schema: Schema, target_table: str, ti
     columns: dict[str, ValueCells] = {}
     for name, table in schema.tables.items():
         is_target = name == target_table
-        rows = _Rows(tables[name], table, schema, keys, times.get(name), is_target)
+        rows = _Rows(tables[name], table, schema, keys, times.get(name), is_target, tuple(target_columns))
         relations += rows.relations(names)
         notes += [*rows.notes, *rows.fact_notes]
         if is_target:
@@ -113,6 +122,7 @@ class _Rows:
     keys: KeyCodes
     time_column: str | None
     is_target: bool
+    target_columns: tuple[str, ...]
     notes: list[str] = field(default_factory=list)
     fact_notes: list[str] = field(default_factory=list)
 
@@ -223,6 +233,9 @@ class _Rows:
             same &= c[order][1:] == c[order][:-1]
         others = [self.keys.codes[self.table.name, key.columns] for key in self.table.foreign_keys]
         others += [values.cells for values in self.values.values()]
+        if self.is_target:  # a target may hold anything, sets of labels too
+            written = [[repr(cell) for cell in self.columns[name].to_list()] for name in self.target_columns]
+            others += [pd.factorize(np.array(texts, object))[0] for texts in written]
         for cells in others:
             taken = self._taken(cells)[order]
             differ = same & (taken[1:] != taken[:-1]) & ~((taken[1:] != taken[1:]) & (taken[:-1] != taken[:-1]))

@@ -9,6 +9,7 @@ from typing import Any
 import narwhals.stable.v1 as nw
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
+from omnirank.core.immutable import first_repeated
 from omnirank.core.suggestions import did_you_mean
 from omnirank.data.convert import is_frame
 from omnirank.relational.schema import ROWS, ForeignKey, Schema, column_of
@@ -70,6 +71,9 @@ def columns_of(frames: Mapping[str, Any]) -> dict[str, Columns]:
         if not is_frame(frame):
             raise DataTypeError(f"table {name!r} is a {type(frame).__name__}, not a data frame")
         table = nw.from_native(frame, eager_only=True)
+        again = first_repeated(str(column) for column in table.columns)
+        if again is not None:
+            raise DataError(f"table {name!r} has two columns called {str(table.columns[again])!r}")
         tables[str(name)] = {str(column): table[:, i] for i, column in enumerate(table.columns)}
     return tables
 

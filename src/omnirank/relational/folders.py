@@ -83,9 +83,9 @@ def dataset_from_folder(path: PathLike, target: Any = None, time: Any = None, **
     folder = read_folder(path)
     target = folder.schema.target if target is None else target
     if target is None:
-        known = ", ".join(folder.tables)
         raise DataError(
-            f"{str(path)!r} holds the tables {known}: name the target by {setting('target', 'table.column')}"
+            f"{str(path)!r} holds the tables {', '.join(folder.tables)}: name the target by "
+            f"{setting('target', 'table.column')}, or by a table alone"
         )
     options["name"] = options.get("name") or Path(path).resolve().name
     if options.get("like") is None:

@@ -69,10 +69,9 @@ def dataset_from_tables(
     place = target_place(target, tables)
     schema, found = _schema(tables, keys, types, exclude, like, declared, place)
     columns = _time_columns(time, like, tables)
-    conversion = convert(tables, schema, place.table, columns)
-    values, given_task, doubts = read_target(
-        _target_values(tables[place.table], place, conversion), task, hierarchy, place.columns or None
-    )
+    conversion = convert(tables, schema, place.table, columns, place.columns)
+    given = _target_values(tables[place.table], place, conversion)
+    values, found_task, doubts = read_target(given, task, hierarchy)
     own = {column: _of_rows(cells, conversion.example_rows) for column, cells in conversion.columns.items()}
     remarks = RelationalRemarks((*notes, *found, *conversion.notes), doubts, own, values)
     return RelationalDataset(
@@ -80,7 +79,7 @@ def dataset_from_tables(
         conversion.example_types,
         conversion.example_codes,
         values,
-        given_task,
+        found_task,
         hierarchy=hierarchy,
         name=name,
         target_name=place.name,
@@ -152,14 +151,15 @@ def _time_columns(time: Any, like: Any, tables: Mapping[str, Columns]) -> dict[s
 
 
 def _target_values(columns: Columns, place: TargetPlace, conversion: Conversion) -> Any:
-    """The target of the examples, in their order: a series, a frame of several columns, or None."""
+    """The target of the examples, in their order: a frame, a list of label sets, or None."""
     if not place.columns:
         return None
-    rows = conversion.example_rows
-    chosen = [columns[name].alias(name)[rows] for name in place.columns]
-    if len(chosen) > 1:
-        return nw.to_native(nw.concat([series.to_frame() for series in chosen], how="horizontal"))
-    return nw.to_native(chosen[0])
+    chosen = [columns[name].alias(name)[conversion.example_rows] for name in place.columns]
+    if len(chosen) == 1 and chosen[0].dtype in (nw.Object, nw.List):
+        cells = chosen[0].to_list()
+        if any(isinstance(cell, set | frozenset | list | tuple | np.ndarray) for cell in cells):
+            return cells
+    return nw.to_native(nw.concat([series.to_frame() for series in chosen], how="horizontal"))
 
 
 def _of_rows(cells: ValueCells, rows: np.ndarray) -> ValueCells:

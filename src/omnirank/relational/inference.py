@@ -139,9 +139,10 @@ class _Guess:
         values = cells.known_values
         if not len(values):
             return 1.0 if _ENDING.search(_plain(column)) else 0.0
-        if values.dtype.kind != there.values.dtype.kind:
-            return 0.0
-        return float(np.isin(values, there.known_values).mean())
+        known = there.known_values
+        if values.dtype.kind != known.dtype.kind:  # numbers here and texts there
+            values, known = (np.array(list(map(str, cells.tolist())), object) for cells in (values, known))
+        return float(pd.Series(values).isin(known).mean() if values.dtype == object else np.isin(values, known).mean())
 
     def key_of_references(self, table: str, keys: tuple[ForeignKey, ...]) -> tuple[str, ...]:
         """Columns of two or more references that together differ in all rows; of more, the first that do."""
@@ -250,8 +251,14 @@ def _whole(series: Any) -> bool:
 
 
 def _all_differ(values: np.ndarray) -> bool:
-    if values.dtype.kind == "i" and len(values) > 1 and (values[1:] > values[:-1]).all():
-        return True
+    if values.dtype.kind == "i" and len(values) > 1:
+        if (values[1:] > values[:-1]).all():
+            return True
+        low, high = int(values.min()), int(values.max())
+        if high - low < 4 * len(values):  # counted in one pass, without hashes
+            present = np.zeros(high - low + 1, bool)
+            present[values - low] = True
+            return int(present.sum()) == len(values)
     return len(pd.unique(values)) == len(values)
 
 

@@ -90,6 +90,9 @@ class Schema:
     def __post_init__(self) -> None:
         object.__setattr__(self, "tables", MappingProxyType(dict(sorted(self.tables.items()))))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Schema, (dict(self.tables),)  # a view of a mapping cannot be pickled
+
     def object_type(self, table: str) -> str:
         """Return the type of the objects that a table describes.
 
