@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from omnirank.errors import DataWarning, ParameterError
+from omnirank.errors import ParameterError
 from omnirank.relational.bias import Bias
 from omnirank.relational.candidates import candidates
 from omnirank.relational.paths import Step
@@ -139,6 +139,16 @@ def test_without_relations_only_own_columns_are_left():
     assert names(movies(), ("ratings",), preset="NO-Rel", lookahead=3) == ["stars", "date"]
 
 
+def test_a_table_with_a_row_per_example_is_another_table():
+    base = database(
+        {"a": ["a0", "a1"]},
+        relation("a", "x", [thing("id", "a"), number("x")], [(0, 1.0), (1, 2.0)]),
+        relation("more", "y", [thing("a", "a"), number("y")], [(0, 1.0), (1, 2.0)]),
+    )
+    assert names(base, ("a",), preset="NO-Rel") == ["x"]
+    assert names(base, ("a",)) == ["x", "more.y"]
+
+
 def test_aggregates_can_be_chosen():
     found = names(movies(), lookahead=2, aggregates=("mean", "count"))
     assert found == ["genre", "count(ratings)", "mean(ratings.stars)", "mean(ratings.date)"]
@@ -164,7 +174,7 @@ def test_counts_of_aggregated_numbers_are_left_out():
 def test_too_many_candidates_are_cut_with_a_warning():
     base = movies()
     every = candidates(base, ("movies",), (), Bias(lookahead=4))
-    with pytest.warns(DataWarning, match="more than 7 candidate"):
+    with pytest.warns(UserWarning, match="more than 7 candidate"):
         few = candidates(base, ("movies",), (), Bias(lookahead=4, max_candidates=7))
     assert few == every[:7]
 

@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 
 import omnirank as om
-from omnirank.errors import DataError, DataTypeError, DataWarning, ParameterError
+from omnirank.errors import DataError, DataTypeError, ParameterError
 from omnirank.relational.bias import Bias
 from omnirank.relational.candidates import candidates
 
@@ -78,7 +78,7 @@ def test_another_database_of_the_same_schema_is_transformed_as_it_is_alone():
 def test_levels_that_were_not_fitted_are_missing_with_a_warning():
     features = om.RelationalFeatures(features=["mode(ratings.day)"]).fit(data())
     other = data(ratings=RATINGS.assign(day=["sat", "sat", "mon", "mon"]))
-    with pytest.warns(DataWarning, match=r"not in the fitted database .*1 feature, first 'mode\(ratings.day\)'"):
+    with pytest.warns(UserWarning, match=r"not in the fitted database .*1 feature, first 'mode\(ratings.day\)'"):
         frame = features.transform(other)
     assert frame.iloc[:, 0].tolist()[0] == "sat"
     assert frame.iloc[:, 0].isna().tolist() == [False, True, True]
@@ -107,6 +107,8 @@ def test_other_data_are_refused():
     )
     with pytest.raises(DataError, match=r"relation 'ratings_stars' is about .*nominal.*numeric"):
         features.transform(texts)
+    with pytest.raises(DataError, match="there is no feature to construct"):
+        om.RelationalFeatures(features=[]).fit(data())
     with pytest.raises(ParameterError, match="empty="):
         om.RelationalFeatures(empty="zero").fit(data())
 

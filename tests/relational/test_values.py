@@ -90,3 +90,11 @@ def test_a_level_called_none_takes_in_what_is_empty():
     base = database({"a": ["a0", "a1"]}, relation("a", "x", [thing("id", "a"), nominal("x", "<none>", "p")], [(0, 1)]))
     table = feature_columns(Examples(base, ("a",)), candidates(base, ("a",), (), Bias("NO-Rel")))
     assert table.to_frame()["x"].tolist() == ["p", "<none>"]
+
+
+def test_strided_values_have_the_same_bits():
+    values = np.random.default_rng(0).normal(size=1000) * 1e6
+    table = np.stack([values, values], axis=1)
+    offsets = np.array([0, 10, 1000])
+    plain, strided = (aggregate(Values(v), offsets, ["sum", "mean"]) for v in (values, table[:, 0]))
+    assert [plain[name].array.tobytes() for name in plain] == [strided[name].array.tobytes() for name in plain]

@@ -18,6 +18,7 @@ from omnirank.cli import (
     demo,
     evaluate,
     experiment,
+    features,
     info,
     methods,
     rank,
@@ -88,6 +89,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "compare-rankings": compare_rankings.compare_rankings,
     "compare": compare.compare,
     "convert": convert.convert,
+    "features": features.features,
     "demo": demo.demo,
 }
 for _name, _command in _COMMANDS.items():

@@ -84,6 +84,8 @@ def aggregate(values: Values, offsets: np.ndarray, names: Iterable[str]) -> dict
     ([2.5, 3.0, inf], [3.0, 3.0, -inf])
     """
     names = tuple(dict.fromkeys(names))
+    # One layout: code that is compiled for another could add in another order.
+    values = Values(np.ascontiguousarray(values.array), values.n_codes)
     if values.n_codes is None:
         return _of_numbers(values.array, offsets, names)
     return _of_codes(values, offsets, names)

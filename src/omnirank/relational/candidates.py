@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any, Literal, NamedTuple
 
-from omnirank.core.errors import DataWarning
+from omnirank.core.errors import setting
 from omnirank.relational.aggregation import EXISTS, IDENTITY
 from omnirank.relational.bias import Bias, Mode
 from omnirank.relational.database import Component, Database, Kind, Relation
@@ -52,9 +52,9 @@ def candidates(
     if limit is not None and len(features) > limit:
         del features[limit:]
         warnings.warn(
-            f"there are more than {limit} candidate features: the longest paths are left out "
-            "(max_candidates, lookahead and aggregates change that)",
-            DataWarning,
+            f"there are more than {limit} candidate features: the longest paths are left out; "
+            f"{setting('max_candidates', 2 * limit)} keeps more of them",
+            UserWarning,
             stacklevel=2,
         )
     return tuple(features)

@@ -172,7 +172,7 @@ class Evaluator:
         """Values of requests that begin with the same step: its matches, what follows them, the outer aggregates."""
         relation = relation_of(self.database, step)
         offsets, facts = self._matches(step, bindings, whole)
-        fresh = dict(zip(range(len(bindings.kinds), len(bindings.kinds) + 99), step.fresh(relation), strict=False))
+        fresh = dict(enumerate(step.fresh(relation), start=len(bindings.kinds)))
         wanted: dict[Request | int | None, list[str]] = {}
         inner = {}
         for request in requests:

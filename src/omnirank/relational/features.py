@@ -12,7 +12,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from omnirank.core.errors import DataError, DataTypeError, DataWarning, ParameterError
+from omnirank.core.errors import DataError, DataTypeError, ParameterError
 from omnirank.core.parameters import check, choice
 from omnirank.core.plurals import counted
 from omnirank.core.suggestions import did_you_mean
@@ -113,6 +113,11 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
         dataset = _relational(X)
         check("empty", self.empty, choice("missing", "infinite"))
         self.features_ = self._chosen(dataset)
+        if not self.features_:
+            raise DataError(
+                "there is no feature to construct: nothing in the database tells the examples apart in this way; check "
+                "the keys of the tables, preset, aggregates and lookahead"
+            )
         self.example_types_ = dataset.example_types
         self._levels: dict[Feature, Levels] = {}
         for feature in self.features_:
@@ -182,7 +187,7 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
             warnings.warn(
                 f"levels that were not in the fitted database are taken as missing ({counted(len(unseen), 'feature')}, "
                 f"first {unseen[0]!r})",
-                DataWarning,
+                UserWarning,
                 stacklevel=3,
             )
         return table if self.empty == "infinite" else _empty_as_missing(table)

@@ -1,0 +1,91 @@
+"""``omnirank features``: constructed features of several tables, as one table."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from omnirank.cli.convert import check_data_file, write_data
+from omnirank.cli.output import say, table
+from omnirank.cli.rank import describe_examples
+from omnirank.cli.relational_options import with_any_data
+from omnirank.core.plurals import counted
+
+if TYPE_CHECKING:
+    from omnirank.data.dataset import Dataset
+    from omnirank.relational.dataset import RelationalDataset
+
+_MOST_SHOWN = 10
+
+
+@with_any_data
+def features(
+    dataset: "Dataset | RelationalDataset",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="File to write: .arff, .csv (or .gz of these), .parquet. Without it, features are only listed.",
+            show_default=False,
+        ),
+    ] = None,
+    lookahead: Annotated[
+        int, typer.Option("--lookahead", help="The largest number of steps from table to table or to a column.")
+    ] = 2,
+    aggregates: Annotated[
+        str | None,
+        typer.Option(
+            "--aggregates",
+            help="Which to use, separated by commas: count, count_unique, min, max, mean, sum, mode, exists "
+            "(default: all but exists).",
+            show_default=False,
+        ),
+    ] = None,
+    preset: Annotated[
+        str, typer.Option("--preset", help="AGG-All, AGG-Exist (only whether there are rows) or NO-Rel (own columns).")
+    ] = "AGG-All",
+    max_candidates: Annotated[
+        int, typer.Option("--max-candidates", help="The most features; longer paths are left out first.")
+    ] = 10_000,
+    empty: Annotated[
+        str, typer.Option("--empty", help="Where there is nothing to aggregate: missing or infinite.")
+    ] = "missing",
+) -> None:
+    """Construct features of the rows of a table from all related tables, and write them to a file."""
+    from omnirank.relational.features import RelationalFeatures
+
+    if out is not None:
+        check_data_file(out)
+    data = _relational(dataset)
+    names = None if aggregates is None else [name.strip() for name in aggregates.split(",")]
+    constructed = RelationalFeatures(
+        lookahead, names, preset, data.modes, max_candidates=max_candidates, empty=empty
+    ).fit(data)
+    for text in data.notes:
+        say(f"note: {text}")
+    _list(constructed)
+    if out is not None:
+        found = constructed.to_dataset(data)
+        write_data(found, out)
+        say(f"{describe_examples(found)}, {counted(found.n_features, 'feature')} written to {out}")
+
+
+def _relational(dataset: Any) -> "RelationalDataset":
+    from omnirank.core.errors import DataError
+    from omnirank.relational.dataset import RelationalDataset
+
+    if isinstance(dataset, RelationalDataset):
+        return dataset
+    raise DataError(
+        f"{dataset.name} is one table: features are constructed from several (a folder, a database or facts)"
+    )
+
+
+def _list(constructed: Any) -> None:
+    """Print the first features and how many others there are."""
+    found = constructed.features_
+    rows = [(feature.name, feature.sentence) for feature in found[:_MOST_SHOWN]]
+    table((("feature", "left"), ("in words", "left")), rows)
+    if len(found) > _MOST_SHOWN:
+        say(f"... and {len(found) - _MOST_SHOWN} more")
