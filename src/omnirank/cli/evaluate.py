@@ -109,38 +109,31 @@ def evaluate(
 
         unfit = {"--ranking": ranking, "--method": method, "--test": test, "--neighbors": neighbors, "--top": top}
         relational_models.refuse(unfit | {"--supervision": supervision, "--labelled": labelled})
-        kinds = preset or ["AGG-All"]
-        relational_models.evaluate(dataset, kinds, given | {"n_jobs": jobs}, folds or _FOLDS, seed, csv)
+        relational_models.evaluate(dataset, preset or [], given | {"n_jobs": jobs}, folds or _FOLDS, seed, csv)
         return
     if preset:
         raise ParameterError("--preset is for several tables: leave it out for one")
+    if supervision is not None and method is None:
+        raise ParameterError("--supervision is for --method: a ranking that was made before has its own")
     if supervision is not None:
-        if method is None:
-            raise ParameterError("--supervision is for --method: a ranking that was made before has its own")
         given = {"supervision": supervision_of(supervision)} | given
-    judged = _judged(ranking, method, {"random_state": seed, "n_jobs": jobs}, given)
+    judged = _judged(ranking, method, {"random_state": seed, "n_jobs": jobs}, given, test is not None)
     options = {"predictor": predictor, "neighbors": among, "top": top, "n_jobs": jobs}
     others = None if test is None else read_like_data(test)
     for text in dataset.notes:
         note(text)
     data: Dataset = dataset if test is None else with_few_labels(dataset, labelled, seed)
     scheme = _scheme(data, folds or _FOLDS, seed, None if test is not None else labelled)
-    if ranking is not None and test is None:
-        note(
-            "if the ranking was made from these data, the results are too good: give --test, or --method for --ranking"
-        )
     with progress_bars():
         measured_by = partial(_measured, train=data, test=others, scheme=scheme, neighbors=neighbors)
         measured = measured_by(judged, options)
         blind, known_as = _of_nothing(data, seed, options, measured_by)
-    names = list(next(iter(measured.values())))
     if csv:
-        rows = [(name, k, measured[k][name], blind[k][name]) for name in sorted(names) for k in sorted(measured)]
-        figures(("measure", "n_neighbors", "ranking", known_as.replace(" ", "_")), rows)
+        _print_csv(measured, blind, known_as)
         return
     how = f"{folds or _FOLDS}-fold cross-validation" if others is None else counted(others.n_examples, "test example")
     say(f"{data.name}: {data.task}, {_examples(data, scheme)}, {counted(data.n_features, 'feature')}, {how}")
-    _print(names, measured, blind, known_as)
+    _print(measured, blind, known_as)
 
 
 def _scheme(dataset: "Dataset", n_folds: int, seed: int, labelled: str | None) -> dict[str, Any]:
@@ -167,7 +160,9 @@ def _examples(dataset: "Dataset", scheme: dict[str, Any]) -> str:
     return text + (f" (in each training part {scheme['labelled']})" if "labelled" in scheme else "")
 
 
-def _judged(ranking: Path | None, method: str | None, usual: dict[str, Any], parameters: dict[str, Any]) -> Any:
+def _judged(
+    ranking: Path | None, method: str | None, usual: dict[str, Any], parameters: dict[str, Any], apart: bool
+) -> Any:
     """The ranking, or the ranker that makes one of each training part."""
     from omnirank.core.errors import ParameterError
     from omnirank.core.ranking import Ranking
@@ -178,6 +173,11 @@ def _judged(ranking: Path | None, method: str | None, usual: dict[str, Any], par
     if ranking is not None:
         if parameters:
             raise ParameterError("--set is for --method: a ranking that was made before has no parameters to set")
+        if not apart:
+            note(
+                "if the ranking was made from these data, the results are too good: give --test, or --method for "
+                "--ranking"
+            )
         return Ranking.load(ranking)
     assert method is not None
     return get_method(method).make(**usual | parameters)
@@ -226,7 +226,13 @@ def _measured(
     return {k: {str(name): float(value) for name, value in row.items()} for k, row in rows}
 
 
-def _print(names: list[str], measured: Measured, blind: Measured, known_as: str) -> None:
+def _print_csv(measured: Measured, blind: Measured, known_as: str) -> None:
+    names = sorted(next(iter(measured.values())))
+    rows = [(name, k, measured[k][name], blind[k][name]) for name in names for k in sorted(measured)]
+    figures(("measure", "n_neighbors", "ranking", known_as.replace(" ", "_")), rows)
+
+
+def _print(measured: Measured, blind: Measured, known_as: str) -> None:
     from omnirank.evaluation.measures import MEASURES
 
     columns: list[tuple[str, Justify]] = [("measure", "left"), ("better", "left")]
@@ -234,7 +240,7 @@ def _print(names: list[str], measured: Measured, blind: Measured, known_as: str)
         neighbours = f"{k} neighbour{'s' if k > 1 else ''}"
         columns += [(f"ranking, {neighbours}", "right"), (known_as, "right")]
     rows = []
-    for name in names:
+    for name in next(iter(measured.values())):
         cells = [f"{values[k][name]:.4g}" for k in measured for values in (measured, blind)]
         rows.append([MEASURES[name].title, "larger" if MEASURES[name].larger_is_better else "smaller", *cells])
     table(columns, rows)

@@ -128,22 +128,15 @@ def rank(
 
     if out is not None:
         check_suffix(out)
-    given = {
-        "ensemble": ensemble,
-        "n_trees": None if trees is None else value_of(trees),
-        "max_features": None if max_features is None else value_of(max_features),
-        "min_samples_leaf": min_leaf,
-        "per_target": per_target or None,
-        "supervision": None if supervision is None else supervision_of(supervision),
-    }
-    named = {name: value for name, value in given.items() if value is not None}
-    settings = {"random_state": seed, "n_jobs": jobs} | named | assignments(parameters)
+    trees_of = {"ensemble": ensemble, "n_trees": trees, "max_features": max_features, "min_samples_leaf": min_leaf}
+    given = trees_of | {"per_target": per_target or None, "supervision": supervision, "by": by}
+    settings = {"random_state": seed, "n_jobs": jobs} | _as_parameters(given) | assignments(parameters)
     if not isinstance(dataset, Dataset):
         from omnirank.cli import relational_models
 
         unfit = {"--per-target": per_target, "--supervision": supervision, "--labelled": labelled}
         relational_models.refuse(unfit | {"--significance": significance, "--redundancy": redundancy})
-        relational_models.rank(dataset, method, settings | ({} if by is None else {"by": by}), top, out, csv)
+        relational_models.rank(dataset, method, settings, top, out, csv)
         return
     if by is not None:
         raise ParameterError("--by is for several tables: leave it out for one")
@@ -154,14 +147,11 @@ def rank(
         ranker, ranking = tested(ranker, data) if significance else (ranker, ranker.fit(data).ranking_)
     if per_target and ranking.per_target is None:
         raise ParameterError(f"scores of method {chosen.name!r} cannot be split by target: leave out --per-target")
-    if out is not None:
-        with ending_on_sigterm():
-            ranking.save(out)
+    save(ranking, out)
     _tell_notes(data, ranker)
     groups = redundancy_of(redundancy, ranking, data, association, jobs)
     if csv:
-        frame = with_representatives(_frame(ranking), groups).head(len(ranking) if top is None else top)
-        figures(list(frame.columns), frame.itertuples(index=False))
+        print_csv(with_representatives(_frame(ranking), groups), top)
         return
     say(f"{data.name}: {ranking.task}, {describe_examples(data)}, {counted(data.n_features, 'feature')}")
     say(f"{chosen.name}: {chosen.summary}")
@@ -169,6 +159,25 @@ def rank(
     print_redundancy(groups, top or _SHOWN)
     if out is not None:
         say(f"whole ranking written to {out}")
+
+
+def save(ranking: "Ranking", out: Path | None) -> None:
+    """Write a ranking to the file that was named, if one was."""
+    if out is not None:
+        with ending_on_sigterm():
+            ranking.save(out)
+
+
+def _as_parameters(given: dict[str, Any]) -> dict[str, Any]:
+    """What was given, without what was not, with the values that texts stand for."""
+    read = {"n_trees": value_of, "max_features": value_of, "supervision": supervision_of}
+    return {name: read.get(name, lambda x: x)(value) for name, value in given.items() if value is not None}
+
+
+def print_csv(frame: Any, top: int | None) -> None:
+    """Print the first rows of a ranking as CSV, or all of them."""
+    shown = frame if top is None else frame.head(top)
+    figures(list(shown.columns), shown.itertuples(index=False))
 
 
 def _tell_notes(dataset: "Dataset", ranker: Any) -> None:

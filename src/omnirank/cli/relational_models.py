@@ -39,8 +39,7 @@ def rank(
     csv: bool,
 ) -> None:
     """Rank the relations of a database, or what else ``by`` says."""
-    from omnirank.cli.ending import ending_on_sigterm
-    from omnirank.cli.rank import print_ranking
+    from omnirank.cli.rank import print_csv, print_ranking, save
     from omnirank.core.errors import ParameterError
     from omnirank.core.parallel import progress_bars
     from omnirank.core.registry import get_method, methods
@@ -52,14 +51,11 @@ def rank(
     ranker = chosen.make(**parameters)
     with progress_bars():
         ranking = ranker.fit(dataset).ranking_
-    if out is not None:
-        with ending_on_sigterm():
-            ranking.save(out)
+    save(ranking, out)
     for text in dataset.notes:
         note(text)
     if csv:
-        frame = ranking.to_frame().head(len(ranking) if top is None else top)
-        figures(list(frame.columns), frame.itertuples(index=False))
+        print_csv(ranking.to_frame(), top)
         return
     say(f"{_heading(dataset)}, by {ranker.by}")
     say(f"{chosen.name}: {chosen.summary}")
@@ -95,7 +91,7 @@ def evaluate(
     forest = RelationalForestClassifier if _is_classes(dataset) else RelationalForestRegressor
     jobs = parameters.pop("n_jobs")
     models = {}
-    for preset in presets:
+    for preset in presets or ["AGG-All"]:
         shared: dict[str, Any] = {"preset": preset, "random_state": seed}
         of_trees = {name: value for name, value in parameters.items() if name not in ("n_trees", "ensemble")}
         models[f"tree, {preset}"] = with_parameters(tree_model(dataset, shared), of_trees)

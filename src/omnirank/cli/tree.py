@@ -48,7 +48,6 @@ def tree(
     """Grow a tree that predicts the target, prune it and print it; without target, a tree of clusters."""
     from omnirank.core.errors import ParameterError
     from omnirank.core.parameters import check, share
-    from omnirank.data.atomic_file import replacing
     from omnirank.data.dataset import Dataset
     from omnirank.tasks import get_task
     from omnirank.trees.export import export_graphviz, export_text
@@ -81,12 +80,18 @@ def tree(
     )
     if prune and grown.n_leaves == 1 and dataset.target is not None and get_task(dataset.task).default_pruning:
         note("pruning may have left the root only: see the tree without it by --no-prune")
+    _write(found.rstrip("\n"), out)
+
+
+def _write(text: str, out: Path | None) -> None:
+    from omnirank.data.atomic_file import replacing
+
     if out is None:
-        typer.echo(found.rstrip("\n"))
-    else:
-        with ending_on_sigterm(), replacing(out) as file:
-            file.write((found.rstrip("\n") + "\n").encode())
-        note(f"tree written to {out}")
+        typer.echo(text)
+        return
+    with ending_on_sigterm(), replacing(out) as file:
+        file.write((text + "\n").encode())
+    note(f"tree written to {out}")
 
 
 def _of_one_table(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, TypeVar
@@ -44,13 +44,45 @@ class Boosting(RelationalLearner):
         "chosen_examples": share(above=0),
     }
 
-    n_trees: int
-    shrinkage: float
-    chosen_examples: float
-    max_features: Any
-    random_state: RandomState
-    n_jobs: int | None
     trees_: list[list[Tree]]
+
+    def __init__(
+        self,
+        n_trees: int = 50,
+        shrinkage: float = 0.2,
+        chosen_examples: float = 0.8,
+        preset: str = "AGG-All",
+        aggregates: Sequence[str] | None = None,
+        lookahead: int = 2,
+        max_path_length: int | None = 4,
+        modes: Mapping[str, Any] | None = None,
+        inherit: str = "both",
+        max_features: Any = 0.6,
+        min_samples_leaf: float = 1,
+        max_depth: int | None = 4,
+        min_impurity_decrease: float = 0.0,
+        nominal_tests: str = "ordered",
+        tie_break: str = "random",
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_trees = n_trees
+        self.shrinkage = shrinkage
+        self.chosen_examples = chosen_examples
+        self.preset = preset
+        self.aggregates = aggregates
+        self.lookahead = lookahead
+        self.max_path_length = max_path_length
+        self.modes = modes
+        self.inherit = inherit
+        self.max_features = max_features
+        self.min_samples_leaf = min_samples_leaf
+        self.max_depth = max_depth
+        self.min_impurity_decrease = min_impurity_decrease
+        self.nominal_tests = nominal_tests
+        self.tie_break = tie_break
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     @abstractmethod
     def _columns_to_fit(self, training: RelationalTraining) -> np.ndarray:

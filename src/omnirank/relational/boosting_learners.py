@@ -114,24 +114,12 @@ class RelationalBoostingClassifier(Boosting, PCTClassifierBase):
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.n_trees = n_trees
-        self.shrinkage = shrinkage
-        self.chosen_examples = chosen_examples
-        self.preset = preset
-        self.aggregates = aggregates
-        self.lookahead = lookahead
-        self.max_path_length = max_path_length
-        self.modes = modes
-        self.inherit = inherit
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.max_depth = max_depth
-        self.min_impurity_decrease = min_impurity_decrease
-        self.nominal_tests = nominal_tests
-        self.tie_break = tie_break
+        constructed = preset, aggregates, lookahead, max_path_length, modes, inherit
+        limits = max_features, min_samples_leaf, max_depth, min_impurity_decrease
+        sums = n_trees, shrinkage, chosen_examples
+        given = *sums, *constructed, *limits, nominal_tests, tie_break, random_state, n_jobs
+        super().__init__(*given)
         self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def _columns_to_fit(self, training: RelationalTraining) -> np.ndarray:
         columns = training.columns.dense()
@@ -234,44 +222,6 @@ class RelationalBoostingRegressor(Boosting, PCTRegressorBase):
     """
 
     supported_tasks = TaskNames("numbers", single=True)
-
-    def __init__(
-        self,
-        n_trees: int = 50,
-        shrinkage: float = 0.2,
-        chosen_examples: float = 0.8,
-        preset: str = "AGG-All",
-        aggregates: Sequence[str] | None = None,
-        lookahead: int = 2,
-        max_path_length: int | None = 4,
-        modes: Mapping[str, Any] | None = None,
-        inherit: str = "both",
-        max_features: Any = 0.6,
-        min_samples_leaf: float = 1,
-        max_depth: int | None = 4,
-        min_impurity_decrease: float = 0.0,
-        nominal_tests: str = "ordered",
-        tie_break: str = "random",
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_trees = n_trees
-        self.shrinkage = shrinkage
-        self.chosen_examples = chosen_examples
-        self.preset = preset
-        self.aggregates = aggregates
-        self.lookahead = lookahead
-        self.max_path_length = max_path_length
-        self.modes = modes
-        self.inherit = inherit
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.max_depth = max_depth
-        self.min_impurity_decrease = min_impurity_decrease
-        self.nominal_tests = nominal_tests
-        self.tie_break = tie_break
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def _columns_to_fit(self, training: RelationalTraining) -> np.ndarray:
         return training.columns.dense()

@@ -20,6 +20,46 @@ Self = TypeVar("Self", bound="_Forest")
 class _Forest(RelationalLearner, Forest):
     """Bagging and random forests."""
 
+    def __init__(
+        self,
+        ensemble: str = "bagging",
+        n_trees: int = 50,
+        preset: str = "AGG-All",
+        aggregates: Sequence[str] | None = None,
+        lookahead: int = 2,
+        max_path_length: int | None = 4,
+        modes: Mapping[str, Any] | None = None,
+        inherit: str = "both",
+        max_features: Any = None,
+        min_samples_leaf: float = 1,
+        max_depth: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        nominal_tests: str = "ordered",
+        tie_break: str = "random",
+        normalize_targets: bool | None = None,
+        oob_score: bool = False,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.ensemble = ensemble
+        self.n_trees = n_trees
+        self.preset = preset
+        self.aggregates = aggregates
+        self.lookahead = lookahead
+        self.max_path_length = max_path_length
+        self.modes = modes
+        self.inherit = inherit
+        self.max_features = max_features
+        self.min_samples_leaf = min_samples_leaf
+        self.max_depth = max_depth
+        self.min_impurity_decrease = min_impurity_decrease
+        self.nominal_tests = nominal_tests
+        self.tie_break = tie_break
+        self.normalize_targets = normalize_targets
+        self.oob_score = oob_score
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
     def fit(self: Self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees.
 
@@ -158,26 +198,12 @@ class RelationalForestClassifier(_Forest, PCTForestClassifier):
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.ensemble = ensemble
-        self.n_trees = n_trees
-        self.preset = preset
-        self.aggregates = aggregates
-        self.lookahead = lookahead
-        self.max_path_length = max_path_length
-        self.modes = modes
-        self.inherit = inherit
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.max_depth = max_depth
-        self.min_impurity_decrease = min_impurity_decrease
-        self.nominal_tests = nominal_tests
-        self.tie_break = tie_break
-        self.normalize_targets = normalize_targets
-        self.oob_score = oob_score
+        constructed = preset, aggregates, lookahead, max_path_length, modes, inherit
+        limits = max_features, min_samples_leaf, max_depth, min_impurity_decrease
+        tests = nominal_tests, tie_break, normalize_targets, oob_score
+        super().__init__(ensemble, n_trees, *constructed, *limits, *tests, random_state, n_jobs)
         self.hierarchy_weight = hierarchy_weight
         self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
 
 class RelationalForestRegressor(_Forest, PCTForestRegressor):
@@ -257,43 +283,3 @@ class RelationalForestRegressor(_Forest, PCTForestRegressor):
     >>> model.score(data) > 0.8
     True
     """
-
-    def __init__(
-        self,
-        ensemble: str = "bagging",
-        n_trees: int = 50,
-        preset: str = "AGG-All",
-        aggregates: Sequence[str] | None = None,
-        lookahead: int = 2,
-        max_path_length: int | None = 4,
-        modes: Mapping[str, Any] | None = None,
-        inherit: str = "both",
-        max_features: Any = None,
-        min_samples_leaf: float = 1,
-        max_depth: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        nominal_tests: str = "ordered",
-        tie_break: str = "random",
-        normalize_targets: bool | None = None,
-        oob_score: bool = False,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.ensemble = ensemble
-        self.n_trees = n_trees
-        self.preset = preset
-        self.aggregates = aggregates
-        self.lookahead = lookahead
-        self.max_path_length = max_path_length
-        self.modes = modes
-        self.inherit = inherit
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.max_depth = max_depth
-        self.min_impurity_decrease = min_impurity_decrease
-        self.nominal_tests = nominal_tests
-        self.tie_break = tie_break
-        self.normalize_targets = normalize_targets
-        self.oob_score = oob_score
-        self.random_state = random_state
-        self.n_jobs = n_jobs

@@ -17,6 +17,38 @@ Self = TypeVar("Self", bound="_SingleTree")
 class _SingleTree(RelationalLearner):
     """One tree, not pruned."""
 
+    def __init__(
+        self,
+        preset: str = "AGG-All",
+        aggregates: Sequence[str] | None = None,
+        lookahead: int = 2,
+        max_path_length: int | None = 4,
+        modes: Mapping[str, Any] | None = None,
+        inherit: str = "both",
+        max_features: Any = None,
+        min_samples_leaf: float = 1,
+        max_depth: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        nominal_tests: str = "ordered",
+        tie_break: str = "random",
+        normalize_targets: bool | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.preset = preset
+        self.aggregates = aggregates
+        self.lookahead = lookahead
+        self.max_path_length = max_path_length
+        self.modes = modes
+        self.inherit = inherit
+        self.max_features = max_features
+        self.min_samples_leaf = min_samples_leaf
+        self.max_depth = max_depth
+        self.min_impurity_decrease = min_impurity_decrease
+        self.nominal_tests = nominal_tests
+        self.tie_break = tie_break
+        self.normalize_targets = normalize_targets
+        self.random_state = random_state
+
     def fit(self: Self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the tree.
 
@@ -132,22 +164,11 @@ class RelationalTreeClassifier(_SingleTree, PCTClassifier):
         class_weight: Any = None,
         random_state: RandomState = None,
     ) -> None:
-        self.preset = preset
-        self.aggregates = aggregates
-        self.lookahead = lookahead
-        self.max_path_length = max_path_length
-        self.modes = modes
-        self.inherit = inherit
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.max_depth = max_depth
-        self.min_impurity_decrease = min_impurity_decrease
-        self.nominal_tests = nominal_tests
-        self.tie_break = tie_break
-        self.normalize_targets = normalize_targets
+        constructed = preset, aggregates, lookahead, max_path_length, modes, inherit
+        limits = max_features, min_samples_leaf, max_depth, min_impurity_decrease
+        super().__init__(*constructed, *limits, nominal_tests, tie_break, normalize_targets, random_state)
         self.hierarchy_weight = hierarchy_weight
         self.class_weight = class_weight
-        self.random_state = random_state
 
 
 class RelationalTreeRegressor(_SingleTree, PCTRegressor):
@@ -216,35 +237,3 @@ class RelationalTreeRegressor(_SingleTree, PCTRegressor):
     >>> model.predict(data).tolist()
     [2.0, 2.0, 8.75, 8.75]
     """
-
-    def __init__(
-        self,
-        preset: str = "AGG-All",
-        aggregates: Sequence[str] | None = None,
-        lookahead: int = 2,
-        max_path_length: int | None = 4,
-        modes: Mapping[str, Any] | None = None,
-        inherit: str = "both",
-        max_features: Any = None,
-        min_samples_leaf: float = 1,
-        max_depth: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        nominal_tests: str = "ordered",
-        tie_break: str = "random",
-        normalize_targets: bool | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.preset = preset
-        self.aggregates = aggregates
-        self.lookahead = lookahead
-        self.max_path_length = max_path_length
-        self.modes = modes
-        self.inherit = inherit
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.max_depth = max_depth
-        self.min_impurity_decrease = min_impurity_decrease
-        self.nominal_tests = nominal_tests
-        self.tie_break = tie_break
-        self.normalize_targets = normalize_targets
-        self.random_state = random_state
