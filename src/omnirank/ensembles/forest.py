@@ -134,7 +134,7 @@ class Forest(PCTPredictor):
 
         Parameters
         ----------
-        X : Dataset, array-like, scipy.sparse container or data frame
+        X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
             Examples with the features of the training data.
         """
         return leaves_of(self._trees(), self._table(X), self.n_jobs)
@@ -144,7 +144,7 @@ class Forest(PCTPredictor):
 
         Parameters
         ----------
-        X : Dataset, array-like, scipy.sparse container or data frame
+        X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
             Examples with the features of the training data.
 
         Returns
@@ -164,7 +164,7 @@ class Forest(PCTPredictor):
 
         Parameters
         ----------
-        X : Dataset, array-like, scipy.sparse container or data frame
+        X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
             Examples with the features of the training data.
         threshold : float, optional
             Label sets: frequency from which a label is predicted, by default 1/2.

@@ -45,7 +45,7 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
 
         Parameters
         ----------
-        X : Dataset, array-like, scipy.sparse container or data frame
+        X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
             Examples with the features of the training data.
         threshold : float, optional
             Label sets: a label is predicted if its frequency is at least this, by default 1/2. Predictions obey the
@@ -68,7 +68,7 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
 
         Parameters
         ----------
-        X : Dataset, array-like, scipy.sparse container or data frame
+        X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
             Examples with the features of the training data.
 
         Returns
@@ -86,7 +86,7 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
 
         Parameters
         ----------
-        X : Dataset, array-like, scipy.sparse container or data frame
+        X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
             Examples; a Dataset brings its target.
         y : array-like
             Their classes or label sets, written as in ``fit``.
@@ -181,7 +181,7 @@ class PCTRegressorBase(RegressorMixin, PCTPredictor):
 
         Parameters
         ----------
-        X : Dataset, array-like, scipy.sparse container or data frame
+        X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
             Examples; a Dataset brings its target.
         y : array-like
             Their targets.

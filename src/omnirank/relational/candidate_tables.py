@@ -19,8 +19,8 @@ import numpy as np
 from omnirank.data.table import Levels, Table
 from omnirank.trees.codes import DenseFeatures, code_features, searched_cells
 
-# Tables beyond this many bytes are built again when they are needed again.
-MOST_BYTES = 2**29
+# Tables beyond this many bytes are made again when they are needed again.
+MOST_BYTES = 2**30
 
 
 class Constructed(Protocol):
@@ -89,7 +89,7 @@ class CandidateTable:
 
     @property
     def n_bytes(self) -> int:
-        """Memory that the table takes: its codes, by feature and by row."""
+        """Memory of its codes, by feature and by row."""
         return 2 * self.coded.codes.nbytes
 
     @cached_property
@@ -128,7 +128,6 @@ class CandidateTables:
         self._tables: OrderedDict[tuple[Any, ...], CandidateTable] = OrderedDict()
         # a column lives as long as a table that has it
         self._columns: WeakValueDictionary[Any, CodedColumn] = WeakValueDictionary()
-        self._n_bytes = 0
 
     def __getstate__(self) -> dict[str, Any]:
         return {"construction": self.construction, "most_bytes": self.most_bytes}
@@ -152,14 +151,16 @@ class CandidateTables:
         with self._lock:
             found = self._tables.get(inherited)
             if found is None:
-                found = self._made(inherited)
-                self._n_bytes += found.n_bytes
-            else:
-                self._tables.pop(inherited)
-            self._tables[inherited] = found
-            while self._n_bytes > self.most_bytes and len(self._tables) > 1:
-                self._n_bytes -= self._tables.popitem(last=False)[1].n_bytes
+                found = self._tables[inherited] = self._made(inherited)
+                while len(self._tables) > 1 and self._n_bytes() > self.most_bytes:
+                    self._tables.popitem(last=False)
+            self._tables.move_to_end(inherited)
             return found
+
+    def _n_bytes(self) -> int:
+        """Memory of the tables, and of the columns, which several of them may share."""
+        columns = sum(column.cells.nbytes for column in self._columns.values())
+        return columns + sum(table.n_bytes for table in self._tables.values())
 
     def cells(self, features: Sequence[Any]) -> Table:
         """Return the values of features, from the tables where they are kept."""
