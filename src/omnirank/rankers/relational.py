@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from omnirank.core.seeds import SeedRanges, root_entropy
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.task_registry import TaskNames
 from omnirank.relational.aggregation import AGGREGATES, EXISTS, IDENTITY
+from omnirank.relational.bias import Bias
 from omnirank.relational.boosting_learners import RelationalBoostingClassifier, RelationalBoostingRegressor
 from omnirank.relational.credit import (
     CREDIT,
@@ -66,7 +68,7 @@ class RelationalRanker(BaseEstimator):
         Who shares the worth of a test: the steps that its node adds, or all steps of its path.
     credit : {"steps", "last-column"}
         Whether they share it equally, or the last step takes it all, the column whose values are aggregated.
-    preset, aggregates, lookahead, max_path_length, modes, inherit
+    preset, aggregates, lookahead, max_path_length, modes, dedupe_functional, nominal_joins, max_candidates, inherit
         What is constructed, as in :class:`RelationalForestClassifier`.
     max_features : None, int, float or {"sqrt", "log2", "all"}
         Candidates drawn in a node. None: all in bagging, ceil(sqrt F) in random forests, 0.6 F in boosting.
@@ -141,6 +143,9 @@ class RelationalRanker(BaseEstimator):
         lookahead: int = 2,
         max_path_length: int | None = 4,
         modes: Mapping[str, Any] | None = None,
+        dedupe_functional: bool = True,
+        nominal_joins: bool = False,
+        max_candidates: int | None = 10_000,
         inherit: str = "both",
         max_features: Any = None,
         min_samples_leaf: float = 1,
@@ -163,6 +168,9 @@ class RelationalRanker(BaseEstimator):
         self.lookahead = lookahead
         self.max_path_length = max_path_length
         self.modes = modes
+        self.dedupe_functional = dedupe_functional
+        self.nominal_joins = nominal_joins
+        self.max_candidates = max_candidates
         self.inherit = inherit
         self.max_features = max_features
         self.min_samples_leaf = min_samples_leaf
@@ -248,8 +256,9 @@ class RelationalRanker(BaseEstimator):
     # -- the ensemble ---------------------------------------------------------------------------------
 
     def _learner(self, task: str, entropy: int) -> RelationalLearner:
-        names = "preset aggregates lookahead max_path_length modes inherit min_samples_leaf min_impurity_decrease"
-        given = {name: getattr(self, name) for name in (*names.split(), "n_trees", "n_jobs")}
+        shared = ("inherit", "min_samples_leaf", "min_impurity_decrease", "n_trees", "n_jobs")
+        names = (*(field.name for field in fields(Bias)), *shared)
+        given = {name: getattr(self, name) for name in names}
         given["random_state"] = entropy
         given |= {
             name: getattr(self, name) for name in ("max_features", "max_depth") if getattr(self, name) is not None

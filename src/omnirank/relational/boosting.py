@@ -56,6 +56,9 @@ class Boosting(RelationalLearner):
         lookahead: int = 2,
         max_path_length: int | None = 4,
         modes: Mapping[str, Any] | None = None,
+        dedupe_functional: bool = True,
+        nominal_joins: bool = False,
+        max_candidates: int | None = 10_000,
         inherit: str = "both",
         max_features: Any = 0.6,
         min_samples_leaf: float = 1,
@@ -74,6 +77,9 @@ class Boosting(RelationalLearner):
         self.lookahead = lookahead
         self.max_path_length = max_path_length
         self.modes = modes
+        self.dedupe_functional = dedupe_functional
+        self.nominal_joins = nominal_joins
+        self.max_candidates = max_candidates
         self.inherit = inherit
         self.max_features = max_features
         self.min_samples_leaf = min_samples_leaf

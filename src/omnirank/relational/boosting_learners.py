@@ -40,6 +40,12 @@ class RelationalBoostingClassifier(Boosting, PCTClassifierBase):
     modes : mapping, optional
         How steps may use some of the relations, as in :class:`omnirank.relational.bias.Bias`; none: a relation is left
         out.
+    dedupe_functional : bool
+        Whether a step with at most one match has one aggregate, which keeps its value, instead of all, which agree.
+    nominal_joins : bool
+        Whether steps may also join columns of the same named nominal domain.
+    max_candidates : int or None
+        Most candidates of a node; longer paths are left out first, with a warning.
     inherit : {"both", "yes_only"}
         Which children continue the path of a test: both, or the heavier one; the other then inherits what its parent
         has inherited.
@@ -103,6 +109,9 @@ class RelationalBoostingClassifier(Boosting, PCTClassifierBase):
         lookahead: int = 2,
         max_path_length: int | None = 4,
         modes: Mapping[str, Any] | None = None,
+        dedupe_functional: bool = True,
+        nominal_joins: bool = False,
+        max_candidates: int | None = 10_000,
         inherit: str = "both",
         max_features: Any = 0.6,
         min_samples_leaf: float = 1,
@@ -114,10 +123,11 @@ class RelationalBoostingClassifier(Boosting, PCTClassifierBase):
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
-        constructed = preset, aggregates, lookahead, max_path_length, modes, inherit
+        constructed = preset, aggregates, lookahead, max_path_length, modes
+        counted = dedupe_functional, nominal_joins, max_candidates, inherit
         limits = max_features, min_samples_leaf, max_depth, min_impurity_decrease
         sums = n_trees, shrinkage, chosen_examples
-        given = *sums, *constructed, *limits, nominal_tests, tie_break, random_state, n_jobs
+        given = *sums, *constructed, *counted, *limits, nominal_tests, tie_break, random_state, n_jobs
         super().__init__(*given)
         self.class_weight = class_weight
 
@@ -171,6 +181,12 @@ class RelationalBoostingRegressor(Boosting, PCTRegressorBase):
     modes : mapping, optional
         How steps may use some of the relations, as in :class:`omnirank.relational.bias.Bias`; none: a relation is left
         out.
+    dedupe_functional : bool
+        Whether a step with at most one match has one aggregate, which keeps its value, instead of all, which agree.
+    nominal_joins : bool
+        Whether steps may also join columns of the same named nominal domain.
+    max_candidates : int or None
+        Most candidates of a node; longer paths are left out first, with a warning.
     inherit : {"both", "yes_only"}
         Which children continue the path of a test: both, or the heavier one; the other then inherits what its parent
         has inherited.

@@ -29,6 +29,9 @@ class _Forest(RelationalLearner, Forest):
         lookahead: int = 2,
         max_path_length: int | None = 4,
         modes: Mapping[str, Any] | None = None,
+        dedupe_functional: bool = True,
+        nominal_joins: bool = False,
+        max_candidates: int | None = 10_000,
         inherit: str = "both",
         max_features: Any = None,
         min_samples_leaf: float = 1,
@@ -48,6 +51,9 @@ class _Forest(RelationalLearner, Forest):
         self.lookahead = lookahead
         self.max_path_length = max_path_length
         self.modes = modes
+        self.dedupe_functional = dedupe_functional
+        self.nominal_joins = nominal_joins
+        self.max_candidates = max_candidates
         self.inherit = inherit
         self.max_features = max_features
         self.min_samples_leaf = min_samples_leaf
@@ -116,6 +122,12 @@ class RelationalForestClassifier(_Forest, PCTForestClassifier):
     modes : mapping, optional
         How steps may use some of the relations, as in :class:`omnirank.relational.bias.Bias`; none: a relation is left
         out.
+    dedupe_functional : bool
+        Whether a step with at most one match has one aggregate, which keeps its value, instead of all, which agree.
+    nominal_joins : bool
+        Whether steps may also join columns of the same named nominal domain.
+    max_candidates : int or None
+        Most candidates of a node; longer paths are left out first, with a warning.
     inherit : {"both", "yes_only"}
         Which children continue the path of a test: both, or the heavier one; the other then inherits what its parent
         has inherited.
@@ -184,6 +196,9 @@ class RelationalForestClassifier(_Forest, PCTForestClassifier):
         lookahead: int = 2,
         max_path_length: int | None = 4,
         modes: Mapping[str, Any] | None = None,
+        dedupe_functional: bool = True,
+        nominal_joins: bool = False,
+        max_candidates: int | None = 10_000,
         inherit: str = "both",
         max_features: Any = None,
         min_samples_leaf: float = 1,
@@ -198,10 +213,11 @@ class RelationalForestClassifier(_Forest, PCTForestClassifier):
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
-        constructed = preset, aggregates, lookahead, max_path_length, modes, inherit
+        constructed = preset, aggregates, lookahead, max_path_length, modes
+        counted = dedupe_functional, nominal_joins, max_candidates, inherit
         limits = max_features, min_samples_leaf, max_depth, min_impurity_decrease
         tests = nominal_tests, tie_break, normalize_targets, oob_score
-        super().__init__(ensemble, n_trees, *constructed, *limits, *tests, random_state, n_jobs)
+        super().__init__(ensemble, n_trees, *constructed, *counted, *limits, *tests, random_state, n_jobs)
         self.hierarchy_weight = hierarchy_weight
         self.class_weight = class_weight
 
@@ -229,6 +245,12 @@ class RelationalForestRegressor(_Forest, PCTForestRegressor):
     modes : mapping, optional
         How steps may use some of the relations, as in :class:`omnirank.relational.bias.Bias`; none: a relation is left
         out.
+    dedupe_functional : bool
+        Whether a step with at most one match has one aggregate, which keeps its value, instead of all, which agree.
+    nominal_joins : bool
+        Whether steps may also join columns of the same named nominal domain.
+    max_candidates : int or None
+        Most candidates of a node; longer paths are left out first, with a warning.
     inherit : {"both", "yes_only"}
         Which children continue the path of a test: both, or the heavier one; the other then inherits what its parent
         has inherited.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -84,6 +84,9 @@ class RelationalLearner(PCTPredictor):
     lookahead: int
     max_path_length: int | None
     modes: Mapping[str, Any] | None
+    dedupe_functional: bool
+    nominal_joins: bool
+    max_candidates: int | None
     inherit: str
     min_impurity_decrease: float
     features_: tuple[Feature, ...]
@@ -91,8 +94,7 @@ class RelationalLearner(PCTPredictor):
     # -- reading --------------------------------------------------------------------------------------
 
     def _bias(self) -> Bias:
-        names = ("preset", "aggregates", "lookahead", "max_path_length", "modes")
-        return Bias(**{name: getattr(self, name) for name in names})
+        return Bias(**{field.name: getattr(self, field.name) for field in fields(Bias)})
 
     def _node_rules(self, max_features: Any) -> NodeRules:
         return NodeRules(max_features, float(self.min_impurity_decrease), self.inherit)

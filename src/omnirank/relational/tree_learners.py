@@ -24,6 +24,9 @@ class _SingleTree(RelationalLearner):
         lookahead: int = 2,
         max_path_length: int | None = 4,
         modes: Mapping[str, Any] | None = None,
+        dedupe_functional: bool = True,
+        nominal_joins: bool = False,
+        max_candidates: int | None = 10_000,
         inherit: str = "both",
         max_features: Any = None,
         min_samples_leaf: float = 1,
@@ -39,6 +42,9 @@ class _SingleTree(RelationalLearner):
         self.lookahead = lookahead
         self.max_path_length = max_path_length
         self.modes = modes
+        self.dedupe_functional = dedupe_functional
+        self.nominal_joins = nominal_joins
+        self.max_candidates = max_candidates
         self.inherit = inherit
         self.max_features = max_features
         self.min_samples_leaf = min_samples_leaf
@@ -93,6 +99,12 @@ class RelationalTreeClassifier(_SingleTree, PCTClassifier):
     modes : mapping, optional
         How steps may use some of the relations, as in :class:`omnirank.relational.bias.Bias`; none: a relation is left
         out.
+    dedupe_functional : bool
+        Whether a step with at most one match has one aggregate, which keeps its value, instead of all, which agree.
+    nominal_joins : bool
+        Whether steps may also join columns of the same named nominal domain.
+    max_candidates : int or None
+        Most candidates of a node; longer paths are left out first, with a warning.
     inherit : {"both", "yes_only"}
         Which children continue the path of a test: both, or the heavier one; the other then inherits what its parent
         has inherited.
@@ -152,6 +164,9 @@ class RelationalTreeClassifier(_SingleTree, PCTClassifier):
         lookahead: int = 2,
         max_path_length: int | None = 4,
         modes: Mapping[str, Any] | None = None,
+        dedupe_functional: bool = True,
+        nominal_joins: bool = False,
+        max_candidates: int | None = 10_000,
         inherit: str = "both",
         max_features: Any = None,
         min_samples_leaf: float = 1,
@@ -164,9 +179,10 @@ class RelationalTreeClassifier(_SingleTree, PCTClassifier):
         class_weight: Any = None,
         random_state: RandomState = None,
     ) -> None:
-        constructed = preset, aggregates, lookahead, max_path_length, modes, inherit
+        constructed = preset, aggregates, lookahead, max_path_length, modes
+        counted = dedupe_functional, nominal_joins, max_candidates, inherit
         limits = max_features, min_samples_leaf, max_depth, min_impurity_decrease
-        super().__init__(*constructed, *limits, nominal_tests, tie_break, normalize_targets, random_state)
+        super().__init__(*constructed, *counted, *limits, nominal_tests, tie_break, normalize_targets, random_state)
         self.hierarchy_weight = hierarchy_weight
         self.class_weight = class_weight
 
@@ -190,6 +206,12 @@ class RelationalTreeRegressor(_SingleTree, PCTRegressor):
     modes : mapping, optional
         How steps may use some of the relations, as in :class:`omnirank.relational.bias.Bias`; none: a relation is left
         out.
+    dedupe_functional : bool
+        Whether a step with at most one match has one aggregate, which keeps its value, instead of all, which agree.
+    nominal_joins : bool
+        Whether steps may also join columns of the same named nominal domain.
+    max_candidates : int or None
+        Most candidates of a node; longer paths are left out first, with a warning.
     inherit : {"both", "yes_only"}
         Which children continue the path of a test: both, or the heavier one; the other then inherits what its parent
         has inherited.
