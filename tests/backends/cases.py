@@ -35,7 +35,7 @@ LAYOUTS: dict[str, dict[str, Any]] = {
 }
 
 # Methods that do nothing which could be spread, or nothing where all features are of one kind.
-UNSPREAD = ("random", "uniform", "univariate", "correlation", "svm-rfe", "agnos-s")
+UNSPREAD = ("random", "uniform", "univariate", "correlation", "svm-rfe", "agnos-s", "RelationalFeatures")
 
 
 @cache
@@ -101,6 +101,13 @@ def evaluated_on_folds(dataset: om.Dataset) -> Any:
     return [found.frame, found.summary, found.rankings]
 
 
+def constructed(preset: str) -> Any:
+    """Return the constructed features of movies, of which some have no ratings."""
+    movies = om.datasets.make_movies(mean_ratings=2.0, random_state=3)
+    table = om.RelationalFeatures(4, preset=preset, empty="infinite").fit(movies).to_dataset(movies).features
+    return table.names, table.levels, table.numeric, table.codes
+
+
 def chosen(dataset: om.Dataset, by: str) -> Any:
     """Return the curve by which features are chosen."""
     ranker = om.EnsembleRanker(n_trees=3, random_state=0)
@@ -124,7 +131,18 @@ def _seed(estimator: Any) -> dict[str, Any]:
 def cases() -> dict[str, Case]:
     """Return all cases by name."""
     found: dict[str, Case] = {}
-    for make in (_methods, _few_labels, _ensembles, _resampled, _relief, _predictors, _neighbors, _refits, _large):
+    for make in (
+        _methods,
+        _few_labels,
+        _ensembles,
+        _resampled,
+        _relief,
+        _predictors,
+        _neighbors,
+        _refits,
+        _large,
+        _relational,
+    ):
         for name, case in make():
             assert name not in found, name
             found[name] = partial(_quietly, case)
@@ -292,6 +310,11 @@ def _large() -> Iterator[tuple[str, Case]]:
     yield "large, evaluate", partial(evaluated, large, large.take(slice(0, 1100)), n_neighbors=5)
 
 
+def _relational() -> Iterator[tuple[str, Case]]:
+    for preset in ("AGG-All", "AGG-Exist"):
+        yield f"RelationalFeatures, {preset}", partial(constructed, preset)
+
+
 # -- what is covered ---------------------------------------------------------------------------------------------------
 
 
@@ -309,7 +332,9 @@ def predictors() -> dict[str, Any]:
 def quick(names: list[str]) -> list[str]:
     """Return the cases that the suite runs: two of every method and predictor, some of what else there is."""
     chosen = set(_QUICK)
-    for i, what in enumerate([*(method.name for method in om.methods()), *predictors(), "MLkNN", "evaluate"]):
+    for i, what in enumerate(
+        [*(method.name for method in om.methods()), *predictors(), "MLkNN", "evaluate", "RelationalFeatures"]
+    ):
         own = [name for name in names if name.startswith(f"{what}, ")]
         chosen |= {own[7 * i % len(own)], own[(7 * i + 18) % len(own)]}  # another task, and other features
     return [name for name in names if name in chosen]

@@ -218,3 +218,11 @@ def test_features_survive_a_pickle():
     copies = pickle.loads(pickle.dumps(found))
     assert copies == found
     assert [hash(f) for f in copies] == [hash(f) for f in found]
+
+
+def test_facts_with_times_may_not_be_known_yet():
+    found = candidates(movies(times=True), ("movies",), (), Bias("AGG-Exist", lookahead=2))
+    # Every rating has stars, but not before it was given: an earlier example may see none.
+    assert "exists(ratings.stars)" in {f.name for f in found}
+    assert "count(stars)" in names(movies(times=True), ("ratings",), lookahead=1)
+    assert "count(stars)" not in names(movies(), ("ratings",), lookahead=1)

@@ -354,3 +354,17 @@ def test_reading_is_all_that_is_needed(postgresql):
         with postgresql.begin() as owner:
             owner.execute(sa.text("DROP OWNED BY omnirank_reader"))
             owner.execute(sa.text("DROP ROLE omnirank_reader"))
+
+
+def test_a_column_that_refers_to_two_tables(tmp_path):
+    path = tmp_path / "two.db"
+    with sqlite3.connect(path) as connection:
+        for table in "ab":
+            connection.execute(f"CREATE TABLE {table} (id INTEGER PRIMARY KEY, x REAL)")
+            connection.execute(f"INSERT INTO {table} VALUES (1, 0.5)")
+        connection.execute("CREATE TABLE c (id INTEGER PRIMARY KEY, of INTEGER REFERENCES a REFERENCES b)")
+        connection.execute("INSERT INTO c VALUES (1, 1)")
+    connection.close()
+    data = R.from_database(f"sqlite:///{path}", target="c")
+    assert data.database.relations["c_of"].components[1].type == "a"
+    assert any("c.of refers to a and b: the reference to b is not used" in note for note in data.notes)

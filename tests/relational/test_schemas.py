@@ -336,3 +336,30 @@ def test_unseen_values_of_a_domain_have_the_same_codes_everywhere():
     relations = other.database.relations
     assert relations["a_of"].components[1].levels == relations["b_of"].components[1].levels == ("x", "y", "z", "p", "q")
     assert decoded_facts(other) == {"a_of": [(1, "x"), (2, "q")], "b_of": [(1, "p"), (2, "q")]}
+
+
+def test_words_that_end_like_keys_are_not_told():
+    data = R.from_frames({"t": pd.DataFrame({"paid": [0, 1, 1], "grid": [3, 4, 4], "kiosk_no": [1, 1, 2]})}, target="t")
+    assert not any("called like a key" in note for note in data.notes)
+
+
+def test_several_references_from_the_same_columns():
+    frames = {
+        "a": pd.DataFrame({"i": [1, 2], "j": [1, 2]}),
+        "b": pd.DataFrame({"i": [1, 2], "k": [5, 6]}),
+        "c": pd.DataFrame({"id": [1], "i": [2]}),
+        "d": pd.DataFrame({"id": [9], "i": [2], "j": [2], "k": [6]}),
+    }
+    keys = {
+        "a": ["i", "j"],
+        "b": ["i", "k"],
+        "c": "i",
+        ("d", ("i", "j")): "a",
+        ("d", ("i", "k")): "b",
+        ("d", "i"): "c",
+    }
+    data = R.from_frames(frames, keys=keys, target="d")
+    facts = decoded_facts(data)
+    assert facts["d_i_j"] == [(9, (2, 2))]
+    assert facts["d_i_k"] == [(9, (2, 6))]
+    assert facts["d_i"] == [(9, 2)]

@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -139,6 +140,21 @@ def test_shuffled_rows_change_no_bit(tables, random):
         one, other = from_rows(tables, **options), from_rows(shuffled, **options)
         assert one.fingerprint == other.fingerprint
         assert decoded_facts(one) == decoded_facts(other)
+
+
+@given(databases())
+def test_tables_come_back_from_files_and_databases(tmp_path_factory, tables):
+    folder = tmp_path_factory.mktemp("tables")
+    engine = sa.create_engine("sqlite://", poolclass=sa.pool.StaticPool)
+    for name, rows in tables.items():
+        frame = pd.DataFrame({c: pd.array([row[c] for row in rows], "Int64") for c in COLUMNS[name]})
+        frame.to_csv(folder / f"{name}.csv", index=False, na_rep="NA")
+        frame.to_sql(name, engine, index=False)
+    options = {"keys": RANDOM_KEYS, "target": "persons"}
+    expected = decoded_facts(from_rows(tables))
+    assert decoded_facts(om.RelationalDataset.from_folder(folder, **options)) == expected
+    assert decoded_facts(om.RelationalDataset.from_database(engine, **options)) == expected
+    engine.dispose()
 
 
 @given(databases())

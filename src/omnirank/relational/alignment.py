@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -44,6 +44,12 @@ class Signature:
         relations = dataset.database.relations
         columns = {name: r.table if r.column is None else f"{r.table}.{r.column}" for name, r in relations.items()}
         return cls(dataset.example_types, {name: r.components for name, r in relations.items()}, columns)
+
+    def needed_of(self, dataset: RelationalDataset, used: Collection[str]) -> Signature:
+        """Return what a data set must have: all the relations, or only those used where it has others than these."""
+        if set(self.relations) == set(dataset.database.relations):
+            return self
+        return replace(self, relations={name: parts for name, parts in self.relations.items() if name in used})
 
 
 def aligned(dataset: RelationalDataset, signature: Signature) -> RelationalDataset:

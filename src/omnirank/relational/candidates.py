@@ -171,6 +171,11 @@ def _index(database: Database, step: Step) -> Index:
     return index_of(database, relation_of(database, step), step.given)
 
 
+def _is_total(database: Database, step: Step) -> bool:
+    """Whether a step has a match for every object; facts with times may not be known yet."""
+    return relation_of(database, step).times is None and _index(database, step).is_total
+
+
 # -- chains of aggregates ----------------------------------------------------------------------------
 
 
@@ -202,7 +207,7 @@ def _chains(
     for chain in chains:
         if chain.kind != "object":
             yield chain.variable, chain.aggregates
-    if EXISTS in allowed and not _index(database, path[-1]).is_total:
+    if EXISTS in allowed and not _is_total(database, path[-1]):
         yield None, (EXISTS,) * len(path)
 
 
@@ -216,7 +221,7 @@ def _last_step(database: Database, example_types: tuple[str, ...], path: Path, b
     if single and (bias.preset != "AGG-Exist" or bias.aggregates is not None):
         for variable in values:
             yield _Chain(variable, (IDENTITY,), variables[variable].kind, True)
-    if "count" in allowed and not (single and index.is_total):
+    if "count" in allowed and not (single and _is_total(database, step)):
         yield _Chain(None, ("count",), "numeric", False)
     if single:
         return

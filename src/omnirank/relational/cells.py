@@ -75,9 +75,12 @@ def key_cells(series: Any, where: str) -> KeyCells:
         return KeyCells(cells.astype(np.int64, copy=False), known)
     if dtype.is_float():
         return _float_keys(np.asarray(series.cast(nw.Float64).to_numpy(), np.float64), where)
-    if dtype in (nw.Date, nw.Datetime) or dtype == nw.Boolean:
+    if dtype in (nw.Date, nw.Datetime):
         return _float_keys(np.array(typed_column(series, where)[0], np.float64), where)
-    cells = np.array(series.to_list(), dtype=object) if len(series) else np.empty(0, object)
+    if dtype == nw.Boolean:
+        codes = typed_column(series, where)[0]
+        return _float_keys(np.where(codes < 0, np.nan, codes), where)
+    cells = np.fromiter(series.to_list(), dtype=object, count=len(series))
     known = ~pd.isna(cells)
     values = [_key(cell, where) for cell in cells[known].tolist()]
     whole = values and all(isinstance(value, int) for value in values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -108,8 +109,8 @@ def _relation_names(schema: Schema) -> dict[Place, str]:
     places += [(t.name, k.columns) for t in schema.tables.values() for k in t.foreign_keys if len(k.columns) > 1]
     places += [(t.name, ()) for t in schema.tables.values()]
     plain = {place: "_".join((place[0], *place[1])) for place in places}
-    said = list(plain.values())
-    return {place: name if said.count(name) == 1 else ".".join((place[0], *place[1])) for place, name in plain.items()}
+    uses = Counter(plain.values())
+    return {place: name if uses[name] == 1 else ".".join((place[0], *place[1])) for place, name in plain.items()}
 
 
 @dataclass
@@ -266,13 +267,14 @@ class _Rows:
         self._ordered_times = None if self.times is None else self._taken(self.times)
         self._collapsed = 0
         found = []
-        references = {key.columns[0]: key for key in self.table.foreign_keys if key not in self.key.foreign_keys}
+        references = [key for key in self.table.foreign_keys if key not in self.key.foreign_keys]
         for column in self.table.columns:
-            key = references.get(column)
-            if key is not None:
-                codes = self.keys.codes[name, key.columns]
-                found.append(self._relation(names[name, key.columns], column, _of(key, self.schema), codes, codes >= 0))
-            elif column in self.values:
+            for key in references:
+                if key.columns[0] == column:
+                    codes = self.keys.codes[name, key.columns]
+                    component = _of(key, self.schema)
+                    found.append(self._relation(names[name, key.columns], column, component, codes, codes >= 0))
+            if column in self.values:
                 cells = self.values[column]
                 component = self._value(column, cells)
                 found.append(self._relation(names[name, (column,)], column, component, cells.cells, cells.known))

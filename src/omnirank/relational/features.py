@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -22,9 +21,8 @@ from omnirank.relational.aggregation import NONE_LEVEL
 from omnirank.relational.bias import Bias, Mode
 from omnirank.relational.candidates import candidates
 from omnirank.relational.columns import feature_columns
-from omnirank.relational.database import Database
 from omnirank.relational.dataset import RelationalDataset
-from omnirank.relational.paths import Feature, relation_of, result_component
+from omnirank.relational.paths import Feature, result_component
 from omnirank.relational.wording import describe
 
 
@@ -118,13 +116,12 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
                 "there is no feature to construct: nothing in the database tells the examples apart in this way; check "
                 "the keys of the tables, preset, aggregates and lookahead"
             )
-        self.example_types_ = dataset.example_types
+        self._signature = dataset.signature
         self._levels: dict[Feature, Levels] = {}
         for feature in self.features_:
             component = result_component(dataset.database, dataset.example_types, feature)
             if component is not None and component.levels is not None:
                 self._levels[feature] = component.levels
-        self._places = _places(dataset.database, self.features_)
         return self
 
     def transform(self, X: RelationalDataset) -> pd.DataFrame:
@@ -176,20 +173,10 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
     def _table(self, X: RelationalDataset) -> Table:
         check_is_fitted(self)
         dataset = _relational(X)
-        if dataset.example_types != self.example_types_:
-            given, wanted = ", ".join(dataset.example_types), ", ".join(self.example_types_)
-            raise DataError(f"examples are objects of the type {given}, those that were fitted of {wanted}")
-        _check_places(dataset.database, self.features_, self._places)
+        used = {step.relation for feature in self.features_ for step in feature.path}
+        dataset = dataset.aligned_with(self._signature.needed_of(dataset, used))
         levels = {feature: _with_none(known) for feature, known in self._levels.items()}
         table = feature_columns(dataset, self.features_, levels=levels)
-        unseen = [name for name, missing in zip(table.names, table.with_missing, strict=True) if missing]
-        if unseen:
-            warnings.warn(
-                f"levels that were not in the fitted database are taken as missing ({counted(len(unseen), 'feature')}, "
-                f"first {unseen[0]!r})",
-                UserWarning,
-                stacklevel=3,
-            )
         return table if self.empty == "infinite" else _empty_as_missing(table)
 
 
@@ -217,26 +204,3 @@ def _empty_as_missing(table: Table) -> Table:
             column[column == len(known) - 1] = -1
             levels[i] = known[:-1]
     return replace(table, levels=tuple(levels))
-
-
-_Place = tuple[tuple[str, str], ...]
-
-
-def _places(database: Database, features: Sequence[Feature]) -> dict[str, _Place]:
-    """What the components of the relations that features use hold."""
-    relations = {step.relation: relation_of(database, step) for feature in features for step in feature.path}
-    return {
-        name: tuple((c.kind, c.type if c.kind == "object" else "") for c in relation.components)
-        for name, relation in relations.items()
-    }
-
-
-def _check_places(database: Database, features: Sequence[Feature], fitted: dict[str, _Place]) -> None:
-    """Refuse a database of another schema, where relations of the same name hold something else."""
-    for name, place in _places(database, features).items():
-        if place != fitted[name]:
-            here, there = (", ".join(kind or what for what, kind in p) for p in (place, fitted[name]))
-            raise DataError(
-                f"relation {name!r} is about {here}, in the fitted database about {there}: read the data set with "
-                "like= the fitted one"
-            )

@@ -20,6 +20,7 @@ from omnirank.relational.schema import ROWS, ForeignKey, Schema, TableSchema
 _CONTAINED = 0.5
 _ENDING = re.compile(r"_?(id|key|uuid|nr|no|fk)$")
 _BEGINNING = re.compile(r"^(id|fk)_")
+_CALLED_KEY = re.compile(r"_(id|key|uuid|fk)$|^(id|fk)_")
 
 
 def complete_schema(
@@ -65,7 +66,7 @@ def complete_schema(
         found[name] = TableSchema(name, kinds, key, foreign[name], said is None and bool(key))
     schema = _in_one_form(Schema(found))
     _check_references(schema)
-    return schema, (*_inferred_notes(schema), *guess.unresolved(schema))
+    return schema, (*guess.notes, *_inferred_notes(schema), *guess.unresolved(schema))
 
 
 class _Guess:
@@ -80,6 +81,7 @@ class _Guess:
             if name == target_table or any(column not in declared[name].excluded for column in columns)
         }
         self._cells: dict[tuple[str, str], KeyCells] = {}
+        self.notes: list[str] = []
 
     def cells(self, table: str, column: str) -> KeyCells:
         place = table, column
@@ -106,7 +108,7 @@ class _Guess:
 
     def foreign_keys(self, table: str, primary: Mapping[str, tuple[str, ...]]) -> tuple[ForeignKey, ...]:
         said: DeclaredTable = self.declared[table]
-        found = [key for key in said.foreign_keys if not set(key.columns) & said.excluded]
+        found = self._first_of_each([key for key in said.foreign_keys if not set(key.columns) & said.excluded], table)
         taken = {column for key in found for column in key.columns} | said.no_foreign_keys
         if not said.complete:
             for column in self.used[table]:
@@ -117,6 +119,18 @@ class _Guess:
                     found.append(ForeignKey((column,), other, (), True))
         order = {column: i for i, column in enumerate(self.used[table])}
         return tuple(sorted(found, key=lambda key: order.get(key.columns[0], -1)))
+
+    def _first_of_each(self, keys: list[ForeignKey], table: str) -> list[ForeignKey]:
+        """The references without those of columns that refer to another table already."""
+        found: dict[tuple[str, ...], ForeignKey] = {}
+        for key in keys:
+            first = found.setdefault(key.columns, key)
+            if first is not key:
+                self.notes.append(
+                    f"{table}.{', '.join(key.columns)} refers to {first.table} and {key.table}: the reference to "
+                    f"{key.table} is not used"
+                )
+        return list(found.values())
 
     def _referred_table(self, table: str, column: str, primary: Mapping[str, tuple[str, ...]]) -> str | None:
         candidates = []
@@ -163,7 +177,7 @@ class _Guess:
                 is_key = column in table.key_columns or column in table.primary_key
                 if is_key or column in self.declared[name].no_foreign_keys or column in self.declared[name].kinds:
                     continue
-                if _stem(column) is not None and _may_be_key(self.tables[name][column]):
+                if _CALLED_KEY.search(_plain(column)) and _may_be_key(self.tables[name][column]):
                     said = setting("keys", {f"{name}.{column}": _stem(column) or "object"})
                     notes.append(
                         f"column {name}.{column} is called like a key, but refers to no table, and is taken as a "
