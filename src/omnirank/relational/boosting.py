@@ -17,6 +17,7 @@ from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.table import Table
 from omnirank.ensembles.plan import GrowingRules
 from omnirank.relational.candidate_tables import CandidateTables
+from omnirank.relational.dataset import RelationalDataset
 from omnirank.relational.growing import NodeRules
 from omnirank.relational.learner import GrownTree, RelationalLearner, RelationalTraining
 from omnirank.relational.plan import RelationalPlan
@@ -94,7 +95,7 @@ class Boosting(RelationalLearner):
     def _columns_to_fit(self, training: RelationalTraining) -> np.ndarray:
         """Return what sums of trees fit, (examples, K)."""
 
-    def fit(self: Self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self: Self, X: RelationalDataset, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees, one iteration after the other.
 
         Parameters
@@ -169,7 +170,7 @@ class Boosting(RelationalLearner):
     def _means(self, table: Table) -> np.ndarray:
         return self._as_means(self._sums(table))
 
-    def staged_predict(self, X: Any) -> Iterator[Any]:
+    def staged_predict(self, X: RelationalDataset) -> Iterator[Any]:
         """Yield the predictions after 1, 2, ... iterations.
 
         Parameters

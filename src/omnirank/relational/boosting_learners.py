@@ -11,6 +11,7 @@ from omnirank.core.types import RandomState
 from omnirank.data.task_registry import TaskNames
 from omnirank.ensembles.pct_kinds import PCTClassifierBase, PCTRegressorBase
 from omnirank.relational.boosting import Boosting
+from omnirank.relational.dataset import RelationalDataset
 from omnirank.relational.learner import RelationalTraining
 
 
@@ -138,7 +139,7 @@ class RelationalBoostingClassifier(Boosting, PCTClassifierBase):
     def _as_means(self, sums: np.ndarray) -> np.ndarray:
         return np.column_stack([1 - sums[:, 0], sums[:, 0]]) if len(self.classes_) == 2 else sums
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: RelationalDataset) -> Any:  # type: ignore[override]  # other data
         """Return sums of trees as shares: between 0 and 1, and 1 together.
 
         Parameters

@@ -184,7 +184,7 @@ class CandidateTables:
         if not features:
             return []
         table = self.construction.columns(features)
-        coded = code_features(table)
+        coded = code_features(table, n_jobs=1)  # a part of what workers do
         assert isinstance(coded, DenseFeatures)
         return [
             CodedColumn(feature, table.column(f), coded.codes[f], table.levels[f], bool(coded.distinct[f]))

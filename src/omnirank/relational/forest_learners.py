@@ -12,6 +12,7 @@ from omnirank.data.table import Table
 from omnirank.ensembles.forest import Forest
 from omnirank.ensembles.pct_forest import PCTForestClassifier, PCTForestRegressor
 from omnirank.ensembles.plan import GrowingRules
+from omnirank.relational.dataset import RelationalDataset
 from omnirank.relational.learner import RelationalLearner
 
 Self = TypeVar("Self", bound="_Forest")
@@ -66,7 +67,9 @@ class _Forest(RelationalLearner, Forest):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self: Self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(  # type: ignore[override]  # other data
+        self: Self, X: RelationalDataset, y: None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Grow the trees.
 
         Parameters

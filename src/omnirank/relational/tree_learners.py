@@ -9,6 +9,7 @@ from omnirank.core.seeds import root_entropy
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.ensembles.pct import PCTClassifier, PCTRegressor
 from omnirank.ensembles.plan import GrowingRules
+from omnirank.relational.dataset import RelationalDataset
 from omnirank.relational.learner import RelationalLearner
 
 Self = TypeVar("Self", bound="_SingleTree")
@@ -55,7 +56,7 @@ class _SingleTree(RelationalLearner):
         self.normalize_targets = normalize_targets
         self.random_state = random_state
 
-    def fit(self: Self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self: Self, X: RelationalDataset, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the tree.
 
         Parameters
@@ -80,7 +81,7 @@ class _SingleTree(RelationalLearner):
         return self
 
 
-class RelationalTreeClassifier(_SingleTree, PCTClassifier):
+class RelationalTreeClassifier(_SingleTree, PCTClassifier):  # type: ignore[misc]  # other data
     """A relational tree for classes, several classes, label sets and hierarchies of labels.
 
     A test asks for a value that is constructed along a path of relations from the example: "mean stars of its ratings
@@ -187,7 +188,7 @@ class RelationalTreeClassifier(_SingleTree, PCTClassifier):
         self.class_weight = class_weight
 
 
-class RelationalTreeRegressor(_SingleTree, PCTRegressor):
+class RelationalTreeRegressor(_SingleTree, PCTRegressor):  # type: ignore[misc]  # other data
     """A relational tree for one number, several numbers, or numbers and classes together.
 
     A test asks for a value that is constructed along a path of relations from the example: "mean stars of its ratings
