@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from tests.relational.plain import one_table
 
 import omnirank as om
-from omnirank.errors import DataError, DataTypeError, ParameterError
+from omnirank.errors import DataError, DataTypeError, DataWarning, ParameterError
 
 
 def single_tables():
@@ -200,6 +200,16 @@ def test_unlabelled_examples_and_those_without_weight_are_not_used():
     same_trees(found.tree_, expected.tree_)
     guessed = om.RelationalTreeClassifier(random_state=0).transduce(one_table(partly))
     assert len(guessed) == 10
+
+
+def test_a_column_that_gives_the_target_away_is_told_once():
+    rng = np.random.default_rng(0)
+    shops = pd.DataFrame({"id": range(80), "size": rng.normal(size=80), "y": rng.choice(["no", "yes"], 80)})
+    shops["leak"] = np.where(shops["y"] == "yes", "ja", "nein")
+    data = om.RelationalDataset.from_frames({"shops": shops}, keys={"shops": "id"}, target="shops.y")
+    with pytest.warns(DataWarning, match="leak"):
+        om.RelationalTreeClassifier().fit(data)
+    om.RelationalTreeClassifier().fit(data.take(slice(0, 40)))  # and not again
 
 
 def test_yes_only_inherits_less():

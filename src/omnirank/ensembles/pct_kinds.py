@@ -14,6 +14,7 @@ from omnirank.core.parameters import check, choice
 from omnirank.core.types import ArrayLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import check_sample_weight
+from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import target_from
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TaskNames, task_named
@@ -110,15 +111,15 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
             return means
         return [means[:, self._columns.variable == v] for v in range(self.n_outputs_)]
 
-    def _note(self, dataset: Dataset, columns: PrototypeColumns) -> None:
-        super()._note(dataset, columns)
+    def _note_target(self, task: str, hierarchy: Hierarchy | None, columns: PrototypeColumns) -> None:
+        super()._note_target(task, hierarchy, columns)
         classes: Any
-        task = get_task(self.task_)
-        if task.kind == "labels":
+        known = get_task(task)
+        if known.kind == "labels":
             classes = [np.array([0, 1])] * self.n_outputs_
         else:
             classes = [decode_levels(np.arange(len(lev or ())), lev) for lev in columns.levels]
-            classes = classes[0] if task.single else classes
+            classes = classes[0] if known.single else classes
         self.classes_ = classes
 
     def _with_class_weight(self, dataset: Dataset, weight: np.ndarray | None) -> np.ndarray | None:

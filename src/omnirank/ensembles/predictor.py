@@ -20,6 +20,7 @@ from omnirank.core.ranking import Ranking
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import any_table, check_sample_weight, features_like, read_input
+from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.data.types import FeaturesLike, TargetLike
@@ -162,13 +163,17 @@ class PCTPredictor(BaseEstimator):
         return weight
 
     def _note(self, dataset: Dataset, columns: PrototypeColumns) -> None:
-        self.task_ = dataset.task
-        self.hierarchy_ = dataset.hierarchy
-        self.n_outputs_ = columns.n_variables
-        self.target_names_ = columns.names
-        # What predictions need to know of the features and of the target, without their cells.
+        self._note_target(dataset.task, dataset.hierarchy, columns)
+        # What predictions need to know of the features, without their cells.
         self._features = dataset.features.take(slice(0, 0))
         self._had_missing = dataset.features.with_missing
+
+    def _note_target(self, task: str, hierarchy: Hierarchy | None, columns: PrototypeColumns) -> None:
+        """Note what predictions need to know of the target, without its values."""
+        self.task_ = task
+        self.hierarchy_ = hierarchy
+        self.n_outputs_ = columns.n_variables
+        self.target_names_ = columns.names
         self._columns = replace(columns, matrix=columns.matrix[:0], labelled=columns.labelled[:0])
 
     def _plan(self, training: Training, rules: GrowingRules) -> GrowingPlan | None:

@@ -16,6 +16,7 @@ from omnirank.core.parameters import JOBS, SEED, Domain, check_parameters, choic
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import SeedRanges, root_entropy
 from omnirank.core.types import ArrayLike, RandomState
+from omnirank.data.remarks import warn_about
 from omnirank.data.task_registry import TaskNames
 from omnirank.relational.aggregation import AGGREGATES, EXISTS, IDENTITY
 from omnirank.relational.bias import Bias
@@ -203,6 +204,7 @@ class RelationalRanker(BaseEstimator):
             raise DataTypeError(f"RelationalRanker takes a RelationalDataset, not {type(X).__name__}")
         if X.target is None:
             raise DataError("RelationalRanker needs a target: name a column of the table whose rows are the examples")
+        warn_about(X)
         entropy = root_entropy(self.random_state)
         self.model_ = self._learner(X.task, entropy).fit(X, y, sample_weight)
         self.task_ = X.task

@@ -16,7 +16,7 @@ from omnirank.core.log import logger
 from omnirank.core.parameters import Domain, check_parameters, choice, number
 from omnirank.core.types import ArrayLike
 from omnirank.data.estimator_input import check_sample_weight
-from omnirank.data.remarks import caller_outside
+from omnirank.data.remarks import caller_outside, warn_about
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.ensembles.plan import GrowingRules
@@ -113,6 +113,7 @@ class RelationalLearner(PCTPredictor):
                 f"Unknown label type: {name} does not handle {whole.task} (target {whole.target_names[0]!r}); it "
                 f"handles {', '.join(self.supported_tasks)}"
             )
+        warn_about(whole, task_is_sure=True)
         weight = None if sample_weight is None else check_sample_weight(sample_weight, whole.n_examples)
         weight = self._with_class_weight(whole, weight)  # type: ignore[arg-type]  # it asks for the target only
         used = whole.labelled if weight is None else whole.labelled & (weight > 0)
@@ -125,15 +126,10 @@ class RelationalLearner(PCTPredictor):
         target = dataset.target
         assert target is not None
         columns = get_task(dataset.task).columns(target, dataset.hierarchy, rules.hierarchy_weight)
-        self._note_target(dataset, columns)
+        self._note_target(dataset.task, dataset.hierarchy, columns)
+        self._signature = dataset.signature
         self._labelled = whole.labelled
         return RelationalTraining(whole, used, dataset, weight, columns)
-
-    def _note_target(self, dataset: RelationalDataset, columns: PrototypeColumns) -> None:
-        # what it notes of the features is replaced when trees are grown
-        self._note(_TargetOnly(dataset), columns)  # type: ignore[arg-type]
-        self.target_name_ = dataset.target_name
-        self._signature = dataset.signature
 
     def _tables(self, training: RelationalTraining) -> CandidateTables | None:
         """Return what nodes may test; None, with a warning, where there is nothing to test or to learn."""
@@ -160,7 +156,7 @@ class RelationalLearner(PCTPredictor):
             return partial(_one_leaf, own, training.columns), None
         task, columns, weight = training.dataset.task, training.columns, training.weight
         plan = RelationalPlan.make(tables, task, columns, rules, node_rules, weight, entropy)
-        _ = plan.tables.root  # workers would each make their own
+        _ = plan.tables.root  # made once, not by whichever worker comes first
         return plan.tree, plan
 
     def _keep(self, grown: Sequence[GrownTree]) -> list[Tree]:
@@ -213,25 +209,6 @@ class RelationalLearner(PCTPredictor):
         if y is not None:
             raise ParameterError("the RelationalDataset holds its target: y must not be given as well")
         return in_training_order(_relational(X, type(self).__name__).target, self.task_, self.target_names_)
-
-
-@dataclass(frozen=True)
-class _TargetOnly:
-    """A data set of which only the target is looked at."""
-
-    dataset: RelationalDataset
-
-    @property
-    def task(self) -> str:
-        return self.dataset.task
-
-    @property
-    def hierarchy(self) -> Any:
-        return self.dataset.hierarchy
-
-    @property
-    def features(self) -> Table:
-        return Table.from_numeric(np.empty((0, 0)), ())
 
 
 def _relational(X: Any, learner: str) -> RelationalDataset:
