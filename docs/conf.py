@@ -59,4 +59,4 @@ sphinx_gallery_conf = {
 suppress_warnings = ["config.cache"]
 
 write_api_pages(omnirank, HERE / "api" / "generated")
-write_methods_table(omnirank.methods(), HERE / "api" / "generated" / "methods.txt")
+write_methods_table(omnirank.methods(data=None), HERE / "api" / "generated" / "methods.txt")

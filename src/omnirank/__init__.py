@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from omnirank.rankers.mcfs import MCFSRanker
     from omnirank.rankers.ndfs import NDFSRanker
     from omnirank.rankers.per_target import PerTargetRanker
+    from omnirank.rankers.relational import RelationalRanker
     from omnirank.rankers.relief import ReliefRanker
     from omnirank.rankers.resampled import ResampledRanker
     from omnirank.rankers.scls import SCLSRanker
@@ -58,8 +59,11 @@ if TYPE_CHECKING:
     from omnirank.rankers.three_way import ThreeWayRanker
     from omnirank.rankers.udfs import UDFSRanker
     from omnirank.rankers.univariate import UnivariateRanker
+    from omnirank.relational.boosting_learners import RelationalBoostingClassifier, RelationalBoostingRegressor
     from omnirank.relational.dataset import RelationalDataset
     from omnirank.relational.features import RelationalFeatures
+    from omnirank.relational.forest_learners import RelationalForestClassifier, RelationalForestRegressor
+    from omnirank.relational.tree_learners import RelationalTreeClassifier, RelationalTreeRegressor
     from omnirank.trees.export import export_graphviz, export_text
     from omnirank.trees.tree_json import export_json, tree_from_json
 
@@ -87,6 +91,13 @@ _WHERE = {
     "RandomRanker": "omnirank.rankers.baselines",
     "Ranking": "omnirank.core.ranking",
     "RelationalDataset": "omnirank.relational.dataset",
+    "RelationalBoostingClassifier": "omnirank.relational.boosting_learners",
+    "RelationalBoostingRegressor": "omnirank.relational.boosting_learners",
+    "RelationalForestClassifier": "omnirank.relational.forest_learners",
+    "RelationalForestRegressor": "omnirank.relational.forest_learners",
+    "RelationalRanker": "omnirank.rankers.relational",
+    "RelationalTreeClassifier": "omnirank.relational.tree_learners",
+    "RelationalTreeRegressor": "omnirank.relational.tree_learners",
     "RelationalFeatures": "omnirank.relational.features",
     "ReliefRanker": "omnirank.rankers.relief",
     "ResampledRanker": "omnirank.rankers.resampled",
@@ -143,8 +154,15 @@ __all__ = [
     "PerTargetRanker",
     "RandomRanker",
     "Ranking",
+    "RelationalBoostingClassifier",
+    "RelationalBoostingRegressor",
     "RelationalDataset",
     "RelationalFeatures",
+    "RelationalForestClassifier",
+    "RelationalForestRegressor",
+    "RelationalRanker",
+    "RelationalTreeClassifier",
+    "RelationalTreeRegressor",
     "ReliefRanker",
     "ResampledRanker",
     "SCLSRanker",

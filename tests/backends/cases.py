@@ -36,6 +36,7 @@ LAYOUTS: dict[str, dict[str, Any]] = {
 
 # Methods that do nothing which could be spread, or nothing where all features are of one kind.
 UNSPREAD = ("random", "uniform", "univariate", "correlation", "svm-rfe", "agnos-s", "RelationalFeatures")
+UNSPREAD += ("RelationalTreeClassifier", "RelationalTreeRegressor", "RelationalBoostingRegressor")
 
 
 @cache
@@ -106,6 +107,14 @@ def constructed(preset: str) -> Any:
     movies = om.datasets.make_movies(mean_ratings=2.0, random_state=3)
     table = om.RelationalFeatures(4, preset=preset, empty="infinite").fit(movies).to_dataset(movies).features
     return table.names, table.levels, table.numeric, table.codes
+
+
+@cache
+def movies(what: str) -> om.RelationalDataset:
+    """Return movies, some of them without ratings, whose genre or length is predicted."""
+    frames = om.datasets.make_movies(mean_ratings=2.0, as_frames=True, random_state=3)
+    target = "movies.genre" if what == "classes" else "movies.minutes"
+    return om.RelationalDataset.from_frames(frames, target=target, task="auto" if what == "classes" else "regression")
 
 
 def chosen(dataset: om.Dataset, by: str) -> Any:
@@ -313,6 +322,12 @@ def _large() -> Iterator[tuple[str, Case]]:
 def _relational() -> Iterator[tuple[str, Case]]:
     for preset in ("AGG-All", "AGG-Exist"):
         yield f"RelationalFeatures, {preset}", partial(constructed, preset)
+    for preset in ("AGG-All", "NO-Rel"):
+        for name, make in relational().items():
+            what = "number" if name.endswith("Regressor") else "classes"
+            options = _small(make) | {"preset": preset}
+            look = predicted if hasattr(make, "predict") else ranked
+            yield f"{name}, {preset}", partial(look, make, movies(what), **options)
 
 
 # -- what is covered ---------------------------------------------------------------------------------------------------
@@ -325,15 +340,27 @@ def estimators() -> dict[str, Any]:
 
 
 def predictors() -> dict[str, Any]:
-    """Return the public estimators that predict from trees."""
-    return {name: made for name, made in estimators().items() if hasattr(made, "predict") and made is not om.MLkNN}
+    """Return the public estimators that predict from trees, grown on one table."""
+    others = {"MLkNN", *relational()}
+    return {name: made for name, made in estimators().items() if hasattr(made, "predict") and name not in others}
+
+
+def relational() -> dict[str, Any]:
+    """Return the public estimators that learn from several tables."""
+    found = {name: made for name, made in estimators().items() if name.startswith("Relational")}
+    return {name: made for name, made in found.items() if made is not om.RelationalFeatures}
 
 
 def quick(names: list[str]) -> list[str]:
     """Return the cases that the suite runs: two of every method and predictor, some of what else there is."""
     chosen = set(_QUICK)
     for i, what in enumerate(
-        [*(method.name for method in om.methods()), *predictors(), "MLkNN", "evaluate", "RelationalFeatures"]
+        [
+            *(method.name for method in om.methods()),
+            *predictors(),
+            *("MLkNN", "evaluate", "RelationalFeatures"),
+            *relational(),
+        ]
     ):
         own = [name for name in names if name.startswith(f"{what}, ")]
         chosen |= {own[7 * i % len(own)], own[(7 * i + 18) % len(own)]}  # another task, and other features

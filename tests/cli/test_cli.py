@@ -212,10 +212,11 @@ def test_warnings_are_one_line(plants, monkeypatch):
 def test_methods_lists_the_registry(width, monkeypatch):
     monkeypatch.setenv("COLUMNS", width)
     text = run("methods").stdout
-    for method in om.methods():
+    for method in om.methods(data=None):
         assert method.name in text
     found = rows(run("methods", "--csv").stdout)
-    assert [row["method"] for row in found] == [method.name for method in om.methods()]
+    assert [row["method"] for row in found] == [method.name for method in om.methods(data=None)]
+    assert {row["method"]: row["data"] for row in found}["relational-genie3"] == "relational"
     assert {row["method"]: row["semi_supervised"] for row in found}["univariate"] == "0"
 
 

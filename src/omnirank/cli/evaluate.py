@@ -16,14 +16,15 @@ from omnirank.cli.options import (
     assignments,
     label_amount,
     supervision_of,
-    with_data,
     with_few_labels,
 )
 from omnirank.cli.output import Justify, figures, note, say, table
+from omnirank.cli.relational_options import with_any_data
 from omnirank.core.plurals import counted
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
+    from omnirank.relational.dataset import RelationalDataset
 
 _FOLDS = 10
 _RANDOM = 10
@@ -54,9 +55,20 @@ NeighborsOption = Annotated[
 ]
 
 
-@with_data
+PresetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--preset",
+        help="What is constructed: AGG-All, AGG-Exist or NO-Rel; may be repeated (default: AGG-All).",
+        rich_help_panel="Several tables",
+        show_default=False,
+    ),
+]
+
+
+@with_any_data
 def evaluate(
-    dataset: "Dataset",
+    dataset: "Dataset | RelationalDataset",
     read_like_data: Callable[[Path], "Dataset"],
     ranking: RankingOption = None,
     method: MethodOption = None,
@@ -75,49 +87,53 @@ def evaluate(
     labelled: LabelledOption = None,
     seed: Annotated[int, typer.Option(help="Seed of folds and method.")] = 0,
     jobs: JobsOption = -1,
+    preset: PresetOption = None,
     csv: CsvOption = False,
 ) -> None:
     """Judge a ranking by what the nearest examples predict in a distance that weighs features by it.
+
+    Of several tables: what a relational tree and a forest predict, beside a constant prediction.
 
     Over folds, measures of classes are those of all predictions together, others are means over the folds, weighted by
     their test examples.
     """
     from omnirank.core.errors import ParameterError
     from omnirank.core.parallel import progress_bars
+    from omnirank.data.dataset import Dataset
 
     if test is not None and folds is not None:
         raise ParameterError("give either --test FILE or --folds K")
     given = assignments(parameters)
+    if not isinstance(dataset, Dataset):
+        from omnirank.cli import relational_models
+
+        unfit = {"--ranking": ranking, "--method": method, "--test": test, "--neighbors": neighbors, "--top": top}
+        relational_models.refuse(unfit | {"--supervision": supervision, "--labelled": labelled})
+        relational_models.evaluate(dataset, preset or [], given | {"n_jobs": jobs}, folds or _FOLDS, seed, csv)
+        return
+    if preset:
+        raise ParameterError("--preset is for several tables: leave it out for one")
+    if supervision is not None and method is None:
+        raise ParameterError("--supervision is for --method: a ranking that was made before has its own")
     if supervision is not None:
-        if method is None:
-            raise ParameterError("--supervision is for --method: a ranking that was made before has its own")
         given = {"supervision": supervision_of(supervision)} | given
-    judged = _judged(ranking, method, {"random_state": seed, "n_jobs": jobs}, given)
+    judged = _judged(ranking, method, {"random_state": seed, "n_jobs": jobs}, given, test is not None)
     options = {"predictor": predictor, "neighbors": among, "top": top, "n_jobs": jobs}
     others = None if test is None else read_like_data(test)
     for text in dataset.notes:
         note(text)
-    if test is not None:
-        dataset = with_few_labels(dataset, labelled, seed)
-    scheme = _scheme(dataset, folds or _FOLDS, seed, None if test is not None else labelled)
-    if ranking is not None and test is None:
-        note(
-            "if the ranking was made from these data, the results are too good: give --test, or --method for --ranking"
-        )
+    data: Dataset = dataset if test is None else with_few_labels(dataset, labelled, seed)
+    scheme = _scheme(data, folds or _FOLDS, seed, None if test is not None else labelled)
     with progress_bars():
-        measured_by = partial(_measured, train=dataset, test=others, scheme=scheme, neighbors=neighbors)
+        measured_by = partial(_measured, train=data, test=others, scheme=scheme, neighbors=neighbors)
         measured = measured_by(judged, options)
-        blind, known_as = _of_nothing(dataset, seed, options, measured_by)
-    names = list(next(iter(measured.values())))
+        blind, known_as = _of_nothing(data, seed, options, measured_by)
     if csv:
-        rows = [(name, k, measured[k][name], blind[k][name]) for name in sorted(names) for k in sorted(measured)]
-        figures(("measure", "n_neighbors", "ranking", known_as.replace(" ", "_")), rows)
+        _print_csv(measured, blind, known_as)
         return
     how = f"{folds or _FOLDS}-fold cross-validation" if others is None else counted(others.n_examples, "test example")
-    say(
-        f"{dataset.name}: {dataset.task}, {_examples(dataset, scheme)}, {counted(dataset.n_features, 'feature')}, {how}"
-    )
-    _print(names, measured, blind, known_as)
+    say(f"{data.name}: {data.task}, {_examples(data, scheme)}, {counted(data.n_features, 'feature')}, {how}")
+    _print(measured, blind, known_as)
 
 
 def _scheme(dataset: "Dataset", n_folds: int, seed: int, labelled: str | None) -> dict[str, Any]:
@@ -144,7 +160,9 @@ def _examples(dataset: "Dataset", scheme: dict[str, Any]) -> str:
     return text + (f" (in each training part {scheme['labelled']})" if "labelled" in scheme else "")
 
 
-def _judged(ranking: Path | None, method: str | None, usual: dict[str, Any], parameters: dict[str, Any]) -> Any:
+def _judged(
+    ranking: Path | None, method: str | None, usual: dict[str, Any], parameters: dict[str, Any], apart: bool
+) -> Any:
     """The ranking, or the ranker that makes one of each training part."""
     from omnirank.core.errors import ParameterError
     from omnirank.core.ranking import Ranking
@@ -155,6 +173,11 @@ def _judged(ranking: Path | None, method: str | None, usual: dict[str, Any], par
     if ranking is not None:
         if parameters:
             raise ParameterError("--set is for --method: a ranking that was made before has no parameters to set")
+        if not apart:
+            note(
+                "if the ranking was made from these data, the results are too good: give --test, or --method for "
+                "--ranking"
+            )
         return Ranking.load(ranking)
     assert method is not None
     return get_method(method).make(**usual | parameters)
@@ -203,7 +226,13 @@ def _measured(
     return {k: {str(name): float(value) for name, value in row.items()} for k, row in rows}
 
 
-def _print(names: list[str], measured: Measured, blind: Measured, known_as: str) -> None:
+def _print_csv(measured: Measured, blind: Measured, known_as: str) -> None:
+    names = sorted(next(iter(measured.values())))
+    rows = [(name, k, measured[k][name], blind[k][name]) for name in names for k in sorted(measured)]
+    figures(("measure", "n_neighbors", "ranking", known_as.replace(" ", "_")), rows)
+
+
+def _print(measured: Measured, blind: Measured, known_as: str) -> None:
     from omnirank.evaluation.measures import MEASURES
 
     columns: list[tuple[str, Justify]] = [("measure", "left"), ("better", "left")]
@@ -211,7 +240,7 @@ def _print(names: list[str], measured: Measured, blind: Measured, known_as: str)
         neighbours = f"{k} neighbour{'s' if k > 1 else ''}"
         columns += [(f"ranking, {neighbours}", "right"), (known_as, "right")]
     rows = []
-    for name in names:
+    for name in next(iter(measured.values())):
         cells = [f"{values[k][name]:.4g}" for k in measured for values in (measured, blind)]
         rows.append([MEASURES[name].title, "larger" if MEASURES[name].larger_is_better else "smaller", *cells])
     table(columns, rows)

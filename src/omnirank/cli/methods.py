@@ -22,11 +22,11 @@ def methods(
     from omnirank.core.registry import SUPERVISION
     from omnirank.core.registry import methods as registered
 
-    found = registered(task, supervision)
+    found = registered(task, supervision, data=None)
     if csv:
         marks = [[int(s in m.supervision) for s in SUPERVISION] for m in found]
-        rows = [[m.name, ";".join(sorted(m.tasks)), *mark] for m, mark in zip(found, marks, strict=True)]
-        figures(("method", "tasks", *(s.replace("-", "_") for s in SUPERVISION)), rows)
+        rows = [[m.name, ";".join(sorted(m.tasks)), *mark, m.data] for m, mark in zip(found, marks, strict=True)]
+        figures(("method", "tasks", *(s.replace("-", "_") for s in SUPERVISION), "data"), rows)
         return
     for_people = [["yes" if s in m.supervision else "-" for s in SUPERVISION] for m in found]
     table(

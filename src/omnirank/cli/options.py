@@ -141,7 +141,7 @@ def with_data(command: Callable[..., None], read: Callable[..., Any] = load_one_
             _check_out(given["out"], Path(options["data"]))
         _check_labels(options["labels"])
         if rereads:
-            given[_REREAD] = lambda path: read(**options | {"data": path})
+            given[_REREAD] = lambda path: read(**options | {"data": str(path)})
         command(read(**options), **given)
 
     merged = [p.replace(kind=p.KEYWORD_ONLY) for p in (shared[0], *own, *shared[1:])]

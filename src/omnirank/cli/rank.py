@@ -16,7 +16,6 @@ from omnirank.cli.options import (
     supervision_lines,
     supervision_of,
     value_of,
-    with_data,
     with_few_labels,
 )
 from omnirank.cli.output import Justify, bar, figures, note, numbers, say, table
@@ -27,11 +26,13 @@ from omnirank.cli.redundancy import (
     redundancy_of,
     with_representatives,
 )
+from omnirank.cli.relational_options import with_any_data
 from omnirank.core.plurals import counted
 
 if TYPE_CHECKING:
     from omnirank.core.ranking import Ranking
     from omnirank.data.dataset import Dataset
+    from omnirank.relational.dataset import RelationalDataset
 
 _SHOWN = 20
 _SHOWN_TARGETS = 20
@@ -85,9 +86,20 @@ SignificanceOption = Annotated[
 ]
 
 
-@with_data
+ByOption = Annotated[
+    str | None,
+    typer.Option(
+        "--by",
+        help="What is ranked: relation, column, link, table, aggregate or feature (default: relation).",
+        rich_help_panel="Several tables",
+        show_default=False,
+    ),
+]
+
+
+@with_any_data
 def rank(
-    dataset: "Dataset",
+    dataset: "Dataset | RelationalDataset",
     method: MethodOption = None,
     top: TopOption = None,
     out: OutOption = None,
@@ -104,48 +116,68 @@ def rank(
     parameters: SetOption = None,
     redundancy: RedundancyOption = False,
     association: AssociationOption = 0.9,
+    by: ByOption = None,
     csv: CsvOption = False,
 ) -> None:
-    """Rank the features of a data set by their relevance for its target."""
+    """Rank the features of a data set, or the relations of a database, by their relevance for its target."""
     from omnirank.core.errors import ParameterError
     from omnirank.core.parallel import progress_bars
     from omnirank.core.ranking_io import check_suffix
     from omnirank.core.registry import default_method, get_method
+    from omnirank.data.dataset import Dataset
 
     if out is not None:
         check_suffix(out)
-    dataset = with_few_labels(dataset, labelled, seed)
-    chosen = default_method(dataset.task) if method is None else get_method(method)
-    given = {
-        "ensemble": ensemble,
-        "n_trees": None if trees is None else value_of(trees),
-        "max_features": None if max_features is None else value_of(max_features),
-        "min_samples_leaf": min_leaf,
-        "per_target": per_target or None,
-        "supervision": None if supervision is None else supervision_of(supervision),
-    }
-    named = {name: value for name, value in given.items() if value is not None}
-    settings = {"random_state": seed, "n_jobs": jobs} | named | assignments(parameters)
+    trees_of = {"ensemble": ensemble, "n_trees": trees, "max_features": max_features, "min_samples_leaf": min_leaf}
+    given = trees_of | {"per_target": per_target or None, "supervision": supervision, "by": by}
+    settings = {"random_state": seed, "n_jobs": jobs} | _as_parameters(given) | assignments(parameters)
+    if not isinstance(dataset, Dataset):
+        from omnirank.cli import relational_models
+
+        unfit = {"--per-target": per_target, "--supervision": supervision, "--labelled": labelled}
+        relational_models.refuse(unfit | {"--significance": significance, "--redundancy": redundancy})
+        relational_models.rank(dataset, method, settings, top, out, csv)
+        return
+    if by is not None:
+        raise ParameterError("--by is for several tables: leave it out for one")
+    data: Dataset = with_few_labels(dataset, labelled, seed)
+    chosen = default_method(data.task) if method is None else get_method(method)
     ranker = chosen.make(**settings)
     with progress_bars():
-        ranker, ranking = tested(ranker, dataset) if significance else (ranker, ranker.fit(dataset).ranking_)
+        ranker, ranking = tested(ranker, data) if significance else (ranker, ranker.fit(data).ranking_)
     if per_target and ranking.per_target is None:
         raise ParameterError(f"scores of method {chosen.name!r} cannot be split by target: leave out --per-target")
-    if out is not None:
-        with ending_on_sigterm():
-            ranking.save(out)
-    _tell_notes(dataset, ranker)
-    groups = redundancy_of(redundancy, ranking, dataset, association, jobs)
+    save(ranking, out)
+    _tell_notes(data, ranker)
+    groups = redundancy_of(redundancy, ranking, data, association, jobs)
     if csv:
-        frame = with_representatives(_frame(ranking), groups).head(len(ranking) if top is None else top)
-        figures(list(frame.columns), frame.itertuples(index=False))
+        print_csv(with_representatives(_frame(ranking), groups), top)
         return
-    say(f"{dataset.name}: {ranking.task}, {describe_examples(dataset)}, {counted(dataset.n_features, 'feature')}")
+    say(f"{data.name}: {ranking.task}, {describe_examples(data)}, {counted(data.n_features, 'feature')}")
     say(f"{chosen.name}: {chosen.summary}")
     _print_best(ranking, top or _SHOWN)
     print_redundancy(groups, top or _SHOWN)
     if out is not None:
         say(f"whole ranking written to {out}")
+
+
+def save(ranking: "Ranking", out: Path | None) -> None:
+    """Write a ranking to the file that was named, if one was."""
+    if out is not None:
+        with ending_on_sigterm():
+            ranking.save(out)
+
+
+def _as_parameters(given: dict[str, Any]) -> dict[str, Any]:
+    """What was given, without what was not, with the values that texts stand for."""
+    read = {"n_trees": value_of, "max_features": value_of, "supervision": supervision_of}
+    return {name: read.get(name, lambda x: x)(value) for name, value in given.items() if value is not None}
+
+
+def print_csv(frame: Any, top: int | None) -> None:
+    """Print the first rows of a ranking as CSV, or all of them."""
+    shown = frame if top is None else frame.head(top)
+    figures(list(shown.columns), shown.itertuples(index=False))
 
 
 def _tell_notes(dataset: "Dataset", ranker: Any) -> None:

@@ -13,19 +13,20 @@ from omnirank.cli.options import (
     assignments,
     supervision_lines,
     supervision_of,
-    with_data,
     with_few_labels,
 )
 from omnirank.cli.output import note
+from omnirank.cli.relational_options import with_any_data
 from omnirank.core.plurals import counted
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
+    from omnirank.relational.dataset import RelationalDataset
 
 
-@with_data
+@with_any_data
 def tree(
-    dataset: "Dataset",
+    dataset: "Dataset | RelationalDataset",
     dot: Annotated[bool, typer.Option("--dot", help="Print the tree for Graphviz.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the tree as JSON.")] = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the tree to this file instead.")] = None,
@@ -34,7 +35,9 @@ def tree(
         typer.Option("--prune/--no-prune", help="Whether to prune the tree (M5; trees of classes are not pruned)."),
     ] = True,
     max_depth: Annotated[int | None, typer.Option(min=0, help="Greatest depth of a leaf.")] = None,
-    min_leaf: Annotated[float, typer.Option(help="Least number of examples in a leaf.")] = 2,
+    min_leaf: Annotated[
+        float | None, typer.Option(help="Least number of examples in a leaf (default: 2; of several tables 1).")
+    ] = None,
     max_leaves: Annotated[int | None, typer.Option(min=1, help="Greatest number of clusters, without target.")] = None,
     supervision: SupervisionOption = None,
     labelled: LabelledOption = None,
@@ -45,7 +48,7 @@ def tree(
     """Grow a tree that predicts the target, prune it and print it; without target, a tree of clusters."""
     from omnirank.core.errors import ParameterError
     from omnirank.core.parameters import check, share
-    from omnirank.data.atomic_file import replacing
+    from omnirank.data.dataset import Dataset
     from omnirank.tasks import get_task
     from omnirank.trees.export import export_graphviz, export_text
     from omnirank.trees.tree_json import export_json
@@ -53,19 +56,18 @@ def tree(
     if dot and json:
         raise ParameterError("--dot and --json: choose one")
     check("threshold", threshold, share())
-    dataset = with_few_labels(dataset, labelled, seed)
-    more = assignments(parameters)
-    shared = {"max_depth": max_depth, "min_samples_leaf": min_leaf, "random_state": seed}
-    if dataset.target is None:
-        if supervision is not None:
-            raise ParameterError("--supervision needs a target: name it with --target")
-        model = _made(_clusterer(max_leaves, **shared), more).fit(dataset)
+    shared = {"max_depth": max_depth, "random_state": seed} | (
+        {} if min_leaf is None else {"min_samples_leaf": min_leaf}
+    )
+    if isinstance(dataset, Dataset):
+        made = _of_one_table(dataset, supervision, max_leaves, prune, shared)
+        dataset = with_few_labels(dataset, labelled, seed)
     else:
-        if max_leaves is not None:
-            raise ParameterError("--max-leaves is for trees of clusters: leave it out, or the target")
-        level = "auto" if supervision is None else supervision_of(supervision)
-        grower = _model(dataset.task)(pruning="auto" if prune else None, supervision=level, **shared)
-        model = _made(grower, more).fit(dataset)
+        from omnirank.cli import relational_models
+
+        relational_models.refuse({"--supervision": supervision, "--labelled": labelled, "--max-leaves": max_leaves})
+        made, prune = relational_models.tree_model(dataset, shared), False
+    model = with_parameters(made, assignments(parameters)).fit(dataset)
     for text in (*dataset.notes, *supervision_lines(model)):
         note(text)
     if json:
@@ -78,12 +80,34 @@ def tree(
     )
     if prune and grown.n_leaves == 1 and dataset.target is not None and get_task(dataset.task).default_pruning:
         note("pruning may have left the root only: see the tree without it by --no-prune")
+    _write(found.rstrip("\n"), out)
+
+
+def _write(text: str, out: Path | None) -> None:
+    from omnirank.data.atomic_file import replacing
+
     if out is None:
-        typer.echo(found.rstrip("\n"))
-    else:
-        with ending_on_sigterm(), replacing(out) as file:
-            file.write((found.rstrip("\n") + "\n").encode())
-        note(f"tree written to {out}")
+        typer.echo(text)
+        return
+    with ending_on_sigterm(), replacing(out) as file:
+        file.write((text + "\n").encode())
+    note(f"tree written to {out}")
+
+
+def _of_one_table(
+    dataset: "Dataset", supervision: str | None, max_leaves: int | None, prune: bool, shared: dict[str, Any]
+) -> Any:
+    """A tree that predicts the target, or a tree of clusters."""
+    from omnirank.core.errors import ParameterError
+
+    if dataset.target is None:
+        if supervision is not None:
+            raise ParameterError("--supervision needs a target: name it with --target")
+        return _clusterer(max_leaves, **shared)
+    if max_leaves is not None:
+        raise ParameterError("--max-leaves is for trees of clusters: leave it out, or the target")
+    level = "auto" if supervision is None else supervision_of(supervision)
+    return _model(dataset.task)(pruning="auto" if prune else None, supervision=level, **shared)
 
 
 def _clusterer(max_leaves: int | None, **shared: Any) -> Any:
@@ -93,8 +117,8 @@ def _clusterer(max_leaves: int | None, **shared: Any) -> Any:
     return PCTClusterer(**limit, **shared)
 
 
-def _made(model: Any, more: dict[str, Any]) -> Any:
-    """The model with the parameters of --set, which must be its own."""
+def with_parameters(model: Any, more: dict[str, Any]) -> Any:
+    """Return the model with the parameters of --set, which must be its own."""
     from omnirank.core.errors import ParameterError
     from omnirank.core.suggestions import did_you_mean
 

@@ -23,6 +23,7 @@ from omnirank.core.plugins import add_plugins
 from omnirank.core.suggestions import did_you_mean
 
 SUPERVISION = ("supervised", "semi-supervised", "unsupervised")
+DATA = ("table", "relational")
 
 _BUILT_IN = "omnirank.rankers.builtin:METHODS"
 _ENTRY_POINT_GROUP = "omnirank.methods"
@@ -53,6 +54,8 @@ class Method:
         Further names.
     uses_target : bool
         Whether the scores depend on the target where there is one; those of controls do not.
+    data : {"table", "relational"}
+        What the ranker takes: a table (`omnirank.Dataset`), or several linked ones (`omnirank.RelationalDataset`).
 
     Examples
     --------
@@ -70,6 +73,7 @@ class Method:
     reference: str = ""
     aliases: tuple[str, ...] = ()
     uses_target: bool = True
+    data: str = "table"
 
     def __post_init__(self) -> None:
         if not self.name or ":" not in self.ranker:
@@ -80,6 +84,7 @@ class Method:
                 f"method {self.name!r}: supervision must name some of {', '.join(SUPERVISION)}"
                 + (f", not {sorted(odd)[0]!r}" if odd else "")
             )
+        check("data", self.data, choice(*DATA))
         for name in ("supervision", "aliases"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
@@ -150,7 +155,7 @@ def unregister(name: str) -> None:
         del _names[known.lower()]
 
 
-def methods(task: str | None = None, supervision: str | None = None) -> list[Method]:
+def methods(task: str | None = None, supervision: str | None = None, data: str | None = "table") -> list[Method]:
     """Return the registered methods, sorted by name.
 
     Parameters
@@ -159,6 +164,8 @@ def methods(task: str | None = None, supervision: str | None = None) -> list[Met
         Only methods that handle this task.
     supervision : str, optional
         Only methods that are "supervised", "semi-supervised" or "unsupervised".
+    data : str or None
+        Only methods that take a "table", or "relational" data; None: all.
 
     Examples
     --------
@@ -169,13 +176,16 @@ def methods(task: str | None = None, supervision: str | None = None) -> list[Met
     _load_all()
     if supervision is not None:
         check("supervision", supervision, choice(*SUPERVISION))
+    check("data", data, choice(*DATA, None))
     tasks = sorted({name for method in _methods.values() for name in method.tasks})
     if task is not None:
         check("task", task, choice(*tasks))
     return [
         method
         for _, method in sorted(_methods.items())
-        if (task is None or task in method.tasks) and (supervision is None or supervision in method.supervision)
+        if (task is None or task in method.tasks)
+        and (supervision is None or supervision in method.supervision)
+        and data in (None, method.data)
     ]
 
 

@@ -158,7 +158,11 @@ def features_like(estimator: Any, X: FeaturesLike, training: Table) -> Table:
     >>> features_like(estimator, pd.DataFrame({"town": ["Kranj"]}), training).codes.tolist()
     [[1]]
     """
-    table = read_features(estimator, X, reset=False)
+    return recoded_like(read_features(estimator, X, reset=False), training)
+
+
+def recoded_like(table: Table, training: Table) -> Table:
+    """Return the columns of a table with the levels of the training table; others are missing, with one warning."""
     if table.levels == training.levels:
         return table
     columns: list[np.ndarray] = []
@@ -173,7 +177,7 @@ def features_like(estimator: Any, X: FeaturesLike, training: Table) -> Table:
             f"levels that were not in the training data are taken as missing ({len(unseen)} features, "
             f"first {unseen[0]})",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     if table.is_sparse:
         matrix = sparse.csc_array(np.column_stack([_as_floats(c) for c in columns]))

@@ -18,8 +18,9 @@ from omnirank.core.parameters import FLAG, Domain, check_parameters, count
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy
 from omnirank.core.types import ArrayLike, RandomState
+from omnirank.data.table import Table
 from omnirank.data.types import FeaturesLike, TargetLike
-from omnirank.ensembles.plan import GrowingPlan, GrowingRules
+from omnirank.ensembles.plan import GrowingRules
 from omnirank.ensembles.predictor import PCTPredictor, Training, tree_grower
 from omnirank.tasks import get_task
 from omnirank.trees.prediction import leaves_of, paths_of, prefix_means, sum_means
@@ -133,7 +134,7 @@ class Forest(PCTPredictor):
 
         Parameters
         ----------
-        X : Dataset, array-like, scipy.sparse container or data frame
+        X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
             Examples with the features of the training data.
         """
         return leaves_of(self._trees(), self._table(X), self.n_jobs)
@@ -143,7 +144,7 @@ class Forest(PCTPredictor):
 
         Parameters
         ----------
-        X : Dataset, array-like, scipy.sparse container or data frame
+        X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
             Examples with the features of the training data.
 
         Returns
@@ -163,7 +164,7 @@ class Forest(PCTPredictor):
 
         Parameters
         ----------
-        X : Dataset, array-like, scipy.sparse container or data frame
+        X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
             Examples with the features of the training data.
         threshold : float, optional
             Label sets: frequency from which a label is predicted, by default 1/2.
@@ -179,14 +180,16 @@ class Forest(PCTPredictor):
 
     # -- out of bag -----------------------------------------------------------------------------------
 
-    def _predict_out_of_bag(self, training: Training, plan: GrowingPlan | None) -> None:
+    def _predict_out_of_bag(self, training: Any, plan: Any) -> None:
         """Predict each example by the trees that have not seen it; examples never used are out of every bag."""
         whole, used = training.whole, training.used
         seen = np.zeros((len(self.trees_), whole.n_examples), bool)
         if plan is not None:
             for i, bag in enumerate(seen):
                 bag[used] = plan.counts(i) > 0
-        sums, counts = sum_means(self.trees_, whole.features, training.columns.n_columns, seen, self.n_jobs)
+        sums, counts = sum_means(
+            self.trees_, self._training_table(training), training.columns.n_columns, seen, self.n_jobs
+        )
         covered = counts > 0
         if not covered.all():
             warnings.warn(
@@ -203,6 +206,11 @@ class Forest(PCTPredictor):
         truth = task.columns(target, whole.hierarchy) if target is not None else training.columns
         self.oob_error_ = task.error(truth, means[rated], training.columns) if rated.any() else float("nan")
         self._keep_out_of_bag(means, covered)
+
+    def _training_table(self, training: Any) -> Table:
+        """Return the features of all examples of a fit."""
+        found: Table = training.whole.features
+        return found
 
     @abstractmethod
     def _keep_out_of_bag(self, means: np.ndarray, covered: np.ndarray) -> None:

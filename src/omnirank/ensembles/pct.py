@@ -96,7 +96,7 @@ class _SingleTree(PCTPredictor):
 
         Parameters
         ----------
-        X : Dataset, array-like, scipy.sparse container or data frame
+        X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
             Examples with the features of the training data.
         """
         return leaves_of(self._trees(), self._table(X))[:, 0]
@@ -106,7 +106,7 @@ class _SingleTree(PCTPredictor):
 
         Parameters
         ----------
-        X : Dataset, array-like, scipy.sparse container or data frame
+        X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
             Examples with the features of the training data.
         """
         return paths_of(self.tree_, self._table(X))

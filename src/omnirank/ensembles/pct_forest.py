@@ -149,7 +149,7 @@ class PCTForestClassifier(Forest, PCTClassifierBase):
 
         Parameters
         ----------
-        X : Dataset, array-like, scipy.sparse container or data frame
+        X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
             Examples with the features of the training data.
         """
         for means in self._staged_means(X):

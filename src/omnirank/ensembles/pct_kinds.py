@@ -14,6 +14,7 @@ from omnirank.core.parameters import check, choice
 from omnirank.core.types import ArrayLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import check_sample_weight
+from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import target_from
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TaskNames, task_named
@@ -23,7 +24,7 @@ from omnirank.measures.decisions import reaches
 from omnirank.tasks import get_task
 from omnirank.tasks.classification import decode_levels
 from omnirank.tasks.columns import PrototypeColumns
-from omnirank.tasks.scoring import share_right, target_of, true_target
+from omnirank.tasks.scoring import share_right, target_of
 from omnirank.trees.prediction import average_means
 
 _JUST_OVER_HALF = np.nextafter(0.5, 1.0)
@@ -45,7 +46,7 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
 
         Parameters
         ----------
-        X : Dataset, array-like, scipy.sparse container or data frame
+        X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
             Examples with the features of the training data.
         threshold : float, optional
             Label sets: a label is predicted if its frequency is at least this, by default 1/2. Predictions obey the
@@ -68,7 +69,7 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
 
         Parameters
         ----------
-        X : Dataset, array-like, scipy.sparse container or data frame
+        X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
             Examples with the features of the training data.
 
         Returns
@@ -86,7 +87,7 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
 
         Parameters
         ----------
-        X : Dataset, array-like, scipy.sparse container or data frame
+        X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
             Examples; a Dataset brings its target.
         y : array-like
             Their classes or label sets, written as in ``fit``.
@@ -94,8 +95,7 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
             Weights of the examples.
         """
         predicted = self.predict(X)
-        target = true_target(X, y, self.task_, self.target_names_, self.hierarchy_)
-        return share_right(target, predicted, sample_weight)
+        return share_right(self._truth(X, y), predicted, sample_weight)
 
     def _threshold(self, threshold: float | None) -> float:
         if threshold is None or get_task(self.task_).kind != "labels":
@@ -111,15 +111,15 @@ class PCTClassifierBase(ClassifierMixin, PCTPredictor):
             return means
         return [means[:, self._columns.variable == v] for v in range(self.n_outputs_)]
 
-    def _note(self, dataset: Dataset, columns: PrototypeColumns) -> None:
-        super()._note(dataset, columns)
+    def _note_target(self, task: str, hierarchy: Hierarchy | None, columns: PrototypeColumns) -> None:
+        super()._note_target(task, hierarchy, columns)
         classes: Any
-        task = get_task(self.task_)
-        if task.kind == "labels":
+        known = get_task(task)
+        if known.kind == "labels":
             classes = [np.array([0, 1])] * self.n_outputs_
         else:
             classes = [decode_levels(np.arange(len(lev or ())), lev) for lev in columns.levels]
-            classes = classes[0] if task.single else classes
+            classes = classes[0] if known.single else classes
         self.classes_ = classes
 
     def _with_class_weight(self, dataset: Dataset, weight: np.ndarray | None) -> np.ndarray | None:
@@ -182,7 +182,7 @@ class PCTRegressorBase(RegressorMixin, PCTPredictor):
 
         Parameters
         ----------
-        X : Dataset, array-like, scipy.sparse container or data frame
+        X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
             Examples; a Dataset brings its target.
         y : array-like
             Their targets.
@@ -191,7 +191,7 @@ class PCTRegressorBase(RegressorMixin, PCTPredictor):
         """
         if get_task(self.task_).kind == "mixed":
             raise DataError("there is no R squared of mixed targets: compare the columns of predict(X) one by one")
-        target = true_target(X, y, self.task_, self.target_names_)
+        target = self._truth(X, y)
         predicted = self.predict(X)
         target, n = target_of(target, predicted), len(predicted)
         weights = None if sample_weight is None else check_sample_weight(sample_weight, n)

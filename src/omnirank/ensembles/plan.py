@@ -12,9 +12,10 @@ import numpy as np
 
 from omnirank.core.errors import ConstantTargetError, setting
 from omnirank.core.log import logger
-from omnirank.core.parameters import FLAG, check, check_all, choice, count, number, share
-from omnirank.core.seeds import kernel_seed, stream
+from omnirank.core.parameters import FLAG, check_all, choice, count, number
+from omnirank.core.seeds import kernel_seed
 from omnirank.data.dataset import Dataset
+from omnirank.ensembles.draws import bootstrap_counts, features_drawn
 from omnirank.ensembles.growing_checks import (
     check_leaves,
     mostly_binary,
@@ -88,6 +89,19 @@ class GrowingRules:
         """Whether one random test a feature is tried."""
         return self.ensemble == "extra-trees"
 
+    def settings(self, n_tried: int) -> Any:
+        """Return what kernels may do in a node that draws so many features."""
+        from omnirank.trees.kernels.split import Settings
+
+        return Settings(
+            n_tried,
+            float(self.min_samples_leaf),
+            _NO_LIMIT if self.max_depth is None else int(self.max_depth),
+            self.tie_break == "first",
+            NOMINAL_TESTS.index(self.nominal_tests),
+            _LEAST_GAIN,
+        )
+
 
 class CodedColumns(NamedTuple):
     """Target or features as columns: what a leaf averages, and what a split separates."""
@@ -141,12 +155,7 @@ class GrowingPlan:
 
     def counts(self, i: int) -> np.ndarray:
         """Return how often tree i sees each example: bootstrap counts, or once each."""
-        if not self.rules.bootstraps:
-            return np.ones(self.n_examples)
-        rng, counts = stream(self.entropy, i), np.zeros(self.n_examples)
-        for rows in self._strata:
-            counts[rows] = np.bincount(rng.integers(0, len(rows), len(rows)), minlength=len(rows))
-        return counts
+        return bootstrap_counts(self.entropy, i, self._strata) if self.rules.bootstraps else np.ones(self.n_examples)
 
     @cached_property
     def _strata(self) -> tuple[np.ndarray, ...]:
@@ -289,8 +298,6 @@ class GrowingData:
 
     def plan(self, rules: GrowingRules) -> GrowingPlan:
         """Return what trees are grown on; with supervision 1, all examples are labelled (at least partly)."""
-        from omnirank.trees.kernels.split import Settings
-
         rules.check()
         dataset = self.dataset
         weight = np.ones(dataset.n_examples) if self.weight is None else self.weight
@@ -308,15 +315,8 @@ class GrowingData:
             space = constant_space(dataset.n_examples)
         n_tried = features_per_node(rules, dataset)
         coded = self._coded(on_cells).with_tests(rules.random_tests, n_tried)
-        settings = Settings(
-            n_tried,
-            float(rules.min_samples_leaf),
-            _NO_LIMIT if rules.max_depth is None else int(rules.max_depth),
-            rules.tie_break == "first",
-            NOMINAL_TESTS.index(rules.nominal_tests),
-            _LEAST_GAIN,
-        )
         task = get_task(dataset.task)
+        settings = rules.settings(n_tried)
         made = dataset, rules, task, *target, coded, space, settings, weight, self.entropy, feature_part, unit
         plan = GrowingPlan(*made)
         if plan.trees_see_all and rules.random_tests and mostly_binary(dataset.features):
@@ -374,8 +374,4 @@ def features_per_node(rules: GrowingRules, dataset: Dataset) -> int:
             given = "sqrt"
         else:
             given = "all"
-    named = {"sqrt": np.ceil(np.sqrt(n)), "log2": np.ceil(np.log2(n)), "all": n}
-    check("max_features", given, choice(*named, None) | count(1, n, "features") | share(above=0))
-    if isinstance(given, str):
-        return max(1, int(named[given]))
-    return int(given) if isinstance(given, int | np.integer) else max(1, round(given * n))
+    return features_drawn(given, n)

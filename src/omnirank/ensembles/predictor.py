@@ -20,13 +20,16 @@ from omnirank.core.ranking import Ranking
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import any_table, check_sample_weight, features_like, read_input
+from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Table
+from omnirank.data.target import Target
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.feature_weights import check_feature_weights, resolve_feature_weights
 from omnirank.ensembles.plan import GROWING, GrowingData, GrowingPlan, GrowingRules
 from omnirank.ensembles.supervision import SUPERVISION, Supervision, resolve_supervision
 from omnirank.tasks import get_task
 from omnirank.tasks.columns import PrototypeColumns
+from omnirank.tasks.scoring import true_target
 from omnirank.trees.prediction import average_means
 from omnirank.trees.prototypes import node_means
 from omnirank.trees.pruning import Pruning
@@ -160,13 +163,17 @@ class PCTPredictor(BaseEstimator):
         return weight
 
     def _note(self, dataset: Dataset, columns: PrototypeColumns) -> None:
-        self.task_ = dataset.task
-        self.hierarchy_ = dataset.hierarchy
-        self.n_outputs_ = columns.n_variables
-        self.target_names_ = columns.names
-        # What predictions need to know of the features and of the target, without their cells.
+        self._note_target(dataset.task, dataset.hierarchy, columns)
+        # What predictions need to know of the features, without their cells.
         self._features = dataset.features.take(slice(0, 0))
         self._had_missing = dataset.features.with_missing
+
+    def _note_target(self, task: str, hierarchy: Hierarchy | None, columns: PrototypeColumns) -> None:
+        """Note what predictions need to know of the target, without its values."""
+        self.task_ = task
+        self.hierarchy_ = hierarchy
+        self.n_outputs_ = columns.n_variables
+        self.target_names_ = columns.names
         self._columns = replace(columns, matrix=columns.matrix[:0], labelled=columns.labelled[:0])
 
     def _plan(self, training: Training, rules: GrowingRules) -> GrowingPlan | None:
@@ -204,7 +211,7 @@ class PCTPredictor(BaseEstimator):
 
         Parameters
         ----------
-        X : Dataset, array-like, scipy.sparse container or data frame
+        X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
             Examples with the features of the training data.
 
         Returns
@@ -219,7 +226,7 @@ class PCTPredictor(BaseEstimator):
 
         Parameters
         ----------
-        X : Dataset, array-like, scipy.sparse container or data frame
+        X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
             Examples with the features of the training data.
 
         Returns
@@ -246,6 +253,10 @@ class PCTPredictor(BaseEstimator):
         if self._labelled.all():
             raise DataError("all examples are labelled: there is nothing to predict; use fit and predict")
         return self._decide(self._means(self._table(X).take(~self._labelled)))
+
+    def _truth(self, X: FeaturesLike, y: TargetLike | None) -> Target | None:
+        """Return what ``score`` compares predictions with."""
+        return true_target(X, y, self.task_, self.target_names_, self.hierarchy_)
 
     def _threshold(self, threshold: float | None) -> float:
         if threshold is not None:

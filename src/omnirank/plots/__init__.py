@@ -1,5 +1,6 @@
 """Pictures; matplotlib is imported only when one is drawn."""
 
+from omnirank.plots.convergence import plot_convergence
 from omnirank.plots.critical_difference import plot_critical_difference
 from omnirank.plots.curves import plot_curves
 from omnirank.plots.heatmap import score_map
@@ -8,6 +9,7 @@ from omnirank.plots.selection import plot_selection
 from omnirank.plots.stability import plot_rank_intervals
 
 __all__ = [
+    "plot_convergence",
     "plot_critical_difference",
     "plot_curves",
     "plot_fuji",

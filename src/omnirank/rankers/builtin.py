@@ -232,4 +232,20 @@ METHODS = (
         tasks=TaskNames("classes", "labels", "numbers", "none"),
         reference="Alalga, Benabdeslem, Mansouri: 3-3FS, semi-supervised multi-label. KAIS 63, 2021",
     ),
+    *(
+        Method(
+            f"relational-{name}",
+            "omnirank.rankers.relational:RelationalRanker",
+            summary,
+            tasks=TaskNames("classes", "labels", "numbers", "mixed"),
+            supervision=("supervised",),
+            parameters={"importance": name},
+            reference="Petkovic et al.: Relational tree ensembles and feature rankings. Knowl.-Based Systems 251, 2022",
+            data="relational",
+        )
+        for name, summary in (
+            ("genie3", "Several linked tables: how much impurity the tests of a relation take away"),
+            ("symbolic", "Several linked tables: how many examples reach the tests of a relation"),
+        )
+    ),
 )

@@ -86,13 +86,18 @@ def _continued(database: Database, example_types: tuple[str, ...], inherited: Pa
     def order(step: Step) -> tuple[Any, ...]:
         return places[step.relation], step.bound, [(position, str(value)) for position, value in step.constants]
 
+    # the steps that continue a path are kept: many inherited paths have prefixes in common
+    key = ("steps", example_types, bias.nominal_joins, repr(bias.modes))
+    known: dict[Path, tuple[Step, ...]] = database._indexes.setdefault(key, {})
     found: list[Path] = []
     frontier: dict[Path, int] = {(): 0}  # each path with the number of steps beyond the nearest prefix
     for length in range(1, longest + 1):
         longer: dict[Path, int] = {}
         for path, beyond in frontier.items():
             if beyond < bias.lookahead:
-                for step in _extensions(database, example_types, path, bias):
+                if path not in known:
+                    known[path] = tuple(_extensions(database, example_types, path, bias))
+                for step in known[path]:
                     longer[(*path, step)] = beyond + 1
         if length <= len(inherited) and inherited[:length] not in longer:
             longer[inherited[:length]] = bias.lookahead

@@ -46,8 +46,12 @@ def true_target(
         if y is None:
             raise DataError("score compares predictions with y: give the target of the examples in X")
         return target_from(y, task, hierarchy, names if labels and hierarchy is None else None)[0]
-    target = X.target
-    if target is None or not labels or target.names == tuple(names):
+    return in_training_order(X.target, task, names)
+
+
+def in_training_order(target: Target | None, task: str, names: Sequence[str]) -> Target | None:
+    """Return the target of a data set, with labels in the order of the training data."""
+    if target is None or task_target(task).kind != "labels" or target.names == tuple(names):
         return target
     if sorted(target.names) != sorted(names):
         odd = sorted(set(target.names) ^ set(names))

@@ -12,6 +12,9 @@ from scipy import sparse
 from omnirank.data.table import Levels, Table
 from omnirank.trees.prototypes import parents_of
 
+# The threshold of a test whether there is a value at all: finite values are on one side, infinite ones on the other.
+MOST = float(np.finfo(np.float64).max)
+
 
 @dataclass(frozen=True, eq=False)
 class Tree:
@@ -146,8 +149,17 @@ def thresholds_of(grown: Any, table: Table) -> np.ndarray:
 
 def tree_from_grown(grown: Any, table: Table, values: Any = None, value_row: np.ndarray | None = None) -> Tree:
     """Return a grown tree with thresholds in the units of the features (see `thresholds_of`)."""
-    levels = table.levels
-    threshold = thresholds_of(grown, table)
+    return tree_with_thresholds(grown, thresholds_of(grown, table), table.levels, values, value_row)
+
+
+def tree_with_thresholds(
+    grown: Any,
+    threshold: np.ndarray,
+    levels: tuple[Levels | None, ...],
+    values: Any = None,
+    value_row: np.ndarray | None = None,
+) -> Tree:
+    """Return a grown tree of which the thresholds are known: NaN in leaves and for nominal features."""
     nominal_test = (grown.feature >= 0) & np.isnan(threshold)
     return Tree(
         grown.feature,
@@ -200,10 +212,27 @@ def _midpoints(table: Table, features: np.ndarray, low_rows: np.ndarray, high_ro
     else:
         slots = table.slots[features]
         low, high = table.numeric[low_rows, slots], table.numeric[high_rows, slots]
-    with np.errstate(over="ignore"):
+    return midpoints(low, high)
+
+
+def midpoints(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return thresholds between smaller and larger values, in their precision: finite also beside infinite values.
+
+    Constructed features have infinite values where there is nothing to aggregate. All finite values are then on the
+    other side of the threshold, those that training has not seen too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.trees.tree import midpoints
+    >>> midpoints(np.array([1.0, 5.0, -np.inf]), np.array([2.0, np.inf, 3.0]))
+    array([ 1.50000000e+000,  1.79769313e+308, -1.79769313e+308])
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
         middle = low + (high - low) / 2
-    middle = np.where(np.isinf(middle), low / 2 + high / 2, middle)  # the difference of two numbers may be infinite
-    return np.where((middle >= low) & (middle < high), middle, low).astype(np.float64)
+        middle = np.where(np.isinf(middle), low / 2 + high / 2, middle)  # the difference of numbers may be infinite
+    threshold = np.where((middle >= low) & (middle < high), middle, low).astype(np.float64)
+    return np.where(high == np.inf, np.where(low == -np.inf, 0.0, MOST), np.maximum(threshold, -MOST))
 
 
 def routing_matrix(table: Table, rows: slice | None = None) -> np.ndarray:

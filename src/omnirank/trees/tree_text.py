@@ -13,7 +13,7 @@ from omnirank.core.parameters import check, count
 from omnirank.data.table import Levels, default_names, is_sparse, numbered_names
 from omnirank.measures.decisions import first_largest, reaches
 from omnirank.tasks import get_task
-from omnirank.trees.tree import Tree
+from omnirank.trees.tree import MOST, Tree
 
 _MOST_LEVELS = 8
 _MOST_LABELS = 12
@@ -62,6 +62,8 @@ class TreeWords:
         levels = tree.levels[feature]
         told = self.had_missing is None or self.had_missing[feature]
         missing = " or missing" if told and tree.missing_left[node] else ""
+        if levels is None and abs(tree.threshold[node]) == MOST:  # infinite where there is nothing to aggregate
+            return f"{name} is {'defined' if tree.threshold[node] > 0 else 'undefined'}{missing}"
         if levels is None:
             return f"{name} <= {tree.threshold[node]:.{self.digits}g}{missing}"
         left = set(tree.left_levels(node))
@@ -142,8 +144,10 @@ def words_of(
         tree, columns, is_labels = model, None, False
         features = default_names(len(tree.levels))
     else:
-        tree, columns, is_labels = _tree_of(model, number), model._columns, get_task(model.task_).kind == "labels"
-        features = model._features.names
+        tree, features = _tree_of(model, number), model._features.names
+        # leaves of boosted trees hold residuals, not what is predicted
+        columns = getattr(model, "_leaf_columns", model._columns)
+        is_labels = get_task(model.task_).kind == "labels"
     if tree.values is None:
         raise DataError("the tree was grown without prototypes")
     if columns is None:

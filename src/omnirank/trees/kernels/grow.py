@@ -137,13 +137,9 @@ def _grow(space, features, rows, weight, settings, seed, work, node, stack, spar
     work = uncounted(work)
     node = uncounted(node)
     nodes = uncounted(nodes)
-    pool = uncounted(spare.pool)
-    swaps = uncounted(spare.swaps)
-    other_rows = uncounted(spare.rows)
-    other_weight = uncounted(spare.weight)
+    spare_part = uncounted(spare)
     waiting = uncounted(stack.waiting)
     seeds = uncounted(stack.seeds)
-    n_features = features.codes.shape[0]
     n_subsets = 0
     zero = np.int64(0)  # Numba would compile a part anew for every number that is written out
     _push(waiting, zero, zero, len(rows), zero, zero - 1, zero)
@@ -161,54 +157,16 @@ def _grow(space, features, rows, weight, settings, seed, work, node, stack, spar
         n_nodes += 1
         if waiting[top, 4]:
             nodes.right[waiting[top, 3]] = me
-        size = hi - lo
-        # Views, because an index that may be negative costs a test: loops count from 0.
-        here = uncounted(rows[lo:hi])
-        share = uncounted(weight[lo:hi])
-        total, impurity = open_node(space, node, here, share, 0, size)
-        nodes.feature[me] = -1
-        nodes.facts[WEIGHT, me] = total
-        nodes.ranges[0, me] = depth
-        nodes.ranges[1, me] = lo
-        nodes.ranges[2, me] = hi
+        total, impurity = enter_node(space, node, rows, weight, lo, hi, depth, nodes, me)
         if me == 0:
             least_gain = settings.min_gain * impurity
-        if size < 2 or depth >= settings.max_depth or impurity <= least_gain:
+        n_left, n_subsets = split_node(
+            space, node, features, rows, weight, lo, hi, depth, total, impurity, least_gain,
+            settings, node_seed, work, spare_part, nodes, me, n_subsets,
+        )  # fmt: skip
+        if n_left == 0:
             continue
-        if too_little(total, 2.0 * settings.min_leaf):
-            continue
-        open_search(work.best, work.test, least_gain, node_seed)
-        work.best[2] = impurity
-        n_drawn, state = search_together(
-            space, node, features, here, share, size, total, settings, node_seed, work, pool, swaps, node_seed
-        )
-        while n_drawn < n_features and (n_drawn < settings.max_features or work.test[FEATURE] < 0):
-            state = mix(state)
-            f = draw_feature(pool, swaps, n_drawn, state)
-            n_drawn += 1
-            search_feature(space, node, features, f, here, share, 0, size, total, settings, node_seed, work)
-        put_back(pool, swaps, n_drawn)
-        if work.test[FEATURE] < 0:
-            continue
-        f = work.test[FEATURE]
-        nodes.feature[me] = f
-        nodes.facts[GAIN_OF, me] = work.best[0]
-        nodes.facts[DRAWN, me] = work.best[1]
-        nodes.ends[0, me] = work.test[LOW_ROW]
-        nodes.ends[1, me] = work.test[HIGH_ROW]
-        n_words = subset_words(features, f, here, share, size, work)
-        if n_words:
-            append_subset(work, nodes.subsets, n_subsets, n_words)
-            nodes.cut[me] = n_subsets
-            n_subsets += n_words
-        else:
-            nodes.cut[me] = work.test[CUT]
-        n_left, n_missing, left_weight = _partition(features, f, here, share, other_rows, other_weight, size, work)
         middle = lo + n_left
-        if n_missing:
-            nodes.missing_left[me] = work.test[MISSING_LEFT]
-        else:  # never missing here: prediction follows the larger child
-            nodes.missing_left[me] = 2.0 * left_weight >= total
         _push(waiting, top, middle, hi, depth + 1, me, zero + 1)
         seeds[top] = child_seed(node_seed, 1)
         top += 1
@@ -216,6 +174,75 @@ def _grow(space, features, rows, weight, settings, seed, work, node, stack, spar
         seeds[top] = child_seed(node_seed, 0)
         top += 1
     return n_nodes, n_subsets
+
+
+@inlined
+def enter_node(space, node, rows, weight, lo, hi, depth, nodes, me):
+    """Open node ``me`` of the rows from lo to hi, a leaf until it is split; returns its weight and its impurity."""
+    total, impurity = open_node(space, node, uncounted(rows[lo:hi]), uncounted(weight[lo:hi]), 0, hi - lo)
+    nodes.feature[me] = -1
+    nodes.facts[WEIGHT, me] = total
+    nodes.ranges[0, me] = depth
+    nodes.ranges[1, me] = lo
+    nodes.ranges[2, me] = hi
+    return total, impurity
+
+
+@inlined
+def split_node(
+    space, node, features, rows, weight, lo, hi, depth, total, impurity, least_gain,
+    settings, node_seed, work, spare, nodes, me, n_subsets,
+):  # fmt: skip
+    """Find the best test of an open node and move the rows that pass it to the front.
+
+    Returns how many they are, 0 for a leaf, and the number of words that hold subsets of levels.
+    """
+    size = hi - lo
+    zero = np.int64(0)
+    if size < 2 or depth >= settings.max_depth or impurity <= least_gain:
+        return zero, n_subsets
+    if too_little(total, 2.0 * settings.min_leaf):
+        return zero, n_subsets
+    # Views, because an index that may be negative costs a test: loops count from 0.
+    here = uncounted(rows[lo:hi])
+    share = uncounted(weight[lo:hi])
+    pool = uncounted(spare.pool)
+    swaps = uncounted(spare.swaps)
+    n_features = features.codes.shape[0]
+    open_search(work.best, work.test, least_gain, node_seed)
+    work.best[2] = impurity
+    n_drawn, state = search_together(
+        space, node, features, here, share, size, total, settings, node_seed, work, pool, swaps, node_seed
+    )
+    while n_drawn < n_features and (n_drawn < settings.max_features or work.test[FEATURE] < 0):
+        state = mix(state)
+        f = draw_feature(pool, swaps, n_drawn, state)
+        n_drawn += 1
+        search_feature(space, node, features, f, here, share, 0, size, total, settings, node_seed, work)
+    put_back(pool, swaps, n_drawn)
+    if work.test[FEATURE] < 0:
+        return zero, n_subsets
+    f = work.test[FEATURE]
+    nodes.feature[me] = f
+    nodes.facts[GAIN_OF, me] = work.best[0]
+    nodes.facts[DRAWN, me] = work.best[1]
+    nodes.ends[0, me] = work.test[LOW_ROW]
+    nodes.ends[1, me] = work.test[HIGH_ROW]
+    n_words = subset_words(features, f, here, share, size, work)
+    if n_words:
+        append_subset(work, nodes.subsets, n_subsets, n_words)
+        nodes.cut[me] = n_subsets
+        n_subsets += n_words
+    else:
+        nodes.cut[me] = work.test[CUT]
+    n_left, n_missing, left_weight = _partition(
+        features, f, here, share, uncounted(spare.rows), uncounted(spare.weight), size, work
+    )
+    if n_missing:
+        nodes.missing_left[me] = work.test[MISSING_LEFT]
+    else:  # never missing here: prediction follows the larger child
+        nodes.missing_left[me] = 2.0 * left_weight >= total
+    return np.int64(n_left), n_subsets
 
 
 @inlined

@@ -1,0 +1,35 @@
+"""What trees draw: the examples of a bootstrap replicate, and the number of features of a node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from omnirank.core.parameters import check, choice, count, share
+from omnirank.core.seeds import stream
+
+
+def bootstrap_counts(entropy: int, i: int, strata: Sequence[np.ndarray]) -> np.ndarray:
+    """Return how often tree i draws each row, with replacement, as many of each stratum as there are."""
+    rng, counts = stream(entropy, i), np.zeros(sum(len(rows) for rows in strata))
+    for rows in strata:
+        counts[rows] = np.bincount(rng.integers(0, len(rows), len(rows)), minlength=len(rows))
+    return counts
+
+
+def features_drawn(given: Any, n: int) -> int:
+    """Return how many of n features a count, a share or a name stands for.
+
+    Examples
+    --------
+    >>> from omnirank.ensembles.draws import features_drawn
+    >>> features_drawn("sqrt", 10), features_drawn(0.5, 10), features_drawn(3, 10)
+    (4, 5, 3)
+    """
+    named = {"sqrt": np.ceil(np.sqrt(n)), "log2": np.ceil(np.log2(n)), "all": n}
+    check("max_features", given, choice(*named, None) | count(1, n, "features") | share(above=0))
+    if isinstance(given, str):
+        return max(1, int(named[given]))
+    return int(given) if isinstance(given, int | np.integer) else max(1, round(given * n))

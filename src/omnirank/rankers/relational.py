@@ -1,0 +1,308 @@
+"""Rankings of the relations, tables, aggregates and constructed features of a database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from omnirank.core.accumulators import MeanAccumulator
+from omnirank.core.errors import DataError, DataTypeError
+from omnirank.core.parameters import JOBS, SEED, Domain, check_parameters, choice, count
+from omnirank.core.ranking import Ranking
+from omnirank.core.seeds import SeedRanges, root_entropy
+from omnirank.core.types import ArrayLike, RandomState
+from omnirank.data.remarks import warn_about
+from omnirank.data.task_registry import TaskNames
+from omnirank.relational.aggregation import AGGREGATES, EXISTS, IDENTITY
+from omnirank.relational.bias import Bias
+from omnirank.relational.boosting_learners import RelationalBoostingClassifier, RelationalBoostingRegressor
+from omnirank.relational.credit import (
+    CREDIT,
+    IMPORTANCES,
+    CreditRules,
+    Credits,
+    averaged,
+    credit_rows,
+    tree_credits,
+)
+from omnirank.relational.dataset import RelationalDataset
+from omnirank.relational.forest_learners import RelationalForestClassifier, RelationalForestRegressor
+from omnirank.relational.learner import RelationalLearner
+from omnirank.tasks import get_task
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BY = ("relation", "column", "link", "table", "aggregate", "feature")
+
+Self = TypeVar("Self", bound="RelationalRanker")
+
+
+class RelationalRanker(BaseEstimator):
+    """Rank what a database tells about the target, by an ensemble of relational trees.
+
+    A test of a relational tree asks for a value that is constructed along a path of relations. What the test is worth
+    is shared by the steps that its node adds to the path: see :mod:`omnirank.relational.credit`.
+
+    Parameters
+    ----------
+    importance : {"genie3", "symbolic"}
+        What a test is worth: how much impurity it takes away, or the share of examples that reach it. Both are
+        computed; this one is ``ranking_``.
+    by : {"relation", "column", "link", "table", "aggregate", "feature"}
+        What ``ranking_`` ranks. "column" are the relations that hold values, "link" those that only link tables:
+        they take credit from the columns behind them, so that their scores depend on how the database is cut into
+        tables, and are best looked at apart.
+    ensemble : {"bagging", "random-forest", "boosting"}
+        Which trees.
+    n_trees : int
+        Number of trees; of boosting, of iterations.
+    weighting : {"examples", "none"}
+        Whether a test counts by the examples that reach it. "none" divides Genie3 by their weight, and makes every
+        test count 1 in the symbolic score.
+    share : {"new", "all"}
+        Who shares the worth of a test: the steps that its node adds, or all steps of its path.
+    credit : {"steps", "last-column"}
+        Whether they share it equally, or the last step takes it all, the column whose values are aggregated.
+    preset, aggregates, lookahead, max_path_length, modes, dedupe_functional, nominal_joins, max_candidates, inherit
+        What is constructed, as in :class:`RelationalForestClassifier`.
+    max_features : None, int, float or {"sqrt", "log2", "all"}
+        Candidates drawn in a node. None: all in bagging, ceil(sqrt F) in random forests, 0.6 F in boosting.
+    min_samples_leaf : float
+        Least weight of a leaf.
+    max_depth : int or None
+        Greatest depth of a leaf. None: no limit, but 4 in boosting.
+    min_impurity_decrease : float
+        Least share of a node's impurity that its test takes away.
+    shrinkage, chosen_examples : float
+        Of boosting, as in :class:`RelationalBoostingClassifier`.
+    random_state : None, int, RandomState or Generator
+        The seed.
+    n_jobs : int or None
+        Number of workers; -1: all cores.
+
+    Attributes
+    ----------
+    ranking_ : Ranking
+        By ``by`` and ``importance``; its standard errors are over trees.
+    rankings_ : dict of str to Ranking
+        By ``importance``, for each value of ``by`` that the data have.
+    model_ : RelationalForestClassifier, ...
+        The fitted ensemble.
+    task_ : str
+        The task.
+
+    Notes
+    -----
+    Scores are means over trees; of boosting, over iterations, each the mean over its trees. The impurity is relative to
+    that of the training set, as in :class:`EnsembleRanker`, but not in boosting, whose residuals become smaller.
+
+    References
+    ----------
+    Petkovic, Ceci, Pio, Skrlj, Kersting, Dzeroski: Relational tree ensembles and feature rankings. Knowledge-Based
+    Systems 251, 2022. Petkovic, Ceci, Kersting, Dzeroski: Estimating the importance of relational features by using
+    gradient boosting. ISMIS, 2020.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> data = om.datasets.make_movies(random_state=0)
+    >>> ranker = om.RelationalRanker(by="column", n_trees=10, random_state=0).fit(data)
+    >>> len(ranker.ranking_.top(3))
+    3
+    """
+
+    supported_tasks: ClassVar[Sequence[str]] = TaskNames("classes", "labels", "numbers", "mixed")
+
+    supported_supervision: ClassVar[Sequence[str]] = ("supervised",)
+    replicates: ClassVar[str] = "n_trees"
+
+    _parameter_checks: ClassVar[Mapping[str, Domain]] = dict(CREDIT) | {
+        "by": choice(*BY),
+        "ensemble": choice("bagging", "random-forest", "boosting"),
+        "n_trees": count(1),
+        "random_state": SEED,
+        "n_jobs": JOBS,
+    }
+
+    def __init__(
+        self,
+        importance: str = "genie3",
+        by: str = "relation",
+        ensemble: str = "bagging",
+        n_trees: int = 50,
+        weighting: str = "examples",
+        share: str = "new",
+        credit: str = "steps",
+        preset: str = "AGG-All",
+        aggregates: Sequence[str] | None = None,
+        lookahead: int = 2,
+        max_path_length: int | None = 4,
+        modes: Mapping[str, Any] | None = None,
+        dedupe_functional: bool = True,
+        nominal_joins: bool = False,
+        max_candidates: int | None = 10_000,
+        inherit: str = "both",
+        max_features: Any = None,
+        min_samples_leaf: float = 1,
+        max_depth: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        shrinkage: float = 0.2,
+        chosen_examples: float = 0.8,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.importance = importance
+        self.by = by
+        self.ensemble = ensemble
+        self.n_trees = n_trees
+        self.weighting = weighting
+        self.share = share
+        self.credit = credit
+        self.preset = preset
+        self.aggregates = aggregates
+        self.lookahead = lookahead
+        self.max_path_length = max_path_length
+        self.modes = modes
+        self.dedupe_functional = dedupe_functional
+        self.nominal_joins = nominal_joins
+        self.max_candidates = max_candidates
+        self.inherit = inherit
+        self.max_features = max_features
+        self.min_samples_leaf = min_samples_leaf
+        self.max_depth = max_depth
+        self.min_impurity_decrease = min_impurity_decrease
+        self.shrinkage = shrinkage
+        self.chosen_examples = chosen_examples
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self: Self, X: RelationalDataset, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Grow the ensemble, and rank.
+
+        Parameters
+        ----------
+        X : RelationalDataset
+            The examples, with their target.
+        y : None
+            The target is that of X.
+        sample_weight : array-like of shape (n_examples,), optional
+            Weights of the examples.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+        """
+        check_parameters(self)
+        if not isinstance(X, RelationalDataset):
+            raise DataTypeError(f"RelationalRanker takes a RelationalDataset, not {type(X).__name__}")
+        if X.target is None:
+            raise DataError("RelationalRanker needs a target: name a column of the table whose rows are the examples")
+        warn_about(X)
+        entropy = root_entropy(self.random_state)
+        self.model_ = self._learner(X.task, entropy).fit(X, y, sample_weight)
+        self.task_ = X.task
+        self._rows = {name: self._rows_of(X, name) for name in IMPORTANCES}
+        self._told = {"task": X.task, "fingerprint": X.fingerprint, "seeds": SeedRanges.of(entropy, 0, self.n_trees)}
+        self.rankings_ = {by: self.ranking_at(by=by) for by in self._rows[self.importance]}
+        if self.by not in self.rankings_:
+            raise DataError(f"there is no {self.by} to rank: {', '.join(self.rankings_)} can be ranked")
+        self.ranking_ = self.rankings_[self.by]
+        return self
+
+    def ranking_at(self, importance: str | None = None, by: str | None = None) -> Ranking:
+        """Return one of the rankings of the fit.
+
+        Parameters
+        ----------
+        importance, by : str, optional
+            As the parameters; by default those of ``ranking_``.
+        """
+        check_is_fitted(self)
+        score, wanted = importance or self.importance, by or self.by
+        names, rows = self._rows[score][wanted]
+        state = MeanAccumulator.empty(len(names)).update(rows)
+        parameters = self._recorded_parameters() | {"importance": score, "by": wanted}
+        return Ranking.from_state(names, state, f"relational-{score}", parameters=parameters, **self._told)
+
+    def staged_scores(self, importance: str | None = None, by: str | None = None) -> pd.DataFrame:
+        """Return the scores after 1, 2, ... trees: means over the trees so far, or sums over iterations of boosting.
+
+        Curves that have become flat (means) or grow no more (sums) say that more trees would change little.
+
+        Parameters
+        ----------
+        importance, by : str, optional
+            As the parameters; by default those of ``ranking_``.
+
+        Returns
+        -------
+        DataFrame
+            One row per number of trees, one column per name.
+        """
+        import pandas as pd
+
+        check_is_fitted(self)
+        names, rows = self._rows[importance or self.importance][by or self.by]
+        sums = np.cumsum(rows, axis=0)
+        numbers = np.arange(1, len(rows) + 1)
+        found = sums if self.ensemble == "boosting" else sums / numbers[:, None]
+        return pd.DataFrame(found, index=pd.Index(numbers, name="trees"), columns=list(names))
+
+    # -- the ensemble ---------------------------------------------------------------------------------
+
+    def _learner(self, task: str, entropy: int) -> RelationalLearner:
+        shared = ("inherit", "min_samples_leaf", "min_impurity_decrease", "n_trees", "n_jobs")
+        names = (*(field.name for field in fields(Bias)), *shared)
+        given = {name: getattr(self, name) for name in names}
+        given["random_state"] = entropy
+        given |= {
+            name: getattr(self, name) for name in ("max_features", "max_depth") if getattr(self, name) is not None
+        }
+        classes = get_task(task).kind in ("classes", "labels")
+        if self.ensemble != "boosting":
+            forest = RelationalForestClassifier if classes else RelationalForestRegressor
+            return forest(ensemble=self.ensemble, **given)
+        boosting = RelationalBoostingClassifier if classes else RelationalBoostingRegressor
+        return boosting(shrinkage=self.shrinkage, chosen_examples=self.chosen_examples, **given)
+
+    # -- scores ---------------------------------------------------------------------------------------
+
+    def _rows_of(self, dataset: RelationalDataset, importance: str) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
+        """For each thing to rank by, the names and one row of scores per tree (or iteration)."""
+        rules = CreditRules(importance, self.weighting, self.share, self.credit, self.inherit)
+        trees, features = self.model_._trees(), self.model_.features_
+        nothing = Credits({}, {}, np.zeros(len(features)))  # boosting grows no tree where there is nothing to learn
+        paid = [tree_credits(tree, features, rules) for tree in trees] or [nothing]
+        relations = dataset.database.relations
+        together = len(self.model_.trees_[0]) if self.ensemble == "boosting" and trees else 1
+        names = tuple(relations)
+        by_relation = averaged(credit_rows([found.relations for found in paid], names), together)
+        tables = tuple(dict.fromkeys(relation.table for relation in relations.values()))
+        member = np.array([[relation.table == table for table in tables] for relation in relations.values()], float)
+        is_link = np.array([relation.is_link for relation in relations.values()], bool)
+        aggregates = (*AGGREGATES, EXISTS, IDENTITY)
+        by_aggregate = averaged(credit_rows([found.aggregates for found in paid], aggregates), together)
+        used = tuple(str(name) for name in self.model_.feature_names_in_)
+        found = {"relation": (names, by_relation)}
+        for kind, mask in (("column", ~is_link), ("link", is_link)):
+            if mask.any():
+                found[kind] = tuple(np.array(names, object)[mask].tolist()), by_relation[:, mask]
+        found["table"] = tables, by_relation @ member
+        found["aggregate"] = aggregates, by_aggregate
+        if used:
+            found["feature"] = used, averaged([credits.features for credits in paid], together)
+        return found
+
+    def _recorded_parameters(self) -> dict[str, Any]:
+        """Parameters as a file can hold them; how many workers there were is no property of the result."""
+        plain = (str, int, float, bool, type(None))
+        values = self.get_params(deep=False)
+        values["aggregates"] = None if self.aggregates is None else list(self.aggregates)
+        return {k: v for k, v in values.items() if k != "n_jobs" and isinstance(v, (*plain, list))}

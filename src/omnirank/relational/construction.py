@@ -1,0 +1,124 @@
+"""What may be constructed from the examples of a relational data set, and trees over what was used of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from omnirank.data.table import Levels, Table
+from omnirank.relational.bias import Bias
+from omnirank.relational.candidates import candidates
+from omnirank.relational.columns import feature_columns
+from omnirank.relational.database import Database
+from omnirank.relational.dataset import RelationalDataset
+from omnirank.relational.paths import Feature, Path
+from omnirank.trees.tree import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class RelationalConstruction:
+    """Features over the examples of a data set, within a bias; what workers need of the data set, and no more.
+
+    Parameters
+    ----------
+    database : Database
+        The relations.
+    example_types : tuple of str
+        Types of the objects that identify an example.
+    example_codes : tuple of ndarray
+        Codes of these objects.
+    times : ndarray or None
+        Cut-off time of each example.
+    bias : Bias
+        What may be constructed.
+    """
+
+    database: Database
+    example_types: tuple[str, ...]
+    example_codes: tuple[np.ndarray, ...]
+    times: np.ndarray | None
+    bias: Bias
+
+    @classmethod
+    def of(cls, dataset: RelationalDataset, bias: Bias) -> RelationalConstruction:
+        """Return what may be constructed from the examples of a data set."""
+        return cls(dataset.database, dataset.example_types, dataset.example_codes, dataset.times, bias)
+
+    @property
+    def n_examples(self) -> int:
+        """Number of examples."""
+        return len(self.example_codes[0])
+
+    def candidates(self, inherited: Path) -> Sequence[Feature]:
+        """Return the features that a node with this inherited path may test."""
+        return candidates(self.database, self.example_types, inherited, self.bias)
+
+    def columns(self, features: Sequence[Feature]) -> Table:
+        """Return the values of features."""
+        return feature_columns(self, features)
+
+
+@dataclass(frozen=True, eq=False)
+class UsedFeatures:
+    """The features that the trees of an ensemble test, in the order of their first use.
+
+    Attributes
+    ----------
+    features : tuple of Feature
+        The features.
+    levels : tuple
+        Levels of each, None for a number.
+    """
+
+    features: tuple[Feature, ...]
+    levels: tuple[Levels | None, ...]
+
+    @property
+    def header(self) -> Table:
+        """A table of these features, named by their sentences, without rows."""
+        nominal = np.array([levels is not None for levels in self.levels], bool)
+        blocks = np.empty((0, int((~nominal).sum()))), np.empty((0, int(nominal.sum())), np.int32)
+        return Table(distinct_names([feature.sentence for feature in self.features]), self.levels, *blocks)
+
+
+def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names that differ: features whose sentences are the same are numbered.
+
+    Examples
+    --------
+    >>> from omnirank.relational.construction import distinct_names
+    >>> distinct_names(["count of its bonds", "charge", "count of its bonds"])
+    ('count of its bonds', 'charge', 'count of its bonds (2)')
+    """
+    seen: dict[str, int] = {}
+    found = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return tuple(found)
+
+
+def over_used_features(grown: Sequence[tuple[Tree, tuple[Any, ...]]]) -> tuple[list[Tree], UsedFeatures]:
+    """Return trees over the features that any of them tests, and these features.
+
+    Parameters
+    ----------
+    grown : sequence of (Tree, tuple of Feature)
+        Trees, each over the features that it tests itself.
+    """
+    number: dict[Any, int] = {}
+    levels: list[Levels | None] = []
+    for tree, features in grown:
+        for feature, own in zip(features, tree.levels, strict=True):
+            if feature not in number:
+                number[feature] = len(number)
+                levels.append(own)
+    everywhere = tuple(levels)
+    trees = []
+    for tree, features in grown:
+        numbers = np.array([number[feature] for feature in features] + [-1], np.int32)
+        trees.append(replace(tree, feature=numbers[tree.feature], levels=everywhere))
+    return trees, UsedFeatures(tuple(number), everywhere)

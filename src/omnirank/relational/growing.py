@@ -1,0 +1,191 @@
+"""Growing one relational tree node by node, each over the candidates of the path that it inherits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from omnirank.data.table import Levels
+from omnirank.ensembles.draws import features_drawn
+from omnirank.relational.candidate_tables import CandidateTable, CandidateTables
+from omnirank.trees.tree import Tree, midpoints, tree_with_thresholds
+
+INHERITANCE = ("both", "yes_only")
+
+# A test may miss its least share of the node's impurity by so much: gains are sums of floats.
+_SLACK = 1e-8
+
+
+@dataclass(frozen=True)
+class NodeRules:
+    """What a relational tree adds to the rules of growing.
+
+    Parameters
+    ----------
+    max_features : str, int or float
+        How many candidates a node draws: "all", "sqrt", "log2", a count or a share.
+    min_impurity_decrease : float
+        Least share of a node's impurity that its test takes away.
+    inherit : {"both", "yes_only"}
+        Which children continue the path of the test: both, or the heavier one; the other then inherits what the node
+        has inherited.
+    """
+
+    max_features: Any = "all"
+    min_impurity_decrease: float = 0.0
+    inherit: str = "both"
+
+    def n_drawn(self, n: int) -> int:
+        """Return how many of n candidates are drawn."""
+        given = self.max_features
+        return features_drawn(min(given, n) if isinstance(given, int | np.integer) else given, n)
+
+
+class GrownFeatures(NamedTuple):
+    """A grown tree and the features that it tests.
+
+    ``grown`` is as kernels return it, but for its features, which are numbers into ``features``.
+    """
+
+    grown: Any
+    threshold: np.ndarray
+    features: tuple[Any, ...]
+    levels: tuple[Levels | None, ...]
+
+    def tree(self, values: Any = None, value_row: np.ndarray | None = None) -> Tree:
+        """Return the tree, ready to predict from a table of its features."""
+        return tree_with_thresholds(self.grown, self.threshold, self.levels, values, value_row)
+
+
+class _Scratch:
+    """Memory of one tree: room for its nodes, and for the search in each kind of table."""
+
+    def __init__(self, space: Any, rows: np.ndarray, settings: Any, rules: NodeRules) -> None:
+        from omnirank.trees.kernels.grow import Nodes
+        from omnirank.trees.kernels.spaces import node_scratch
+
+        n = len(rows)
+        k = 2 * n + 1
+        self.node = node_scratch(space, n)
+        self.other = np.empty(n, np.uint32), np.empty(n)
+        self.nodes = Nodes(
+            np.empty(k, np.int32),
+            np.zeros(k, np.uint32),
+            np.zeros(k, np.int32),
+            np.zeros(k, np.uint8),
+            np.zeros((2, k), np.int32),
+            np.zeros((3, k)),
+            np.zeros((3, k), np.int32),
+            np.zeros(0, np.uint64),
+        )
+        self._n_rows = n
+        self._settings = settings
+        self._rules = rules
+        self._searches: dict[int, tuple[Any, ...]] = {}
+
+    def search(self, table: CandidateTable) -> tuple[Any, ...]:
+        """Return the codes of a table, the settings of its nodes, and the memory of the search."""
+        found = self._searches.get(id(table))
+        if found is None:
+            from omnirank.trees.kernels.grow import Spare
+            from omnirank.trees.kernels.split import search_scratch
+
+            cells, n = table.cells(self._settings), table.n_features
+            pool = np.arange(n, dtype=np.uint32)
+            settings = self._settings._replace(max_features=self._rules.n_drawn(n))
+            spare = Spare(*self.other, pool, pool.copy())
+            # the table is kept: another one could have its address
+            found = self._searches[id(table)] = cells, settings, search_scratch(cells, self._n_rows), spare, table
+        return found
+
+    def room_for_words(self, n_used: int, work: Any) -> Any:
+        """Return the nodes with room for one more subset of levels."""
+        n_words = len(getattr(work, "subset", ()))
+        words = self.nodes.subsets
+        if n_used + n_words > len(words):
+            larger = np.zeros(2 * (len(words) + n_words), np.uint64)
+            larger[:n_used] = words[:n_used]
+            self.nodes = self.nodes._replace(subsets=larger)
+        return self.nodes
+
+
+def grow_tree(
+    tables: CandidateTables, space: Any, weight_of: np.ndarray, settings: Any, seed: Any, rules: NodeRules
+) -> GrownFeatures:
+    """Grow a tree on the examples of positive weight.
+
+    A node is what it is in any other tree, with the same random state: where all nodes have the same candidates, the
+    tree is that of :meth:`omnirank.trees.codes.CodedFeatures.grow`, bit for bit.
+
+    Parameters
+    ----------
+    tables : CandidateTables
+        What nodes may test.
+    space : clustering space
+        As :func:`omnirank.trees.space.clustering_space` returns it.
+    weight_of : ndarray
+        Weights of the examples.
+    settings : Settings
+        Of the search.
+    seed : uint64
+        Seed of the tree.
+    rules : NodeRules
+        What relational trees add.
+    """
+    from omnirank.trees.kernels.grow_node import grow_node
+
+    rows = np.flatnonzero(weight_of > 0).astype(np.uint32)
+    weight = weight_of[rows]
+    scratch = _Scratch(space, rows, settings, rules)
+    seed, least_gain, n_subsets, n_nodes = np.uint64(seed), 0.0, 0, 0
+    least_share = float(rules.min_impurity_decrease) * (1 - _SLACK)
+    tested: dict[int, Any] = {}
+    waiting: list[tuple[Any, ...]] = [(0, len(rows), 0, -1, seed, tables.root)]
+    while waiting:
+        lo, hi, depth, parent_of_right, seed, table = waiting.pop()
+        me, n_nodes = n_nodes, n_nodes + 1
+        if parent_of_right >= 0:
+            scratch.nodes.right[parent_of_right] = me
+        cells, own, work, spare, _ = scratch.search(table)
+        nodes = scratch.room_for_words(n_subsets, work)
+        n_left, n_subsets, left_seed, right_seed, least_gain = grow_node(
+            space, cells, rows, weight, lo, hi, depth, me, n_subsets, np.uint64(seed), least_gain, least_share,
+            own, work, scratch.node, spare, nodes,
+        )  # fmt: skip
+        if not n_left:
+            continue
+        column = tested[me] = table.columns[nodes.feature[me]]
+        below = tables.table(column.feature.path)
+        left = right = below
+        if rules.inherit == "yes_only":
+            heavier_left = 2 * weight[lo : lo + n_left].sum() >= nodes.facts[2, me]
+            left, right = (below, table) if heavier_left else (table, below)
+        middle = lo + n_left
+        waiting.append((middle, hi, depth + 1, me, right_seed, right))
+        waiting.append((lo, middle, depth + 1, -1, left_seed, left))
+    return _finished(scratch.nodes, n_nodes, n_subsets, tested, rows, weight)
+
+
+def _finished(
+    nodes: Any, n_nodes: int, n_subsets: int, tested: dict[int, Any], rows: np.ndarray, weight: np.ndarray
+) -> GrownFeatures:
+    """Number the features of a tree in the order of their first tests, and put thresholds between values."""
+    from omnirank.trees.kernels.grow import GrownTree
+
+    number: dict[Any, int] = {}
+    feature = np.full(n_nodes, -1, np.int32)
+    levels: list[Levels | None] = []
+    low, high = np.full(n_nodes, np.nan), np.full(n_nodes, np.nan)
+    for me, column in tested.items():
+        if column.feature not in number:
+            number[column.feature] = len(number)
+            levels.append(column.levels)
+        feature[me] = number[column.feature]
+        if column.levels is None:
+            low[me], high[me] = column.cells[nodes.ends[:, me]]
+    tests = (part[:n_nodes].copy() for part in (nodes.cut, nodes.right, nodes.missing_left))
+    facts = (row.copy() for block in (nodes.ends, nodes.facts, nodes.ranges) for row in block[:, :n_nodes])
+    grown = GrownTree(*(feature, *tests, *facts, nodes.subsets[:n_subsets].copy(), rows, weight))
+    return GrownFeatures(grown, midpoints(low, high), tuple(number), tuple(levels))

@@ -1,0 +1,111 @@
+"""Trees grown node by node, against those that are grown at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.relational.plain import PlainConstruction
+
+import omnirank as om
+from omnirank.core.seeds import kernel_seed
+from omnirank.data.table import Table
+from omnirank.ensembles.plan import GrowingData, GrowingRules
+from omnirank.relational.candidate_tables import CandidateTables
+from omnirank.relational.growing import NodeRules, grow_tree
+
+
+def mixed_data(seed: int, kind: str, n: int = 60) -> om.Dataset:
+    """Numbers with ties, levels, missing cells of both, and a target of some kind."""
+    rng = np.random.default_rng(seed)
+    columns = [rng.normal(size=n), rng.integers(0, 4, n).astype(float), rng.integers(0, 5, n), rng.integers(0, 70, n)]
+    columns[0][rng.random(n) < 0.2] = np.nan
+    columns[3][rng.random(n) < 0.2] = -1
+    levels = [None, None, tuple("abcde"), tuple(f"v{i:02d}" for i in range(70))]
+    codes = [column.astype(np.int32) for column in columns[2:]]
+    table = Table.from_columns(["a", "b", "c", "d"], [*columns[:2], *codes], levels)
+    signal = np.nan_to_num(columns[0]) + columns[1] + (columns[2] % 2) + rng.normal(size=n)
+    if kind == "classes":
+        y, task = np.array(["low", "middle", "high"])[np.digitize(signal, [1.5, 3])], "classification"
+    elif kind == "numbers":
+        y, task = np.column_stack([signal, rng.normal(size=n)]), "multi-target-regression"
+    else:
+        y, task = np.column_stack([signal > 1, signal > 3, rng.random(n) > 0.5]).astype(float), "multi-label"
+    return om.Dataset(table, y, task=task)
+
+
+def grown_both_ways(dataset: om.Dataset, i: int, rules: GrowingRules, drawn: str = "all"):
+    plan = GrowingData(dataset, 3).plan(rules)
+    counts, seed = plan.counts(i), kernel_seed(plan.entropy, i)
+    expected = plan.coded.grow(plan.space, counts, plan.settings, seed)
+    tables = CandidateTables(PlainConstruction(plan.dataset.features))
+    return grow_tree(tables, plan.space, counts, plan.settings, seed, NodeRules(drawn)), expected
+
+
+def assert_same(found, expected):
+    grown = found.grown
+    numbers = np.array([feature.number for feature in found.features] + [-1])
+    np.testing.assert_array_equal(numbers[grown.feature], expected.feature)
+    names = ("right", "missing_left", "gain", "weight", "depth", "first", "last", "subsets", "rows", "row_weight")
+    for name in names:
+        np.testing.assert_array_equal(getattr(grown, name), getattr(expected, name), err_msg=name)
+    inner = expected.feature >= 0
+    np.testing.assert_array_equal(grown.cut[inner], expected.cut[inner])
+    assert inner.any()
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers", "labels"])
+@pytest.mark.parametrize("nominal_tests", ["ordered", "greedy"])
+def test_the_same_candidates_give_the_same_tree(kind, nominal_tests):
+    rules = GrowingRules(ensemble="bagging", min_samples_leaf=1, nominal_tests=nominal_tests)
+    for i in range(3):
+        assert_same(*grown_both_ways(mixed_data(i, kind), i, rules))
+
+
+@pytest.mark.parametrize("sample", ["iris", "linnerud", "digits"])
+def test_drawn_candidates_are_those_of_a_random_forest(sample):
+    data = om.datasets.load_sample(sample)
+    assert_same(*grown_both_ways(data, 0, GrowingRules(ensemble="random-forest"), "sqrt"))
+
+
+def small_tree(cells, y, **rules):
+    data = om.Dataset(np.arange(len(y), dtype=float)[:, None], y)
+    plan = GrowingData(data, 0).plan(GrowingRules(ensemble="bagging", bootstrap=False, min_samples_leaf=1))
+    tables = CandidateTables(PlainConstruction(Table.from_numeric(np.asarray(cells, float)[:, None])))
+    return grow_tree(tables, plan.space, np.ones(len(y)), plan.settings, np.uint64(1), NodeRules(**rules))
+
+
+@pytest.mark.parametrize(
+    ("cells", "y", "left"),
+    [
+        ([np.inf, 1, 5, np.inf], ["no", "yes", "yes", "no"], [1, 5, 1e300, -1e300]),
+        ([-np.inf, 1, 5, -np.inf], ["no", "yes", "yes", "no"], [-np.inf]),
+        ([-np.inf, np.inf, -np.inf], ["a", "b", "a"], [-np.inf, -3.0]),
+    ],
+)
+def test_thresholds_beside_infinite_values_are_finite(cells, y, left):
+    found = small_tree(cells, y)
+    threshold = found.threshold[0]
+    assert np.isfinite(threshold)
+    assert (np.array(left) <= threshold).all()
+    assert not (np.inf <= threshold)
+    assert len(found.grown.feature) == 3  # one test separates them
+
+
+def test_a_test_takes_away_its_least_share_of_the_nodes_impurity():
+    cells, y = [0, 1, 2, 3], [0.0, 0.0, 3.0, 3.5]
+    whole = small_tree(cells, y)
+    impurity, gains = whole.grown.gain.sum(), whole.grown.gain[whole.grown.feature >= 0]
+    share = gains[0] / impurity
+    assert small_tree(cells, y, min_impurity_decrease=float(share)).grown.gain[0] == gains[0]
+    assert len(small_tree(cells, y, min_impurity_decrease=float(share) + 1e-6).grown.feature) == 1
+    # the second test is small beside the root's impurity, but all of its own node's
+    assert len(small_tree(cells, y, min_impurity_decrease=0.9).grown.feature) == len(whole.grown.feature) == 5
+
+
+def test_tables_that_are_made_again_change_nothing():
+    data = om.datasets.make_movies(random_state=1)
+    kept, made_again = (om.RelationalTreeClassifier(random_state=0) for _ in range(2))
+    made_again._tables = lambda training: CandidateTables(  # type: ignore[method-assign]
+        om.RelationalTreeClassifier._tables(made_again, training).construction, most_bytes=1
+    )
+    assert om.export_json(kept.fit(data)) == om.export_json(made_again.fit(data))
