@@ -83,9 +83,9 @@ class CandidateTable:
         nothing = Table((), (), np.empty((codes.shape[1], 0)), np.empty((codes.shape[1], 0), np.int32))
         return cls(inherited, tuple(columns), DenseFeatures(nothing, codes, n_levels, distinct))
 
-    def cells(self, settings: Any) -> Any:
+    def cells(self, space: Any, settings: Any) -> Any:
         """Return the codes as the growing kernel takes them."""
-        return searched_cells(self.coded.cells, settings)
+        return searched_cells(self.coded.cells, space, settings)
 
     @property
     def n_bytes(self) -> int:
