@@ -43,12 +43,12 @@ def peer_laplacian(X: np.ndarray) -> np.ndarray:
 
 
 def peer_spec(X: np.ndarray) -> np.ndarray:
-    """Return places by scikit-feature's SPEC (style 0), in a kernel that is as wide as ours."""
+    """Return scikit-feature's SPEC scores (style 0), turned, in a kernel that is as wide as ours."""
     from skfeature.function.similarity_based.SPEC import spec
     from sklearn.metrics.pairwise import rbf_kernel
 
-    # it ranks the largest scores first, which its authors call the worst
-    return -np.asarray(spec(X, style=0, mode="rank", W=rbf_kernel(X, gamma=1 / (2 * X.shape[1]))))
+    # small scores are good, as its authors say; its own ranking puts the largest first
+    return -np.asarray(spec(X, style=0, mode="raw", W=rbf_kernel(X, gamma=1 / (2 * X.shape[1]))))
 
 
 def peer_mcfs(X: np.ndarray, n_coefficients: int) -> np.ndarray:
