@@ -63,23 +63,13 @@ class _Scratch:
     """Memory of one tree: room for its nodes, and for the search in each kind of table."""
 
     def __init__(self, space: Any, rows: np.ndarray, settings: Any, rules: NodeRules) -> None:
-        from omnirank.trees.kernels.grow import Nodes
+        from omnirank.trees.kernels.grow import room_for_nodes
         from omnirank.trees.kernels.spaces import node_scratch
 
         n = len(rows)
-        k = 2 * n + 1
         self.node = node_scratch(space, n)
         self.other = np.empty(n, np.uint32), np.empty(n)
-        self.nodes = Nodes(
-            np.empty(k, np.int32),
-            np.zeros(k, np.uint32),
-            np.zeros(k, np.int32),
-            np.zeros(k, np.uint8),
-            np.zeros((2, k), np.int32),
-            np.zeros((3, k)),
-            np.zeros((3, k), np.int32),
-            np.zeros(0, np.uint64),
-        )
+        self.nodes = room_for_nodes(2 * n + 1, 0)
         self._n_rows = n
         self._settings = settings
         self._space = space

@@ -84,6 +84,20 @@ class Spare(NamedTuple):
     swaps: np.ndarray
 
 
+def room_for_nodes(n_nodes, n_words):
+    """Return room for as many nodes, and for the words of their subsets of levels."""
+    return Nodes(
+        np.empty(n_nodes, np.int32),
+        np.zeros(n_nodes, np.uint32),
+        np.zeros(n_nodes, np.int32),
+        np.zeros(n_nodes, np.uint8),
+        np.zeros((2, n_nodes), np.int32),
+        np.zeros((3, n_nodes)),
+        np.zeros((3, n_nodes), np.int32),
+        np.zeros(n_words, np.uint64),
+    )
+
+
 def grow(space, features, weight_of, settings, seed):
     """Grow a tree on the rows of positive weight.
 
@@ -101,16 +115,7 @@ def grow(space, features, weight_of, settings, seed):
         np.arange(n_features, dtype=np.uint32),  # features that are all tried together stay in their order
     )
     k = 2 * n + 1
-    nodes = Nodes(
-        np.empty(k, np.int32),
-        np.zeros(k, np.uint32),
-        np.zeros(k, np.int32),
-        np.zeros(k, np.uint8),
-        np.zeros((2, k), np.int32),
-        np.zeros((3, k)),
-        np.zeros((3, k), np.int32),
-        np.zeros(n * len(work.subset) if isinstance(work, MixedWork) else 0, np.uint64),
-    )
+    nodes = room_for_nodes(k, n * len(work.subset) if isinstance(work, MixedWork) else 0)
     seed = np.uint64(seed)
     k, n_words = _grow(space, features, rows, weight, settings, seed, work, node_scratch(space, n), stack, spare, nodes)
     return GrownTree(
