@@ -99,7 +99,9 @@ def files(paths: PathLike | Sequence[PathLike]) -> list[Path]:
     >>> [path.name for path in files("facts.txt")]
     ['facts.txt']
     """
-    given = [paths] if isinstance(paths, str | Path) else list(paths)
+    given = [paths] if isinstance(paths, str | Path) else paths
+    if not isinstance(given, tuple | list) or not given:
+        raise DataTypeError(f"give the path of a file of facts, or a list of them, not {given!r}")
     for path in given:
         if not isinstance(path, str | Path):
             raise DataTypeError(f"give paths of files of facts, not {type(path).__name__}")

@@ -106,8 +106,8 @@ class RelationalLearner(PCTPredictor):
         whole = _relational(X, name)
         if y is not None:
             raise ParameterError("the RelationalDataset holds its target: y must not be given as well")
-        if whole.target is None:
-            raise DataError(f"{name} needs a target: name a column of the table whose rows are the examples")
+        whole.require_target(name)
+        assert whole.target is not None
         if whole.task not in self.supported_tasks:
             raise DataError(
                 f"Unknown label type: {name} does not handle {whole.task} (target {whole.target_names[0]!r}); it "
