@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
 from omnirank.core.log import logger
 from omnirank.core.parameters import Domain, check_parameters, choice, number
+from omnirank.core.plurals import counted
 from omnirank.core.types import ArrayLike
 from omnirank.data.estimator_input import check_sample_weight
 from omnirank.data.remarks import caller_outside, warn_about
@@ -190,7 +191,7 @@ class RelationalLearner(PCTPredictor):
                 codes[nothing, table.slots[i]] = -1
         if new:
             warnings.warn(
-                f"there is nothing to aggregate where the training data always had something ({len(new)} features, "
+                f"there is nothing to aggregate where the training data always had something ({counted(len(new), 'feature')}, "
                 f"first {new[0]!r}): taken as missing",
                 UserWarning,
                 stacklevel=caller_outside(),
