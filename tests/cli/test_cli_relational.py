@@ -110,5 +110,6 @@ def test_commands_on_one_table_say_how_several_become_one(tmp_path):
 
 def test_help_says_how_targets_and_keys_of_several_tables_are_written():
     text = " ".join(run("rank", "--help").stdout.replace("│", " ").split())
-    assert "table.column" in text and "visits=*" in text
+    assert "table.column" in text
+    assert "visits=*" in text
     assert "visits=*" not in run("select", "--help").stdout

@@ -19,8 +19,8 @@ _DATA = (
 )
 _TARGET = "Of several tables: table.column, or a table alone for examples without a target."
 _KEY = (
-    "Of several tables: movies=id, lines=order+nr (identifiers), ratings.film=movies (refers to a table), visits=* (each "
-    "row is an object), ratings.year= (no key)."
+    "Of several tables: movies=id, lines=order+nr (identifiers), ratings.film=movies (refers to a table), visits=* "
+    "(each row is an object), ratings.year= (no key)."
 )
 _IGNORE = "Of several tables: tables, or table.column."
 _NOMINAL = "Of several tables: table.column."
@@ -128,9 +128,7 @@ def _refuse_facts(path: Path, separator: str | None) -> None:
     except DataError:
         return
     if fact is not None:
-        raise ParameterError(
-            f"{path.name} holds facts, such as {fact}: name the file of the target's by --target-facts"
-        )
+        raise ParameterError(f"{path.name} holds facts, such as {fact}: name the target's file by --target-facts")
 
 
 def _facts(

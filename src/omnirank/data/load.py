@@ -182,9 +182,8 @@ def _existing(given: PathLike) -> Path:
         raise DataTypeError(f"load reads one file: give its path, not {kind}; om.Dataset(X, y) takes arrays and frames")
     path = Path(given)
     if path.is_dir():
-        raise DataError(
-            f"{str(path)!r} is a folder: give one file of it; omnirank features (RelationalFeatures) makes one table of several"
-        )
+        several = "omnirank features (RelationalFeatures) makes one table of several"
+        raise DataError(f"{str(path)!r} is a folder: give one file of it; {several}")
     if str(path) == "-":
         raise DataError("data are not read from the standard input: give a file")
     if not path.exists():

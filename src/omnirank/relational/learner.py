@@ -191,8 +191,8 @@ class RelationalLearner(PCTPredictor):
                 codes[nothing, table.slots[i]] = -1
         if new:
             warnings.warn(
-                f"there is nothing to aggregate where the training data always had something ({counted(len(new), 'feature')}, "
-                f"first {new[0]!r}): taken as missing",
+                "there is nothing to aggregate where the training data always had something "
+                f"({counted(len(new), 'feature')}, first {new[0]!r}): taken as missing",
                 UserWarning,
                 stacklevel=caller_outside(),
             )
