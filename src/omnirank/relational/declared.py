@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import narwhals.stable.v1 as nw
+import pandas as pd
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
 from omnirank.core.immutable import first_repeated
@@ -69,7 +70,8 @@ def columns_of(frames: Mapping[str, Any]) -> dict[str, Columns]:
     tables: dict[str, Columns] = {}
     for name in sorted(frames, key=str):
         frame = frames[name]
-        names = [str(column) for column in getattr(frame, "column_names", getattr(frame, "columns", ()))]
+        given = frame.columns if isinstance(frame, pd.DataFrame) else getattr(frame, "column_names", ())
+        names = [str(column) for column in given]
         again = first_repeated(names)
         if again is not None:  # narwhals would say so without the table
             raise DataError(f"table {name!r} has two columns called {names[again]!r}")
