@@ -87,3 +87,29 @@ def test_errors_in_the_words_of_the_command(movies, tmp_path):
     assert "write table=column" in run("info", movies, "-t", "movies", "--key", "id", code=2).stderr
     assert "there is no database" in run("info", f"sqlite:///{tmp_path}/no.db", "-t", "a", code=2).stderr
     assert "is a folder" in run("select", movies, code=2).stderr
+
+
+def test_a_file_of_sqlite_is_named_by_its_url(tmp_path):
+    path = tmp_path / "films.db"
+    sqlite3.connect(path).close()
+    assert f"sqlite:///{path}" in run("info", path, code=2).stderr
+    assert "sqlite:///" in run("convert", path, tmp_path / "a.csv", code=2).stderr
+
+
+def test_a_file_of_facts_asks_for_those_of_the_target(tmp_path):
+    path = tmp_path / "facts.txt"
+    path.write_text("% people\nlikes(ana, beef).\n")
+    assert "--target-facts" in run("info", path, code=2).stderr
+    path.write_text("a b c\n")
+    assert "--target-facts" not in run("info", path, code=2).stderr
+
+
+def test_commands_on_one_table_say_how_several_become_one(tmp_path):
+    assert "omnirank features" in run("select", tmp_path, "--target", "a.y", code=2).stderr
+
+
+def test_help_says_how_targets_and_keys_of_several_tables_are_written():
+    text = " ".join(run("rank", "--help").stdout.replace("│", " ").split())
+    assert "table.column" in text
+    assert "visits=*" in text
+    assert "visits=*" not in run("select", "--help").stdout

@@ -363,3 +363,46 @@ def test_several_references_from_the_same_columns():
     assert facts["d_i_j"] == [(9, (2, 2))]
     assert facts["d_i_k"] == [(9, (2, 6))]
     assert facts["d_i"] == [(9, 2)]
+
+
+@pytest.mark.parametrize("source", ["frames", "folder"])
+def test_columns_of_new_data_are_of_the_kinds_of_the_data_they_are_like(tmp_path, source):
+    # a few new rows may hold only categories that look like numbers
+    shops = pd.DataFrame({"id": range(8), "code": ["7", "x", "7", "y"] * 2, "left": list("abab") * 2})
+    data = R.from_frames({"shop": shops}, target="shop.left")
+    new = shops.iloc[:1].drop(columns="left")
+    if source == "frames":
+        other = R.from_frames({"shop": new}, target="shop", like=data)
+    else:
+        new.to_csv(tmp_path / "shop.csv", index=False)
+        other = R.from_folder(tmp_path, target="shop", like=data)
+    assert other.aligned_with(data).database.relations["shop_code"].components[1].levels == ("7", "x", "y")
+    tree = om.RelationalTreeClassifier(random_state=0).fit(data)
+    assert tree.predict(other).tolist() == ["a"]
+
+
+def test_a_column_without_known_cells_is_of_any_kind_of_the_data_it_is_like():
+    shops = pd.DataFrame(
+        {
+            "id": range(8),
+            "size": [1.5, 2.5] * 4,
+            "code": list("xyzx") * 2,
+            "open": [True, False] * 4,
+            "since": pd.date_range("2020", periods=8),
+            "left": list("abab") * 2,
+        }
+    )
+    data = R.from_frames({"shop": shops}, target="shop.left")
+    for unknown in (shops.iloc[:0], shops.assign(size=None, code=None, open=None, since=None)):
+        other = R.from_frames({"shop": unknown}, target="shop", like=data)
+        kinds = {name: relation.components[1].kind for name, relation in other.database.relations.items()}
+        assert kinds == {name: relation.components[1].kind for name, relation in data.database.relations.items()}
+
+
+def test_a_date_of_every_row_is_no_identifier():
+    days = pd.DataFrame(
+        {"id": range(60), "shop_id": [i % 30 for i in range(60)], "day": pd.date_range("2020", periods=60)}
+    )
+    shops = pd.DataFrame({"id": range(30), "left": list("ab") * 15})
+    data = R.from_frames({"shop": shops, "visit": days}, target="shop.left")
+    assert not any("visit.day" in note for note in data.notes)

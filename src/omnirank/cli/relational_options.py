@@ -2,10 +2,11 @@
 
 # no postponed annotations: typer reads them as objects
 
+import copy
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -16,6 +17,13 @@ _DATA = (
     "ARFF, CSV, TSV, Parquet, MATLAB or CLUS settings file (each may be gzipped); a folder of CSV or Parquet files, "
     "the URL of a database (sqlite:///shop.db), or a file of facts."
 )
+_TARGET = "Of several tables: table.column, or a table alone for examples without a target."
+_KEY = (
+    "Of several tables: movies=id, lines=order+nr (identifiers), ratings.film=movies (refers to a table), visits=* "
+    "(each row is an object), ratings.year= (no key)."
+)
+_IGNORE = "Of several tables: tables, or table.column."
+_NOMINAL = "Of several tables: table.column."
 # Options of single tables that have no meaning for several.
 _OF_ONE_TABLE = ("labels", "features", "header", "separator", "missing", "strings", "duplicates")
 
@@ -48,14 +56,25 @@ def _load(
         return _facts(data, target_facts or [], settings, time, of_one_table)
     if not is_relational(data):
         _refuse({"time": time}, "for several tables")
+        _refuse_facts(Path(data), of_one_table["separator"])
         return load_one_table(**of_one_table)
     return _tables(data, time, of_one_table)
+
+
+def _with_text(parameter: inspect.Parameter, text: str) -> inspect.Parameter:
+    """An option of one table with what it means for several."""
+    kind, option = get_args(parameter.annotation)
+    option = copy.copy(option)
+    option.help = f"{option.help} {text}"
+    return parameter.replace(annotation=Annotated[kind, option])
 
 
 def _signature() -> inspect.Signature:
     """The options of one table, with another text for the data, and those of several."""
     one = list(inspect.signature(load_one_table).parameters.values())
     data = one[0].replace(annotation=Annotated[str, typer.Argument(metavar="DATA", help=_DATA, show_default=False)])
+    texts = {"target": _TARGET, "key": _KEY, "ignore": _IGNORE, "nominal": _NOMINAL}
+    one = [_with_text(p, texts[p.name]) if p.name in texts else p for p in one]
     several = [p for p in inspect.signature(_load).parameters.values() if p.kind is not p.VAR_KEYWORD]
     return inspect.Signature([data, *one[1:], *several])
 
@@ -90,6 +109,26 @@ def _tables(data: str, time: list[str] | None, given: dict[str, Any]) -> Any:
     if "://" in data:
         return RelationalDataset.from_database(data, **options)
     return RelationalDataset.from_folder(data, **options)
+
+
+def _refuse_facts(path: Path, separator: str | None) -> None:
+    """Say what is missing where a file starts with a fact."""
+    from omnirank.core.errors import DataError, ParameterError
+    from omnirank.data.load import file_format
+    from omnirank.relational.fact_files import first_fact
+
+    try:
+        file_format(path, separator)
+        return
+    except ParameterError:
+        if not path.is_file():
+            return
+    try:
+        fact = first_fact(path)
+    except DataError:
+        return
+    if fact is not None:
+        raise ParameterError(f"{path.name} holds facts, such as {fact}: name the target's file by --target-facts")
 
 
 def _facts(

@@ -137,22 +137,22 @@ def number_levels(found: np.ndarray) -> Levels:
     return tuple(int(value) for value in found)
 
 
-def typed_column(series: Any, name: str) -> tuple[np.ndarray, Levels | None]:
-    """Return the cells of a column of a data frame, and the levels of a nominal one."""
+def typed_column(series: Any, where: str) -> tuple[np.ndarray, Levels | None]:
+    """Return the cells of a column of a data frame, and the levels of a nominal one; `where` names it in errors."""
     dtype = series.dtype
     if dtype == nw.Boolean:
         return _codes(_numbers(series)), (False, True)
     if dtype.is_numeric():
         return _numbers(series).astype(np.float32 if dtype == nw.Float32 else np.float64, copy=False), None
     if dtype in (nw.Categorical, nw.Enum):
-        return _categorical(series, name)
+        return _categorical(series, where)
     if dtype in (nw.Date, nw.Datetime):
         return _seconds(series), None
     if dtype == nw.Duration:
-        raise DataTypeError(f"column {name!r} holds {': '.join(_DURATIONS)}")
+        raise DataTypeError(f"{where} holds {': '.join(_DURATIONS)}")
     if dtype == nw.String:
-        return code_values(series.to_numpy(), f"column {name!r}")
-    return type_cells(_known(series), f"column {name!r}")
+        return code_values(series.to_numpy(), where)
+    return type_cells(_known(series), where)
 
 
 def holds_dates(series: Any) -> bool:
@@ -172,10 +172,10 @@ def _seconds(series: Any) -> np.ndarray:
     return _numbers(series.dt.timestamp("us")) / 1e6
 
 
-def _categorical(series: Any, name: str) -> tuple[np.ndarray, Levels]:
+def _categorical(series: Any, where: str) -> tuple[np.ndarray, Levels]:
     """Levels as declared, used or not; polars shares a Categorical's levels between columns: those used."""
     if series.dtype == nw.Categorical and series.implementation.is_polars():
-        return code_values(series.to_numpy(), f"column {name!r}")
+        return code_values(series.to_numpy(), where)
     levels = tuple(series.cat.get_categories().to_list())
     native = nw.to_native(series)
     if isinstance(native, pd.Series) and isinstance(native.dtype, pd.CategoricalDtype):

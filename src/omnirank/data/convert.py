@@ -140,7 +140,7 @@ def _from_series(columns: list[Any], names: Sequence[str], n_rows: int) -> Table
         return Table.from_numeric(np.empty((n_rows, 0)), names)
     if len(names) != len(columns):
         raise DataError(f"{counted(len(names), 'column name')} for {counted(len(columns), 'column')}")
-    typed = [typed_column(column, name) for column, name in zip(columns, names, strict=True)]
+    typed = [typed_column(column, f"column {name!r}") for column, name in zip(columns, names, strict=True)]
     table = Table.from_columns(names, [cells for cells, _ in typed], [levels for _, levels in typed])
     dates = frozenset(name for name, column in zip(table.names, columns, strict=True) if holds_dates(column))
     return replace(table, dates=dates) if dates else table

@@ -32,6 +32,7 @@ FORMATS = {
     ".s": "clus",
 }
 
+_SQLITE = (".db", ".db3", ".sqlite", ".sqlite3")
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _BINARY = {"parquet": read_parquet, "matlab": read_matlab}
 
@@ -167,6 +168,8 @@ def file_format(path: Path, separator: str | None = None) -> str:
         return FORMATS[ending]
     if separator is not None:
         return "delimited"
+    if ending in _SQLITE:
+        raise ParameterError(f"{path.name}: a database of SQLite is named by its URL, sqlite:///{path}")
     known = ", ".join(FORMATS)
     text = f"for delimited text give {setting('separator')}"
     raise ParameterError(f"{path.name}: the ending {ending!r} is none of {known} (or with .gz); {text}")
@@ -179,7 +182,8 @@ def _existing(given: PathLike) -> Path:
         raise DataTypeError(f"load reads one file: give its path, not {kind}; om.Dataset(X, y) takes arrays and frames")
     path = Path(given)
     if path.is_dir():
-        raise DataError(f"{str(path)!r} is a folder: give one file of it")
+        several = "omnirank features (RelationalFeatures) makes one table of several"
+        raise DataError(f"{str(path)!r} is a folder: give one file of it; {several}")
     if str(path) == "-":
         raise DataError("data are not read from the standard input: give a file")
     if not path.exists():

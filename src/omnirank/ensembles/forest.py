@@ -137,7 +137,8 @@ class Forest(PCTPredictor):
         X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
             Examples with the features of the training data.
         """
-        return leaves_of(self._trees(), self._table(X), self.n_jobs)
+        table = self._table(X)  # says so where nothing is fitted
+        return leaves_of(self._trees(), table, self.n_jobs)
 
     def decision_path(self, X: FeaturesLike) -> tuple[Any, np.ndarray]:
         """Return which nodes each example passes, and where the nodes of each tree start.

@@ -99,7 +99,8 @@ class _SingleTree(PCTPredictor):
         X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
             Examples with the features of the training data.
         """
-        return leaves_of(self._trees(), self._table(X))[:, 0]
+        table = self._table(X)  # says so where nothing is fitted
+        return leaves_of(self._trees(), table)[:, 0]
 
     def decision_path(self, X: FeaturesLike) -> Any:
         """Return which nodes each example passes: a csr matrix (examples, nodes) of 0 and 1.
@@ -109,7 +110,8 @@ class _SingleTree(PCTPredictor):
         X : Dataset, array-like, scipy.sparse container or data frame (relational learners: RelationalDataset)
             Examples with the features of the training data.
         """
-        return paths_of(self.tree_, self._table(X))
+        table = self._table(X)
+        return paths_of(self.tree_, table)
 
     def get_depth(self) -> int:
         """Return the depth of the deepest leaf."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parameters import check, choice
@@ -189,6 +190,7 @@ class PCTRegressorBase(RegressorMixin, PCTPredictor):
         sample_weight : array-like, optional
             Weights of the examples.
         """
+        check_is_fitted(self)
         if get_task(self.task_).kind == "mixed":
             raise DataError("there is no R squared of mixed targets: compare the columns of predict(X) one by one")
         target = self._truth(X, y)

@@ -202,8 +202,7 @@ class RelationalRanker(BaseEstimator):
         check_parameters(self)
         if not isinstance(X, RelationalDataset):
             raise DataTypeError(f"RelationalRanker takes a RelationalDataset, not {type(X).__name__}")
-        if X.target is None:
-            raise DataError("RelationalRanker needs a target: name a column of the table whose rows are the examples")
+        X.require_target("RelationalRanker")
         warn_about(X)
         entropy = root_entropy(self.random_state)
         self.model_ = self._learner(X.task, entropy).fit(X, y, sample_weight)

@@ -9,10 +9,13 @@ from omnirank.core.errors import ParameterError
 from omnirank.core.parameters import FLAG, check, choice, count
 from omnirank.core.suggestions import did_you_mean
 from omnirank.relational.aggregation import AGGREGATES, EXISTS
+from omnirank.relational.arguments import mapping_given
 from omnirank.relational.database import Database, Relation
 
 Mode = tuple[str, ...]
 PRESETS = ("AGG-All", "AGG-Exist", "NO-Rel")
+
+_MODES_EXAMPLE = "{'ratings_stars': [('old', 'new')]}"
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,10 @@ class Bias:
         check("dedupe_functional", self.dedupe_functional, FLAG)
         check("nominal_joins", self.nominal_joins, FLAG)
         check("max_candidates", self.max_candidates, choice(None) | count(1))
-        for name in () if self.aggregates is None else self.aggregates:
+        mapping_given("modes", self.modes, _MODES_EXAMPLE)
+        if not isinstance(self.aggregates, Sequence | None) or isinstance(self.aggregates, str):
+            raise ParameterError("aggregates", self.aggregates, "give a list of names, such as ['count', 'mean']")
+        for name in self.aggregates or ():
             check("aggregates", name, choice(*AGGREGATES, EXISTS))
 
     @property
@@ -96,9 +102,17 @@ class Bias:
                 hint = did_you_mean(name, list(database.relations))
                 raise ParameterError("modes", name, f"the database has no such relation{hint}")
             components = database.relations[name].components
+            if isinstance(modes, str) or not isinstance(modes, Sequence):
+                raise ParameterError(
+                    "modes", {name: modes}, f"give a list of modes for each relation, such as {_MODES_EXAMPLE}"
+                )
             for mode in modes:
                 advice = f"say old, new or c for each of the {len(components)} components of {name}"
-                if len(mode) != len(components) or any(word not in ("old", "new", "c") for word in mode):
+                if (
+                    not isinstance(mode, Sequence)
+                    or len(mode) != len(components)
+                    or any(word not in ("old", "new", "c") for word in mode)
+                ):
                     raise ParameterError("modes", mode, advice)
                 if "old" not in mode:
                     raise ParameterError("modes", mode, "at least one component is old: a step continues from it")

@@ -148,8 +148,10 @@ def value_cells(series: Any, where: str, kind: str | None = None) -> ValueCells:
     if levels is not None and kind != "nominal" and _are_texts(levels):
         found = _numbers_in_text(found)
     if kind in ("numeric", "date"):
-        if found.levels is not None:
+        if found.levels:
             raise DataError(f"{where} is to be {kind}, but holds {found.levels[0]!r}")
+        if found.levels is not None:  # nothing is known
+            found = ValueCells(np.full(len(found.cells), np.nan), None)
         found = found._replace(is_date=kind == "date")
     elif kind == "nominal" and found.levels is None:
         codes, numbers = code_numbers(np.asarray(found.cells, np.float64))

@@ -212,7 +212,7 @@ class _Rows:
             return
         if self.rows is not None:
             without = counted(self.n_rows - len(self.rows), "row")
-            self.notes.append(f"table {self.table.name!r}: {without} without a known key are left out")
+            self.notes.append(f"table {self.table.name!r}: {without} without a known key left out")
         order = unique_order([self._taken(codes) for codes in self.codes])
         if order is None and self.table.primary_key:
             order = self._without_repeated_rows()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.errors import DataError
+from omnirank.core.errors import DataError, DataTypeError
 from omnirank.core.plurals import counted
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import chosen_numbers
@@ -219,7 +219,23 @@ class RelationalDataset(RelationalSources):
         >>> new.aligned_with(fitted).database.relations["ratings_weekday"].components[1] == known
         True
         """
+        if not isinstance(training, Signature | RelationalDataset):
+            raise DataTypeError(f"give the RelationalDataset to align with, not {type(training).__name__}")
         return aligned(self, training if isinstance(training, Signature) else Signature.of(training))
+
+    def require_target(self, learner: str) -> None:
+        """Refuse data without a target; a column without any known value is told from none.
+
+        Parameters
+        ----------
+        learner : str
+            What needs it.
+        """
+        if self.target is not None:
+            return
+        if self.schema is not None and self.target_name and self.target_name not in self.schema.tables:
+            raise DataError(f"{learner} needs a target: {self.target_name} has no known value")
+        raise DataError(f"{learner} needs a target: name a column of the table whose rows are the examples")
 
     @cached_property
     def fingerprint(self) -> str:

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import narwhals.stable.v1 as nw
+import pandas as pd
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
 from omnirank.core.immutable import first_repeated
 from omnirank.core.suggestions import did_you_mean
 from omnirank.data.convert import is_frame
+from omnirank.relational.arguments import mapping_given, names_given
 from omnirank.relational.schema import ROWS, ForeignKey, Schema, column_of
 
 _KINDS = ("numeric", "nominal", "date")
@@ -68,12 +70,14 @@ def columns_of(frames: Mapping[str, Any]) -> dict[str, Columns]:
     tables: dict[str, Columns] = {}
     for name in sorted(frames, key=str):
         frame = frames[name]
+        given = frame.columns if isinstance(frame, pd.DataFrame) else getattr(frame, "column_names", ())
+        names = [str(column) for column in given]
+        again = first_repeated(names)
+        if again is not None:  # narwhals would say so without the table
+            raise DataError(f"table {name!r} has two columns called {names[again]!r}")
         if not is_frame(frame):
             raise DataTypeError(f"table {name!r} is a {type(frame).__name__}, not a data frame")
         table = nw.from_native(frame, eager_only=True)
-        again = first_repeated(str(column) for column in table.columns)
-        if again is not None:
-            raise DataError(f"table {name!r} has two columns called {str(table.columns[again])!r}")
         tables[str(name)] = {str(column): table[:, i] for i, column in enumerate(table.columns)}
     return tables
 
@@ -82,7 +86,7 @@ def declare(
     tables: Mapping[str, Iterable[str]],
     keys: Mapping[Any, Any] | None = None,
     types: Mapping[Any, str] | None = None,
-    exclude: Sequence[Any] | None = None,
+    exclude: Sequence[Any] | str | None = None,
     base: Declared | None = None,
 ) -> Declared:
     """Return what is said about the tables by ``keys``, ``types`` and ``exclude``, over what was said before.
@@ -97,7 +101,7 @@ def declare(
         it refers to, None for a column that is no reference.
     types : mapping, optional
         "table.column" to "numeric", "nominal", "nominal:<domain>" or "date".
-    exclude : sequence, optional
+    exclude : sequence or str, optional
         Tables and "table.column" to leave out.
     base : dict of DeclaredTable, optional
         What a schema file or a database says.
@@ -110,17 +114,17 @@ def declare(
     (('id',), 'a')
     """
     declared = {name: DeclaredTable() for name in tables} | (base or {})
-    for given, value in (keys or {}).items():
+    for given, value in mapping_given("keys", keys, "{'movies': 'id', 'ratings.movie': 'movies'}").items():
         if isinstance(given, str) and given in tables:
             declared[given].primary_key = _primary_key(given, value, tables)
         else:
             _declare_reference(given, value, tables, declared)
-    for given, kind in (types or {}).items():
+    for given, kind in mapping_given("types", types, "{'atoms.type': 'nominal'}").items():
         table, column = column_of(given, tables, "types")
         if kind not in _KINDS and not (isinstance(kind, str) and kind.startswith("nominal:")):
             raise ParameterError("types", {given: kind}, f"a kind is one of {', '.join(_KINDS)} and nominal:<domain>")
         declared[table].kinds[column] = kind
-    for given in exclude or ():
+    for given in names_given("exclude", exclude, "['movies', 'ratings.id']"):
         if isinstance(given, str) and given in tables:
             declared[given].excluded |= set(tables[given])
         else:
@@ -157,12 +161,18 @@ def declared_by(schema: Schema, tables: Mapping[str, Iterable[str]]) -> Declared
 
 
 def _primary_key(table: str, given: Any, tables: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
+    if not (given is None or isinstance(given, str | tuple | list)):
+        raise ParameterError(
+            "keys", {table: given}, "give a column, a list of columns, '*' for every row, or None for none"
+        )
     columns = () if given is None or given == "" else (given,) if isinstance(given, str) else tuple(given)
     if columns == ROWS:
         return ROWS
     for column in columns:
         if column not in set(tables[table]):
             column_of((table, column), tables, "keys")
+    if first_repeated(columns) is not None:
+        raise ParameterError("keys", {table: given}, "name each column once")
     return columns
 
 

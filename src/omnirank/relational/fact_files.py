@@ -90,6 +90,25 @@ def read_facts(paths: PathLike | Sequence[PathLike]) -> dict[str, Predicate]:
     return found
 
 
+def first_fact(path: Path) -> str | None:
+    """Return the first fact of a file as it is written, None of a file without one; an error where it is no fact.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from omnirank.relational.fact_files import first_fact
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "facts.txt")
+    ...     _ = path.write_text("% people\\nage(ana, 21).\\n")
+    ...     first_fact(path)
+    'age(ana, 21).'
+    """
+    for line, text in LineBlocks(TextSource(path)).lines():
+        if parsed_fact(text, path, line) is not None:
+            return text.strip()[:60]
+    return None
+
+
 def files(paths: PathLike | Sequence[PathLike]) -> list[Path]:
     """Return one or several paths as a list.
 
@@ -99,7 +118,9 @@ def files(paths: PathLike | Sequence[PathLike]) -> list[Path]:
     >>> [path.name for path in files("facts.txt")]
     ['facts.txt']
     """
-    given = [paths] if isinstance(paths, str | Path) else list(paths)
+    given = [paths] if isinstance(paths, str | Path) else paths
+    if not isinstance(given, tuple | list) or not given:
+        raise DataTypeError(f"give the path of a file of facts, or a list of them, not {given!r}")
     for path in given:
         if not isinstance(path, str | Path):
             raise DataTypeError(f"give paths of files of facts, not {type(path).__name__}")

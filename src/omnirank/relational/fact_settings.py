@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from omnirank.core.errors import FileFormatError
+from omnirank.core.errors import DataTypeError, FileFormatError
 from omnirank.core.types import PathLike
 from omnirank.data.text_source import LineBlocks, TextSource
 from omnirank.relational.fact_files import parsed_fact
@@ -76,6 +76,8 @@ def read_fact_settings(path: PathLike) -> FactSettings:
     >>> settings.target, settings.types["year"], settings.modes
     ('kind', ('Movie', 'numeric'), {'year': [('old', 'new')]})
     """
+    if not isinstance(path, str | Path):
+        raise DataTypeError(f"settings: give the path of a file, not {type(path).__name__}")
     path = Path(path)
     lines = list(LineBlocks(TextSource(path)).lines())
     if any(_MODE_LINE.match(text) for _, text in lines):

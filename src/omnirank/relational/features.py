@@ -151,7 +151,12 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
 
     def _chosen(self, dataset: RelationalDataset) -> tuple[Feature, ...]:
         database, types = dataset.database, dataset.example_types
+        if not isinstance(self.features, Sequence | None) or isinstance(self.features, str):
+            raise ParameterError("features", self.features, "give a list of names or features, or None for all")
         given = list(dict.fromkeys(self.features or ()))
+        for feature in given:
+            if not isinstance(feature, str | Feature):
+                raise ParameterError("features", feature, "give names of features, or features of a fitted model")
         if self.features is not None and not any(isinstance(feature, str) for feature in given):
             return tuple(describe(database, types, feature) for feature in given if isinstance(feature, Feature))
         bias = Bias(

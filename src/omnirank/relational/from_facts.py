@@ -19,6 +19,7 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import FoundTarget, read_target
 from omnirank.data.table import Levels
 from omnirank.data.task_registry import task_named, task_target
+from omnirank.relational.arguments import names_given
 from omnirank.relational.cells import ValueCells
 from omnirank.relational.database import Component, Database, Kind, Relation
 from omnirank.relational.dataset import RelationalDataset
@@ -48,7 +49,7 @@ def dataset_from_facts(
     *,
     task: str = "auto",
     hierarchy: Hierarchy | None = None,
-    exclude: Sequence[str] | None = None,
+    exclude: Sequence[str] | str | None = None,
     name: str | None = None,
 ) -> RelationalDataset:
     """Return a data set as :meth:`RelationalDataset.from_facts` does."""
@@ -57,7 +58,7 @@ def dataset_from_facts(
     notes: list[str] = []
     examples = _read_examples(target_facts, said, notes)
     predicates.pop(examples.arguments.name, None)
-    for excluded in exclude or ():
+    for excluded in names_given("exclude", exclude, "['likes']"):
         if predicates.pop(excluded, None) is None:
             raise DataError(f"exclude: there are no facts of {excluded!r}{did_you_mean(excluded, predicates)}")
     types = _types(predicates, examples.arguments, said, settings is not None, notes)
@@ -263,7 +264,11 @@ def _floats(arguments: np.ndarray, name: str) -> np.ndarray:
     wrong = next((argument for argument in arguments if not NUMBER.fullmatch(argument)), None)
     if wrong is not None:
         raise DataError(f"facts of {name} have the argument {wrong!r}, which is not a number")
-    return arguments.astype(np.float64)
+    numbers = arguments.astype(np.float64)
+    if np.isinf(numbers).any():  # infinity stands for "nothing to aggregate"
+        wrong = arguments[np.flatnonzero(np.isinf(numbers))[0]]
+        raise DataError(f"facts of {name} have the argument {wrong!r}, which is too large for a number")
+    return numbers
 
 
 def _keys(arguments: list[np.ndarray]) -> list[KeyCells]:

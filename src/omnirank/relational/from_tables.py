@@ -11,11 +11,13 @@ import numpy as np
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import read_target
+from omnirank.relational.arguments import names_given
 from omnirank.relational.cells import ValueCells
 from omnirank.relational.conversion import Conversion, convert
 from omnirank.relational.dataset import RelationalDataset
 from omnirank.relational.declared import Columns, Declared, columns_of, declare, declared_by
 from omnirank.relational.inference import complete_schema
+from omnirank.relational.known_kinds import of_the_kinds_of
 from omnirank.relational.remarks import RelationalRemarks
 from omnirank.relational.schema import Schema, column_of
 
@@ -38,7 +40,7 @@ def dataset_from_tables(
     target: Any,
     keys: Mapping[Any, Any] | None = None,
     types: Mapping[Any, str] | None = None,
-    exclude: Sequence[Any] | None = None,
+    exclude: Sequence[Any] | str | None = None,
     time: Any = None,
     task: str = "auto",
     hierarchy: Hierarchy | None = None,
@@ -69,7 +71,10 @@ def dataset_from_tables(
     place = target_place(target, tables)
     schema, found = _schema(tables, keys, types, exclude, like, declared, place)
     columns = _time_columns(time, like, tables)
-    conversion = convert(tables, schema, place.table, columns, place.columns)
+    as_there = schema
+    if isinstance(like, RelationalDataset):
+        tables, as_there = of_the_kinds_of(like, tables, schema)
+    conversion = convert(tables, as_there, place.table, columns, place.columns)
     given = _target_values(tables[place.table], place, conversion)
     values, found_task, doubts = read_target(given, task, hierarchy)
     own = {column: _of_rows(cells, conversion.example_rows) for column, cells in conversion.columns.items()}
@@ -120,12 +125,14 @@ def _schema(
     tables: Mapping[str, Columns],
     keys: Mapping[Any, Any] | None,
     types: Mapping[Any, str] | None,
-    exclude: Sequence[Any] | None,
+    exclude: Sequence[Any] | str | None,
     like: RelationalDataset | Schema | None,
     declared: Declared | None,
     place: TargetPlace,
 ) -> tuple[Schema, tuple[str, ...]]:
     known = like.schema if isinstance(like, RelationalDataset) else like
+    if not isinstance(known, Schema | None):
+        raise ParameterError("like", like, "give a RelationalDataset, or the schema of one")
     if known is not None:
         if keys is not None or types is not None or exclude is not None:
             raise ParameterError("like says the keys, types and columns: give no others beside it")
@@ -141,9 +148,7 @@ def _schema(
 def _time_columns(time: Any, like: Any, tables: Mapping[str, Columns]) -> dict[str, str]:
     if time is None:
         return dict(like.time_columns) if isinstance(like, RelationalDataset) else {}
-    if isinstance(time, str):
-        time = [time]
-    pairs = [(t, c) for t, c in time.items()] if isinstance(time, Mapping) else time
+    pairs = list(time.items()) if isinstance(time, Mapping) else names_given("time", time, "['orders.date']")
     found = [column_of(pair, tables, "time") for pair in pairs]
     if len({table for table, _ in found}) < len(found):
         raise ParameterError("time", time, "name one column of each table")

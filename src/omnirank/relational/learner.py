@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
 from omnirank.core.log import logger
 from omnirank.core.parameters import Domain, check_parameters, choice, number
+from omnirank.core.plurals import counted
 from omnirank.core.types import ArrayLike
 from omnirank.data.estimator_input import check_sample_weight
 from omnirank.data.remarks import caller_outside, warn_about
@@ -106,8 +107,8 @@ class RelationalLearner(PCTPredictor):
         whole = _relational(X, name)
         if y is not None:
             raise ParameterError("the RelationalDataset holds its target: y must not be given as well")
-        if whole.target is None:
-            raise DataError(f"{name} needs a target: name a column of the table whose rows are the examples")
+        whole.require_target(name)
+        assert whole.target is not None
         if whole.task not in self.supported_tasks:
             raise DataError(
                 f"Unknown label type: {name} does not handle {whole.task} (target {whole.target_names[0]!r}); it "
@@ -190,8 +191,8 @@ class RelationalLearner(PCTPredictor):
                 codes[nothing, table.slots[i]] = -1
         if new:
             warnings.warn(
-                f"there is nothing to aggregate where the training data always had something ({len(new)} features, "
-                f"first {new[0]!r}): taken as missing",
+                "there is nothing to aggregate where the training data always had something "
+                f"({counted(len(new), 'feature')}, first {new[0]!r}): taken as missing",
                 UserWarning,
                 stacklevel=caller_outside(),
             )

@@ -79,7 +79,11 @@ def _other_notes(relations: Sequence[Relation]) -> Iterable[str]:
     constant = [r for r, trap in found.items() if trap is not None and trap.kind in ("constant", "empty")]
     if constant:
         yield f"{_listed(constant)} one value only"
-    names = [r for r, trap in found.items() if trap is not None and trap.kind in _IDENTIFIERS]
+    names = [
+        r
+        for r, trap in found.items()
+        if trap is not None and trap.kind in _IDENTIFIERS and not r.components[-1].is_date
+    ]
     if names:
         yield (
             f"{_listed(names)} another value in (nearly) every row: identifiers? {_excluding(names[0])} leaves it out"

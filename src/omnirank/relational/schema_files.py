@@ -74,7 +74,8 @@ def read_schema_file(path: Path, tables: Mapping[str, Iterable[str]]) -> SchemaF
     except DataError as problem:
         raise FileFormatError(str(problem), path=path) from None
     except (TypeError, AttributeError, KeyError, ValueError) as problem:
-        raise FileFormatError(f"the schema is malformed ({problem})", path=path) from None
+        reason = f"{problem} is missing" if isinstance(problem, KeyError) else problem
+        raise FileFormatError(f"the schema is malformed ({reason})", path=path) from None
 
 
 def _document(path: Path) -> dict[str, Any]:
@@ -91,9 +92,11 @@ def _document(path: Path) -> dict[str, Any]:
 def _understood(given: Mapping[str, Any], tables: Mapping[str, Iterable[str]]) -> SchemaFile:
     _refuse_others(given, _WORDS, "the schema")
     declared = declare(tables)
-    for name, said in given.get("tables", {}).items():
+    for name, said in _mapping(given, "tables", "the schema").items():
         if name not in tables:
             raise DataError(f"there is no table {name!r}{did_you_mean(name, tables)}")
+        if not isinstance(said, Mapping):
+            raise DataError(f"table {name!r} is malformed: write what is known of it, such as primary_key, as a table")
         _refuse_others(said, _TABLE_WORDS, f"table {name!r}")
         declared[name] = _table(name, said, tables)
     exclude = given.get("exclude", [])
@@ -104,6 +107,13 @@ def _understood(given: Mapping[str, Any], tables: Mapping[str, Iterable[str]]) -
         target = [(table, c) for c in columns] if isinstance(columns, list) else (table, columns)
         target = target or table
     return SchemaFile(declare(tables, None, None, exclude, declared), target, given.get("time"))
+
+
+def _mapping(given: Mapping[str, Any], word: str, what: str) -> Mapping[str, Any]:
+    found = given.get(word, {})
+    if not isinstance(found, Mapping):
+        raise DataError(f"{what} is malformed: {word} must map names to what is said of them, not be {found!r}")
+    return found
 
 
 def _refuse_others(given: Mapping[str, Any], known: set[str], what: str) -> None:
@@ -121,7 +131,7 @@ def _table(name: str, said: Mapping[str, Any], tables: Mapping[str, Iterable[str
         declare(tables, {(name, tuple(columns)): None})
         table.foreign_keys.append(foreign_key(tuple(columns), _reference(key["references"]), tables))
     table.complete = "foreign_keys" in said
-    for column, kind in said.get("columns", {}).items():
+    for column, kind in _mapping(said, "columns", f"table {name!r}").items():
         if not isinstance(kind, str) or not (_KINDS.fullmatch(kind) or _SQL.fullmatch(kind.strip())):
             raise DataError(f"column {name}.{column} is said to be {kind!r}: say numeric, nominal or date")
         if column not in set(tables[name]):

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from omnirank.core.errors import DataError, DataTypeError, MissingDependencyError, setting
+from omnirank.core.errors import DataError, DataTypeError, MissingDependencyError, ParameterError, setting
 from omnirank.core.suggestions import did_you_mean, files_like
+from omnirank.relational.arguments import names_given
 from omnirank.relational.dataset import RelationalDataset
 from omnirank.relational.declared import Declared, DeclaredTable
 from omnirank.relational.from_tables import dataset_from_tables
@@ -54,7 +55,7 @@ def dataset_from_database(
     target: Any,
     *,
     schema: str | None = None,
-    tables: Sequence[str] | None = None,
+    tables: Sequence[str] | str | None = None,
     name: str | None = None,
     **options: Any,
 ) -> RelationalDataset:
@@ -110,7 +111,7 @@ def _without_password(source: Any) -> str:
 
 
 def read_database(
-    engine: sqlalchemy.Engine, schema: str | None = None, tables: Sequence[str] | None = None
+    engine: sqlalchemy.Engine, schema: str | None = None, tables: Sequence[str] | str | None = None
 ) -> Reflected:
     """Read the tables of a database in one transaction, and the keys that it declares.
 
@@ -135,9 +136,14 @@ def read_database(
     (['id', 'group'], ('id',))
     """
     sa = _sqlalchemy()
+    if not isinstance(schema, str | None):
+        raise ParameterError("schema", schema, "give the name of a schema of the database, or None")
+    asked = None if tables is None else names_given("tables", tables, "['movies', 'ratings']")
+    if asked is not None and not asked:
+        raise ParameterError("tables", tables, "name the tables to read, or leave it out to read all")
     try:
         with _reading(engine) as connection:
-            reflected = _reflect(connection, schema, tables)
+            reflected = _reflect(connection, schema, asked)
             declared = _declared(connection, schema, list(reflected))
             read = {name: _read(connection, table) for name, table in reflected.items()}
     except (sa.exc.SQLAlchemyError, ValueError, OverflowError) as problem:  # cells that are not of the declared type

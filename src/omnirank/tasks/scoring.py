@@ -62,9 +62,10 @@ def in_training_order(target: Target | None, task: str, names: Sequence[str]) ->
 
 def target_of(target: Target | None, predicted: np.ndarray) -> Target:
     """Return the target that goes with predictions; an error where there is none, or of other examples."""
-    n = 0 if target is None else target.n_examples
-    if target is None or n != len(predicted):
-        raise DataError(f"X has {len(predicted)} rows, y has {n}")
+    if target is None:
+        raise DataError("there is no target to compare the predictions with: give y, or data that name their target")
+    if target.n_examples != len(predicted):
+        raise DataError(f"X has {len(predicted)} rows, y has {target.n_examples}")
     return target
 
 

@@ -19,11 +19,14 @@ _BLOCK_ROWS = (256, 4096)
 
 
 def row_blocks(n_rows: int, n_columns: int, n_workers: int = 1) -> list[slice]:
-    """Return the blocks of rows in which a table is routed: at least one per worker, unless they would be small."""
+    """Return the blocks of rows in which a table is routed: at least one per worker, unless they would be small.
+
+    No rows are one empty block, so that results of none have their usual shape.
+    """
     least, most = _BLOCK_ROWS
     step = min(most, max(least, _BLOCK_CELLS // max(1, n_columns)))
     step = min(step, max(least, -(-n_rows // n_workers)))
-    return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+    return [slice(start, min(start + step, n_rows)) for start in range(0, max(1, n_rows), step)]
 
 
 def _by_blocks(work: Callable[[slice], np.ndarray], table: Table, n_jobs: int | None) -> np.ndarray:
