@@ -38,7 +38,7 @@ def features(
         typer.Option(
             "--aggregates",
             help="Which to use, separated by commas: count, count_unique, min, max, mean, sum, mode, exists "
-            "(default: all but exists).",
+            "(default: those that settings of facts declare, or all but exists).",
             show_default=False,
         ),
     ] = None,
@@ -59,9 +59,7 @@ def features(
         check_data_file(out)
     data = _relational(dataset)
     names = None if aggregates is None else [name.strip() for name in aggregates.split(",")]
-    constructed = RelationalFeatures(
-        lookahead, names, preset, data.modes, max_candidates=max_candidates, empty=empty
-    ).fit(data)
+    constructed = RelationalFeatures(lookahead, names, preset, max_candidates=max_candidates, empty=empty).fit(data)
     for text in data.notes:
         say(f"note: {text}")
     _list(constructed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from omnirank.core.errors import ParameterError
 from omnirank.core.parameters import FLAG, check, choice, count
@@ -82,6 +82,22 @@ class Bias:
         if self.aggregates is not None:
             return tuple(name for name in (*AGGREGATES, EXISTS) if name in self.aggregates)
         return {"AGG-All": AGGREGATES, "AGG-Exist": (EXISTS,), "NO-Rel": ()}[self.preset]
+
+    def within(self, modes: Mapping[str, Sequence[Mode]] | None, aggregates: Sequence[str] | None) -> Bias:
+        """Return the bias with the modes and aggregates that a data set declares, where none are given.
+
+        The presets other than AGG-All say themselves what is aggregated.
+
+        Examples
+        --------
+        >>> from omnirank.relational.bias import Bias
+        >>> Bias().within(None, ("max", "count")).allowed
+        ('count', 'max')
+        >>> Bias("AGG-Exist").within(None, ("max", "count")).allowed
+        ('exists',)
+        """
+        own = aggregates if self.aggregates is None and self.preset == "AGG-All" else self.aggregates
+        return replace(self, modes=modes if self.modes is None else self.modes, aggregates=own)
 
     def modes_of(self, relation: Relation) -> tuple[Mode, ...]:
         """Return the ways in which a step may use a relation."""

@@ -33,14 +33,15 @@ class RelationalBoostingClassifier(Boosting, PCTClassifierBase):
     preset : {"AGG-All", "AGG-Exist", "NO-Rel"}
         What is constructed: all aggregates; only whether there is a match of a path; only columns of the target table.
     aggregates : sequence of str, optional
-        Other aggregates than those of the preset: count, count_unique, min, max, mean, sum, mode, exists.
+        Other aggregates than those of the preset: count, count_unique, min, max, mean, sum, mode, exists. None: with
+        AGG-All, those that the settings of facts declare, if any.
     lookahead : int
         How many steps (relations) a test may add to a prefix of the path that its node inherits.
     max_path_length : int, optional
         Most steps of a path; None: no limit.
     modes : mapping, optional
         How steps may use some of the relations, as in :class:`omnirank.relational.bias.Bias`; none: a relation is left
-        out.
+        out. None: as the settings of facts declare; ``{}``: in all ways.
     dedupe_functional : bool
         Whether a step with at most one match has one aggregate, which keeps its value, instead of all, which agree.
     nominal_joins : bool
@@ -174,14 +175,15 @@ class RelationalBoostingRegressor(Boosting, PCTRegressorBase):
     preset : {"AGG-All", "AGG-Exist", "NO-Rel"}
         What is constructed: all aggregates; only whether there is a match of a path; only columns of the target table.
     aggregates : sequence of str, optional
-        Other aggregates than those of the preset: count, count_unique, min, max, mean, sum, mode, exists.
+        Other aggregates than those of the preset: count, count_unique, min, max, mean, sum, mode, exists. None: with
+        AGG-All, those that the settings of facts declare, if any.
     lookahead : int
         How many steps (relations) a test may add to a prefix of the path that its node inherits.
     max_path_length : int, optional
         Most steps of a path; None: no limit.
     modes : mapping, optional
         How steps may use some of the relations, as in :class:`omnirank.relational.bias.Bias`; none: a relation is left
-        out.
+        out. None: as the settings of facts declare; ``{}``: in all ways.
     dedupe_functional : bool
         Whether a step with at most one match has one aggregate, which keeps its value, instead of all, which agree.
     nominal_joins : bool

@@ -36,11 +36,13 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
         column. So two steps lead to the columns of related rows ("mean stars of its ratings"), three to those of rows
         related to these.
     aggregates : sequence of str, optional
-        The aggregates: count, count_unique, min, max, mean, sum, mode, exists; by default all but the last.
+        The aggregates: count, count_unique, min, max, mean, sum, mode, exists; by default those that the
+        settings of facts declare (with the preset AGG-All), or all but the last.
     preset : "AGG-All", "AGG-Exist" or "NO-Rel"
         All aggregates; only whether there are related rows; only the columns of the target table.
     modes : mapping of str to sequences, optional
-        Ways in which steps may use relations, as in :class:`~omnirank.relational.bias.Bias`.
+        Ways in which steps may use relations, as in :class:`~omnirank.relational.bias.Bias`; by default those that the
+        settings of facts declare. ``{}``: all ways.
     dedupe_functional : bool
         Whether a value that is the only one of its group comes once, instead of once per aggregate.
     nominal_joins : bool
@@ -162,7 +164,7 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
         bias = Bias(
             self.preset, self.aggregates, self.lookahead, None, self.modes, self.dedupe_functional,
             self.nominal_joins, self.max_candidates,
-        )  # fmt: skip
+        ).within(dataset.modes, dataset.aggregates)  # fmt: skip
         found = candidates(database, types, (), bias)
         if self.features is None:
             return found

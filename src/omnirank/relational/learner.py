@@ -23,7 +23,6 @@ from omnirank.data.target import Target
 from omnirank.ensembles.plan import GrowingRules
 from omnirank.ensembles.predictor import PCTPredictor
 from omnirank.relational.aggregation import NONE_LEVEL
-from omnirank.relational.alignment import Signature
 from omnirank.relational.bias import Bias
 from omnirank.relational.candidate_tables import CandidateTables
 from omnirank.relational.columns import feature_columns
@@ -94,8 +93,9 @@ class RelationalLearner(PCTPredictor):
 
     # -- reading --------------------------------------------------------------------------------------
 
-    def _bias(self) -> Bias:
-        return Bias(**{field.name: getattr(self, field.name) for field in fields(Bias)})
+    def _bias(self, dataset: RelationalDataset) -> Bias:
+        given = Bias(**{field.name: getattr(self, field.name) for field in fields(Bias)})
+        return given.within(dataset.modes, dataset.aggregates)
 
     def _node_rules(self, max_features: Any) -> NodeRules:
         return NodeRules(max_features, float(self.min_impurity_decrease), self.inherit)
@@ -134,7 +134,7 @@ class RelationalLearner(PCTPredictor):
 
     def _tables(self, training: RelationalTraining) -> CandidateTables | None:
         """Return what nodes may test; None, with a warning, where there is nothing to test or to learn."""
-        tables = CandidateTables(RelationalConstruction.of(training.dataset, self._bias()))
+        tables = CandidateTables(RelationalConstruction.of(training.dataset, self._bias(training.dataset)))
         if training.is_constant:
             reason = f"target {training.columns.names[0]!r}: one class or value only"
         elif tables.is_empty:
@@ -179,7 +179,8 @@ class RelationalLearner(PCTPredictor):
         """Return the used features of the examples, with the levels of the training data."""
         check_is_fitted(self)
         dataset = _relational(X, type(self).__name__)
-        dataset = dataset.aligned_with(self._signature_for(dataset))
+        used = {step.relation for feature in self.features_ for step in feature.path}
+        dataset = dataset.aligned_with(self._signature.needed_of(dataset, used))
         fitted = dict(zip(self.features_, self._features.levels, strict=True))
         levels = {f: lev if NONE_LEVEL in lev else (*lev, NONE_LEVEL) for f, lev in fitted.items() if lev is not None}
         table = feature_columns(dataset, self.features_, levels=levels)
@@ -197,14 +198,6 @@ class RelationalLearner(PCTPredictor):
                 stacklevel=caller_outside(),
             )
         return replace(table, names=self._features.names, levels=self._features.levels, dates=frozenset())
-
-    def _signature_for(self, dataset: RelationalDataset) -> Signature:
-        """The training data's relations; only those that are used, where others have been added or left out."""
-        whole = self._signature
-        if set(whole.relations) == set(dataset.database.relations):
-            return whole
-        used = {step.relation for feature in self.features_ for step in feature.path}
-        return replace(whole, relations={name: parts for name, parts in whole.relations.items() if name in used})
 
     def _truth(self, X: Any, y: Any) -> Target | None:
         if y is not None:
