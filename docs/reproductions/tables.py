@@ -27,6 +27,7 @@ import missing  # noqa: E402
 import mlc_tables  # noqa: E402
 import mtr_tables  # noqa: E402
 import ranges  # noqa: E402
+import relational_tables  # noqa: E402
 import semi_supervised_tables  # noqa: E402
 import three_way_tables  # noqa: E402
 import ties  # noqa: E402
@@ -70,6 +71,7 @@ TABLES = {
         unsupervised_rivals_tables,
         semi_supervised_tables,
         three_way_tables,
+        relational_tables,
     )
     for function in module.TABLES
 }
