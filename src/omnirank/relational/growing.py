@@ -125,38 +125,33 @@ def grow_tree(
     rules : NodeRules
         What relational trees add.
     """
-    from omnirank.trees.kernels.grow_node import grow_node
+    from omnirank.trees.kernels.grow import NODES, TO_GO, WAITING, WEIGHT, WORDS, Stack, grow_nodes
 
     rows = np.flatnonzero(weight_of > 0).astype(np.uint32)
     weight = weight_of[rows]
     scratch = _Scratch(space, rows, settings, rules)
-    seed, least_gain, n_subsets, n_nodes = np.uint64(seed), 0.0, 0, 0
-    least_share = float(rules.min_impurity_decrease) * (1 - _SLACK)
+    counts, stack = np.zeros(4, np.int64), Stack(np.empty((2, 5), np.int64), np.empty(2, np.uint64))
+    least = np.array([0.0, float(rules.min_impurity_decrease) * (1 - _SLACK)])
     tested: dict[int, Any] = {}
-    waiting: list[tuple[Any, ...]] = [(0, len(rows), 0, -1, seed, tables.root)]
+    waiting: list[tuple[Any, ...]] = [((0, len(rows), 0, -1, 0), np.uint64(seed), tables.root)]
     while waiting:
-        lo, hi, depth, parent_of_right, seed, table = waiting.pop()
-        me, n_nodes = n_nodes, n_nodes + 1
-        if parent_of_right >= 0:
-            scratch.nodes.right[parent_of_right] = me
+        stack.waiting[0], stack.seeds[0], table = waiting.pop()
+        counts[WAITING] = counts[TO_GO] = 1
         cells, own, work, spare, _ = scratch.search(table)
-        nodes = scratch.room_for_words(n_subsets, work)
-        n_left, n_subsets, left_seed, right_seed, least_gain = grow_node(
-            space, cells, rows, weight, lo, hi, depth, me, n_subsets, np.uint64(seed), least_gain, least_share,
-            own, work, scratch.node, spare, nodes,
-        )  # fmt: skip
-        if not n_left:
+        nodes = scratch.room_for_words(int(counts[WORDS]), work)
+        grow_nodes(space, cells, rows, weight, own, work, scratch.node, stack, spare, nodes, counts, least)
+        if not counts[WAITING]:
             continue
+        me = int(counts[NODES]) - 1
         column = tested[me] = table.columns[nodes.feature[me]]
         below = tables.table(column.feature.path)
         left = right = below
         if rules.inherit == "yes_only":
-            heavier_left = 2 * weight[lo : lo + n_left].sum() >= nodes.facts[2, me]
+            lo, middle = stack.waiting[1, :2]
+            heavier_left = 2 * weight[lo:middle].sum() >= nodes.facts[WEIGHT, me]
             left, right = (below, table) if heavier_left else (table, below)
-        middle = lo + n_left
-        waiting.append((middle, hi, depth + 1, me, right_seed, right))
-        waiting.append((lo, middle, depth + 1, -1, left_seed, left))
-    return _finished(scratch.nodes, n_nodes, n_subsets, tested, rows, weight)
+        waiting += [(stack.waiting[i].copy(), stack.seeds[i], child) for i, child in enumerate((right, left))]
+    return _finished(scratch.nodes, int(counts[NODES]), int(counts[WORDS]), tested, rows, weight)
 
 
 def _finished(

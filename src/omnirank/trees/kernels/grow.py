@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import Kinds, compiled, dispatched, inlined
-from omnirank.core.kernels.vector import uncounted
+from omnirank.core.kernels.vector import larger, uncounted
 from omnirank.trees.kernels import draw_levels as draw_levels  # its steps are required below
 from omnirank.trees.kernels.blocks import DenseBlocks
 from omnirank.trees.kernels.candidates import FEATURE, draw_feature, open_search, put_back, too_little
@@ -66,6 +66,7 @@ class Nodes(NamedTuple):
 
 
 DRAWN, GAIN_OF, WEIGHT = 0, 1, 2
+WAITING, NODES, WORDS, TO_GO = 0, 1, 2, 3
 
 
 class Stack(NamedTuple):
@@ -116,8 +117,13 @@ def grow(space, features, weight_of, settings, seed):
     )
     k = 2 * n + 1
     nodes = room_for_nodes(k, n * len(work.subset) if isinstance(work, MixedWork) else 0)
-    seed = np.uint64(seed)
-    k, n_words = _grow(space, features, rows, weight, settings, seed, work, node_scratch(space, n), stack, spare, nodes)
+    stack.waiting[0] = 0, n, 0, -1, 0
+    stack.seeds[0] = seed
+    counts = np.array([1, 0, 0, -1])
+    grow_nodes(
+        space, features, rows, weight, settings, work, node_scratch(space, n), stack, spare, nodes, counts, np.zeros(2)
+    )
+    k, n_words = counts[NODES], counts[WORDS]
     return GrownTree(
         nodes.feature[:k].copy(),
         nodes.cut[:k].copy(),
@@ -133,8 +139,23 @@ def grow(space, features, weight_of, settings, seed):
 
 
 @compiled
-def _grow(space, features, rows, weight, settings, seed, work, node, stack, spare, nodes):
-    """Grow the tree into ``nodes``; returns the number of nodes and of words that hold subsets of levels."""
+def grow_nodes(space, features, rows, weight, settings, work, node, stack, spare, nodes, counts, least):
+    """Split waiting nodes, the last one first, and those that come of it: all of them, or as many as ``counts`` says.
+
+    A caller that stops after each node may give each node other features; where it gives all of them the same, the tree
+    is that of `grow`.
+
+    Parameters
+    ----------
+    space, features, rows, weight, settings, work, node, spare, nodes
+        As `grow` makes them.
+    stack : Stack
+        The waiting nodes. The root waits with the seed of the tree.
+    counts : ndarray of int64
+        WAITING, NODES, WORDS that hold subsets of levels, and TO_GO, nodes to split (-1: all); changed in place.
+    least : ndarray of float64
+        Least gain of a test in this tree, found in its root, and least share of a node's own impurity.
+    """
     space = uncounted(space)
     features = uncounted(features)
     rows = uncounted(rows)
@@ -142,17 +163,20 @@ def _grow(space, features, rows, weight, settings, seed, work, node, stack, spar
     work = uncounted(work)
     node = uncounted(node)
     nodes = uncounted(nodes)
-    spare_part = uncounted(spare)
+    pool = uncounted(spare.pool)
+    swaps = uncounted(spare.swaps)
+    other_rows = uncounted(spare.rows)
+    other_weight = uncounted(spare.weight)
     waiting = uncounted(stack.waiting)
     seeds = uncounted(stack.seeds)
-    n_subsets = 0
+    n_features = features.codes.shape[0]
     zero = np.int64(0)  # Numba would compile a part anew for every number that is written out
-    _push(waiting, zero, zero, len(rows), zero, zero - 1, zero)
-    seeds[0] = mix(seed)
-    top = 1
-    n_nodes = 0
-    least_gain = 0.0
-    while top > 0:
+    top = counts[WAITING]
+    n_nodes = counts[NODES]
+    n_subsets = counts[WORDS]
+    to_go = counts[TO_GO]
+    while top > 0 and to_go != 0:
+        to_go -= 1
         top -= 1
         lo = waiting[top, 0]
         hi = waiting[top, 1]
@@ -162,92 +186,65 @@ def _grow(space, features, rows, weight, settings, seed, work, node, stack, spar
         n_nodes += 1
         if waiting[top, 4]:
             nodes.right[waiting[top, 3]] = me
-        total, impurity = enter_node(space, node, rows, weight, lo, hi, depth, nodes, me)
+        size = hi - lo
+        # Views, because an index that may be negative costs a test: loops count from 0.
+        here = uncounted(rows[lo:hi])
+        share = uncounted(weight[lo:hi])
+        total, impurity = open_node(space, node, here, share, 0, size)
+        nodes.feature[me] = -1
+        nodes.facts[WEIGHT, me] = total
+        nodes.ranges[0, me] = depth
+        nodes.ranges[1, me] = lo
+        nodes.ranges[2, me] = hi
         if me == 0:
-            least_gain = settings.min_gain * impurity
-        n_left, n_subsets = split_node(
-            space, node, features, rows, weight, lo, hi, depth, total, impurity, least_gain,
-            settings, node_seed, work, spare_part, nodes, me, n_subsets,
-        )  # fmt: skip
-        if n_left == 0:
+            node_seed = mix(node_seed)
+            least[0] = settings.min_gain * impurity
+        least_gain = larger(least[0], least[1] * impurity)
+        if size < 2 or depth >= settings.max_depth or impurity <= least_gain:
             continue
+        if too_little(total, 2.0 * settings.min_leaf):
+            continue
+        open_search(work.best, work.test, least_gain, node_seed)
+        work.best[2] = impurity
+        n_drawn, state = search_together(
+            space, node, features, here, share, size, total, settings, node_seed, work, pool, swaps, node_seed
+        )
+        while n_drawn < n_features and (n_drawn < settings.max_features or work.test[FEATURE] < 0):
+            state = mix(state)
+            f = draw_feature(pool, swaps, n_drawn, state)
+            n_drawn += 1
+            search_feature(space, node, features, f, here, share, 0, size, total, settings, node_seed, work)
+        put_back(pool, swaps, n_drawn)
+        if work.test[FEATURE] < 0:
+            continue
+        f = work.test[FEATURE]
+        nodes.feature[me] = f
+        nodes.facts[GAIN_OF, me] = work.best[0]
+        nodes.facts[DRAWN, me] = work.best[1]
+        nodes.ends[0, me] = work.test[LOW_ROW]
+        nodes.ends[1, me] = work.test[HIGH_ROW]
+        n_words = subset_words(features, f, here, share, size, work)
+        if n_words:
+            append_subset(work, nodes.subsets, n_subsets, n_words)
+            nodes.cut[me] = n_subsets
+            n_subsets += n_words
+        else:
+            nodes.cut[me] = work.test[CUT]
+        n_left, n_missing, left_weight = _partition(features, f, here, share, other_rows, other_weight, size, work)
         middle = lo + n_left
+        if n_missing:
+            nodes.missing_left[me] = work.test[MISSING_LEFT]
+        else:  # never missing here: prediction follows the larger child
+            nodes.missing_left[me] = 2.0 * left_weight >= total
         _push(waiting, top, middle, hi, depth + 1, me, zero + 1)
         seeds[top] = child_seed(node_seed, 1)
         top += 1
         _push(waiting, top, lo, middle, depth + 1, me, zero)
         seeds[top] = child_seed(node_seed, 0)
         top += 1
-    return n_nodes, n_subsets
-
-
-@inlined
-def enter_node(space, node, rows, weight, lo, hi, depth, nodes, me):
-    """Open node ``me`` of the rows from lo to hi, a leaf until it is split; returns its weight and its impurity."""
-    total, impurity = open_node(space, node, uncounted(rows[lo:hi]), uncounted(weight[lo:hi]), 0, hi - lo)
-    nodes.feature[me] = -1
-    nodes.facts[WEIGHT, me] = total
-    nodes.ranges[0, me] = depth
-    nodes.ranges[1, me] = lo
-    nodes.ranges[2, me] = hi
-    return total, impurity
-
-
-@inlined
-def split_node(
-    space, node, features, rows, weight, lo, hi, depth, total, impurity, least_gain,
-    settings, node_seed, work, spare, nodes, me, n_subsets,
-):  # fmt: skip
-    """Find the best test of an open node and move the rows that pass it to the front.
-
-    Returns how many they are, 0 for a leaf, and the number of words that hold subsets of levels.
-    """
-    size = hi - lo
-    zero = np.int64(0)
-    if size < 2 or depth >= settings.max_depth or impurity <= least_gain:
-        return zero, n_subsets
-    if too_little(total, 2.0 * settings.min_leaf):
-        return zero, n_subsets
-    # Views, because an index that may be negative costs a test: loops count from 0.
-    here = uncounted(rows[lo:hi])
-    share = uncounted(weight[lo:hi])
-    pool = uncounted(spare.pool)
-    swaps = uncounted(spare.swaps)
-    n_features = features.codes.shape[0]
-    open_search(work.best, work.test, least_gain, node_seed)
-    work.best[2] = impurity
-    n_drawn, state = search_together(
-        space, node, features, here, share, size, total, settings, node_seed, work, pool, swaps, node_seed
-    )
-    while n_drawn < n_features and (n_drawn < settings.max_features or work.test[FEATURE] < 0):
-        state = mix(state)
-        f = draw_feature(pool, swaps, n_drawn, state)
-        n_drawn += 1
-        search_feature(space, node, features, f, here, share, 0, size, total, settings, node_seed, work)
-    put_back(pool, swaps, n_drawn)
-    if work.test[FEATURE] < 0:
-        return zero, n_subsets
-    f = work.test[FEATURE]
-    nodes.feature[me] = f
-    nodes.facts[GAIN_OF, me] = work.best[0]
-    nodes.facts[DRAWN, me] = work.best[1]
-    nodes.ends[0, me] = work.test[LOW_ROW]
-    nodes.ends[1, me] = work.test[HIGH_ROW]
-    n_words = subset_words(features, f, here, share, size, work)
-    if n_words:
-        append_subset(work, nodes.subsets, n_subsets, n_words)
-        nodes.cut[me] = n_subsets
-        n_subsets += n_words
-    else:
-        nodes.cut[me] = work.test[CUT]
-    n_left, n_missing, left_weight = _partition(
-        features, f, here, share, uncounted(spare.rows), uncounted(spare.weight), size, work
-    )
-    if n_missing:
-        nodes.missing_left[me] = work.test[MISSING_LEFT]
-    else:  # never missing here: prediction follows the larger child
-        nodes.missing_left[me] = 2.0 * left_weight >= total
-    return np.int64(n_left), n_subsets
+    counts[WAITING] = top
+    counts[NODES] = n_nodes
+    counts[WORDS] = n_subsets
 
 
 @inlined
