@@ -6,9 +6,12 @@ import math
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import omnirank as om
+from omnirank.graphs.affinity import neighbor_edges
 from omnirank.graphs.embedding_fit import embedding
+from omnirank.graphs.spectra import smallest_pairs
 from reference import graphs_scores as reference
 from reference.graphs_cases import LAYOUTS, features
 
@@ -53,6 +56,26 @@ def test_large_sparse_graphs_have_the_spectrum_of_dense_ones(monkeypatch):
     first, second = (om.MCFSRanker(n_clusters=3).fit(X).feature_importances_ for _ in range(2))
     np.testing.assert_allclose(first, usual, rtol=1e-6)
     np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("kind", ["cloud", "chain", "parts"])
+def test_eigenvalues_of_sparse_graphs_are_those_of_dense_ones(kind):
+    """A chain, whose eigenvalues lie close together, takes the road by factors; the others that by products."""
+    n = 900
+    if kind == "cloud":
+        S = neighbor_edges(np.random.default_rng(0).normal(size=(n, 8)), 5).heat(4.0)
+    else:
+        links = np.ones(n - 1)
+        if kind == "parts":
+            links[299::300] = 0.0
+            links *= np.random.default_rng(1).random(n - 1)
+        S = sparse.diags_array([links, links], offsets=[1, -1])
+    found, vectors = smallest_pairs(sparse.csr_array(S), 5)
+    expected, _ = smallest_pairs(S.toarray(), 5)
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+    root = 1 / np.sqrt(np.asarray(S.sum(axis=1)).ravel())
+    laplacian = np.eye(n) - root[:, None] * S.toarray() * root
+    np.testing.assert_allclose(laplacian @ vectors, vectors * found, atol=1e-7)
 
 
 def test_features_behind_the_clusters_come_first():
