@@ -159,12 +159,14 @@ def _target_values(columns: Columns, place: TargetPlace, conversion: Conversion)
     """The target of the examples, in their order: a frame, a list of label sets, or None."""
     if not place.columns:
         return None
-    chosen = [columns[name].alias(name)[conversion.example_rows] for name in place.columns]
-    if len(chosen) == 1 and chosen[0].dtype in (nw.Object, nw.List):
-        cells = chosen[0].to_list()
+    # frames, not series: older versions of narwhals do not take rows of a pyarrow column by an array
+    whole = nw.concat([columns[name].alias(name).to_frame() for name in place.columns], how="horizontal")
+    chosen = whole[conversion.example_rows]
+    if len(place.columns) == 1 and chosen[place.columns[0]].dtype in (nw.Object, nw.List):
+        cells = chosen[place.columns[0]].to_list()
         if any(isinstance(cell, set | frozenset | list | tuple | np.ndarray) for cell in cells):
             return cells
-    return nw.to_native(nw.concat([series.to_frame() for series in chosen], how="horizontal"))
+    return nw.to_native(chosen)
 
 
 def _of_rows(cells: ValueCells, rows: np.ndarray) -> ValueCells:
