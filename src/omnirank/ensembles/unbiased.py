@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from omnirank.core.parallel import one_blas_thread
 from omnirank.core.variances import centred_for_sums
 from omnirank.ensembles.plan import GrowingPlan
 from omnirank.ensembles.score_table import Contributions, FeatureScores, ScoredTree
@@ -62,8 +63,8 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
     found = FeatureScores(row, table if tree.options.per_target else None, undefined=not len(unseen))
     if found.undefined or grown.feature[0] < 0:
         return found
-    bags = _rows_by_node(plan, grown, unseen)
     described = described_parts(plan) if tree.prepared is None else tree.prepared
+    bags = _rows_by_node(plan, grown, unseen, described.cells)
     reached = (grown.feature >= 0) & (bags[1].first < bags[1].last)
     first, last = bags[1].first[reached], bags[1].last[reached]
     told = np.zeros(int((last - first).sum()) if tree.options.p_values else 0)
@@ -80,37 +81,56 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
     return found._replace(contributions=(Contributions(grown.feature[reached], first, last, bags[1].rows, told),))
 
 
-def _rows_by_node(plan: GrowingPlan, grown: Any, unseen: np.ndarray) -> tuple[Any, Any]:
+def _rows_by_node(plan: GrowingPlan, grown: Any, unseen: np.ndarray, cells: Any) -> tuple[Any, Any]:
     """Rows in the bag and out of it, by the nodes that they reach."""
-    from omnirank.ensembles.kernels.unbiased import NodeRows, Thresholds, route_rows
-    from omnirank.trees.kernels.route import CodeTests
+    from omnirank.ensembles.kernels.unbiased import NodeRows, Tests, route_rows
 
     first, last, rows = (part.astype(np.int64) for part in (grown.first, grown.last, grown.rows))
-    tests = CodeTests(grown.feature, grown.cut, grown.right, grown.missing_left, grown.subsets)
-    numbers = Thresholds(thresholds_of(grown, plan.dataset.features), *plan.coded.values)
+    thresholds = thresholds_of(grown, plan.dataset.features)
+    tests = Tests(grown.feature, thresholds, grown.cut, grown.right, grown.missing_left, grown.subsets)
     # Memory is allocated here, outside the kernels: compiling NumPy's constructors takes longer than calling them.
     starts, ends = np.zeros((2, len(first)), np.int64)
     ends[0] = len(unseen)
     ordered = unseen.astype(np.int64)
-    route_rows(tests, plan.coded.routing, numbers, starts, ends, ordered, np.empty_like(ordered))
+    route_rows(tests, cells, starts, ends, ordered, np.empty_like(ordered))
     return NodeRows(first, last, rows, grown.row_weight), NodeRows(starts, ends, ordered, plan.weight[ordered])
 
 
+def _routed_cells(plan: GrowingPlan) -> Any:
+    """Cells by which rows go down a tree: those of a dense table, else the codes that were made to grow trees."""
+    from omnirank.ensembles.kernels.unbiased import SparseCells, TableCells
+
+    table = plan.dataset.features
+    if table.is_sparse:
+        return SparseCells(plan.coded.routing, *plan.coded.values)
+    return TableCells(_block(table.numeric), _block(table.codes), table.slots.astype(np.int64), table.is_nominal)
+
+
+def _block(matrix: np.ndarray) -> Any:
+    from omnirank.ensembles.kernels.unbiased import Block
+
+    if matrix.flags.f_contiguous:
+        return Block(matrix.ravel(order="F"), 1, len(matrix))
+    return Block(np.ascontiguousarray(matrix).ravel(), matrix.shape[1], 1)
+
+
 class DescribedParts(NamedTuple):
-    """The columns of the target (without one, those of the features), and the features beside a target."""
+    """The columns of the target (without one, those of the features), the features beside a target, and all cells."""
 
     own: tuple[_DenseColumns | _SparseColumns, ...]
     features: tuple[_DenseColumns | _SparseColumns, ...]
+    cells: Any
 
 
 def described_parts(plan: GrowingPlan) -> DescribedParts:
-    """Return the columns in which the tests of a plan's trees are judged, centred and scaled; the same for all trees.
+    """Return what the scores of all trees of a plan need: columns that judge tests, centred and scaled, and cells.
 
     A column is scaled by sqrt(lambda N0 / K0), as for Genie3.
     """
-    own = _described(plan, plan.columns, plan.clustering, are_features=plan.dataset.target is None)
-    beside = plan.feature_part
-    return DescribedParts(own, () if beside is None else _described(plan, *beside, are_features=True))
+    with one_blas_thread():
+        own = _described(plan, plan.columns, plan.clustering, are_features=plan.dataset.target is None)
+        beside = () if plan.feature_part is None else _described(plan, *plan.feature_part, are_features=True)
+    return DescribedParts(own, beside, _routed_cells(plan))
 
 
 def _described(

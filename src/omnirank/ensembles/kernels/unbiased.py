@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import compiled
+from omnirank.core.compiled import Kinds, compiled, dispatched
 from omnirank.core.kernels.vector import uncounted
-from omnirank.ensembles.kernels.permutation import last_code
-from omnirank.trees.kernels.route import code_of, next_node
-
-# The values of so few rows are sooner looked up than the code at which a threshold cuts.
-_FEW_ROWS = 16
+from omnirank.trees.kernels.grow import in_subset
+from omnirank.trees.kernels.route import code_of
 
 
 class NodeRows(NamedTuple):
@@ -46,16 +43,68 @@ class SparseRows(NamedTuple):
     starts: np.ndarray
 
 
-class Thresholds(NamedTuple):
-    """Thresholds of numeric tests, and the values that codes stand for."""
+class Tests(NamedTuple):
+    """Tests of a grown tree by value."""
 
+    feature: np.ndarray
     threshold: np.ndarray  # NaN: leaves and nominal tests
+    cut: np.ndarray  # first word of the subset of a nominal test
+    right: np.ndarray
+    missing_left: np.ndarray
+    subsets: np.ndarray
+
+
+class Block(NamedTuple):
+    """Cells of a matrix in either order, so that kernels are compiled for one of them."""
+
+    cells: np.ndarray  # flat
+    row_step: int
+    column_step: int
+
+
+class TableCells(NamedTuple):
+    """Cells of a dense table."""
+
+    numbers: Block  # NaN = missing
+    levels: Block  # -1 = missing
+    slots: np.ndarray  # column of each feature in its block
+    is_nominal: np.ndarray
+
+
+class SparseCells(NamedTuple):
+    """Codes of the cells of a sparse table, and the values that they stand for."""
+
+    codes: Any
     values: np.ndarray  # of the codes of all numeric features, one after the other
     starts: np.ndarray  # where those of each feature start
 
 
+@dispatched(Kinds("cells to route by"))
+def goes_left(cells, tests, k, f, row):
+    """Whether a row goes left in node k, which tests feature f."""
+
+
+@goes_left.kind(TableCells)
+def _table_goes_left(cells, tests, k, f, row):
+    if cells.is_nominal[f]:
+        c = np.int64(cells.levels.cells[row * cells.levels.row_step + cells.slots[f] * cells.levels.column_step])
+        return tests.missing_left[k] == 1 if c < 0 else in_subset(tests.subsets, tests.cut[k], c)
+    x = cells.numbers.cells[row * cells.numbers.row_step + cells.slots[f] * cells.numbers.column_step]
+    return tests.missing_left[k] == 1 if np.isnan(x) else x <= tests.threshold[k]
+
+
+@goes_left.kind(SparseCells)
+def _code_goes_left(cells, tests, k, f, row):
+    c = code_of(cells.codes, f, row)
+    if c == cells.codes.missing:
+        return tests.missing_left[k] == 1
+    if cells.codes.n_levels[f] > 0:
+        return in_subset(tests.subsets, tests.cut[k], c)
+    return cells.values[cells.starts[f] + c] <= tests.threshold[k]
+
+
 @compiled
-def route_rows(tests, codes, numbers, first, last, ordered, later):
+def route_rows(tests, cells, first, last, ordered, later):
     """Put rows of the training set that the tree has not seen into the order of its nodes, and of themselves in a leaf.
 
     ``ordered`` has all rows, in the order wanted within leaves; they are put in place, and each node's range of them is
@@ -63,27 +112,20 @@ def route_rows(tests, codes, numbers, first, last, ordered, later):
     parents before children: a row that walked down alone would wait for memory at each step. Rows go by the thresholds
     of numeric tests, since growing knows the codes of the rows in the bag only.
     """
-    tests, codes, numbers = uncounted(tests), uncounted(codes), uncounted(numbers)
+    tests, cells = uncounted(tests), uncounted(cells)
     first, last, ordered, later = uncounted(first), uncounted(last), uncounted(ordered), uncounted(later)
     for k in range(len(tests.feature)):
         f = tests.feature[k]
         if f < 0:
             continue
         place, n_later = first[k], 0
-        is_number = not np.isnan(numbers.threshold[k])
-        by_cut = is_number and last[k] - first[k] > _FEW_ROWS
-        cut = last_code(numbers.values, numbers.starts, f, numbers.threshold[k]) if by_cut else 0
         for e in range(first[k], last[k]):
             row = ordered[e]
-            c = code_of(codes, f, row)
-            if is_number and c != codes.missing:
-                goes_right = c > cut if by_cut else numbers.values[numbers.starts[f] + c] > numbers.threshold[k]
-            else:
-                goes_right = next_node(tests, codes, k, f, c) != k + 1
+            left = goes_left(cells, tests, k, f, row)
             ordered[place] = row
             later[n_later] = row
-            place += 0 if goes_right else 1
-            n_later += 1 if goes_right else 0
+            place += 1 if left else 0
+            n_later += 0 if left else 1
         for e in range(n_later):
             ordered[place + e] = later[e]
         right = tests.right[k]
