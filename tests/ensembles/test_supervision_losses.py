@@ -121,3 +121,23 @@ def test_the_standard_error_is_that_of_a_mean_of_few_examples(factor, chosen, sc
     supervised = np.array([0.6, 0.8, 0.7])
     losses = {0.5: supervised + away - factor * standard_error, 1.0: supervised}
     assert _compared(losses, np.full(3, scale)).chosen == chosen
+
+
+@pytest.mark.parametrize(
+    ("ensemble", "compared"),
+    [("extra-trees", "extra-trees"), ("random-forest", "random-forest"), ("bagging", "random-forest")],
+)
+@pytest.mark.parametrize("n_ranked", [60, None], ids=["ranking", "predictor"])
+def test_levels_are_compared_by_the_ensemble_that_uses_them(monkeypatch, ensemble, compared, n_ranked):
+    used = set()
+    given = supervision.out_of_bag_losses
+
+    def spy(data, rules, *others):
+        used.add((rules.ensemble, rules.bootstraps))
+        return given(data, rules, *others)
+
+    monkeypatch.setattr(supervision, "out_of_bag_losses", spy)
+    data = om.datasets.load_sample("linnerud").keep_labels(12, random_state=0)
+    rules = GrowingRules(ensemble=ensemble, bootstrap=False)
+    resolve_supervision("auto", GrowingData(data, entropy=0), rules, n_ranked=n_ranked)
+    assert used == {(compared, True)}
