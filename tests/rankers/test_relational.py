@@ -81,11 +81,11 @@ def test_existence_is_tested_at_0_only():
 
 def test_rankings_and_stages_fit_together():
     ranker = om.RelationalRanker(n_trees=6, random_state=0).fit(MOVIES)
-    assert list(ranker.rankings_) == ["relation", "column", "link", "table", "aggregate", "feature"]
+    assert list(ranker.rankings_) == ["relation", "column", "link", "table", "aggregate", "binding", "feature"]
     relations = MOVIES.database.relations
     assert ranker.ranking_.names == tuple(relations)
     apart = ranker.rankings_["column"].scores.sum() + ranker.rankings_["link"].scores.sum()
-    for by in ("relation", "table", "aggregate", "feature"):
+    for by in ("relation", "table", "aggregate", "binding", "feature"):
         assert ranker.rankings_[by].scores.sum() == pytest.approx(apart)
         stages = ranker.staged_scores(by=by)
         assert stages.shape == (6, len(ranker.rankings_[by]))
@@ -93,6 +93,16 @@ def test_rankings_and_stages_fit_together():
     fewer = om.RelationalRanker(n_trees=2, random_state=0).fit(MOVIES)
     np.testing.assert_allclose(ranker.staged_scores().loc[2], fewer.ranking_.scores, rtol=1e-12, atol=1e-15)
     assert (ranker.ranking_.standard_errors > 0).any()
+
+
+def test_ways_of_using_a_relation_share_its_score():
+    ranker = om.RelationalRanker(n_trees=5, max_path_length=None, random_state=0).fit(MOVIES)
+    ways = ranker.rankings_["binding"]
+    scores = dict(zip(ways.names, ways.scores.tolist(), strict=True))
+    assert scores["ratings_movie_id[new,example]"] > 0
+    assert "ratings_stars[old,new]" in scores
+    for name, score in zip(ranker.ranking_.names, ranker.ranking_.scores, strict=True):
+        assert sum(own for way, own in scores.items() if way.startswith(f"{name}[")) == pytest.approx(score)
 
 
 def test_boosting_averages_the_classes_of_an_iteration():
@@ -111,6 +121,20 @@ def test_rankings_merge_and_come_back_from_files(tmp_path):
     back = om.Ranking.load(tmp_path / "ranking.json")
     merged = back.merge(second)
     np.testing.assert_allclose(merged.scores, (first.scores + second.scores) / 2)
+
+
+def test_rankings_record_what_was_constructed(tmp_path):
+    declared = MOVIES._with(aggregates=("mean", "count"), modes={"ratings_movie_id": (("new", "old"),)})
+    ranking = om.RelationalRanker(n_trees=1, random_state=0).fit(declared).ranking_
+    ranking.save(tmp_path / "ranking.json")
+    recorded = om.Ranking.load(tmp_path / "ranking.json").parameters
+    assert list(recorded["aggregates"]) == ["count", "mean"]
+    assert [list(mode) for mode in recorded["modes"]["ratings_movie_id"]] == [["new", "old"]]
+    plain = om.RelationalRanker(n_trees=1, preset="NO-Rel", random_state=0).fit(declared).ranking_
+    assert list(plain.parameters["aggregates"]) == []
+    plain = om.RelationalRanker(n_trees=1, aggregates=["max", "min"], modes={}, random_state=0).fit(declared).ranking_
+    assert list(plain.parameters["aggregates"]) == ["min", "max"]
+    assert plain.parameters["modes"] is None
 
 
 def test_workers_change_nothing():
@@ -144,4 +168,7 @@ def test_what_is_refused():
         om.RelationalRanker(by="row").fit(MOVIES)
     with pytest.raises(DataError, match="there is no link to rank"):
         om.RelationalRanker(by="link", n_trees=1).fit(one_table(om.datasets.load_sample("iris")))
+    for name in ("shrinkage", "chosen_examples"):  # of boosting, but wrong in any ensemble
+        with pytest.raises(ParameterError, match=name):
+            om.RelationalRanker(**{name: "x"}).fit(MOVIES)
     assert clone(om.RelationalRanker(share="all")).share == "all"

@@ -10,6 +10,7 @@ import numpy as np
 
 from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
+from omnirank.relational.coded_blocks import CodedBlock, code_groups
 from omnirank.relational.database import Component, Database, Relation
 from omnirank.relational.dataset import RelationalDataset
 
@@ -32,8 +33,14 @@ class PlainConstruction:
     def n_examples(self) -> int:
         return self.table.n_rows
 
-    def candidates(self, inherited: tuple[Any, ...]) -> Sequence[Column]:
-        return [Column(i) for i in range(self.table.n_columns)]
+    def continued_part(self, path: tuple[Any, ...]) -> tuple[Any, ...]:
+        return path
+
+    def candidates(self, inherited: tuple[Any, ...]) -> Sequence[tuple[Column, ...]]:
+        return [tuple(Column(i) for i in range(self.table.n_columns))]
+
+    def coded(self, groups: Sequence[tuple[Column, ...]]) -> list[CodedBlock]:
+        return code_groups(groups, self.columns, self.n_examples)
 
     def columns(self, features: Sequence[Column]) -> Table:
         return self.table.select([feature.number for feature in features])

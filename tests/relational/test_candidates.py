@@ -5,12 +5,14 @@ from __future__ import annotations
 import pickle
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from omnirank.errors import ParameterError
 from omnirank.relational.bias import Bias
-from omnirank.relational.candidates import candidates
+from omnirank.relational.candidates import candidates, continued_part
 from omnirank.relational.paths import Step
-from reference.relational_cases import database, movies, nominal, number, relation, thing
+from reference.relational_cases import database, databases, movies, nominal, number, relation, thing
 
 
 def names(base, types=("movies",), inherited=(), **bias) -> list[str]:
@@ -114,6 +116,37 @@ def test_constants_give_a_step_per_value_and_excluded_relations_none():
     found = candidates(base, ("movies",), (), Bias(lookahead=1, modes=modes))
     assert [f.path[0].constants for f in found] == [((1, "a"),), ((1, "b"),)]
     assert [f.name for f in found] == ["count(genre[genre=a])", "count(genre[genre=b])"]
+
+
+def test_a_check_of_the_example_alone_is_not_continued():
+    words = relation("words", None, [thing("page", "pages"), thing("word", "words")], [(0, 0), (0, 1), (1, 1)])
+    links = relation("links", None, [thing("source", "pages"), thing("target", "pages")], [(0, 0), (0, 1)])
+    base = database({"pages": ["p", "q"], "words": ["and", "or"]}, links, words)
+    modes = {"words": [("old", "c")], "links": [("old", "new")]}
+    root = names(base, ("pages",), lookahead=1, modes=modes)
+    assert root == ["count(links[source])", "count(words[word=and])", "count(words[word=or])"]
+    check, link = Step("words", ((0, 0),), ((1, "and"),)), Step("links", ((0, 0),))
+    # below a test of the check, "and" with anything else is that, or nothing
+    assert names(base, ("pages",), (check,), lookahead=1, modes=modes) == root
+    # a check of what a step leads to is continued
+    behind = Step("words", ((0, 1),), ((1, "and"),))
+    found = candidates(base, ("pages",), (link, behind), Bias(lookahead=1, modes=modes))
+    assert (link, behind, Step("words", ((0, 1),), ((1, "or"),))) in {feature.path for feature in found}
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(databases(), st.sampled_from([None, 1, 2, 3]), st.sampled_from(["AGG-All", "NO-Rel"]), st.data())
+def test_the_part_of_a_path_that_is_continued_has_the_same_candidates(base, most, preset, data):
+    bias = Bias(preset, max_path_length=most, nominal_joins=True)
+    types = (next(iter(base.objects)),)
+    inherited = ()
+    for _ in range(2):
+        found = candidates(base, types, inherited, bias)
+        if found:
+            inherited = data.draw(st.sampled_from(found)).path
+    part = continued_part(base, types, inherited, bias)
+    assert part == inherited[: len(part)]
+    assert candidates(base, types, part, bias) == candidates(base, types, inherited, bias)
 
 
 def test_nominal_domains_are_joined_only_if_asked():

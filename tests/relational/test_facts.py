@@ -163,7 +163,10 @@ def test_domains_share_their_levels(write):
         ("\nlikes(ana,)\n", r"line 2: likes has an empty argument"),
         ("likes(ana, 'beef)\n", r"line 1: the quotes"),
         ("likes(ana, beef) and more\n", "is no fact"),
+        (f"many({','.join(['a'] * 100_000)}).\n", "line 1: many has 100000 arguments, more than 1000"),
+        ("many(" + ",".join(["a,'b'"] * 50_000) + ").\n", "line 1: many has 100000 arguments, more than 1000"),
     ],
+    ids=range(7),
 )
 def test_malformed_facts_are_errors_with_lines(write, text, message):
     with pytest.raises(FileFormatError, match=message):
@@ -209,10 +212,12 @@ def test_facts_that_do_not_fit(write):
 words = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=6)
 
 
-@given(st.lists(st.tuples(words, words), max_size=8))
-def test_quoted_arguments_come_back(tmp_path_factory, arguments):
+@given(st.lists(st.tuples(words, words), max_size=8), st.sampled_from(["\\'", "''", '\\"', '""']))
+def test_quoted_arguments_come_back(tmp_path_factory, arguments, escaped):
+    quote = escaped[-1]
+
     def quoted(text):
-        return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+        return quote + text.replace("\\", "\\\\").replace(quote, escaped) + quote
 
     arguments = [pair for pair in arguments if "?" not in pair]
     path = tmp_path_factory.mktemp("facts") / "facts.txt"

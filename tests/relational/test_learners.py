@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -283,3 +284,15 @@ def test_a_tree_reads_as_sentences():
     same_trees(back, model.tree_)
     assert model.apply(MOVIES).max() < model.tree_.n_nodes
     assert model.decision_path(MOVIES).shape == (MOVIES.n_examples, model.tree_.n_nodes)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_left_out_candidates_are_told_once_per_fit(n_jobs):
+    movies = om.datasets.make_movies(60, random_state=0)
+    model = om.RelationalForestClassifier(n_trees=4, max_candidates=8, random_state=0, n_jobs=n_jobs)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(movies)
+    told = [warning for warning in caught if "more than 8 candidate" in str(warning.message)]
+    assert len(told) == 1
+    assert told[0].filename == __file__

@@ -224,6 +224,11 @@ def test_a_schema_that_was_found_can_be_written_and_read(movies):
         ("[tables.ratings]\nforeign_keys = [{column = 'movie_id', references = 'movies.nr'}]", "has no column 'nr'"),
         ("[tables.ratings]\nforeign_keys = [{references = 'movies'}]", "malformed"),
         ("tables = 1", "malformed"),
+        # the caller names another target
+        ("target = 5", "schema.toml: target: .*not 5"),
+        ("target = 'movies.gnre'", r"schema.toml: .*gnre.*did you mean"),
+        ("target_table = 'film'\ntarget_column = 'genre'", "schema.toml: .*film"),
+        ("time = 5", "schema.toml: time=5"),
     ],
 )
 def test_malformed_schemas_are_errors_that_name_the_file(movies, text, message):

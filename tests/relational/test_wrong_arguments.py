@@ -47,7 +47,7 @@ def test_one_name_is_left_out_as_a_list_of_one_is():
 def test_a_time_of_a_schema_file_must_name_columns(tmp_path):
     SHOPS.to_csv(tmp_path / "shop.csv", index=False)
     (tmp_path / "schema.json").write_text('{"time": 5, "target": "shop.left"}')
-    with pytest.raises(ParameterError, match=r"^time=5"):
+    with pytest.raises(FileFormatError, match=r"schema.json: time=5"):
         om.RelationalDataset.from_folder(tmp_path)
 
 

@@ -20,6 +20,7 @@ from omnirank.data.remarks import warn_about
 from omnirank.data.task_registry import TaskNames
 from omnirank.relational.aggregation import AGGREGATES, EXISTS, IDENTITY
 from omnirank.relational.bias import Bias
+from omnirank.relational.boosting import BOOSTING
 from omnirank.relational.boosting_learners import RelationalBoostingClassifier, RelationalBoostingRegressor
 from omnirank.relational.credit import (
     CREDIT,
@@ -27,6 +28,7 @@ from omnirank.relational.credit import (
     CreditRules,
     Credits,
     averaged,
+    binding_name,
     credit_rows,
     tree_credits,
 )
@@ -38,7 +40,7 @@ from omnirank.tasks import get_task
 if TYPE_CHECKING:
     import pandas as pd
 
-BY = ("relation", "column", "link", "table", "aggregate", "feature")
+BY = ("relation", "column", "link", "table", "aggregate", "binding", "feature")
 
 Self = TypeVar("Self", bound="RelationalRanker")
 
@@ -54,10 +56,12 @@ class RelationalRanker(BaseEstimator):
     importance : {"genie3", "symbolic"}
         What a test is worth: how much impurity it takes away, or the share of examples that reach it. Both are
         computed; this one is ``ranking_``.
-    by : {"relation", "column", "link", "table", "aggregate", "feature"}
+    by : {"relation", "column", "link", "table", "aggregate", "binding", "feature"}
         What ``ranking_`` ranks. "column" are the relations that hold values, "link" those that only link tables:
         they take credit from the columns behind them, so that their scores depend on how the database is cut into
-        tables, and are best looked at apart.
+        tables, and are best looked at apart. "binding" are the ways in which relations are used, such as
+        ``ratings_movie_id[new,example]``: from a movie that is the example to its ratings. Of these, and of features,
+        those are ranked that the trees use.
     ensemble : {"bagging", "random-forest", "boosting"}
         Which trees.
     n_trees : int
@@ -126,6 +130,8 @@ class RelationalRanker(BaseEstimator):
         "by": choice(*BY),
         "ensemble": choice("bagging", "random-forest", "boosting"),
         "n_trees": count(1),
+        "shrinkage": BOOSTING["shrinkage"],
+        "chosen_examples": BOOSTING["chosen_examples"],
         "random_state": SEED,
         "n_jobs": JOBS,
     }
@@ -207,6 +213,7 @@ class RelationalRanker(BaseEstimator):
         entropy = root_entropy(self.random_state)
         self.model_ = self._learner(X.task, entropy).fit(X, y, sample_weight)
         self.task_ = X.task
+        self._used_bias = self.model_._bias(X)
         self._rows = {name: self._rows_of(X, name) for name in IMPORTANCES}
         self._told = {"task": X.task, "fingerprint": X.fingerprint, "seeds": SeedRanges.of(entropy, 0, self.n_trees)}
         self.rankings_ = {by: self.ranking_at(by=by) for by in self._rows[self.importance]}
@@ -277,9 +284,12 @@ class RelationalRanker(BaseEstimator):
         """For each thing to rank by, the names and one row of scores per tree (or iteration)."""
         rules = CreditRules(importance, self.weighting, self.share, self.credit, self.inherit)
         trees, features = self.model_._trees(), self.model_.features_
-        nothing = Credits({}, {}, np.zeros(len(features)))  # boosting grows no tree where there is nothing to learn
-        paid = [tree_credits(tree, features, rules) for tree in trees] or [nothing]
+        nothing = Credits({}, {}, {}, np.zeros(len(features)))  # boosting grows no tree where there is nothing to learn
         relations = dataset.database.relations
+        n_example = len(dataset.example_types)
+        steps = {step for feature in features for step in feature.path}
+        called = {step: binding_name(step, relations[step.relation], n_example) for step in steps}
+        paid = [tree_credits(tree, features, rules, called) for tree in trees] or [nothing]
         together = len(self.model_.trees_[0]) if self.ensemble == "boosting" and trees else 1
         names = tuple(relations)
         by_relation = averaged(credit_rows([found.relations for found in paid], names), together)
@@ -296,12 +306,17 @@ class RelationalRanker(BaseEstimator):
         found["table"] = tables, by_relation @ member
         found["aggregate"] = aggregates, by_aggregate
         if used:
+            ways = tuple(sorted(set(called.values())))
+            found["binding"] = ways, averaged(credit_rows([credits.bindings for credits in paid], ways), together)
             found["feature"] = used, averaged([credits.features for credits in paid], together)
         return found
 
     def _recorded_parameters(self) -> dict[str, Any]:
-        """Parameters as a file can hold them; how many workers there were is no property of the result."""
+        """Parameters as a file can hold them, with the aggregates and modes that were in force.
+
+        How many workers there were is no property of the result.
+        """
         plain = (str, int, float, bool, type(None))
-        values = self.get_params(deep=False)
-        values["aggregates"] = None if self.aggregates is None else list(self.aggregates)
-        return {k: v for k, v in values.items() if k != "n_jobs" and isinstance(v, (*plain, list))}
+        values = {k: v for k, v in self.get_params(deep=False).items() if k != "n_jobs" and isinstance(v, plain)}
+        modes = {name: [list(mode) for mode in ways] for name, ways in (self._used_bias.modes or {}).items()}
+        return values | {"aggregates": list(self._used_bias.allowed), "modes": modes or None}

@@ -45,6 +45,11 @@ class Values(NamedTuple):
     array: np.ndarray
     n_codes: int | None = None
 
+    @property
+    def n_bytes(self) -> int:
+        """Memory that they take."""
+        return self.array.nbytes
+
     def take(self, places: np.ndarray, unknown: np.ndarray | None, aggregate: str) -> Values:
         """Return the values at some places; at unknown ones stands what the aggregate says of an empty group."""
         if unknown is None:

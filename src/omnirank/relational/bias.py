@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from omnirank.core.errors import ParameterError
 from omnirank.core.parameters import FLAG, check, choice, count
@@ -82,6 +83,11 @@ class Bias:
         if self.aggregates is not None:
             return tuple(name for name in (*AGGREGATES, EXISTS) if name in self.aggregates)
         return {"AGG-All": AGGREGATES, "AGG-Exist": (EXISTS,), "NO-Rel": ()}[self.preset]
+
+    @cached_property
+    def modes_key(self) -> str:
+        """The modes as a key of tables."""
+        return repr(self.modes)
 
     def within(self, modes: Mapping[str, Sequence[Mode]] | None, aggregates: Sequence[str] | None) -> Bias:
         """Return the bias with the modes and aggregates that a data set declares, where none are given.

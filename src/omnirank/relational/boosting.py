@@ -25,6 +25,12 @@ from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.prediction import leaves_of
 from omnirank.trees.tree import Tree
 
+BOOSTING: dict[str, Domain] = {
+    "n_trees": count(1),
+    "shrinkage": number(above=0, most=1),
+    "chosen_examples": share(above=0),
+}
+
 Self = TypeVar("Self", bound="Boosting")
 
 
@@ -39,11 +45,7 @@ class Boosting(RelationalLearner):
     without replacement.
     """
 
-    _parameter_checks: ClassVar[dict[str, Domain]] = {
-        "n_trees": count(1),
-        "shrinkage": number(above=0, most=1),
-        "chosen_examples": share(above=0),
-    }
+    _parameter_checks: ClassVar[dict[str, Domain]] = BOOSTING
 
     trees_: list[list[Tree]]
 
@@ -122,7 +124,7 @@ class Boosting(RelationalLearner):
             entropy = root_entropy(self.random_state)
             plan = _residual_plan(tables, training.weight, rules, node_rules, entropy)
             grown = self._iterations(plan, columns)
-        trees = self._keep(grown)
+        trees = self._keep(grown, training.dataset)
         k = columns.shape[1]
         self.trees_ = [trees[i : i + k] for i in range(0, len(trees), k)]
         return self

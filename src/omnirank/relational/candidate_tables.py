@@ -1,23 +1,23 @@
 """Candidate tables: the constructed features that a node may test, coded once and shared by nodes and trees.
 
 A constructed feature is a function of the example and does not depend on the node. What a node may test depends on the
-path that it inherits, and on nothing else: there is one table per inherited path.
+path that it inherits, and on nothing else: there is one table per inherited path, as far as paths can be continued.
 """
 
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
-from weakref import WeakValueDictionary
 
 import numpy as np
 
 from omnirank.data.table import Levels, Table
-from omnirank.trees.codes import DenseFeatures, code_features, searched_cells
+from omnirank.relational.coded_blocks import CodedBlock, group_key
+from omnirank.trees.codes import DenseFeatures, searched_cells
 
 # Tables beyond this many bytes are made again when they are needed again.
 MOST_BYTES = 2**30
@@ -38,22 +38,20 @@ class Construction(Protocol):
     def n_examples(self) -> int:
         """Number of examples."""
 
-    def candidates(self, inherited: tuple[Any, ...]) -> Sequence[Any]:
-        """Return the features that a node with this inherited path may test, in an order that is always the same."""
+    def continued_part(self, path: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the part of an inherited path that matters: paths with the same part have the same candidates."""
+
+    def candidates(self, inherited: tuple[Any, ...]) -> Sequence[tuple[Any, ...]]:
+        """Return the features that a node with this inherited path may test, in an order that is always the same.
+
+        Those of one path come together; so many of them, from the first on, are always the same ones.
+        """
+
+    def coded(self, groups: Sequence[tuple[Any, ...]]) -> Sequence[CodedBlock]:
+        """Return the codes of the features of some paths."""
 
     def columns(self, features: Sequence[Any]) -> Table:
         """Return the values of features, one column each."""
-
-
-@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
-class CodedColumn:
-    """The values of one feature, and their codes (see :class:`omnirank.trees.codes.DenseFeatures`)."""
-
-    feature: Any
-    cells: np.ndarray
-    codes: np.ndarray
-    levels: Levels | None
-    distinct: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,47 +62,57 @@ class CandidateTable:
     ----------
     inherited : tuple
         The path.
-    columns : tuple of CodedColumn
-        One per feature.
+    blocks : tuple of CodedBlock
+        The features, path by path.
     coded : DenseFeatures
         Their codes as one block.
     """
 
     inherited: tuple[Any, ...]
-    columns: tuple[CodedColumn, ...]
+    blocks: tuple[CodedBlock, ...]
     coded: DenseFeatures
 
     @classmethod
-    def of(cls, inherited: tuple[Any, ...], columns: Sequence[CodedColumn]) -> CandidateTable:
-        """Return the table of these columns."""
-        n_levels = np.array([len(column.levels or ()) for column in columns], np.int32)
-        distinct = np.array([column.distinct for column in columns])
-        codes = np.stack(_of_one_type([column.codes for column in columns]))
+    def of(cls, inherited: tuple[Any, ...], blocks: Sequence[CodedBlock]) -> CandidateTable:
+        """Return the table of these blocks."""
+        n_levels = np.concatenate([block.n_levels for block in blocks])
+        distinct = np.concatenate([block.distinct for block in blocks])
+        codes = np.concatenate(_of_one_type([block.codes for block in blocks]))
         nothing = Table((), (), np.empty((codes.shape[1], 0)), np.empty((codes.shape[1], 0), np.int32))
-        return cls(inherited, tuple(columns), DenseFeatures(nothing, codes, n_levels, distinct))
+        return cls(inherited, tuple(blocks), DenseFeatures(nothing, codes, n_levels, distinct))
 
     def cells(self, space: Any, settings: Any) -> Any:
         """Return the codes as the growing kernel takes them."""
         return searched_cells(self.coded.cells, space, settings)
+
+    def tested(self, number: int) -> tuple[Any, Levels | None]:
+        """Return a feature by its number, and its levels."""
+        block = int(np.searchsorted(self._starts, number, side="right")) - 1
+        place = number - int(self._starts[block])
+        return self.blocks[block].features[place], self.blocks[block].levels[place]
+
+    @cached_property
+    def _starts(self) -> np.ndarray:
+        return np.cumsum([0, *(len(block.features) for block in self.blocks[:-1])])
 
     @property
     def n_bytes(self) -> int:
         """Memory of its codes, by feature and by row."""
         return 2 * self.coded.codes.nbytes
 
-    @cached_property
+    @property
     def n_features(self) -> int:
         """Number of features."""
-        return len(self.columns)
+        return len(self.coded.codes)
 
 
-def _of_one_type(columns: list[np.ndarray]) -> list[np.ndarray]:
+def _of_one_type(blocks: list[np.ndarray]) -> list[np.ndarray]:
     """Return codes of one width: very many levels ask for wider ones, in which the code of a missing cell differs."""
-    widest = max(columns, key=lambda codes: codes.itemsize).dtype
-    if all(codes.dtype == widest for codes in columns):
-        return columns
+    widest = max(blocks, key=lambda codes: codes.itemsize).dtype
+    if all(codes.dtype == widest for codes in blocks):
+        return blocks
     most = np.iinfo(widest).max
-    return [np.where(codes == np.iinfo(codes.dtype).max, most, codes).astype(widest) for codes in columns]
+    return [np.where(codes == np.iinfo(codes.dtype).max, most, codes).astype(widest) for codes in blocks]
 
 
 class CandidateTables:
@@ -126,8 +134,11 @@ class CandidateTables:
     def _forget(self) -> None:
         self._lock = threading.RLock()
         self._tables: OrderedDict[tuple[Any, ...], CandidateTable] = OrderedDict()
-        # a column lives as long as a table that has it
-        self._columns: WeakValueDictionary[Any, CodedColumn] = WeakValueDictionary()
+        # a block is kept as long as a table that has it, the values of a feature as long as the fit
+        self._blocks: dict[Any, CodedBlock] = {}
+        self._n_uses: Counter[Any] = Counter()
+        self._n_bytes = 0
+        self._values: dict[Any, tuple[np.ndarray, Levels | None]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         return {"construction": self.construction, "most_bytes": self.most_bytes}
@@ -146,47 +157,53 @@ class CandidateTables:
         """The table of the root, which inherits nothing."""
         return self.table(())
 
-    def table(self, inherited: tuple[Any, ...]) -> CandidateTable:
+    def table(self, path: tuple[Any, ...]) -> CandidateTable:
         """Return the table of an inherited path."""
+        inherited = self.construction.continued_part(path)
         with self._lock:
             found = self._tables.get(inherited)
             if found is None:
                 found = self._tables[inherited] = self._made(inherited)
-                while len(self._tables) > 1 and self._n_bytes() > self.most_bytes:
-                    self._tables.popitem(last=False)
+                self._note(found)
+                while len(self._tables) > 1 and self._n_bytes > self.most_bytes:
+                    self._drop(self._tables.popitem(last=False)[1])
             self._tables.move_to_end(inherited)
             return found
 
-    def _n_bytes(self) -> int:
-        """Memory of the tables, and of the columns, which several of them may share."""
-        columns = sum(column.cells.nbytes for column in self._columns.values())
-        return columns + sum(table.n_bytes for table in self._tables.values())
+    def _note(self, table: CandidateTable) -> None:
+        """Keep the blocks of a new table, and add up its memory."""
+        self._n_bytes += table.n_bytes
+        for block in table.blocks:
+            key = group_key(block.features)
+            self._n_bytes += 0 if key in self._blocks else block.n_bytes
+            self._blocks[key] = block
+            self._n_uses[key] += 1
+
+    def _drop(self, table: CandidateTable) -> None:
+        """Forget the blocks that no other table has."""
+        self._n_bytes -= table.n_bytes
+        for block in table.blocks:
+            key = group_key(block.features)
+            self._n_uses[key] -= 1
+            if not self._n_uses[key]:
+                del self._n_uses[key], self._blocks[key]
+                self._n_bytes -= block.n_bytes
 
     def cells(self, features: Sequence[Any]) -> Table:
-        """Return the values of features, from the tables where they are kept."""
+        """Return the values of features that trees test; they are kept, since there are few of them."""
         with self._lock:
-            kept = [self._columns.get(feature) for feature in features]
-        if not features or any(column is None for column in kept):
+            new = [feature for feature in features if feature not in self._values]
+            if new:
+                table = self.construction.columns(new)
+                self._values |= {f: (table.column(i), table.levels[i]) for i, f in enumerate(new)}
+            found = [self._values[feature] for feature in features]
+        if not found:
             return self.construction.columns(features)
-        found = [column for column in kept if column is not None]
-        names = [str(number) for number in range(len(found))]
-        return Table.from_columns(names, [column.cells for column in found], [column.levels for column in found])
+        return Table.from_columns(map(str, range(len(found))), [cells for cells, _ in found], [lev for _, lev in found])
 
     def _made(self, inherited: tuple[Any, ...]) -> CandidateTable:
-        features = list(self.construction.candidates(inherited))
-        known = {feature: column for feature in features if (column := self._columns.get(feature)) is not None}
-        new = [feature for feature in features if feature not in known]
-        known |= zip(new, self._coded(new), strict=True)
-        self._columns.update(known)
-        return CandidateTable.of(inherited, [known[feature] for feature in features])
-
-    def _coded(self, features: list[Any]) -> list[CodedColumn]:
-        if not features:
-            return []
-        table = self.construction.columns(features)
-        coded = code_features(table, n_jobs=1)  # a part of what workers do
-        assert isinstance(coded, DenseFeatures)
-        return [
-            CodedColumn(feature, table.column(f), coded.codes[f], table.levels[f], bool(coded.distinct[f]))
-            for f, feature in enumerate(features)
-        ]
+        groups = self.construction.candidates(inherited)
+        new = [group for group in groups if group_key(group) not in self._blocks]
+        made = {group_key(group): block for group, block in zip(new, self.construction.coded(new), strict=True)}
+        blocks = [made[key] if (key := group_key(group)) in made else self._blocks[key] for group in groups]
+        return CandidateTable.of(inherited, blocks)

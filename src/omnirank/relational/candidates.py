@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any, Literal, NamedTuple
 
 from omnirank.core.errors import setting
+from omnirank.data.remarks import caller_outside
 from omnirank.relational.aggregation import EXISTS, IDENTITY
 from omnirank.relational.bias import Bias, Mode
 from omnirank.relational.database import Component, Database, Kind, Relation
@@ -20,9 +21,17 @@ _OUTER = ("min", "max", "mean", "sum")
 
 
 def candidates(
-    database: Database, example_types: tuple[str, ...], inherited: Path = (), bias: Bias | None = None
+    database: Database,
+    example_types: tuple[str, ...],
+    inherited: Path = (),
+    bias: Bias | None = None,
+    *,
+    named: bool = True,
 ) -> tuple[Feature, ...]:
     """Return all features whose path continues some prefix of the inherited path by 1 to ``lookahead`` steps.
+
+    Prefixes that only check the example itself, with no variable to go on from, are not continued: where such a check
+    was tested, what follows it is the same as without it, or nothing.
 
     Parameters
     ----------
@@ -34,6 +43,8 @@ def candidates(
         Path of the test of the parent; empty in the root.
     bias : Bias, optional
         What is tried.
+    named : bool
+        Whether the features have names and sentences. Of thousands of candidates, trees use a few.
 
     Returns
     -------
@@ -41,34 +52,73 @@ def candidates(
         Shorter paths first, then in the order of the relations in the database; the same for the same arguments.
     """
     bias = Bias() if bias is None else bias
+    groups, is_cut = candidates_by_path(database, example_types, inherited, bias, named)
+    if is_cut:
+        warn_of_cut(bias)
+    return tuple(feature for group in groups for feature in group)
+
+
+def candidates_by_path(
+    database: Database, example_types: tuple[str, ...], inherited: Path, bias: Bias, named: bool
+) -> tuple[list[tuple[Feature, ...]], bool]:
+    """Return the candidates of :func:`candidates`, those of a path together, and whether the limit leaves some out."""
     bias.check_modes(database)
-    paths = _continued(database, example_types, inherited, bias)
-    features: list[Feature] = []
-    limit = bias.max_candidates
-    for path in paths:
-        features += _features(database, example_types, path, bias)
-        if limit is not None and len(features) > limit:
-            break
-    if limit is not None and len(features) > limit:
-        del features[limit:]
-        warnings.warn(
-            f"there are more than {limit} candidate features: the longest paths are left out; "
-            f"{setting('max_candidates', 2 * limit)} keeps more of them",
-            UserWarning,
-            stacklevel=2,
-        )
-    return tuple(features)
+    key = ("features", example_types, bias.preset, bias.allowed, bias.dedupe_functional, named)
+    known: dict[Path, tuple[Feature, ...]] = database._indexes.setdefault(key, {})
+    groups: list[tuple[Feature, ...]] = []
+    room = bias.max_candidates
+    for path in _continued(database, example_types, inherited, bias):
+        group = known.get(path)
+        if group is None:  # kept: many inherited paths lead to it
+            group = known[path] = _features(database, example_types, path, bias, named)
+        if room is not None and len(group) > room:
+            return [*groups, group[:room]] if room else groups, True
+        if group:
+            groups.append(group)
+            room = None if room is None else room - len(group)
+    return groups, False
 
 
-def _features(database: Database, example_types: tuple[str, ...], path: Path, bias: Bias) -> tuple[Feature, ...]:
-    """All features of one path, which the database keeps: many inherited paths lead to them."""
-    key = ("features", example_types, path, bias.preset, bias.allowed, bias.dedupe_functional)
-    if key not in database._indexes:
-        words = PathWords(database, example_types, path)
-        chains = _chains(database, example_types, path, bias)
-        database._indexes[key] = tuple(words.describe(Feature(path, *chain)) for chain in chains)
-    features: tuple[Feature, ...] = database._indexes[key]
-    return features
+def warn_of_cut(bias: Bias) -> None:
+    """Say that there are more candidates than the limit."""
+    assert bias.max_candidates is not None
+    warnings.warn(
+        f"there are more than {bias.max_candidates} candidate features: the longest paths are left out; "
+        f"{setting('max_candidates', 2 * bias.max_candidates)} keeps more of them",
+        UserWarning,
+        stacklevel=caller_outside(),
+    )
+
+
+def continued_part(database: Database, example_types: tuple[str, ...], inherited: Path, bias: Bias) -> Path:
+    """Return the shortest prefix of an inherited path that has the same candidates.
+
+    A step to a number, say, leads no further: below a test of it, nodes have the candidates of the step before.
+    """
+    if bias.preset == "NO-Rel":
+        return ()
+    n = len(inherited) if bias.max_path_length is None else min(len(inherited), bias.max_path_length - 1)
+    n_checks = _n_checks(database, inherited)
+    while n > n_checks and not _known_extensions(database, example_types, inherited[:n], bias):
+        n -= 1
+    return inherited[:n] if n > n_checks else ()
+
+
+def _n_checks(database: Database, path: Path) -> int:
+    """Number of steps at the start of a path that introduce no variable."""
+    found = (k for k, step in enumerate(path) if step.fresh(relation_of(database, step)))
+    return next(found, len(path))
+
+
+def _features(
+    database: Database, example_types: tuple[str, ...], path: Path, bias: Bias, named: bool
+) -> tuple[Feature, ...]:
+    """All features of one path."""
+    features = (Feature(path, *chain) for chain in _chains(database, example_types, path, bias))
+    if not named:
+        return tuple(features)
+    words = PathWords(database, example_types, path)
+    return tuple(words.describe(feature) for feature in features)
 
 
 # -- paths -------------------------------------------------------------------------------------------
@@ -81,31 +131,46 @@ def _continued(database: Database, example_types: tuple[str, ...], inherited: Pa
         longest = min(longest, bias.max_path_length)
     if bias.preset == "NO-Rel":
         longest = 1
+    n_checks = _n_checks(database, inherited)
+    order = _step_order(database)
+    found: list[Path] = []
+    frontier: dict[Path, int] = {(): 0}  # each path with the number of steps beyond the nearest prefix
+    for length in range(1, longest + 1):
+        prefix = inherited[:length] if length <= len(inherited) else None
+        longer: dict[Path, int] = {}
+        for path, beyond in frontier.items():
+            if beyond < bias.lookahead:
+                for step in _known_extensions(database, example_types, path, bias):
+                    longer[(*path, step)] = beyond + 1
+        if prefix is not None and prefix not in longer:
+            longer[prefix] = bias.lookahead
+            longer = {path: longer[path] for path in sorted(longer, key=lambda path: [order(step) for step in path])}
+        if prefix is not None and length > n_checks:
+            longer[prefix] = 0
+        frontier = longer
+        found += frontier
+        if bias.max_candidates is not None and len(found) > bias.max_candidates:
+            break
+    return found
+
+
+def _step_order(database: Database) -> Callable[[Step], tuple[Any, ...]]:
+    """Return the key by which steps are sorted: relations in the order of the database."""
     places = {name: place for place, name in enumerate(database.relations)}
 
     def order(step: Step) -> tuple[Any, ...]:
         return places[step.relation], step.bound, [(position, str(value)) for position, value in step.constants]
 
-    # the steps that continue a path are kept: many inherited paths have prefixes in common
-    key = ("steps", example_types, bias.nominal_joins, repr(bias.modes))
+    return order
+
+
+def _known_extensions(database: Database, example_types: tuple[str, ...], path: Path, bias: Bias) -> tuple[Step, ...]:
+    """Steps that continue a path, sorted; they are kept, since many inherited paths have prefixes in common."""
+    key = ("steps", example_types, bias.nominal_joins, bias.modes_key)
     known: dict[Path, tuple[Step, ...]] = database._indexes.setdefault(key, {})
-    found: list[Path] = []
-    frontier: dict[Path, int] = {(): 0}  # each path with the number of steps beyond the nearest prefix
-    for length in range(1, longest + 1):
-        longer: dict[Path, int] = {}
-        for path, beyond in frontier.items():
-            if beyond < bias.lookahead:
-                if path not in known:
-                    known[path] = tuple(_extensions(database, example_types, path, bias))
-                for step in known[path]:
-                    longer[(*path, step)] = beyond + 1
-        if length <= len(inherited) and inherited[:length] not in longer:
-            longer[inherited[:length]] = bias.lookahead
-        frontier = {path: 0 if path == inherited[:length] else beyond for path, beyond in longer.items()}
-        found += sorted(frontier, key=lambda path: [order(step) for step in path])
-        if bias.max_candidates is not None and len(found) > bias.max_candidates:
-            break
-    return found
+    if path not in known:
+        known[path] = tuple(sorted(_extensions(database, example_types, path, bias), key=_step_order(database)))
+    return known[path]
 
 
 def _extensions(database: Database, example_types: tuple[str, ...], path: Path, bias: Bias) -> Iterator[Step]:

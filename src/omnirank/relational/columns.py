@@ -42,6 +42,7 @@ def feature_columns(
     *,
     levels: Mapping[Feature, Levels] | None = None,
     memory: int = MEMORY,
+    named: bool = True,
 ) -> Table:
     """Return a table with a row per example and a column per feature.
 
@@ -57,12 +58,14 @@ def feature_columns(
     memory : int
         Bytes for values by object that are kept for later calls, and about as many for matches that are written down
         at a time where values cannot be computed object by object.
+    named : bool
+        Whether the columns have the names of the features; where nobody reads them, numbers do.
 
     Returns
     -------
     Table
         Numbers are infinite where an aggregate has nothing to aggregate (minimum and mean +, maximum -), levels
-        ``<none>``, which comes last. The columns have the names of the features.
+        ``<none>``, which comes last.
 
     Raises
     ------
@@ -71,7 +74,9 @@ def feature_columns(
     """
     n_rows = len(examples.example_codes[0])
     types = tuple(examples.example_types)
-    features = [f if f.name else describe(examples.database, types, f) for f in features]
+    if named:
+        features = [f if f.name else describe(examples.database, types, f) for f in features]
+    names = [feature.name if named else str(i) for i, feature in enumerate(features)]
     kinds = example_variables(types)
     codes = {number: np.asarray(column, np.int32) for number, column in enumerate(examples.example_codes)}
     times = examples.times
@@ -82,14 +87,14 @@ def feature_columns(
     columns: list[np.ndarray] = []
     column_levels: list[Levels | None] = []
     dates = set()
-    for feature, request in zip(features, requests, strict=True):
+    for name, feature, request in zip(names, features, requests, strict=True):
         component = result_component(examples.database, types, feature)
         values = found[request].by_rows()
         if values.n_codes is None:
             columns.append(values.array)
             column_levels.append(None)
             if component is not None and component.is_date:
-                dates.add(feature.name)
+                dates.add(name)
             continue
         known = component.levels if component is not None and component.levels is not None else ()
         column, present = _levelled(values.array, known, None if levels is None else levels.get(feature))
@@ -97,7 +102,7 @@ def feature_columns(
         column_levels.append(present)
     if not columns:
         return Table.from_numeric(np.empty((n_rows, 0)), ())
-    table = Table.from_columns([feature.name for feature in features], columns, column_levels)
+    table = Table.from_columns(names, columns, column_levels)
     return replace(table, dates=frozenset(dates))
 
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from omnirank.data.table import Levels, Table
 from omnirank.relational.bias import Bias
-from omnirank.relational.candidates import candidates
+from omnirank.relational.candidates import candidates_by_path, continued_part, warn_of_cut
+from omnirank.relational.coded_blocks import CodedBlock, code_groups, group_key
 from omnirank.relational.columns import feature_columns
 from omnirank.relational.database import Database
 from omnirank.relational.dataset import RelationalDataset
+from omnirank.relational.evaluation import FEW, MEMORY
 from omnirank.relational.paths import Feature, Path
+from omnirank.relational.value_cache import ValueCache, value_cache
+from omnirank.relational.wording import describe
 from omnirank.trees.tree import Tree
 
 
@@ -34,6 +39,8 @@ class RelationalConstruction:
         Cut-off time of each example.
     bias : Bias
         What may be constructed.
+    told : list of str
+        What the user was told of, once per fit and not once per node.
     """
 
     database: Database
@@ -41,6 +48,7 @@ class RelationalConstruction:
     example_codes: tuple[np.ndarray, ...]
     times: np.ndarray | None
     bias: Bias
+    told: list[str] = field(default_factory=list)
 
     @classmethod
     def of(cls, dataset: RelationalDataset, bias: Bias) -> RelationalConstruction:
@@ -52,13 +60,52 @@ class RelationalConstruction:
         """Number of examples."""
         return len(self.example_codes[0])
 
-    def candidates(self, inherited: Path) -> Sequence[Feature]:
-        """Return the features that a node with this inherited path may test."""
-        return candidates(self.database, self.example_types, inherited, self.bias)
+    def continued_part(self, path: Path) -> Path:
+        """Return the part of an inherited path that matters."""
+        return continued_part(self.database, self.example_types, path, self.bias)
+
+    def candidates(self, inherited: Path) -> list[tuple[Feature, ...]]:
+        """Return the features that a node with this inherited path may test, path by path and without names."""
+        groups, is_cut = candidates_by_path(self.database, self.example_types, inherited, self.bias, named=False)
+        if is_cut and "cut" not in self.told:
+            self.told.append("cut")
+            warn_of_cut(self.bias)
+        return groups
+
+    def coded(self, groups: Sequence[tuple[Feature, ...]]) -> list[CodedBlock]:
+        """Return the codes of the features of some paths.
+
+        Where many of the objects are examples, all objects are coded, and the codes are kept with the database: other
+        folds of the same examples take theirs.
+        """
+        if not self._are_most_objects:
+            return code_groups(groups, self.columns, self.n_examples)
+        kind, n_objects = self.example_types[0], self.database.n_objects(self.example_types[0])
+        every = replace(self, example_codes=(np.arange(n_objects, dtype=np.int32),), times=None)
+        same = ("block", kind, self.bias.preset, self.bias.allowed, self.bias.dedupe_functional)
+        cache: ValueCache[CodedBlock] = value_cache(self.database, MEMORY, "blocks")
+        found = [cache.get((*same, group_key(group))) for group in groups]
+        new = [group for group, block in zip(groups, found, strict=True) if block is None]
+        made = iter(code_groups(new, every.columns, n_objects))
+        blocks = []
+        for group, block in zip(groups, found, strict=True):
+            if block is None:
+                block = next(made)
+                cache.put((*same, group_key(group)), block)
+            blocks.append(block.take(self.example_codes[0]))
+        return blocks
+
+    @cached_property
+    def _are_most_objects(self) -> bool:
+        """Whether at least one of a few objects is an example, and what is known of it is always the same."""
+        if len(self.example_types) > 1 or not (self.times is None or np.isposinf(self.times).all()):
+            return False
+        codes = self.example_codes[0]
+        return bool((codes >= 0).all()) and FEW * len(codes) >= self.database.n_objects(self.example_types[0])
 
     def columns(self, features: Sequence[Feature]) -> Table:
         """Return the values of features."""
-        return feature_columns(self, features)
+        return feature_columns(self, features, named=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +122,10 @@ class UsedFeatures:
 
     features: tuple[Feature, ...]
     levels: tuple[Levels | None, ...]
+
+    def described(self, database: Database, example_types: tuple[str, ...]) -> UsedFeatures:
+        """Return the features with their names and sentences."""
+        return replace(self, features=tuple(describe(database, example_types, f) for f in self.features))
 
     @property
     def header(self) -> Table:

@@ -24,7 +24,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from omnirank.core.parameters import Domain, check_all, choice
-from omnirank.relational.paths import Feature, Path
+from omnirank.relational.database import Relation
+from omnirank.relational.paths import Feature, Path, Step
 from omnirank.trees.prototypes import parents_of
 from omnirank.trees.tree import Tree
 
@@ -136,23 +137,61 @@ def node_credits(tree: Tree, features: Sequence[Feature], rules: CreditRules) ->
 
 
 class Credits(NamedTuple):
-    """What the relations, the aggregates and the features of one tree are paid, by name; features by number."""
+    """What the relations, the aggregates, the ways of using a relation and the features of one tree are paid."""
 
     relations: dict[str, float]
     aggregates: dict[str, float]
+    bindings: dict[str, float]
     features: np.ndarray
 
 
-def tree_credits(tree: Tree, features: Sequence[Feature], rules: CreditRules) -> Credits:
+def binding_name(step: Step, relation: Relation, n_example: int) -> str:
+    """Return the name of a relation with what its places hold when a step uses it.
+
+    ``example`` is a variable of the example, ``old`` one that an earlier step has introduced, ``new`` one that this
+    step introduces, ``c`` a constant.
+
+    Parameters
+    ----------
+    step : Step
+        The step.
+    relation : Relation
+        Its relation.
+    n_example : int
+        Number of variables that identify an example.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.relational.credit import binding_name
+    >>> from omnirank.relational.paths import Step
+    >>> ratings = om.datasets.make_movies(random_state=0).database.relations["ratings_movie_id"]
+    >>> binding_name(Step("ratings_movie_id", ((1, 0),)), ratings, 1)
+    'ratings_movie_id[new,example]'
+    """
+    words = ["new"] * len(relation.components)
+    for position, variable in step.bound:
+        words[position] = "example" if variable < n_example else "old"
+    for position, _ in step.constants:
+        words[position] = "c"
+    return f"{step.relation}[{','.join(words)}]"
+
+
+def tree_credits(
+    tree: Tree, features: Sequence[Feature], rules: CreditRules, called: Mapping[Step, str] | None = None
+) -> Credits:
     """Return what a tree pays, each sum in the order of its nodes.
 
     Parameters
     ----------
     tree, features, rules
         As in `node_credits`.
+    called : mapping of Step to str, optional
+        How the steps are called where the ways of using a relation are told apart, see `binding_name`.
     """
     relations: dict[str, float] = {}
     aggregates: dict[str, float] = {}
+    bindings: dict[str, float] = {}
     of_features = np.zeros(len(features))
     for number, steps, reward in node_credits(tree, features, rules):
         feature = features[number]
@@ -161,7 +200,10 @@ def tree_credits(tree: Tree, features: Sequence[Feature], rules: CreditRules) ->
             name, aggregate = feature.path[step].relation, feature.aggregates[step]
             relations[name] = relations.get(name, 0.0) + reward / len(steps)
             aggregates[aggregate] = aggregates.get(aggregate, 0.0) + reward / len(steps)
-    return Credits(relations, aggregates, of_features)
+            if called is not None:
+                way = called[feature.path[step]]
+                bindings[way] = bindings.get(way, 0.0) + reward / len(steps)
+    return Credits(relations, aggregates, bindings, of_features)
 
 
 def credit_rows(found: Sequence[Mapping[str, float]], names: Sequence[str]) -> np.ndarray:

@@ -184,6 +184,19 @@ class RelationalDataset(RelationalSources):
             times=None if self.times is None else self.times[chosen],
         )
 
+    def hide_labels(self, rows: Any) -> RelationalDataset:
+        """Return a view in which the given examples (slice, mask or numbers) are unlabelled.
+
+        Examples
+        --------
+        >>> import omnirank as om
+        >>> om.datasets.make_movies(random_state=0).hide_labels([0, 2]).labelled[:3].tolist()
+        [False, True, False]
+        """
+        if self.target is None:
+            raise DataError("there are no labels to hide: the data set has no target")
+        return self._with(target=self.target.hide(chosen_numbers(rows, self.n_examples)))
+
     def describe(self) -> dict[str, Any]:
         """Return the facts about the data set as a flat dictionary, in reading order.
 

@@ -8,8 +8,10 @@ bits in all these ways: a group's values and their order are the same.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,16 +24,27 @@ from omnirank.relational.value_cache import ValueCache, value_cache
 MEMORY = 1 << 28
 # Bytes that a match takes when it is written down, with a few variables and values behind it.
 _MATCH_BYTES = 256
+# From so many on, steps that differ in their constants only are counted together.
+_MANY_CONSTANTS = 2
 # All objects are evaluated, and kept, if at least one of this many is asked for.
-_FEW = 4
+FEW = 4
 
 
-class Request(NamedTuple):
+@dataclass(frozen=True)
+class Request:
     """What is to be computed for each binding: a feature without its name, or the part of one behind some step."""
 
     path: Path
     variable: int | None
     aggregates: tuple[str, ...]
+
+    # as in Step: the keys of many tables
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.path, self.variable, self.aggregates))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 class Bindings(NamedTuple):
@@ -86,19 +99,19 @@ class Evaluator:
         Values are computed for all objects of a type if at least one of this many is asked for; 0 is never.
     """
 
-    def __init__(self, database: Database, memory: int = MEMORY, few: int = _FEW) -> None:
+    def __init__(self, database: Database, memory: int = MEMORY, few: int = FEW) -> None:
         self.database = database
         self.block = memory // _MATCH_BYTES
         self.few = few
-        self.cache: ValueCache = value_cache(database, memory)
+        self.cache: ValueCache[Values] = value_cache(database, memory)
 
     def evaluate(self, requests: Sequence[Request], bindings: Bindings) -> dict[Request, Found]:
         """Return the values of each request, for one row per binding."""
-        by_step: dict[Step, list[Request]] = {}
+        alike: dict[tuple[Any, ...], list[Request]] = {}
         for request in requests:
-            by_step.setdefault(request.path[0], []).append(request)
+            alike.setdefault(request.path[0].without_values, []).append(request)
         found: dict[Request, Found] = {}
-        for step, group in by_step.items():
+        for group in alike.values():
             together: dict[int, list[Request]] = {}
             walked = []
             for request in group:
@@ -111,7 +124,7 @@ class Evaluator:
             for variable, some in together.items():
                 found |= self._by_object(some, variable, bindings)
             if walked:
-                values = self._in_blocks(step, walked, bindings)
+                values = self._computed(walked, bindings)
                 found |= {r: Found(values[r], r.aggregates[0]) for r in walked}
         return {request: found[request] for request in requests}
 
@@ -132,11 +145,11 @@ class Evaluator:
         n_objects = domain_size(self.database, kind)
         if len(codes) * self.few < n_objects or not self.few:
             objects, rows = np.unique(codes, return_inverse=True)
-            values = self._in_blocks(missing[0].path[0], missing, Bindings({0: objects}, (kind,), len(objects)))
+            values = self._computed(missing, Bindings({0: objects}, (kind,), len(objects)))
             unknown = None
         else:
             every = Bindings({0: np.arange(n_objects, dtype=np.int32)}, (kind,), n_objects)
-            values = self._of_matches(missing[0].path[0], missing, every, whole=True)
+            values = self._computed(missing, every, whole=True)
             for r in missing:
                 self.cache.put((domain, r), values[r])
             rows = codes
@@ -148,26 +161,78 @@ class Evaluator:
 
     # -- values by walks -----------------------------------------------------------------------------
 
-    def _in_blocks(self, step: Step, requests: list[Request], bindings: Bindings) -> dict[Request, Values]:
-        """Values of rows whose matches are written down, at most a block of them at a time."""
+    def _computed(self, requests: list[Request], bindings: Bindings, whole: bool = False) -> dict[Request, Values]:
+        """Values of requests whose first steps differ in their constants only."""
+        counted = [r for r in requests if r.path[0].constants and len(r.path) == 1 and r.variable is None]
+        found: dict[Request, Values] = {}
+        if len(counted) >= _MANY_CONSTANTS:
+            step = counted[0].path[0]
+            of_part = partial(self._counted, counted, whole=whole)
+            found = self._in_blocks(Step(step.relation, step.bound), bindings, of_part, whole)
+        by_step: dict[Step, list[Request]] = {}
+        for request in requests:
+            if request not in found:
+                by_step.setdefault(request.path[0], []).append(request)
+        for step, some in by_step.items():
+            found |= self._in_blocks(step, bindings, partial(self._of_matches, step, some, whole=whole), whole)
+        return found
+
+    def _in_blocks(
+        self, step: Step, bindings: Bindings, of_part: Callable[[Bindings], dict[Request, Values]], whole: bool
+    ) -> dict[Request, Values]:
+        """Values of rows whose matches are written down, at most a block of them at a time; of all objects at once."""
+        if whole:
+            return of_part(bindings)
         starts, ends = self._ranges(step, bindings)
         until = np.cumsum(ends - starts)
         if not len(until) or until[-1] <= self.block:
-            return self._of_matches(step, requests, bindings)
+            return of_part(bindings)
         parts = []
         start = 0
         while start < bindings.n_rows:
             before = until[start - 1] if start else 0
             end = max(start + 1, int(np.searchsorted(until, before + self.block, side="right")))
-            parts.append(self._of_matches(step, requests, bindings.part(start, end)))
+            parts.append(of_part(bindings.part(start, end)))
             start = end
         return {
-            request: Values(np.concatenate([part[request].array for part in parts]), parts[0][request].n_codes)
-            for request in requests
+            request: Values(np.concatenate([part[request].array for part in parts]), first.n_codes)
+            for request, first in parts[0].items()
         }
 
+    def _counted(self, requests: list[Request], bindings: Bindings, whole: bool) -> dict[Request, Values]:
+        """Numbers of matches of steps that differ in their constants: all matches without these, sorted out by them."""
+        step, n = requests[0].path[0], bindings.n_rows
+        relation = relation_of(self.database, step)
+        offsets, facts = self._matches(Step(step.relation, step.bound), bindings, whole)
+        rows = np.repeat(np.arange(n), np.diff(offsets))
+        given = np.zeros(len(rows), np.int64)
+        wanted = np.zeros(len(requests), np.int64)
+        for place, (position, _) in enumerate(step.constants):
+            component = relation.components[position]
+            size = domain_size(self.database, component) + 1  # the last one stands for a constant that is not known
+            code_of = self._codes(component)
+            codes = [code_of.get(request.path[0].constants[place][1], size - 1) for request in requests]
+            wanted = wanted * size + np.array(codes)
+            given = given * size + _picked(relation.facts[position], facts)
+        different, number = np.unique(wanted, return_inverse=True)
+        place_of = np.minimum(np.searchsorted(different, given), len(different) - 1)
+        known = different[place_of] == given
+        place_of, rows = place_of[known], rows[known]
+        found: dict[Request, Values] = {}
+        at_once = max(1, self.block * _MATCH_BYTES // (8 * max(n, 1)))
+        for start in range(0, len(different), at_once):
+            here = (place_of >= start) & (place_of < start + at_once)
+            k = min(at_once, len(different) - start)
+            counts = np.bincount((place_of[here] - start) * n + rows[here], minlength=k * n).reshape(k, n)
+            counts = counts.astype(np.float64)
+            for request, i in zip(requests, number.tolist(), strict=True):
+                if start <= i < start + k:
+                    plain = request.aggregates[0] == "count"
+                    found[request] = Values(counts[i - start] if plain else (counts[i - start] > 0).astype(np.float64))
+        return found
+
     def _of_matches(
-        self, step: Step, requests: list[Request], bindings: Bindings, whole: bool = False
+        self, step: Step, requests: list[Request], bindings: Bindings, whole: bool
     ) -> dict[Request, Values]:
         """Values of requests that begin with the same step: its matches, what follows them, the outer aggregates."""
         relation = relation_of(self.database, step)
@@ -232,7 +297,7 @@ class Evaluator:
             component, kind = relation.components[position], bindings.kinds[variable]
             codes[position] = _joined(bindings.columns[variable], kind, component)
         for position, value in step.constants:
-            code = self._code(relation.components[position], value)
+            code = self._codes(relation.components[position]).get(value, -1)
             codes[position] = np.full(bindings.n_rows, code, np.int32)
         return index.ranges([codes[position] for position in step.given])
 
@@ -280,13 +345,16 @@ class Evaluator:
         component, kind = relation.components[position], bindings.kinds[variable]
         return component.kind == "object" or component.levels == kind.levels
 
-    def _code(self, component: Component, value: object) -> int:
-        """The code of a constant, -1 where this database does not know it."""
+    def _codes(self, component: Component) -> dict[object, int]:
+        """The codes of the constants that this database knows."""
         if component.kind == "nominal":
-            levels = component.levels or ()
-            return levels.index(value) if value in levels else -1
-        same = np.flatnonzero(self.database.objects[component.type] == value)
-        return int(same[0]) if len(same) else -1
+            return {level: code for code, level in enumerate(component.levels or ())}
+        key = ("codes", component.type)
+        if key not in self.database._indexes:
+            known = self.database.objects[component.type].tolist()
+            self.database._indexes[key] = {one: code for code, one in enumerate(known)}
+        codes: dict[object, int] = self.database._indexes[key]
+        return codes
 
 
 def _picked(column: np.ndarray, facts: np.ndarray | None) -> np.ndarray:
@@ -309,6 +377,8 @@ def _joined(codes: np.ndarray, kind: Component, component: Component) -> np.ndar
 
 def _renumbered(request: Request, variable: int, n_known: int) -> Request:
     """The request with the one known variable as number 0 and its own from 1 on."""
+    if n_known == 1:
+        return request
 
     def number(old: int) -> int:
         return 0 if old == variable else old - n_known + 1

@@ -15,9 +15,13 @@ from omnirank.data.text_source import LineBlocks, TextSource
 # The shortest text between the parentheses after which nothing but a dot and a comment follows.
 _FACT = re.compile(r"\s*([^\s(),'\"]+)\s*\((.*?)\)\s*\.?\s*(?:(?://|%).*)?$")
 _COMMENT = re.compile(r"\s*(?:(?://|%).*)?$")
-_QUOTED = re.compile(r"\s*(?:'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\")\s*(,|$)")
+# A quote within quotes of its kind is doubled, or follows a backslash.
+_QUOTED = re.compile(r"\s*(?:'((?:[^'\\]|\\.|'')*)'|\"((?:[^\"\\]|\\.|\"\")*)\")\s*(,|$)")
+_ESCAPED = {"'": re.compile(r"\\(.)|'(')"), '"': re.compile(r"\\(.)|\"(\")")}
 _BARE = re.compile(r"\s*([^,'\"]*?)\s*(,|$)")
 MISSING = "?"
+# Types are compared pair by pair, and each place may be the one that a step comes from.
+_MOST_ARGUMENTS = 1000
 
 
 @dataclass
@@ -50,7 +54,8 @@ def read_facts(paths: PathLike | Sequence[PathLike]) -> dict[str, Predicate]:
     """Read one or several files of facts, plain or gzipped.
 
     A fact may end in a dot. ``//`` and ``%`` start a comment: a line, or what follows a fact. Arguments in quotes may
-    hold commas and parentheses. A fact with the argument ``?`` is not known, and left out.
+    hold commas and parentheses, and quotes that are doubled or follow a backslash. A fact with the argument ``?`` is
+    not known, and left out.
 
     Parameters
     ----------
@@ -147,6 +152,12 @@ def parsed_fact(text: str, path: Path, line: int) -> tuple[str, list[str]] | Non
         arguments = [part.strip() for part in inside.split(",")]
     else:
         arguments = _with_quotes(inside, path, line)
+    if len(arguments) > _MOST_ARGUMENTS:
+        raise FileFormatError(
+            f"{name} has {len(arguments)} arguments, more than {_MOST_ARGUMENTS}: tables are best given as CSV files",
+            path=path,
+            line=line,
+        )
     if "" in arguments and "'" not in inside and '"' not in inside:
         raise FileFormatError(f"{name} has an empty argument: write ? for an unknown one", path=path, line=line)
     return name, arguments
@@ -157,8 +168,9 @@ def _with_quotes(inside: str, path: Path, line: int) -> list[str]:
     while True:
         match = _QUOTED.match(inside, at)
         if match is not None:
+            quote = "'" if match[1] is not None else '"'
             quoted = match[1] if match[1] is not None else match[2]
-            arguments.append(re.sub(r"\\(.)", r"\1", quoted))
+            arguments.append(_ESCAPED[quote].sub(lambda found: found[1] or found[2], quoted))
         else:
             match = _BARE.match(inside, at)
             if match is None:

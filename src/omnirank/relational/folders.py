@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from omnirank.core.errors import DataError, DataTypeError, setting
+from omnirank.core.errors import DataError, DataTypeError, FileFormatError, OmnirankError, setting
 from omnirank.core.suggestions import files_like
 from omnirank.core.types import PathLike
 from omnirank.data.content import plain_name
 from omnirank.data.delimited import read_frame
 from omnirank.data.parquet import read_arrow
 from omnirank.relational.dataset import RelationalDataset
-from omnirank.relational.from_tables import dataset_from_tables
+from omnirank.relational.from_tables import dataset_from_tables, target_place, time_columns
 from omnirank.relational.schema_files import NAMES, SchemaFile, read_schema_file
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
@@ -75,7 +75,22 @@ def read_folder(path: PathLike) -> Folder:
     if len(schemas) > 1:
         raise DataError(f"{str(folder)!r} holds {' and '.join(NAMES)}: keep one of them")
     columns = {name: [str(c) for c in _columns(table)] for name, table in tables.items()}
-    return Folder(tables, read_schema_file(schemas[0], columns) if schemas else SchemaFile())
+    if not schemas:
+        return Folder(tables, SchemaFile())
+    schema = read_schema_file(schemas[0], columns)
+    _check_places(schema, columns, schemas[0])
+    return Folder(tables, schema)
+
+
+def _check_places(schema: SchemaFile, columns: dict[str, list[str]], path: Path) -> None:
+    """Refuse a target or time columns that are not there, also where the caller names others."""
+    try:
+        if schema.target is not None:
+            target_place(schema.target, columns)
+        if schema.time is not None:
+            time_columns(schema.time, columns)
+    except OmnirankError as problem:
+        raise FileFormatError(str(problem), path=path) from None
 
 
 def dataset_from_folder(path: PathLike, target: Any = None, time: Any = None, **options: Any) -> RelationalDataset:

@@ -92,7 +92,7 @@ class _Forest(RelationalLearner, Forest):
         node_rules = self._node_rules(drawn if self.max_features is None else self.max_features)
         grow, plan = self._grower(training, rules, node_rules, root_entropy(self.random_state))
         grown = run_parallel(grow, range(self.n_trees), self.n_jobs, description="growing trees")
-        self.trees_ = self._keep(grown)
+        self.trees_ = self._keep(grown, training.dataset)
         self._clear_out_of_bag()
         if self.oob_score:
             self._predict_out_of_bag(training, plan)

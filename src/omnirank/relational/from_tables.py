@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import narwhals.stable.v1 as nw
@@ -11,8 +11,9 @@ import numpy as np
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import read_target
+from omnirank.data.table import Table
 from omnirank.relational.arguments import names_given
-from omnirank.relational.cells import ValueCells
+from omnirank.relational.cells import ValueCells, value_cells
 from omnirank.relational.conversion import Conversion, convert
 from omnirank.relational.dataset import RelationalDataset
 from omnirank.relational.declared import Columns, Declared, columns_of, declare, declared_by
@@ -69,14 +70,15 @@ def dataset_from_tables(
     """
     tables = columns_of(frames)
     place = target_place(target, tables)
-    schema, found = _schema(tables, keys, types, exclude, like, declared, place)
-    columns = _time_columns(time, like, tables)
+    schema, found, kinds = _schema(tables, keys, types, exclude, like, declared, place)
+    columns = _time_columns(like) if time is None else time_columns(time, tables)
     as_there = schema
     if isinstance(like, RelationalDataset):
         tables, as_there = of_the_kinds_of(like, tables, schema)
     conversion = convert(tables, as_there, place.table, columns, place.columns)
-    given = _target_values(tables[place.table], place, conversion)
-    values, found_task, doubts = read_target(given, task, hierarchy)
+    given = _target_values(tables[place.table], place, conversion, kinds)
+    numbers_are_said = any(kind in ("numeric", "date") for kind in kinds.values())
+    values, found_task, doubts = read_target(given, task, hierarchy, declared=numbers_are_said)
     own = {column: _of_rows(cells, conversion.example_rows) for column, cells in conversion.columns.items()}
     remarks = RelationalRemarks((*notes, *found, *conversion.notes), doubts, own, values)
     return RelationalDataset(
@@ -95,7 +97,7 @@ def dataset_from_tables(
     )
 
 
-def target_place(target: Any, tables: Mapping[str, Columns]) -> TargetPlace:
+def target_place(target: Any, tables: Mapping[str, Collection[str]]) -> TargetPlace:
     """Return the table and the columns that a target names.
 
     Examples
@@ -117,7 +119,7 @@ def target_place(target: Any, tables: Mapping[str, Columns]) -> TargetPlace:
     return TargetPlace(places[0][0], columns)
 
 
-def _is_pair(target: tuple[Any, ...], tables: Mapping[str, Columns]) -> bool:
+def _is_pair(target: tuple[Any, ...], tables: Mapping[str, Collection[str]]) -> bool:
     return len(target) == 2 and isinstance(target[0], str) and target[0] in tables and target[1] in tables[target[0]]
 
 
@@ -129,7 +131,8 @@ def _schema(
     like: RelationalDataset | Schema | None,
     declared: Declared | None,
     place: TargetPlace,
-) -> tuple[Schema, tuple[str, ...]]:
+) -> tuple[Schema, tuple[str, ...], dict[str, str]]:
+    """The schema of all columns but the target, notes about it, and the kinds of target columns that are said."""
     known = like.schema if isinstance(like, RelationalDataset) else like
     if not isinstance(known, Schema | None):
         raise ParameterError("like", like, "give a RelationalDataset, or the schema of one")
@@ -142,12 +145,19 @@ def _schema(
         raise DataError(f"the table of the target, {place.table!r}, is left out")
     said[place.table].excluded |= set(place.columns)
     schema, notes = complete_schema(tables, said, place.table)
-    return schema, () if known is not None else notes
+    kinds = {column: kind for column, kind in said[place.table].kinds.items() if column in place.columns}
+    return schema, () if known is not None else notes, kinds
 
 
-def _time_columns(time: Any, like: Any, tables: Mapping[str, Columns]) -> dict[str, str]:
-    if time is None:
-        return dict(like.time_columns) if isinstance(like, RelationalDataset) else {}
+def time_columns(time: Any, tables: Mapping[str, Iterable[str]]) -> dict[str, str]:
+    """Return the time column of each table that has one.
+
+    Examples
+    --------
+    >>> from omnirank.relational.from_tables import time_columns
+    >>> time_columns(["orders.date"], {"orders": ["id", "date"]})
+    {'orders': 'date'}
+    """
     pairs = list(time.items()) if isinstance(time, Mapping) else names_given("time", time, "['orders.date']")
     found = [column_of(pair, tables, "time") for pair in pairs]
     if len({table for table, _ in found}) < len(found):
@@ -155,8 +165,12 @@ def _time_columns(time: Any, like: Any, tables: Mapping[str, Columns]) -> dict[s
     return dict(found)
 
 
-def _target_values(columns: Columns, place: TargetPlace, conversion: Conversion) -> Any:
-    """The target of the examples, in their order: a frame, a list of label sets, or None."""
+def _time_columns(like: Any) -> dict[str, str]:
+    return dict(like.time_columns) if isinstance(like, RelationalDataset) else {}
+
+
+def _target_values(columns: Columns, place: TargetPlace, conversion: Conversion, kinds: Mapping[str, str]) -> Any:
+    """The target of the examples, in their order: a frame, a table of the kinds that are said, label sets, or None."""
     if not place.columns:
         return None
     # frames, not series: older versions of narwhals do not take rows of a pyarrow column by an array
@@ -166,6 +180,13 @@ def _target_values(columns: Columns, place: TargetPlace, conversion: Conversion)
         cells = chosen[place.columns[0]].to_list()
         if any(isinstance(cell, set | frozenset | list | tuple | np.ndarray) for cell in cells):
             return cells
+    if kinds:
+        said = [kinds[name].partition(":")[0] if name in kinds else None for name in place.columns]
+        found = [
+            value_cells(chosen[name], f"target {name!r} of table {place.table!r}", kind)
+            for name, kind in zip(place.columns, said, strict=True)
+        ]
+        return Table.from_columns(place.columns, [c.cells for c in found], [c.levels for c in found])
     return nw.to_native(chosen)
 
 

@@ -143,35 +143,34 @@ def grow_tree(
         if not counts[WAITING]:
             continue
         me = int(counts[NODES]) - 1
-        column = tested[me] = table.columns[nodes.feature[me]]
-        below = tables.table(column.feature.path)
+        tested[me] = table.tested(int(nodes.feature[me]))
+        below = tables.table(tested[me][0].path)
         left = right = below
         if rules.inherit == "yes_only":
             lo, middle = stack.waiting[1, :2]
             heavier_left = 2 * weight[lo:middle].sum() >= nodes.facts[WEIGHT, me]
             left, right = (below, table) if heavier_left else (table, below)
         waiting += [(stack.waiting[i].copy(), stack.seeds[i], child) for i, child in enumerate((right, left))]
-    return _finished(scratch.nodes, int(counts[NODES]), int(counts[WORDS]), tested, rows, weight)
-
-
-def _finished(
-    nodes: Any, n_nodes: int, n_subsets: int, tested: dict[int, Any], rows: np.ndarray, weight: np.ndarray
-) -> GrownFeatures:
-    """Number the features of a tree in the order of their first tests, and put thresholds between values."""
-    from omnirank.trees.kernels.grow import GrownTree
-
     number: dict[Any, int] = {}
+    for feature, _ in tested.values():
+        number.setdefault(feature, len(number))
+    grown = _finished(scratch.nodes, counts, {me: number[feature] for me, (feature, _) in tested.items()}, rows, weight)
+    low, high = np.full(len(grown.feature), np.nan), np.full(len(grown.feature), np.nan)
+    values = tables.cells(tuple(number))
+    for me, (feature, levels) in tested.items():
+        if levels is None:
+            low[me], high[me] = values.column(number[feature])[[grown.low_row[me], grown.high_row[me]]]
+    levels_of = dict(tested.values())
+    return GrownFeatures(grown, midpoints(low, high), tuple(number), tuple(levels_of[feature] for feature in number))
+
+
+def _finished(nodes: Any, counts: np.ndarray, tested: dict[int, int], rows: np.ndarray, weight: np.ndarray) -> Any:
+    """Return the tree as kernels return it, its features numbered in the order of their first tests."""
+    from omnirank.trees.kernels.grow import NODES, WORDS, GrownTree
+
+    n_nodes, n_subsets = int(counts[NODES]), int(counts[WORDS])
     feature = np.full(n_nodes, -1, np.int32)
-    levels: list[Levels | None] = []
-    low, high = np.full(n_nodes, np.nan), np.full(n_nodes, np.nan)
-    for me, column in tested.items():
-        if column.feature not in number:
-            number[column.feature] = len(number)
-            levels.append(column.levels)
-        feature[me] = number[column.feature]
-        if column.levels is None:
-            low[me], high[me] = column.cells[nodes.ends[:, me]]
+    feature[list(tested)] = list(tested.values())
     tests = (part[:n_nodes].copy() for part in (nodes.cut, nodes.right, nodes.missing_left))
     facts = (row.copy() for block in (nodes.ends, nodes.facts, nodes.ranges) for row in block[:, :n_nodes])
-    grown = GrownTree(*(feature, *tests, *facts, nodes.subsets[:n_subsets].copy(), rows, weight))
-    return GrownFeatures(grown, midpoints(low, high), tuple(number), tuple(levels))
+    return GrownTree(*(feature, *tests, *facts, nodes.subsets[:n_subsets].copy(), rows, weight))

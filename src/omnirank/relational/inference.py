@@ -75,6 +75,7 @@ class _Guess:
     def __init__(self, tables: Mapping[str, Columns], declared: Declared, target_table: str | None) -> None:
         self.tables = tables
         self.declared = declared
+        self.target_table = target_table
         self.used = {
             name: [column for column in columns if column not in declared[name].excluded]
             for name, columns in tables.items()
@@ -167,14 +168,32 @@ class _Guess:
                 return tuple(columns[:n])
         return ()
 
+    def _no_identifier(self, table: TableSchema) -> str | None:
+        """The column of the target table that is called like its identifier, but is none."""
+        name = table.name
+        if name != self.target_table or table.primary_key or self.declared[name].primary_key is not None:
+            return None
+        called = [c for c in table.columns if _identifier_rank(c, name) < _LIKE_TABLE and c not in table.key_columns]
+        return called[0] if called and _may_be_key(self.tables[name][called[0]]) else None
+
+    def _examples_note(self, table: str, column: str) -> str:
+        why = "its values repeat" if self.cells(table, column).known is None else "it is not always known"
+        return (
+            f"column {table}.{column} is called like the identifier of the examples, but {why}: every row is an "
+            f"example of its own, and the column a value; {setting('keys', {table: column})} takes it as the identifier"
+        )
+
     def unresolved(self, schema: Schema) -> list[str]:
         """Notes about columns that are called like references, but are none."""
         notes = []
         for name, table in schema.tables.items():
+            no_identifier = self._no_identifier(table)
+            if no_identifier is not None:
+                notes.append(self._examples_note(name, no_identifier))
             if self.declared[name].complete:
                 continue
             for column in table.columns:
-                is_key = column in table.key_columns or column in table.primary_key
+                is_key = column in table.key_columns or column in table.primary_key or column == no_identifier
                 if is_key or column in self.declared[name].no_foreign_keys or column in self.declared[name].kinds:
                     continue
                 if _CALLED_KEY.search(_plain(column)) and _may_be_key(self.tables[name][column]):
@@ -188,6 +207,7 @@ class _Guess:
 
 # -- names --------------------------------------------------------------------------------------------
 
+_LIKE_TABLE = 2
 _NO_IDENTIFIER = 9
 _BARE = ("id", "uuid", "key")
 # Rows of the same table, as a column calls them.
@@ -230,7 +250,7 @@ def _identifier_rank(column: str, table: str) -> int:
         return 0
     if stem is not None and _same_thing(stem, table):
         return 1
-    return 2 if _same_thing(plain, table) else _NO_IDENTIFIER
+    return _LIKE_TABLE if _same_thing(plain, table) else _NO_IDENTIFIER
 
 
 def _reference_rank(column: str, other: str, key: str, own: bool) -> int | None:

@@ -160,10 +160,10 @@ class RelationalLearner(PCTPredictor):
         _ = plan.tables.root  # made once, not by whichever worker comes first
         return plan.tree, plan
 
-    def _keep(self, grown: Sequence[GrownTree]) -> list[Tree]:
+    def _keep(self, grown: Sequence[GrownTree], dataset: RelationalDataset) -> list[Tree]:
         """Note the features that trees use, and return the trees over these."""
         trees, used = over_used_features(grown)
-        self._note_features(used)
+        self._note_features(used.described(dataset.database, dataset.example_types))
         return trees
 
     def _note_features(self, used: UsedFeatures) -> None:

@@ -52,6 +52,11 @@ class Step:
         """Positions that a match must agree with."""
         return tuple(sorted([position for position, _ in self.bound] + [position for position, _ in self.constants]))
 
+    @cached_property
+    def without_values(self) -> tuple[Any, ...]:
+        """What steps that differ in the values of their constants only have in common."""
+        return self.relation, self.bound, tuple(position for position, _ in self.constants)
+
     def fresh(self, relation: Relation) -> tuple[int, ...]:
         """Return the positions that become variables."""
         given = self.given
@@ -88,6 +93,17 @@ class Feature:
     aggregates: tuple[str, ...]
     name: str = field(default="", compare=False)
     sentence: str = field(default="", compare=False)
+
+    # as in Step: every table of candidates looks them all up
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.path, self.variable, self.aggregates))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Feature, (self.path, self.variable, self.aggregates, self.name, self.sentence)
 
     @property
     def size(self) -> int:

@@ -77,7 +77,7 @@ class _SingleTree(RelationalLearner):
         training = self._read(X, y, sample_weight, rules)
         max_features = "all" if self.max_features is None else self.max_features
         grow, _ = self._grower(training, rules, self._node_rules(max_features), root_entropy(self.random_state))
-        [self.tree_] = self._keep([grow(0)])
+        [self.tree_] = self._keep([grow(0)], training.dataset)
         return self
 
 

@@ -1,16 +1,27 @@
-"""Values by object that features share, within a bound of memory."""
+"""What is computed by object and shared by features and fits, within a bound of memory."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable
+from typing import Any, Generic, Protocol, TypeVar
 
-from omnirank.relational.aggregation import Values
 from omnirank.relational.database import Database
 
 
-class ValueCache:
+class Keepable(Protocol):
+    """Something that takes memory."""
+
+    @property
+    def n_bytes(self) -> int:
+        """How much."""
+
+
+Kept = TypeVar("Kept", bound=Keepable)
+
+
+class ValueCache(Generic[Kept]):
     """Keeps the values that were used last, up to a number of bytes.
 
     Parameters
@@ -32,11 +43,11 @@ class ValueCache:
 
     def __init__(self, n_bytes: int) -> None:
         self.n_bytes = n_bytes
-        self._kept: OrderedDict[Hashable, Values] = OrderedDict()
+        self._kept: OrderedDict[Hashable, Kept] = OrderedDict()
         self._size = 0
         self._lock = threading.Lock()
 
-    def get(self, key: Hashable) -> Values | None:
+    def get(self, key: Hashable) -> Kept | None:
         """Return what is kept under a key, or None."""
         with self._lock:
             values = self._kept.get(key)
@@ -44,20 +55,20 @@ class ValueCache:
                 self._kept.move_to_end(key)
             return values
 
-    def put(self, key: Hashable, values: Values) -> None:
+    def put(self, key: Hashable, values: Kept) -> None:
         """Keep values, and forget those that were not used for longest where there is no room."""
         with self._lock:
-            if key in self._kept or values.array.nbytes > self.n_bytes:
+            if key in self._kept or values.n_bytes > self.n_bytes:
                 return
             self._kept[key] = values
-            self._size += values.array.nbytes
+            self._size += values.n_bytes
             while self._size > self.n_bytes:
                 _, old = self._kept.popitem(last=False)
-                self._size -= old.array.nbytes
+                self._size -= old.n_bytes
 
 
-def value_cache(database: Database, n_bytes: int) -> ValueCache:
-    """Return the cache of a database, with a new bound."""
-    cache: ValueCache = database._indexes.setdefault("values", ValueCache(n_bytes))
+def value_cache(database: Database, n_bytes: int, name: str = "values") -> ValueCache[Any]:
+    """Return a cache of a database, with a new bound."""
+    cache: ValueCache[Any] = database._indexes.setdefault(name, ValueCache(n_bytes))
     cache.n_bytes = n_bytes
     return cache

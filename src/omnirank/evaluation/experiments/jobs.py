@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from omnirank.core.errors import ParameterError
 from omnirank.evaluation.experiments.keys import content_key
-from omnirank.evaluation.experiments.learners import PREDICTORS, fit_parts
+from omnirank.evaluation.experiments.learners import data_of, fit_parts, predicts_itself
 from omnirank.evaluation.experiments.plan import DataEntry, Evaluation, MethodEntry, StudyPlan
 from omnirank.evaluation.experiments.sources import Loaded, NumberedFold, folds_of
 from omnirank.evaluation.experiments.store import Job, Member
@@ -27,6 +28,7 @@ def jobs_of(plan: StudyPlan, entry: DataEntry, loaded: Loaded) -> Iterator[tuple
     loaded : Loaded
         What is in it.
     """
+    _check_data(plan, entry)
     data = {"source": entry.source, "fingerprint": loaded.fingerprint}
     for seed in plan.seeds:
         for fold in folds_of(loaded, plan.folds.scheme, plan.folds.parameters, seed):
@@ -38,9 +40,23 @@ def jobs_of(plan: StudyPlan, entry: DataEntry, loaded: Loaded) -> Iterator[tuple
                         yield place, _job(plan, data, fold, made, evaluation, seed)
 
 
+def _check_data(plan: StudyPlan, entry: DataEntry) -> None:
+    """Refuse methods that do not take such data, before anything runs."""
+    kind = "table" if entry.relational is None else "relational"
+    advice = "put them into different plans"
+    for method in plan.methods:
+        if data_of(method.use) == "relational" != kind:
+            raise ParameterError(f"method {method.name!r} takes several linked tables, not one: {advice}")
+        if data_of(method.use) == "table" != kind:
+            advice += ", or make one table by 'omnirank features'"
+            raise ParameterError(f"method {method.name!r} takes one table, not several: {advice}")
+        if method.single_target and kind == "relational":
+            raise ParameterError(f"method {method.name!r}: single_target is for methods that take one table")
+
+
 def _evaluations(evaluation: Evaluation, method: MethodEntry) -> list[tuple[str, int, dict[str, Any]]]:
     """How a method is judged: the number of top features where there are several, that of neighbours, all in detail."""
-    if method.use in PREDICTORS:
+    if predicts_itself(method.use):
         return [("", 0, {name: value for name, value in evaluation.parameters.items() if name in _OF_MEASURES})]
     given = {"predictor": evaluation.predictor, "neighbors": evaluation.neighbors}
     same = {name: value for name, value in given.items() if value is not None} | dict(evaluation.parameters)

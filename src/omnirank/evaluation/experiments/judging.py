@@ -10,15 +10,16 @@ from omnirank.core.ranking import Ranking
 from omnirank.data.dataset import Dataset
 from omnirank.evaluation.alignment import aligned_targets
 from omnirank.evaluation.evaluate import evaluate
+from omnirank.evaluation.experiments.learners import RankedEnsemble
 from omnirank.evaluation.measures import measure
 
 
 class Parts(NamedTuple):
-    """The parts of a fold: to train, the same with all labels that there are, and to test."""
+    """The parts of a fold: to train, the same with all labels that there are, and to test; tables or relational."""
 
-    train: Dataset
-    restored: Dataset
-    test: Dataset
+    train: Any
+    restored: Any
+    test: Any
 
 
 def judge(model: Any, parts: Parts, evaluation: Mapping[str, Any]) -> dict[str, float]:
@@ -26,15 +27,17 @@ def judge(model: Any, parts: Parts, evaluation: Mapping[str, Any]) -> dict[str, 
 
     Parameters
     ----------
-    model : Ranking or fitted predictor
+    model : Ranking, RankedEnsemble or fitted predictor
         A ranking is judged by what neighbours predict in a distance that weighs features by it, a predictor by its own
-        predictions.
+        predictions, a ranking of relations by those of its ensemble.
     parts : Parts
         The fold.
     evaluation : mapping
         Keyword arguments of `omnirank.evaluation.evaluate.evaluate`; a predictor takes those of
         `omnirank.evaluation.measures.measure`.
     """
+    if isinstance(model, RankedEnsemble):
+        model = model.predictor
     if not isinstance(model, Ranking):
         return _of_predictor(model, parts, evaluation)
     return evaluate(model, _neighbors(parts, evaluation), parts.test, **evaluation)
@@ -56,7 +59,7 @@ def _neighbors(parts: Parts, evaluation: Mapping[str, Any]) -> Dataset:
 def _of_predictor(predictor: Any, parts: Parts, settings: Mapping[str, Any]) -> dict[str, float]:
     train, test = parts.train, parts.test
     training, truth = aligned_targets(train, test)
-    if training.levels != train.target.levels:  # type: ignore[union-attr]
+    if training.levels != train.target.levels:
         raise DataError("the test data have classes that the training data do not declare")
     means = predictor.predict_means(test)
     return measure(truth, means, training=training, task=train.task, hierarchy=train.hierarchy, **settings)

@@ -4,21 +4,64 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from omnirank.core.errors import ParameterError
+from omnirank.core.ranking import Ranking
 from omnirank.core.registry import get_method
-from omnirank.data.dataset import Dataset
 from omnirank.data.task_registry import task_named
 from omnirank.ensembles.score_table import SCORES
 from omnirank.rankers.base import BaseRanker
 from omnirank.tasks import get_task
 
+# What one fit of a relational ranker gives.
+_OF_RELATIONS = ("importance", "by")
+
 # Learners that are judged by their own predictions: an estimator for classes and labels, and one for numbers.
 PREDICTORS = {
     "pct": ("omnirank.ensembles.pct", "PCTClassifier", "PCTRegressor"),
     "pct-forest": ("omnirank.ensembles.pct_forest", "PCTForestClassifier", "PCTForestRegressor"),
-}
+    "relational-tree": ("omnirank.relational.tree_learners", "RelationalTreeClassifier", "RelationalTreeRegressor"),
+    "relational-forest": (
+        "omnirank.relational.forest_learners", "RelationalForestClassifier", "RelationalForestRegressor",
+    ),
+    "relational-boosting": (
+        "omnirank.relational.boosting_learners", "RelationalBoostingClassifier", "RelationalBoostingRegressor",
+    ),
+}  # fmt: skip
+
+
+class RankedEnsemble(NamedTuple):
+    """A ranking of relations, which no distance can weigh, and the ensemble behind it, which is judged instead."""
+
+    ranking: Ranking
+    predictor: Any
+
+
+def data_of(use: str) -> str:
+    """Return what data a method or predictor takes: a "table", or "relational" data.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.experiments.learners import data_of
+    >>> data_of("genie3"), data_of("relational-genie3"), data_of("relational-tree")
+    ('table', 'relational', 'relational')
+    """
+    if use in PREDICTORS:
+        return "relational" if use.startswith("relational-") else "table"
+    return get_method(use).data
+
+
+def predicts_itself(use: str) -> bool:
+    """Whether a method is judged by its own predictions, and not by those of neighbours.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.experiments.learners import predicts_itself
+    >>> predicts_itself("pct"), predicts_itself("relational-genie3"), predicts_itself("genie3")
+    (True, True, False)
+    """
+    return use in PREDICTORS or data_of(use) == "relational"
 
 
 def make(use: str, parameters: Mapping[str, Any], seed: int, *, single_target: bool = False) -> Any:
@@ -107,6 +150,7 @@ def fit_parts(method: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]
     given, ranker = dict(registered.parameters) | parameters, registered.load()
     full = {name: known.default for name, known in inspect.signature(ranker).parameters.items()} | given
     shared = ranker.one_fit_gives(full) if issubclass(ranker, BaseRanker) else ()
+    shared = _OF_RELATIONS if registered.data == "relational" else shared
     # for single targets only the scores are kept for all of them together
     taken = {name: full[name] for name in shared if name == "importance" or not method.get("single_target")}
     own = {name: value for name, value in given.items() if name not in taken}
@@ -114,7 +158,7 @@ def fit_parts(method: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]
     return {"ranker": registered.ranker, "parameters": own, "varied": list(taken), **rest}, taken
 
 
-def models_of_one_fit(methods: Mapping[str, Mapping[str, Any]], train: Dataset, seed: int) -> dict[str, Any]:
+def models_of_one_fit(methods: Mapping[str, Mapping[str, Any]], train: Any, seed: int) -> dict[str, Any]:
     """Fit once and return the rankings of several methods that share the fit (or a fitted predictor), by their keys.
 
     Examples
@@ -133,6 +177,9 @@ def models_of_one_fit(methods: Mapping[str, Mapping[str, Any]], train: Dataset, 
     if method["use"] in PREDICTORS:
         predictor = make_predictor(method["use"], train.task, method["parameters"], seed).fit(train)
         return dict.fromkeys(methods, predictor)
+    if data_of(method["use"]) == "relational":
+        ranker = make(method["use"], fit["parameters"], seed).fit(train)
+        return {key: RankedEnsemble(ranker.ranking_at(**part[1]), ranker.model_) for key, part in parts.items()}
     if not taken:
         ranking = make(method["use"], method["parameters"], seed, single_target=single).fit(train).ranking_
         return dict.fromkeys(methods, ranking)

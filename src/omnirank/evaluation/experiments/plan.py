@@ -13,19 +13,21 @@ from omnirank.core.errors import DataTypeError, FileFormatError, ParameterError
 from omnirank.core.types import PathLike
 from omnirank.evaluation.experiments import plan_checks as checks
 from omnirank.evaluation.experiments.keys import canonical_json, code_version
+from omnirank.evaluation.experiments.relational_sources import SOURCES, relational_options
 
 BEST = "best"
 
 
 @dataclass(frozen=True)
 class DataEntry:
-    """A data set of the plan: a sample, a file, or files to train (``more`` after ``path``) and one to test."""
+    """A data set of the plan: a sample, a file, files to train (``more`` after ``path``) and one to test, or tables."""
 
     name: str
     sample: str | None = None
     path: Path | None = None
     test: Path | None = None
     more: tuple[Path, ...] = ()
+    relational: Mapping[str, Any] | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -33,6 +35,8 @@ class DataEntry:
         """How to read it, JSON-like."""
         if self.sample is not None:
             return {"sample": self.sample}
+        if self.relational is not None:
+            return {"relational": dict(self.relational), "options": dict(self.options)}
         files: dict[str, Any] = {"path": str(self.path)} | ({} if self.test is None else {"test": str(self.test)})
         if self.more:
             files["more"] = [str(path) for path in self.more]
@@ -248,10 +252,13 @@ class _Reader:
         )
 
     def _data(self, table: dict[str, Any], where: str) -> list[DataEntry]:
-        sources = [key for key in ("sample", "path", "train") if key in table]
+        sources = [key for key in ("sample", "path", "train", *SOURCES) if key in table]
         if len(sources) != 1:
-            raise ParameterError(f"{where}: give one of sample, path or train (with test)")
+            several = ", ".join(SOURCES)
+            raise ParameterError(f"{where}: give one of sample, path or train (with test); of several tables {several}")
         kind = sources[0]
+        if kind in SOURCES:
+            return [self._relational(kind, table, where)]
         if (kind == "train") != ("test" in table):
             raise ParameterError(f"{where}: train and test come together; a single file is a path")
         if kind == "sample":
@@ -270,6 +277,24 @@ class _Reader:
             options["labels"] = str(self._file(options["labels"], where, "labels"))
         name = checks.text(table.get("name", file.name.partition(".")[0]), where, "name")
         return [DataEntry(name, path=file, test=test, more=tuple(more), options=options)]
+
+    def _relational(self, kind: str, table: dict[str, Any], where: str) -> DataEntry:
+        """A data set of several tables; the URL of a database stays as it is written."""
+        of_facts = ("facts", "target_facts", "settings")
+        own = of_facts if kind == "facts" else (kind,)
+        options = checks.load_options(table, ("name", *own), where, relational_options(kind))
+        if kind == "facts" and "target_facts" not in table:
+            raise ParameterError(f"{where}: facts and target_facts come together")
+        named: dict[str, Any] = {}
+        for key in own:
+            given = table.get(key)
+            if isinstance(given, list) and key in ("facts", "target_facts"):
+                named[key] = [str(self._file(one, where, key)) for one in checks.texts(given, where, key)]
+            elif given is not None:
+                named[key] = checks.text(given, where, key) if key == "database" else str(self._file(given, where, key))
+        first = named[kind] if isinstance(named[kind], str) else named[kind][0]
+        name = checks.text(table.get("name", Path(first).name.partition(".")[0]), where, "name")
+        return DataEntry(name, relational=named, options=options)
 
     def _file(self, given: Any, where: str, key: str) -> Path:
         return self._folder / checks.text(given, where, key)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import re
 from collections.abc import Collection, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -13,13 +12,11 @@ from typing import Any
 from omnirank.core.errors import OmnirankError, ParameterError
 from omnirank.core.parameters import FLAG, Domain, choice, count, listed, number
 from omnirank.core.suggestions import did_you_mean
+from omnirank.evaluation.experiments.environment import with_variables
 
 # Parameters that the plan sets by other means.
 _NOT_FOR_PLANS = ("random_state", "n_jobs", "task", "hierarchy", "n_features_to_select", "warm_start", "checkpoints")
 _OF_EVALUATION = ("ranking", "train", "test", "predictor", "n_neighbors", "neighbors", "n_jobs")
-# ${NAME}, or ${NAME:-what stands for it where it is not set}, as shells write it
-_VARIABLE = re.compile(r"\$\{(?P<name>\w+)(?::-(?P<default>[^}]*))?\}")
-
 
 # A plan writes booleans in small letters.
 _YES_OR_NO = Domain((), FLAG.tests, ("true", "false"))
@@ -86,17 +83,11 @@ def folder(value: Any, where: str, key: str) -> Path:
     What a variable holds is a path of its own: it starts at the current folder, not at that of the plan.
     """
 
-    def set_to(variable: re.Match[str]) -> str:
-        name, default = variable["name"], variable["default"]
+    def absolute(name: str) -> str | None:
         held = os.environ.get(name)
-        if not held and default is None:
-            raise ParameterError(
-                f"{where}: {key} = {value!r}, but the environment variable {name} is not set: set it, or give a "
-                f"default as in ${{{name}:-data}}"
-            )
-        return str(Path(held).absolute()) if held else str(default)
+        return str(Path(held).absolute()) if held else None
 
-    return Path(_VARIABLE.sub(set_to, text(value, where, key)))
+    return Path(with_variables(text(value, where, key), absolute, f"{where}: {key}"))
 
 
 def table_of(value: Any, where: str, key: str) -> dict[str, Any]:
@@ -126,11 +117,14 @@ def samples() -> tuple[str, ...]:
     return list_samples()
 
 
-def load_options(table: Mapping[str, Any], own: Sequence[str], where: str) -> dict[str, Any]:
-    """Return the keys that say how a file is read."""
+def load_options(
+    table: Mapping[str, Any], own: Sequence[str], where: str, options: Sequence[str] | None = None
+) -> dict[str, Any]:
+    """Return the keys that say how a file is read, or other options."""
     from omnirank.data.load import load
 
-    options = tuple(name for name in inspect.signature(load).parameters if name not in ("path", "name"))
+    if options is None:
+        options = tuple(name for name in inspect.signature(load).parameters if name not in ("path", "name"))
     known_keys(table, (*own, *options), where)
     found = {key: value for key, value in table.items() if key in options}
     _check_plain(found, where, "options")

@@ -17,14 +17,15 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.joining import join_examples
 from omnirank.data.target import Target
 from omnirank.evaluation.experiments.keys import canonical_json, content_key
+from omnirank.evaluation.experiments.relational_sources import files_of, load_relational
 from omnirank.evaluation.folds import Fold, make_folds
 
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """A data set in memory; ``test`` where the test examples have a file of their own."""
+    """A Dataset or RelationalDataset in memory; ``test`` where the test examples have a file of their own."""
 
-    dataset: Dataset
+    dataset: Any
     test: Dataset | None
 
     @property
@@ -72,6 +73,8 @@ class NumberedFold:
 
 def missing_files(source: Mapping[str, Any]) -> list[str]:
     """Return the files of a data source that are not there."""
+    if "relational" in source:
+        return [path for path in _files(source) if not Path(path).exists()]
     named = [*_files(source), source.get("options", {}).get("labels")]
     return [path for path in named if path is not None and not Path(path).is_file()]
 
@@ -82,8 +85,8 @@ def load_source(source: Mapping[str, Any]) -> Loaded:
     Parameters
     ----------
     source : mapping
-        ``{"sample": name}`` or ``{"path": file, "more": files, "test": file, "options": ...}``, see
-        `DataEntry.source`.
+        ``{"sample": name}``, ``{"path": file, "more": files, "test": file, "options": ...}`` or ``{"relational": ...,
+        "options": ...}``, see `DataEntry.source`.
 
     Examples
     --------
@@ -103,6 +106,8 @@ def _loaded(source_json: str, stamps: tuple[tuple[int, int], ...]) -> Loaded:
     source = json.loads(source_json)
     if "sample" in source:
         return Loaded(load_sample(source["sample"]), None)
+    if "relational" in source:
+        return Loaded(load_relational(source), None)
     options = source["options"]
     dataset = join_examples([load(path, **options) for path in (source["path"], *source.get("more", ()))])
     return Loaded(dataset, load(source["test"], **options) if "test" in source else None)
@@ -110,6 +115,8 @@ def _loaded(source_json: str, stamps: tuple[tuple[int, int], ...]) -> Loaded:
 
 def _files(source: Mapping[str, Any]) -> list[str]:
     """The data files of a source."""
+    if "relational" in source:
+        return files_of(source["relational"])
     named = (source.get("path"), *source.get("more", ()), source.get("test"))
     return [path for path in named if path is not None]
 

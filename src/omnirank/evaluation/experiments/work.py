@@ -18,7 +18,7 @@ from omnirank.core.ranking import Ranking
 from omnirank.data.dataset import Dataset
 from omnirank.evaluation.experiments.judging import Parts, judge, judge_counts
 from omnirank.evaluation.experiments.keys import canonical_json, code_version
-from omnirank.evaluation.experiments.learners import fit_parts, models_of_one_fit
+from omnirank.evaluation.experiments.learners import RankedEnsemble, fit_parts, models_of_one_fit
 from omnirank.evaluation.experiments.selection import chosen_method
 from omnirank.evaluation.experiments.sources import NumberedFold, folds_of, load_source
 
@@ -161,8 +161,9 @@ def _result(figures: Mapping[str, float], fitted: _Fitted, test: Dataset, keep_r
         "seconds": fitted.seconds,
         "n_test": test.n_examples if test.target is None else int(test.labelled.sum()),
     }
-    if keep_ranking and isinstance(fitted.model, Ranking):
-        result["ranking"] = {"names": list(fitted.model.names), "scores": fitted.model.scores.tolist()}
+    ranking = fitted.model.ranking if isinstance(fitted.model, RankedEnsemble) else fitted.model
+    if keep_ranking and isinstance(ranking, Ranking):
+        result["ranking"] = {"names": list(ranking.names), "scores": ranking.scores.tolist()}
     return result
 
 
