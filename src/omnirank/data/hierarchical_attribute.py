@@ -2,7 +2,7 @@
 
 A tree is declared by the paths of its labels (``01,01/01,01/01/03``), a DAG by its ``parent/child`` pairs
 starting at ``root``. A row joins its labels by ``@``; ancestors are implied. ``?`` is an unlabelled row, and
-``root`` alone a labelled row without labels.
+``root`` alone (or another word, as CLUS calls it by ``EmptySetIndicator``) a labelled row without labels.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ class HierarchicalAttribute:
         The labels; those of a tree are called by their full paths.
     rows : tuple
         The labels given in each row, or None where the row is unlabelled.
+    empty : str or None
+        What stands for a labelled row without labels, besides ``root``.
 
     Examples
     --------
@@ -49,6 +51,7 @@ class HierarchicalAttribute:
     kind: str
     hierarchy: Hierarchy
     rows: tuple[tuple[str, ...] | None, ...] = ()
+    empty: str | None = None
 
     def parse(self, cell: str) -> tuple[str, ...]:
         """Return the labels of one cell; an unknown one is a DataError."""
@@ -56,7 +59,7 @@ class HierarchicalAttribute:
         names = tuple(part.strip(" ") for part in cell.split("@"))
         for name in names:
             if name not in known:
-                if names == (_ROOT,):
+                if names in ((_ROOT,), (self.empty,)):
                     return ()
                 raise unknown_label(name, self.hierarchy.labels)
         return names
@@ -67,7 +70,7 @@ class HierarchicalAttribute:
 
 
 def declare_labels(
-    name: str, entries: Sequence[str], kind: str = "auto", separator: str = "/"
+    name: str, entries: Sequence[str], kind: str = "auto", separator: str = "/", empty: str | None = None
 ) -> tuple[HierarchicalAttribute, tuple[str, ...]]:
     """Return the attribute that a list of paths or pairs declares, and notes about it.
 
@@ -76,11 +79,13 @@ def declare_labels(
     name : str
         Name of the attribute.
     entries : sequence of str
-        Paths of a tree, or parent-child pairs of a DAG.
+        Paths of a tree, or parent-child pairs of a DAG; a label alone has no parent.
     kind : {"auto", "tree", "dag"}
         "auto" takes the entries as a DAG when all are pairs and some start at ``root``.
     separator : str
         What stands between the parts of an entry.
+    empty : str, optional
+        What stands for a labelled row without labels, besides ``root``.
     """
     check("hierarchy_kind", kind, choice(*HIERARCHY_KINDS))
     check("hierarchy_separator", separator, TEXT)
@@ -93,11 +98,15 @@ def declare_labels(
         rooted = any(entry.startswith(_ROOT + separator) for entry in distinct)
         kind = "dag" if pairs and rooted else "tree"
     if kind == "tree":
-        return HierarchicalAttribute(name, kind, Hierarchy.from_paths(distinct, separator)), tuple(notes)
+        tree = Hierarchy.from_paths(distinct, separator)
+        return HierarchicalAttribute(name, kind, tree, empty=empty), tuple(notes)
     edges = []
     for entry in distinct:
         parts = entry.split(separator)
+        if len(parts) == 1:
+            parts = [_ROOT, entry]
         if len(parts) != 2 or not all(part.strip() for part in parts):
             raise DataError(f"{entry!r} is not a pair parent{separator}child, as a DAG needs it")
         edges.append((parts[0], parts[1]))
-    return HierarchicalAttribute(name, kind, Hierarchy.from_edges(edges, root=_ROOT)), tuple(notes)
+    dag = Hierarchy.from_edges(dict.fromkeys(edges), root=_ROOT)
+    return HierarchicalAttribute(name, kind, dag, empty=empty), tuple(notes)
