@@ -262,7 +262,7 @@ def relief_parameters(values: Values, dataset: Dataset) -> dict[str, Any]:
     iterations = {_iterations(number, n) for number in values.numbers("Relief", "Iterations")}
     distance = "auto"
     if kind.hierarchical:
-        distance = "euclidean-mu"
+        distance = "hamming"
     elif kind.kind == "labels":
         name = values.name("Relief", "MultilabelDistance")
         distance = _LABEL_DISTANCES.get(name, "hamming")
@@ -275,6 +275,7 @@ def relief_parameters(values: Values, dataset: Dataset) -> dict[str, Any]:
         if values.flag("Relief", "WeightNeighbours")
         else 0.0,
         "target_distance": distance,
+        "missing": "distant",
         "hierarchy_weight": label_weight(values, dataset),
         "n_jobs": max(1, int(values.number("Ensemble", "NumberOfThreads"))),
     }

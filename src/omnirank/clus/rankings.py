@@ -14,6 +14,9 @@ from omnirank.clus.fimp import fimp_lines, write_lines
 from omnirank.clus.models import forest_rules
 from omnirank.clus.values import Values
 from omnirank.core.ranking import Ranking
+from omnirank.data.dataset import Dataset
+from omnirank.data.target import Target
+from omnirank.data.task_registry import task_named
 from omnirank.rankers.ensemble import EnsembleRanker
 from omnirank.rankers.relief import ReliefRanker
 
@@ -110,6 +113,12 @@ def _by_target(ranking: Ranking) -> list[tuple[str, np.ndarray]]:
     return [(name, ranking.for_target(name).scores) for name in ranking.per_target.names]
 
 
+class ClusRelief(ReliefRanker):
+    """Relief with the place of the nearest neighbour as CLUS counts it: 0, not 1 as published."""
+
+    _first_place = 0
+
+
 def write_relief_ranking(
     stem: Path, examples: Examples, values: Values, output: OutputChoices, seed: int
 ) -> Path:
@@ -128,17 +137,15 @@ def write_relief_ranking(
     seed : int
         The seed.
     """
-    dataset = examples.train
-    per_target = output.per_target and dataset.n_targets > 1 and dataset.hierarchy is None
-    ranker = ReliefRanker(per_target=per_target, random_state=seed, **relief_parameters(values, dataset)).fit(dataset)
-    scores: dict[str, np.ndarray] = {}
-    for (m, k), ranking in ranker.checkpoints_.items():
-        scores[f"overallIter{m}Neigh{k}"] = ranking.scores
-    targets = dataset.target_names if per_target else ()
-    for name in targets:
-        for (m, k), ranking in ranker.checkpoints_.items():
-            scores[f"{name}Iter{m}Neigh{k}"] = ranking.for_target(name).scores
-    iterations, neighbors = (sorted({pair[i] for pair in ranker.checkpoints_}) for i in (0, 1))
+    dataset, parameters = examples.train, relief_parameters(values, examples.train)
+    ranker = ClusRelief(random_state=seed, **parameters).fit(dataset)
+    sizes = list(ranker.checkpoints_)
+    scores = {f"overallIter{m}Neigh{k}": ranker.checkpoints_[m, k].scores for m, k in sizes}
+    if output.per_target and dataset.n_targets > 1 and dataset.hierarchy is None:
+        for i, name in enumerate(dataset.target_names):
+            alone = ClusRelief(random_state=seed, **parameters | {"target_distance": "auto"}).fit(_one(dataset, i))
+            scores |= {f"{name}Iter{m}Neigh{k}": alone.ranking_at(n_iterations=m, n_neighbors=k).scores for m, k in sizes}
+    iterations, neighbors = (sorted({pair[i] for pair in sizes}) for i in (0, 1))
     head = [
         "Ranking method: Relief with all combinations of",
         f"numbers of neighbours: {neighbors}",
@@ -146,3 +153,13 @@ def write_relief_ranking(
     ]
     lines = fimp_lines(head, scores, dataset.feature_names, examples.positions, output.by_relevance)
     return write_lines(stem.with_name(f"{stem.name}.fimp"), lines)
+
+
+def _one(dataset: Dataset, target: int) -> Dataset:
+    """The data with one of their targets, which is a class where it was a label."""
+    assert dataset.target is not None
+    values = dataset.target.dense()[:, [target]]
+    levels = ("0", "1") if dataset.target.is_labels else dataset.target.levels[target]
+    one = Target((dataset.target_names[target],), (levels,), values, ~np.isnan(values[:, 0]))
+    task = task_named("numbers" if levels is None else "classes", single=True)
+    return Dataset(dataset.features, one, task=task, name=dataset.name)
