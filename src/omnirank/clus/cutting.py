@@ -9,6 +9,7 @@ from scipy import sparse, stats
 
 from omnirank.data.dataset import Dataset
 from omnirank.ensembles.plan import GrowingPlan
+from omnirank.measures.decisions import first_largest, reaches
 from omnirank.tasks import get_task
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.prediction import leaves_of
@@ -20,6 +21,8 @@ from omnirank.trees.tree import tree_from_grown
 _CONFIDENCE = 0.25
 _DEVIATIONS = float(stats.norm.isf(_CONFIDENCE))
 _SLACK = 1e-9
+# What a subtree must save, in mistakes.
+_C45_SLACK = 0.1
 
 
 def cut_by_f_test(plan: GrowingPlan, grown: Any, level: float) -> Any:
@@ -56,7 +59,8 @@ def cut_by_c45(plan: GrowingPlan, grown: Any) -> Any:
     """Return the tree in which subtrees that promise no fewer mistakes than a leaf are leaves, from the bottom up.
 
     In a node of weight n that predicts its most frequent classes, a target is wrong e times; C4.5 counts the upper
-    bound of the mistakes' binomial distribution at a confidence of 0.25 instead. Mistakes are added up over targets.
+    bound of the mistakes' binomial distribution at a confidence of 0.25 instead. Mistakes are added up over targets; a
+    subtree must save a tenth of a mistake. Subtrees do not move up.
 
     Parameters
     ----------
@@ -70,16 +74,40 @@ def cut_by_c45(plan: GrowingPlan, grown: Any) -> Any:
     Quinlan: C4.5: programs for machine learning. Morgan Kaufmann, 1993. Section 4.2.
     """
     wrong, known = mistakes(plan.columns, grown)
-    return _without_worse(grown, (wrong + pessimistic_extra(wrong, known)).sum(axis=1))
+    return _without_worse(grown, (wrong + pessimistic_extra(wrong, known)).sum(axis=1), _C45_SLACK)
 
 
-def _without_worse(grown: Any, errors: np.ndarray) -> Any:
+def _without_worse(grown: Any, errors: np.ndarray, slack: float = 0.0) -> Any:
     """The tree in which a node is a leaf unless the leaves below it have a smaller error, from the bottom up."""
     below, is_leaf = errors.copy(), np.ones(len(errors), bool)
     for node in np.flatnonzero(grown.feature >= 0)[::-1]:  # preorder: children come after their parents
         subtree = below[node + 1] + below[grown.right[node]]
-        if subtree < errors[node] - _SLACK * max(errors[node], 1.0):
+        if subtree + slack < errors[node] - _SLACK * max(errors[node], 1.0):
             below[node], is_leaf[node] = subtree, False
+    return without_subtrees(grown, is_leaf)
+
+
+def merged_alike(plan: GrowingPlan, grown: Any) -> Any:
+    """Return the tree without tests whose two leaves predict the same classes or labels.
+
+    Parameters
+    ----------
+    plan : GrowingPlan
+        What the tree was grown on; targets are classes or labels.
+    grown : GrownTree
+        The tree.
+    """
+    columns = plan.columns
+    means, row = node_means(grown, columns, leaves_only=False)
+    means = (means.toarray() if sparse.issparse(means) else means)[row]
+    decided = np.empty((len(means), columns.n_variables), np.intp)
+    for variable in range(columns.n_variables):
+        own = means[:, columns.variable == variable]
+        decided[:, variable] = first_largest(own) if own.shape[1] > 1 else reaches(own[:, 0], 0.5)
+    is_leaf = grown.feature < 0
+    for node in np.flatnonzero(~is_leaf)[::-1]:
+        left, right = node + 1, grown.right[node]
+        is_leaf[node] = is_leaf[left] and is_leaf[right] and np.array_equal(decided[left], decided[right])
     return without_subtrees(grown, is_leaf)
 
 

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from omnirank.clus.choices import ForestChoices, TreeChoices
-from omnirank.clus.cutting import cut_by_c45, cut_by_examples, cut_by_f_test
+from omnirank.clus.cutting import cut_by_c45, cut_by_examples, cut_by_f_test, merged_alike
 from omnirank.clus.examples import Examples
 from omnirank.core.errors import ConstantTargetError
 from omnirank.core.parallel import run_parallel
 from omnirank.core.seeds import root_entropy
 from omnirank.data.dataset import Dataset
+from omnirank.data.task_registry import task_target
 from omnirank.ensembles.plan import GrowingData, GrowingPlan, GrowingRules
 from omnirank.ensembles.supervision import resolve_supervision
 from omnirank.tasks.columns import PrototypeColumns
@@ -98,7 +99,7 @@ def fit_tree(examples: Examples, choices: TreeChoices, supervision: Any, seed: i
     seed : int
         The seed.
     """
-    rules = GrowingRules(ensemble="bagging", bootstrap=False, **choices.growing)
+    rules = GrowingRules(ensemble="bagging", bootstrap=False, **_of_predictors(choices.growing))
     start = time.perf_counter()
     plan, level, default = _plan(examples, rules, supervision, seed)
     if plan is None:
@@ -106,12 +107,20 @@ def fit_tree(examples: Examples, choices: TreeChoices, supervision: Any, seed: i
     grown = plan.grow(0)
     levels = choices.f_tests if len(choices.f_tests) == 1 else _best_f_test(plan, grown, choices, examples)
     grown = cut_by_f_test(plan, grown, levels[0])
+    target = task_target(examples.train.task)
+    if target.kind in ("classes", "labels") and not target.hierarchical:
+        grown = merged_alike(plan, grown)
     original = _model("Original", plan, grown, choices.exact, time.perf_counter() - start)
     models, start = [default, original], time.perf_counter()
     if choices.pruning != "none":
         pruned = _model("Pruned", plan, _pruned(plan, grown, choices, examples.prune), choices.exact)
         models.append(replace(pruned, seconds=time.perf_counter() - start))
     return Fitted(models, level, levels[0])
+
+
+def _of_predictors(growing: dict[str, Any]) -> dict[str, Any]:
+    """Rules of growing for trees that predict: where unlabelled examples count, leaves have enough labelled ones."""
+    return growing | {"min_labelled_leaf": growing["min_samples_leaf"]}
 
 
 def _plan(
@@ -196,7 +205,7 @@ def fit_forest(
     forest : ForestChoices
         The ensemble.
     """
-    rules, start = GrowingRules(**forest_rules(choices, forest)), time.perf_counter()
+    rules, start = GrowingRules(**_of_predictors(forest_rules(choices, forest))), time.perf_counter()
     plan, level, default = _plan(examples, rules, supervision, seed, single=False)
     if plan is None:
         return Fitted([default], level)
