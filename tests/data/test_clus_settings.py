@@ -119,3 +119,9 @@ def test_names_and_values_of_settings(tmp_path):
     settings = read_clus_settings(written(tmp_path, "run.s", "[Ensemble]\nITERATIONS = [2, 4] % trees\n"))
     assert settings.get("ensemble", "Iterations") == "[2, 4]"
     assert settings.get("Ensemble", "Optimize") is None
+
+
+def test_a_last_part_of_0_is_no_label(tmp_path):
+    data = hierarchical(tmp_path, "1,1/1,1/1/0,2/0/0,1/10", ["1,1@1/1@1/1/0", "2,2/0/0", "3,1/10"])
+    assert data.hierarchy.labels == ("1", "1/1", "2", "1/10")
+    assert data.target.dense().tolist() == [[1, 1, 0, 0], [0, 0, 1, 0], [1, 0, 0, 1]]

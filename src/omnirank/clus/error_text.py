@@ -193,7 +193,11 @@ def _label_lines(dataset: Dataset, means: Mapping[str, np.ndarray], training: Ta
     lines = []
     if task_target(dataset.task).hierarchical:
         lines.append("Hierarchical error measures")
-        for name, values in found.items():
+        present = np.flatnonzero((dataset.target.dense() == 1).any(axis=0))
+        truth, known_labels = dataset.target.select(present), training.select(present)
+        for name, predicted in means.items():
+            values = measure(truth, predicted[:, present], training=known_labels, task=flat, variant="clus")
+            values["pooled_auprc"] = found[name]["pooled_auprc"]  # absent labels can be predicted, too
             lines.append(f"   {name}: ")
             lines += [f"      {title}{values[known]!r}" for title, known in _HIERARCHICAL_MEASURES.items()]
     for title, known in _LABEL_MEASURES.items():

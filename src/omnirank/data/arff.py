@@ -31,6 +31,7 @@ def read_arff(
     hierarchy_kind: str = "auto",
     hierarchy_separator: str = "/",
     empty_label_set: str | None = None,
+    no_label: str | None = None,
     first_index: int = 0,
     duplicates: str = "error",
     exact: bool = False,
@@ -53,6 +54,8 @@ def read_arff(
         What stands between the labels of a path or pair.
     empty_label_set : str, optional
         What stands for no labels at all in the cells of a hierarchical attribute, besides ``root``.
+    no_label : str, optional
+        A last part of the paths of a tree that names no label: with "0", ``1/1/0`` is ``1/1``.
     first_index : int
         Index of the first attribute in sparse rows: 0, or 1 in files for CLUS.
     duplicates : {"error", "number"}
@@ -86,7 +89,7 @@ def read_arff(
     check_duplicates_option(duplicates)
     source = TextSource(path)
     text = LineBlocks(source, block_bytes)
-    options = HeaderOptions(hierarchy_kind, hierarchy_separator, empty_label_set, duplicates)
+    options = HeaderOptions(hierarchy_kind, hierarchy_separator, empty_label_set, no_label, duplicates)
     header = parse_header(text.lines(), path, options)
     cells = Cells(header.attributes, first_index)
     is_sparse, blocks = _peek(text.rest(), cells)

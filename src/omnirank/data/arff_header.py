@@ -36,6 +36,8 @@ class HeaderOptions:
         What stands between the labels of a path or pair.
     empty_label_set : str or None
         What stands for no labels at all in a cell, besides ``root``.
+    no_label : str or None
+        A last part of a path that names no label.
     duplicates : {"error", "number"}
         What to do with a name that was there before: raise, or call it ``name_2``, ``name_3``, ...
     """
@@ -43,6 +45,7 @@ class HeaderOptions:
     hierarchy_kind: str = "auto"
     hierarchy_separator: str = "/"
     empty_label_set: str | None = None
+    no_label: str | None = None
     duplicates: str = "error"
 
 
@@ -182,7 +185,12 @@ class _HeaderParser:
                 entries.pop()
             asked = self.options
             labels, notes = declare_labels(
-                name, entries, asked.hierarchy_kind, asked.hierarchy_separator, asked.empty_label_set
+                name,
+                entries,
+                asked.hierarchy_kind,
+                asked.hierarchy_separator,
+                asked.empty_label_set,
+                asked.no_label,
             )
             self.notes += notes
             return Attribute(name, kind, labels=labels)

@@ -36,6 +36,8 @@ class HierarchicalAttribute:
         The labels given in each row, or None where the row is unlabelled.
     empty : str or None
         What stands for a labelled row without labels, besides ``root``.
+    no_part : str or None
+        How the paths of a tree end that name no label below; with the separator before it.
 
     Examples
     --------
@@ -52,11 +54,12 @@ class HierarchicalAttribute:
     hierarchy: Hierarchy
     rows: tuple[tuple[str, ...] | None, ...] = ()
     empty: str | None = None
+    no_part: str | None = None
 
     def parse(self, cell: str) -> tuple[str, ...]:
         """Return the labels of one cell; an unknown one is a DataError."""
         known = self.hierarchy._positions
-        names = tuple(part.strip(" ") for part in cell.split("@"))
+        names = tuple(_without(part.strip(" "), self.no_part) for part in cell.split("@"))
         for name in names:
             if name not in known:
                 if names in ((_ROOT,), (self.empty,)):
@@ -70,7 +73,12 @@ class HierarchicalAttribute:
 
 
 def declare_labels(
-    name: str, entries: Sequence[str], kind: str = "auto", separator: str = "/", empty: str | None = None
+    name: str,
+    entries: Sequence[str],
+    kind: str = "auto",
+    separator: str = "/",
+    empty: str | None = None,
+    no_label: str | None = None,
 ) -> tuple[HierarchicalAttribute, tuple[str, ...]]:
     """Return the attribute that a list of paths or pairs declares, and notes about it.
 
@@ -86,6 +94,8 @@ def declare_labels(
         What stands between the parts of an entry.
     empty : str, optional
         What stands for a labelled row without labels, besides ``root``.
+    no_label : str, optional
+        A last part of a tree's paths that names no label: with "0", ``1/1/0`` is ``1/1``.
     """
     check("hierarchy_kind", kind, choice(*HIERARCHY_KINDS))
     check("hierarchy_separator", separator, TEXT)
@@ -98,8 +108,9 @@ def declare_labels(
         rooted = any(entry.startswith(_ROOT + separator) for entry in distinct)
         kind = "dag" if pairs and rooted else "tree"
     if kind == "tree":
-        tree = Hierarchy.from_paths(distinct, separator)
-        return HierarchicalAttribute(name, kind, tree, empty=empty), tuple(notes)
+        ending = None if no_label is None else f"{separator}{no_label}"
+        tree = Hierarchy.from_paths(dict.fromkeys(_without(entry, ending) for entry in distinct), separator)
+        return HierarchicalAttribute(name, kind, tree, empty=empty, no_part=ending), tuple(notes)
     edges = []
     for entry in distinct:
         parts = entry.split(separator)
@@ -110,3 +121,10 @@ def declare_labels(
         edges.append((parts[0], parts[1]))
     dag = Hierarchy.from_edges(dict.fromkeys(edges), root=_ROOT)
     return HierarchicalAttribute(name, kind, dag, empty=empty), tuple(notes)
+
+
+def _without(path: str, ending: str | None) -> str:
+    """The path without an ending, however often it is there."""
+    while ending is not None and path.endswith(ending):
+        path = path.removesuffix(ending)
+    return path

@@ -243,6 +243,7 @@ def read_clus_data(settings: ClusSettings, data_file: Path, nominal: ColumnChoic
         hierarchy_kind=settings.hierarchy_kind,
         hierarchy_separator=settings.hierarchy_separator,
         empty_label_set=settings.empty_label_set,
+        no_label="0",
         first_index=1,
         duplicates="number",  # CLUS goes by position and does not mind
     )
