@@ -130,10 +130,9 @@ def tree_choices(values: Values, dataset: Dataset) -> TreeChoices:
         "nominal_tests": "greedy" if values.flag("Model", "NominalSubsetTests") else "one-against-rest",
         "tie_break": "first",
     }
-    if kind in ("numbers", "mixed", "classes"):
+    if dataset.hierarchy is None:
         growing["normalize_targets"] = values.name("Attributes", "Weights") == "normalize"
-    if kind != "numbers" and kind != "mixed":
-        growing["hierarchy_weight"] = label_weight(values, dataset)
+    growing["hierarchy_weight"] = label_weight(values, dataset)
     exact = values.name("Tree", "SplitPosition")
     if exact not in ("exact", "middle"):
         values.tell("Tree", "SplitPosition", "thresholds are values of the training set")

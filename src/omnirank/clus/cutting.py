@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse, stats
 
 from omnirank.data.dataset import Dataset
+from omnirank.data.task_registry import task_target
 from omnirank.ensembles.plan import GrowingPlan
 from omnirank.measures.decisions import first_largest, reaches
 from omnirank.tasks import get_task
@@ -15,7 +16,7 @@ from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.prediction import leaves_of
 from omnirank.trees.prototypes import membership, node_means, parents_of
 from omnirank.trees.pruning import node_errors, without_subtrees
-from omnirank.trees.tree import tree_from_grown
+from omnirank.trees.tree import Tree
 
 # C4.5's confidence, and the number of standard deviations that a normal variable exceeds with that probability.
 _CONFIDENCE = 0.25
@@ -100,15 +101,22 @@ def merged_alike(plan: GrowingPlan, grown: Any) -> Any:
     columns = plan.columns
     means, row = node_means(grown, columns, leaves_only=False)
     means = (means.toarray() if sparse.issparse(means) else means)[row]
-    decided = np.empty((len(means), columns.n_variables), np.intp)
-    for variable in range(columns.n_variables):
-        own = means[:, columns.variable == variable]
-        decided[:, variable] = first_largest(own) if own.shape[1] > 1 else reaches(own[:, 0], 0.5)
+    decided = _decided(means, columns)
     is_leaf = grown.feature < 0
     for node in np.flatnonzero(~is_leaf)[::-1]:
         left, right = node + 1, grown.right[node]
         is_leaf[node] = is_leaf[left] and is_leaf[right] and np.array_equal(decided[left], decided[right])
     return without_subtrees(grown, is_leaf)
+
+
+def _decided(means: np.ndarray, columns: PrototypeColumns) -> np.ndarray:
+    """Which class, or whether a label, is predicted by means; NaN where they are unknown."""
+    decided = np.empty((len(means), columns.n_variables))
+    for variable in range(columns.n_variables):
+        own = means[:, columns.variable == variable]
+        found = first_largest(own) if own.shape[1] > 1 else reaches(own[:, 0], 0.5)
+        decided[:, variable] = np.where(np.isnan(own[:, 0]), np.nan, found)
+    return decided
 
 
 def pessimistic_extra(wrong: np.ndarray, n: np.ndarray) -> np.ndarray:
@@ -165,8 +173,10 @@ def mistakes(columns: PrototypeColumns, grown: Any) -> tuple[np.ndarray, np.ndar
     return wrong, weight
 
 
-def cut_by_examples(plan: GrowingPlan, grown: Any, examples: Dataset) -> Any:
+def cut_by_examples(plan: GrowingPlan, grown: Any, tree: Tree, examples: Dataset) -> Any:
     """Return the tree in which subtrees that predict other examples no better than a leaf are leaves (reduced error).
+
+    Errors are squared distances in the clustering space; mistakes, where classes or labels are decided.
 
     Parameters
     ----------
@@ -174,21 +184,30 @@ def cut_by_examples(plan: GrowingPlan, grown: Any, examples: Dataset) -> Any:
         What the tree was grown on.
     grown : GrownTree
         The tree.
+    tree : Tree
+        The same tree, ready to predict: its thresholds divide the other examples.
     examples : Dataset
-        The examples of the pruning set, labelled.
+        The examples of the pruning set.
     """
     examples = examples.take(examples.labelled)
     assert examples.target is not None
     means, row = node_means(grown, plan.columns, leaves_only=False)
     means = means.toarray() if sparse.issparse(means) else means
     truth = get_task(examples.task).columns(examples.target, examples.hierarchy).dense()
-    true, predicted = plan.clustering.cells(truth), plan.clustering.cells(means)
-    tree, parent = tree_from_grown(grown, plan.dataset.features), parents_of(grown)
-    errors = np.zeros(len(grown.feature))
+    target = task_target(examples.task)
+    classes = target.kind in ("classes", "labels") and not target.hierarchical
+    if classes:
+        true, predicted = _decided(truth, plan.columns), _decided(means, plan.columns)
+        weights = np.ones(true.shape[1])
+    else:
+        true, predicted = plan.clustering.cells(truth), plan.clustering.cells(means)
+        weights = plan.clustering.weights
+    parent, errors = parents_of(grown), np.zeros(len(grown.feature))
     at, here = np.arange(len(true)), leaves_of([tree], examples.features)[:, 0]
     while len(at):  # from the leaves up to the root
-        distance = np.where(np.isnan(true[at]), 0.0, (true[at] - predicted[row[here]]) ** 2)
-        errors += np.bincount(here, distance @ plan.clustering.weights, len(errors))
+        apart = true[at] - predicted[row[here]]
+        distance = np.where(np.isnan(true[at]), 0.0, apart != 0 if classes else apart**2)
+        errors += np.bincount(here, distance @ weights, len(errors))
         above = parent[here]
         at, here = at[above >= 0], above[above >= 0]
     return _without_worse(grown, errors)

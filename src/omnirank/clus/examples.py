@@ -39,6 +39,8 @@ class Examples:
         Name that the file gives to its data.
     n_attributes : int
         Number of attributes that are used.
+    target_weights : ndarray or None
+        Weights of the targets in the impurity of trees, where they are given.
     """
 
     train: Dataset
@@ -48,6 +50,15 @@ class Examples:
     positions: tuple[int, ...]
     relation: str
     n_attributes: int
+    target_weights: np.ndarray | None = None
+
+    @property
+    def with_pruning_set(self) -> Examples:
+        """The run with the pruning set among the training examples."""
+        if self.prune is None:
+            return self
+        weight = None if self.weight is None else np.concatenate([self.weight, np.ones(self.prune.n_examples)])
+        return replace(self, train=join_examples([self.train, self.prune]), weight=weight, prune=None)
 
     def take(self, rows: np.ndarray) -> Examples:
         """Return the run with some of the training examples (a mask); the others test."""
@@ -85,8 +96,32 @@ def read_examples(values: Values, semi_supervised: bool, seed: int) -> Examples:
     positions = tuple(i + 1 for i in roles.features)
     n_attributes = len(set(roles.features) | set(roles.target))
     return Examples(
-        train, weight, parts["TestSet"], parts["PruneSet"], positions, content.relation or train.name, n_attributes
+        train,
+        weight,
+        parts["TestSet"],
+        parts["PruneSet"],
+        positions,
+        content.relation or train.name,
+        n_attributes,
+        _target_weights(values, train, roles, len(content.names)),
     )
+
+
+def _target_weights(values: Values, train: Dataset, roles: Roles, n_attributes: int) -> np.ndarray | None:
+    """Weights of the targets, from a list with one weight per attribute of the file."""
+    if values.name("Attributes", "Weights") == "normalize":
+        return None
+    given = np.array(values.numbers("Attributes", "Weights"))
+    if (given < 0).any():
+        raise values.wrong("Attributes", "Weights", "expected numbers of at least 0, or Normalize")
+    if len(given) == 1:
+        return None
+    if len(given) != n_attributes:
+        raise values.wrong("Attributes", "Weights", f"expected {n_attributes} numbers, one per attribute of the file")
+    if train.hierarchy is not None or train.target is None:
+        values.tell("Attributes", "Weights", "labels of a hierarchy weigh as [Hierarchical] says, features alike")
+        return None
+    return given[list(roles.target)]
 
 
 def _dataset(content: Content, roles: Roles) -> Dataset:

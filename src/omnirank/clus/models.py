@@ -63,6 +63,18 @@ class Model:
 
 
 @dataclass(frozen=True, eq=False)
+class WeightedTargets(GrowingData):
+    """Examples whose targets have weights in the impurity."""
+
+    target_weights: np.ndarray | None = None
+
+    def target_columns(self, rules: GrowingRules) -> PrototypeColumns:
+        """Return the coded target, with the weights of its variables."""
+        columns = super().target_columns(rules)
+        return columns if self.target_weights is None else replace(columns, weights=self.target_weights)
+
+
+@dataclass(frozen=True, eq=False)
 class Fitted:
     """The models of a run.
 
@@ -104,9 +116,7 @@ def fit_tree(examples: Examples, choices: TreeChoices, supervision: Any, seed: i
     plan, level, default = _plan(examples, rules, supervision, seed)
     if plan is None:
         return Fitted([default, replace(default, name="Original")], level)
-    grown = plan.grow(0)
-    levels = choices.f_tests if len(choices.f_tests) == 1 else _best_f_test(plan, grown, choices, examples)
-    grown = cut_by_f_test(plan, grown, levels[0])
+    grown = cut_by_f_test(plan, plan.grow(0), choices.f_tests[0])
     target = task_target(examples.train.task)
     if target.kind in ("classes", "labels") and not target.hierarchical:
         grown = merged_alike(plan, grown)
@@ -115,7 +125,7 @@ def fit_tree(examples: Examples, choices: TreeChoices, supervision: Any, seed: i
     if choices.pruning != "none":
         pruned = _model("Pruned", plan, _pruned(plan, grown, choices, examples.prune), choices.exact)
         models.append(replace(pruned, seconds=time.perf_counter() - start))
-    return Fitted(models, level, levels[0])
+    return Fitted(models, level, choices.f_tests[0])
 
 
 def _of_predictors(growing: dict[str, Any]) -> dict[str, Any]:
@@ -127,7 +137,7 @@ def _plan(
     examples: Examples, rules: GrowingRules, supervision: Any, seed: int, single: bool = True
 ) -> tuple[GrowingPlan | None, float, Model]:
     """What trees are grown on (None: the target is constant), the level of supervision, and the default model."""
-    data = GrowingData(examples.train, root_entropy(seed), examples.weight)
+    data = WeightedTargets(examples.train, root_entropy(seed), examples.weight, target_weights=examples.target_weights)
     level = resolve_supervision(supervision, data, rules, single).level
     data = data.at_level(level)
     columns = data.target_columns(rules)
@@ -146,23 +156,30 @@ def _pruned(plan: GrowingPlan, grown: Any, choices: TreeChoices, examples: Datas
     if choices.pruning == "c45":
         return cut_by_c45(plan, grown)
     if choices.pruning == "vsb" and examples is not None:
-        return cut_by_examples(plan, grown, examples)
+        tree = _model("", plan, grown, choices.exact).trees[0]
+        return cut_by_examples(plan, grown, tree, examples)
     return prune(grown, Pruning(choices.penalty), plan.columns, plan.clustering, plan.weight, plan.feature_part)
 
 
-def _best_f_test(plan: GrowingPlan, grown: Any, choices: TreeChoices, examples: Examples) -> tuple[float]:
-    """The smallest level whose tree predicts the pruning set best; without one, the training set."""
-    judged, training = examples.prune or examples.train, examples.train
+def best_f_test(examples: Examples, choices: TreeChoices, supervision: Any, seed: int) -> float:
+    """Return the smallest level of the F-test whose tree predicts the pruning set best; without one, the training set.
+
+    Parameters
+    ----------
+    examples, choices, supervision, seed
+        As in `fit_tree`.
+    """
+    judged, training = examples.prune or examples.train, examples.train.target
     assert judged.target is not None
-    assert training.target is not None
-    best = primary_measure(judged.task)
-    found = {}
+    assert training is not None
+    best, found = primary_measure(judged.task), {}
     for level in choices.f_tests:
-        means = _model("", plan, cut_by_f_test(plan, grown, level), choices.exact).means(judged)
-        task = {"task": judged.task, "hierarchy": judged.hierarchy}
-        value = measure(judged.target, means, training=training.target, **task)[best.name]  # type: ignore[arg-type]
-        found[level] = -value if best.larger_is_better else value
-    return (min(found, key=lambda level: (found[level], level)),)
+        tree = fit_tree(examples, replace(choices, f_tests=(level,), pruning="none"), supervision, seed).models[1]
+        values = measure(
+            judged.target, tree.means(judged), training=training, task=judged.task, hierarchy=judged.hierarchy
+        )
+        found[level] = -values[best.name] if best.larger_is_better else values[best.name]
+    return min(found, key=lambda level: (found[level], level))
 
 
 def _model(name: str, plan: GrowingPlan, grown: Any, exact: bool, seconds: float = 0.0) -> Model:

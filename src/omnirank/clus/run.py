@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from omnirank.clus.choices import (
 from omnirank.clus.examples import Examples, predicting_features, read_examples
 from omnirank.clus.fimp import write_lines
 from omnirank.clus.known_settings import notes_on
-from omnirank.clus.models import Fitted, fit_forest, fit_tree
+from omnirank.clus.models import Fitted, best_f_test, fit_forest, fit_tree
 from omnirank.clus.out_file import errors_on, head_lines, run_lines, shown_models
 from omnirank.clus.predictions import prediction_lines
 from omnirank.clus.rankings import write_forest_rankings, write_relief_ranking
@@ -130,21 +130,27 @@ class _Run:
         ranked, examples = self.examples, self.examples
         if examples.train.target is None:
             predicting = predicting_features(examples.train)
-            examples = Examples(**{**vars(examples), "train": predicting, "test": None, "prune": None})
+            examples = replace(examples, train=predicting, test=None, prune=None)
         supervision = supervision_level(self.values, examples.train, self.semi_supervised)
         trees = tree_choices(self.values, examples.train)
         chosen = forest_choices(self.values, examples.train, supervision != 1) if forest else None
         if not forest and trees.pruning == "vsb" and examples.prune is None:
             self.values.tell("Tree", "PruningMethod", "there is no PruneSet, so the tree is pruned by M5")
-        if len(trees.f_tests) > 1 and examples.prune is None:
-            self.values.tell("Tree", "FTest", "there is no PruneSet, so the training set chooses the level")
         if forest and trees.f_tests != (1.0,):
             self.values.tell("Tree", "FTest", "trees of ensembles are grown without the test")
+        elif len(trees.f_tests) > 1:
+            if examples.prune is None:
+                self.values.tell("Tree", "FTest", "there is no PruneSet, so the training set chooses the level")
+            level = best_f_test(examples, trees, supervision, self.seed)
+            # the pruning set has done its work: its examples train, too
+            trees, examples = replace(trees, f_tests=(level,)), examples.with_pruning_set
+        if chosen is not None and chosen.scores and examples.target_weights is not None:
+            self.values.tell("Attributes", "Weights", "rankings weigh targets alike; models follow it")
         fitted = self._fit(examples, trees, chosen, supervision)
         written = []
         if chosen is not None and chosen.scores:
-            level = None if ranked.train.target is None else fitted.level
-            written = write_forest_rankings(self.stem, ranked, trees, chosen, self.output, level, self.seed)
+            of_target = None if ranked.train.target is None else fitted.level
+            written = write_forest_rankings(self.stem, ranked, trees, chosen, self.output, of_target, self.seed)
         lines = run_lines(1, fitted, supervision != 1) + self._error_lines(fitted, examples)
         if xval:
             found, text = self._cross_validate(examples, trees, chosen, supervision)
