@@ -60,7 +60,7 @@ def test_a_comma_may_end_the_list_of_labels(tmp_path):
 
 
 def test_two_commas_in_the_list_of_labels_are_still_a_fault(tmp_path):
-    with pytest.raises(FileFormatError, match="line 3.*empty name"):
+    with pytest.raises(FileFormatError, match=r"line 3.*empty name"):
         hierarchical(tmp_path, "a,,a/b", ["1,a/b"])
 
 
@@ -111,7 +111,7 @@ def test_sparse_rows_are_counted_from_one(tmp_path):
 
 def test_an_index_that_clus_would_not_read_is_a_fault(tmp_path):
     written(tmp_path, "s.arff", SPARSE.replace("{1 2", "{0 2"))
-    with pytest.raises(FileFormatError, match="line 6.*index 0: the attributes are 1 to 3"):
+    with pytest.raises(FileFormatError, match=r"line 6.*index 0: the attributes are 1 to 3"):
         load(written(tmp_path, "s.s", "[Data]\nFile = s.arff\n"))
 
 

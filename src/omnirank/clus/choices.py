@@ -114,11 +114,11 @@ def tree_choices(values: Values, dataset: Dataset) -> TreeChoices:
     dataset : Dataset
         The training examples: defaults depend on their task.
     """
-    kind = task_target(dataset.task).kind
+    target = task_target(dataset.task)
     heuristic = values.name("Tree", "Heuristic")
     if heuristic not in _HEURISTICS:
         values.tell("Tree", "Heuristic", "tests are chosen by the reduction of variance")
-    elif heuristic == "default" and kind == "classes":
+    elif heuristic == "default" and target.kind in ("classes", "labels") and not target.hierarchical:
         values.notes.append(
             "[Tree] Heuristic is not given: tests are chosen by the reduction of variance (the Gini index of classes), "
             "where CLUS takes the information gain; Heuristic = VarianceReduction makes both the same"

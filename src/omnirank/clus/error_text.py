@@ -11,6 +11,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_named, task_target
 from omnirank.measures.classes import accuracy, confusion_matrix
+from omnirank.measures.decisions import reaches
 from omnirank.tasks import get_task
 from omnirank.tasks.measuring import measure
 
@@ -58,7 +59,6 @@ def error_lines(dataset: Dataset, means: Mapping[str, np.ndarray], training: Tar
     training : Target
         The target of the training set.
     """
-    assert dataset.target is not None
     lines = [f"Number of examples: {dataset.n_examples}"]
     if not dataset.labelled.any():
         return [*lines, "No example has a known target."]
@@ -66,7 +66,7 @@ def error_lines(dataset: Dataset, means: Mapping[str, np.ndarray], training: Tar
         lines.append(f"Number of labelled examples: {int(dataset.labelled.sum())}")
         means = {name: found[dataset.labelled] for name, found in means.items()}
         dataset = dataset.take(dataset.labelled)
-        assert dataset.target is not None
+    assert dataset.target is not None
     if task_target(dataset.task).kind == "labels":
         return lines + _label_lines(dataset, means, training)
     truth = get_task(dataset.task).columns(dataset.target)
@@ -191,12 +191,21 @@ def _label_lines(dataset: Dataset, means: Mapping[str, np.ndarray], training: Ta
         for name, predicted in means.items()
     }
     lines = []
-    if task_target(dataset.task).hierarchical:
+    if not task_target(dataset.task).hierarchical:
+        truth = dataset.target.dense()
+        lines.append("Classification Error")
+        for name, predicted in means.items():
+            lines.append(f"   {name}: ")
+            for i, label in enumerate(dataset.target_names):
+                codes = np.where(np.isnan(truth[:, i]), -1, 1 - truth[:, i]).astype(np.intp)
+                decided = reaches(predicted[:, i], 0.5).astype(float)
+                lines += _class_lines(label, ("1", "0"), codes, np.column_stack([decided, 1 - decided]))
+    else:
         lines.append("Hierarchical error measures")
         present = np.flatnonzero((dataset.target.dense() == 1).any(axis=0))
-        truth, known_labels = dataset.target.select(present), training.select(present)
+        present_truth, known_labels = dataset.target.select(present), training.select(present)
         for name, predicted in means.items():
-            values = measure(truth, predicted[:, present], training=known_labels, task=flat, variant="clus")
+            values = measure(present_truth, predicted[:, present], training=known_labels, task=flat, variant="clus")
             values["pooled_auprc"] = found[name]["pooled_auprc"]  # absent labels can be predicted, too
             lines.append(f"   {name}: ")
             lines += [f"      {title}{values[known]!r}" for title, known in _HIERARCHICAL_MEASURES.items()]

@@ -30,7 +30,7 @@ _DEFAULTS = {
     "InductionOrder=DepthFirst EntropyType=StandardEntropy ConsiderUnlableInstancesInIGCalc=No SpatialMatrix=Binary "
     "SpatialMeasure=GlobalMoran Bandwidth=0.001 Longlat=No NumNeightbours=0.0 Alpha=1.0 SplitPosition=Exact",
     "Multilabel": "MLCThreshold=0.5 OptimizeThresholds=No MultiLabelRankingMeasure=HammingLoss ShowThresholds=Yes",
-    "Ensemble": "Iterations=10 TimeBudget=0 EnsembleMethod=Bagging EnsembleBootstrapping=Undefined "
+    "Ensemble": "Iterations=100 TimeBudget=0 EnsembleMethod=Bagging EnsembleBootstrapping=Undefined "
     "VotingType=ProbabilityDistribution SelectRandomSubspaces=0 SelectRandomTargetSubspaces=SQRT "
     "RandomOutputSelection=None ROSTargetSubspaceSize=SQRT ROSAlgorithmType=Disabled ROSVotingType=SubspaceAveraging "
     "PrintAllModels=No PrintAllModelFiles=No PrintAllModelInfo=No PrintPaths=No Optimize=No OOBestimate=No "
@@ -197,7 +197,7 @@ INSTEAD: dict[tuple[str, str], str] = {
 
 # Settings that concern the program and not its results.
 _OF_THE_PROGRAM = {
-    "General": ("ResourceInfoLoaded", "LoggingProperties"),
+    "General": ("Verbose", "ResourceInfoLoaded", "LoggingProperties"),
     "Attributes": ("ReduceMemoryNominalAttrs",),
     "Model": ("ParamTuneNumberFolds",),
     "Tree": ("Optimize",),

@@ -137,9 +137,10 @@ def _plan(
     examples: Examples, rules: GrowingRules, supervision: Any, seed: int, single: bool = True
 ) -> tuple[GrowingPlan | None, float, Model]:
     """What trees are grown on (None: the target is constant), the level of supervision, and the default model."""
-    data = WeightedTargets(examples.train, root_entropy(seed), examples.weight, target_weights=examples.target_weights)
-    level = resolve_supervision(supervision, data, rules, single).level
-    data = data.at_level(level)
+    weights = examples.target_weights
+    whole = WeightedTargets(examples.train, root_entropy(seed), examples.weight, target_weights=weights)
+    level = resolve_supervision(supervision, whole, rules, single).level
+    data = whole.at_level(level)
     columns = data.target_columns(rules)
     weight = np.ones(data.dataset.n_examples) if data.weight is None else data.weight
     leaf = one_leaf(weight)
@@ -210,9 +211,7 @@ def forest_rules(choices: TreeChoices, forest: ForestChoices) -> dict[str, Any]:
     }
 
 
-def fit_forest(
-    examples: Examples, choices: TreeChoices, forest: ForestChoices, supervision: Any, seed: int
-) -> Fitted:
+def fit_forest(examples: Examples, choices: TreeChoices, forest: ForestChoices, supervision: Any, seed: int) -> Fitted:
     """Fit the default model and ensembles of all sizes, each of which holds the smaller ones.
 
     Parameters
@@ -230,9 +229,7 @@ def fit_forest(
     trees = list(run_parallel(grow, range(forest.sizes[-1]), forest.n_jobs, description="growing trees"))
     seconds = time.perf_counter() - start
     models = [
-        Model(
-            f"Forest with {n} trees", trees[:n], plan.columns, seconds * n / len(trees), forest.n_jobs
-        )
+        Model(f"Forest with {n} trees", trees[:n], plan.columns, seconds * n / len(trees), forest.n_jobs)
         for n in forest.sizes
     ]
     out_of_bag = None

@@ -1,4 +1,4 @@
-"""The text of the output files (``.out``, ``.xval``): what was run, how large the models are, their errors, the models."""
+"""The text of the files ``.out`` and ``.xval``: what was run, how large the models are, their errors, the models."""
 
 from __future__ import annotations
 
@@ -83,9 +83,7 @@ def run_lines(number: int, fitted: Fitted, level_is_chosen: bool) -> list[str]:
     return [*lines, *(f"     {model.name}: {size_text(model)}" for model in fitted.models), ""]
 
 
-def errors_on(
-    title: str, dataset: Dataset, means: Mapping[str, np.ndarray], train: Dataset
-) -> list[str]:
+def errors_on(title: str, dataset: Dataset, means: Mapping[str, np.ndarray], train: Dataset) -> list[str]:
     """Return the errors of all models on some examples, under a title.
 
     Parameters
@@ -103,7 +101,9 @@ def errors_on(
     return [*heading(title, "-"), "", *error_lines(dataset, means, train.target), ""]
 
 
-def shown_models(models: Sequence[Model], output: OutputChoices, names: Sequence[str], task: str, trees: bool) -> list[str]:
+def shown_models(
+    models: Sequence[Model], output: OutputChoices, names: Sequence[str], task: str, trees: bool
+) -> list[str]:
     """Return the models that are to be shown.
 
     Parameters

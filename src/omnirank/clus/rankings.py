@@ -119,9 +119,7 @@ class ClusRelief(ReliefRanker):
     _first_place = 0
 
 
-def write_relief_ranking(
-    stem: Path, examples: Examples, values: Values, output: OutputChoices, seed: int
-) -> Path:
+def write_relief_ranking(stem: Path, examples: Examples, values: Values, output: OutputChoices, seed: int) -> Path:
     """Rank features by Relief, for all numbers of neighbours and iterations, and write the file.
 
     Parameters
@@ -144,7 +142,8 @@ def write_relief_ranking(
     if output.per_target and dataset.n_targets > 1 and dataset.hierarchy is None:
         for i, name in enumerate(dataset.target_names):
             alone = ClusRelief(random_state=seed, **parameters | {"target_distance": "auto"}).fit(_one(dataset, i))
-            scores |= {f"{name}Iter{m}Neigh{k}": alone.ranking_at(n_iterations=m, n_neighbors=k).scores for m, k in sizes}
+            for m, k in sizes:
+                scores[f"{name}Iter{m}Neigh{k}"] = alone.ranking_at(n_iterations=m, n_neighbors=k).scores
     iterations, neighbors = (sorted({pair[i] for pair in sizes}) for i in (0, 1))
     head = [
         "Ranking method: Relief with all combinations of",

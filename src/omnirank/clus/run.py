@@ -21,11 +21,11 @@ from omnirank.clus.examples import Examples, predicting_features, read_examples
 from omnirank.clus.fimp import write_lines
 from omnirank.clus.known_settings import notes_on
 from omnirank.clus.models import Fitted, best_f_test, fit_forest, fit_tree
+from omnirank.clus.numbers_text import heading
 from omnirank.clus.out_file import errors_on, head_lines, run_lines, shown_models
 from omnirank.clus.predictions import prediction_lines
 from omnirank.clus.rankings import write_forest_rankings, write_relief_ranking
 from omnirank.clus.values import Values
-from omnirank.core.errors import FileFormatError
 from omnirank.core.types import PathLike
 from omnirank.data.clus_settings import read_clus_settings
 from omnirank.evaluation.folds import make_folds
@@ -91,9 +91,10 @@ def run_clus(
     +--yes: [3]: 2
     +--no:  [0]: 2
     """
+    path = Path(path)
+    if not path.exists() and path.with_name(f"{path.name}.s").exists():  # CLUS adds the ending, too
+        path = path.with_name(f"{path.name}.s")
     settings = read_clus_settings(path)
-    if not settings.path.exists():
-        raise FileFormatError("there is no such file", path=settings.path)
     values = Values(settings, notes_on(settings))
     seed = int(values.number("General", "RandomSeed", least=0))
     run = _Run(values, read_examples(values, ssl, seed), output_choices(values), seed, ssl)
@@ -123,8 +124,7 @@ class _Run:
 
     def rank_by_relief(self) -> list[Path]:
         ranking = write_relief_ranking(self.stem, self.examples, self.values, self.output, self.seed)
-        out = self.write(".out", head_lines(self.stem.with_suffix(".out"), self.values, self.examples))
-        return [ranking, out]
+        return [ranking, self.write(".out", self._head(".out"))]
 
     def learn(self, forest: bool, xval: bool) -> list[Path]:
         ranked, examples = self.examples, self.examples
@@ -154,8 +154,11 @@ class _Run:
         lines = run_lines(1, fitted, supervision != 1) + self._error_lines(fitted, examples)
         if xval:
             found, text = self._cross_validate(examples, trees, chosen, supervision)
-            lines += errors_on("Testing error", examples.train, found, examples.train)
-            written.append(self.write(".xval", [*self._head(".xval"), *text, *lines_of_summary(lines)]))
+            title = "Testing error" if examples.test is None else "Testing error (cross-validation)"
+            summary = errors_on(title, examples.train, found, examples.train)
+            text += [*heading("Summary", "*"), "", *summary]
+            written.append(self.write(".xval", [*self._head(".xval"), *text]))
+            lines += summary
         written += self._predictions(fitted, examples)
         lines += self._models(fitted, examples, chosen)
         written.insert(0, self.write(".out", [*self._head(".out"), *lines]))
@@ -176,9 +179,9 @@ class _Run:
             lines += errors_on("Training error", train, means, train)
         if fitted.out_of_bag:
             used = train if fitted.level < 1 else train.take(train.labelled)
-            for name, (means, covered) in fitted.out_of_bag.items():
+            for name, (predicted, covered) in fitted.out_of_bag.items():
                 title = f"Out-Of-Bag Estimate of Error ({name})"
-                lines += errors_on(title, used.take(covered), {name: means[covered]}, train)
+                lines += errors_on(title, used.take(covered), {name: predicted[covered]}, train)
         if examples.test is not None and self.output.test_errors:
             means = {model.name: model.means(examples.test) for model in fitted.models}
             lines += errors_on("Testing error", examples.test, means, train)
@@ -190,6 +193,8 @@ class _Run:
 
     def _predictions(self, fitted: Fitted, examples: Examples) -> list[Path]:
         written = []
+        if self.output.predictions and self.values.name("Attributes", "Key") != "none":
+            self.values.tell("Attributes", "Key", "files of predictions have the examples in the order of the data")
         for part, dataset, ending in (
             ("train", examples.train, ".train.1.pred.arff"),
             ("test", examples.test, ".test.pred.arff"),
@@ -203,7 +208,9 @@ class _Run:
         self, examples: Examples, trees: TreeChoices, forest: ForestChoices | None, supervision: Any
     ) -> tuple[dict[str, np.ndarray], list[str]]:
         """What the models of the folds predict for the examples they have not seen, and the text of the folds."""
-        n, n_folds = examples.train.n_examples, int(self.values.number("Data", "XVal", least=2))
+        n = examples.train.n_examples
+        leave_one_out = self.values.name("Data", "XVal") == "loo"
+        n_folds = n if leave_one_out else int(self.values.number("Data", "XVal", least=2))
         folds = make_folds(examples.train, "cross-validation", n_folds=min(n_folds, n), random_state=self.seed)
         found: dict[str, np.ndarray] = {}
         lines: list[str] = []
@@ -222,9 +229,3 @@ class _Run:
             if self.output.fold_models:
                 lines += self._models(fitted, part, forest)
         return found, lines
-
-
-def lines_of_summary(lines: list[str]) -> list[str]:
-    """Return the errors of a run as the summary of its folds."""
-    start = next((i for i, line in enumerate(lines) if line == "Testing error"), len(lines))
-    return ["Summary", "*******", "", *lines[start:]]
