@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from omnirank.cli import (
+    clus,
     compare,
     compare_rankings,
     convert,
@@ -90,6 +91,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "compare": compare.compare,
     "convert": convert.convert,
     "features": features.features,
+    "clus": clus.clus,
     "demo": demo.demo,
 }
 for _name, _command in _COMMANDS.items():

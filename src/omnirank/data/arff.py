@@ -30,6 +30,9 @@ def read_arff(
     *,
     hierarchy_kind: str = "auto",
     hierarchy_separator: str = "/",
+    empty_label_set: str | None = None,
+    no_label: str | None = None,
+    first_index: int = 0,
     duplicates: str = "error",
     exact: bool = False,
     block_bytes: int = BLOCK_BYTES,
@@ -49,6 +52,12 @@ def read_arff(
         How a hierarchical attribute is declared: by paths, by parent/child pairs, or as its entries look.
     hierarchy_separator : str
         What stands between the labels of a path or pair.
+    empty_label_set : str, optional
+        What stands for no labels at all in the cells of a hierarchical attribute, besides ``root``.
+    no_label : str, optional
+        A last part of the paths of a tree that names no label: with "0", ``1/1/0`` is ``1/1``.
+    first_index : int
+        Index of the first attribute in sparse rows: 0, or 1 in files for CLUS.
     duplicates : {"error", "number"}
         What to do with an attribute name that was declared before: raise, or call it ``name_2``, ``name_3``,
         ...
@@ -80,8 +89,9 @@ def read_arff(
     check_duplicates_option(duplicates)
     source = TextSource(path)
     text = LineBlocks(source, block_bytes)
-    header = parse_header(text.lines(), path, HeaderOptions(hierarchy_kind, hierarchy_separator, duplicates))
-    cells = Cells(header.attributes)
+    options = HeaderOptions(hierarchy_kind, hierarchy_separator, empty_label_set, no_label, duplicates)
+    header = parse_header(text.lines(), path, options)
+    cells = Cells(header.attributes, first_index)
     is_sparse, blocks = _peek(text.rest(), cells)
     if is_sparse is None:
         raise FileFormatError("there is no row after @data", path=path)

@@ -34,12 +34,18 @@ class HeaderOptions:
         What a hierarchical attribute declares: paths, pairs, or what its entries look like.
     hierarchy_separator : str
         What stands between the labels of a path or pair.
+    empty_label_set : str or None
+        What stands for no labels at all in a cell, besides ``root``.
+    no_label : str or None
+        A last part of a path that names no label.
     duplicates : {"error", "number"}
         What to do with a name that was there before: raise, or call it ``name_2``, ``name_3``, ...
     """
 
     hierarchy_kind: str = "auto"
     hierarchy_separator: str = "/"
+    empty_label_set: str | None = None
+    no_label: str | None = None
     duplicates: str = "error"
 
 
@@ -175,7 +181,17 @@ class _HeaderParser:
         end = after_blanks(line, match.end() if match else at)
         if kind == "hierarchical":
             entries = [cell.text for cell in split_cells(line[end:])]
-            labels, notes = declare_labels(name, entries, self.options.hierarchy_kind, self.options.hierarchy_separator)
+            if len(entries) > 1 and not entries[-1]:  # files of CLUS end the list in a comma
+                entries.pop()
+            asked = self.options
+            labels, notes = declare_labels(
+                name,
+                entries,
+                asked.hierarchy_kind,
+                asked.hierarchy_separator,
+                asked.empty_label_set,
+                asked.no_label,
+            )
             self.notes += notes
             return Attribute(name, kind, labels=labels)
         if kind == "date":

@@ -31,10 +31,13 @@ class Cells:
     ----------
     attributes : sequence of Attribute
         The declared columns.
+    first_index : int
+        Index of the first column in sparse rows.
     """
 
-    def __init__(self, attributes: Sequence[Attribute]) -> None:
+    def __init__(self, attributes: Sequence[Attribute], first_index: int = 0) -> None:
         self.attributes = tuple(attributes)
+        self.first_index = first_index
         kinds = [a.kind for a in attributes]
         self.numbers = np.array([i for i, k in enumerate(kinds) if k in ("numeric", "date")], np.intp)
         self.dates = {i for i, k in enumerate(kinds) if k == "date"}
@@ -109,15 +112,13 @@ class RowReader:
         while True:
             match = _INDEX.match(line, at)
             if match is None or not line[match.end() : match.end() + 1].isspace():
-                raise TokenError("expected 'index value' (the index counted from 0)", at)
-            column = int(match[0]) if len(match[0]) < 10 else self.cells.n_columns
-            if column >= self.cells.n_columns:
-                raise TokenError(
-                    f"index {match[0][:20]}: the attributes are 0 to {self.cells.n_columns - 1}",
-                    at,
-                )
+                raise TokenError(f"expected 'index value' (the index counted from {self.cells.first_index})", at)
+            n, first = self.cells.n_columns, self.cells.first_index
+            column = int(match[0]) - first if len(match[0]) < 10 else n
+            if not 0 <= column < n:
+                raise TokenError(f"index {match[0][:20]}: the attributes are {first} to {n - 1 + first}", at)
             if column in entries:
-                self.fail(f"the index {column} is given twice", number, column)
+                self.fail(f"the index {column + first} is given twice", number, column)
             token, at = read_token(line, after_blanks(line, match.end()), _ENTRY_END)
             entries[column] = self._value(column, token, number)
             at = after_blanks(line, at)

@@ -135,6 +135,7 @@ class _BlockReader:
 
     def __init__(self, cells: Cells) -> None:
         self.n_columns = cells.n_columns
+        self.first_index = cells.first_index
         by_levels: dict[tuple[str, ...], int] = {}
         self.domain_of = np.full(cells.n_columns, -1)
         for i in cells.nominals:
@@ -157,7 +158,10 @@ class _BlockReader:
             return False
         starts, ends, row = entries
         index = parse_indices(data, starts[0::2], ends[0::2])
-        if index is None or (index >= self.n_columns).any():
+        if index is None:
+            return False
+        index = index - self.first_index
+        if ((index < 0) | (index >= self.n_columns)).any():
             return False
         if not ((np.diff(index) > 0) | (np.diff(row) > 0)).all():
             return False

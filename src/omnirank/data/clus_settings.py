@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from omnirank.core.errors import FileFormatError, ParameterError
+from omnirank.core.suggestions import files_like
 from omnirank.core.types import PathLike
 from omnirank.data.column_choice import choose_positions
 from omnirank.data.text_source import LineBlocks, TextSource
@@ -15,6 +16,9 @@ from omnirank.data.text_source import LineBlocks, TextSource
 _SECTION = re.compile(r"\[([^\[\]]*)\]")
 _NONE = ("none", "")
 _TYPES = {"tree": "tree", "dag": "dag"}
+# What CLUS takes where a setting is not given.
+_SEPARATOR, _EMPTY_SET = ".", "n"
+_UNLABELLED = "?"
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,7 @@ class ClusSettings:
     ...     path = pathlib.Path(folder, "wq.s")
     ...     _ = path.write_text("[Data]\\nFile = wq.arff\\n[Attributes]\\nTarget = 17-30 % all plants\\n")
     ...     settings = read_clus_settings(path)
-    >>> settings.data_file.name, settings.get("attributes", "target"), len(settings.roles(30).features)
+    >>> settings.get("data", "file"), settings.get("attributes", "target"), len(settings.roles(30).features)
     ('wq.arff', '17-30', 16)
     """
 
@@ -60,11 +64,35 @@ class ClusSettings:
 
     @property
     def data_file(self) -> Path:
-        """The data file, found from the folder of the settings file."""
+        """The data file; where it is not named, it is called like the settings file."""
         name = self.get("data", "file")
-        if not name:
-            raise FileFormatError("there is no setting File in the section [Data]", path=self.path)
-        return self.path.parent / name
+        if name is None or name.lower() in _NONE:
+            name = self.path.with_suffix(".arff").name
+            if not self.path.with_suffix(".arff").exists():
+                raise FileFormatError(
+                    f"there is no setting File in the section [Data], and no file {name}", path=self.path
+                )
+        return self.find(name, "[Data] File")
+
+    def find(self, name: str, setting: str) -> Path:
+        """Return the path of a file that a setting names: from the working directory, else beside the settings file.
+
+        Parameters
+        ----------
+        name : str
+            The value of the setting.
+        setting : str
+            Its section and name, for the error message.
+        """
+        beside = self.path.parent / name
+        for path in (Path(name), beside):
+            if path.exists():
+                return path
+        raise FileFormatError(
+            f"{setting} = {name}: there is no such file in the working directory, nor beside the settings"
+            f"{files_like(beside)}",
+            path=self.path,
+        )
 
     @property
     def hierarchy_kind(self) -> str:
@@ -78,8 +106,28 @@ class ClusSettings:
 
     @property
     def hierarchy_separator(self) -> str:
-        """What stands between the labels of a path."""
-        return self.get("hierarchical", "hseparator") or "/"
+        """What stands between the labels of a path; a point where it is not given, as in CLUS."""
+        return self.get("hierarchical", "hseparator") or _SEPARATOR
+
+    @property
+    def empty_label_set(self) -> str:
+        """What stands for a labelled example without labels."""
+        return self.get("hierarchical", "emptysetindicator") or _EMPTY_SET
+
+    def label_notes(self, entries: Sequence[str]) -> list[str]:
+        """Return what the user should know about how labels are read: where they are not what they seem.
+
+        Parameters
+        ----------
+        entries : sequence of str
+            The labels.
+        """
+        notes = []
+        if self.get("hierarchical", "hseparator") is None and any("/" in entry for entry in entries):
+            notes.append("[Hierarchical] HSeparator is not given: labels are parted by '.', as in CLUS, not by '/'")
+        if self.empty_label_set == _UNLABELLED:
+            notes.append("[Hierarchical] EmptySetIndicator = ?: an example with ? is unlabelled, as in other files")
+        return notes
 
     @property
     def hierarchy_weight(self) -> float | None:
@@ -95,8 +143,9 @@ class ClusSettings:
     def roles(self, n_columns: int) -> ClusRoles:
         """Return the roles of the columns of a file with that number of columns, with the defaults of CLUS.
 
-        Without Target the last column is the target; without Descriptive all columns left are features.
-        Target = Descriptive (or Target = None) means unsupervised data.
+        Without Target the last column is the target; without Descriptive all columns left are features. Target wins
+        over Disable: so a target among several is chosen. Target = Descriptive (or Target = None) means unsupervised
+        data.
         """
         target = self._columns("target", n_columns)
         key = self._columns("key", n_columns) or []
@@ -104,11 +153,12 @@ class ClusSettings:
         taken = {*key, *disabled}
         if target is None:
             target = [i for i in range(n_columns) if i not in taken][-1:]
+        disabled = [i for i in disabled if i not in target]
         features = self._columns("descriptive", n_columns)
         if features is None:
             features = [i for i in range(n_columns) if i not in taken and i not in target]
         features = [i for i in features if i not in taken]
-        target = [i for i in target if i not in taken]
+        target = [i for i in target if i not in key]
         notes: list[str] = []
         if target and set(target) == set(features):
             target = []

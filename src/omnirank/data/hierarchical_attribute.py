@@ -2,7 +2,7 @@
 
 A tree is declared by the paths of its labels (``01,01/01,01/01/03``), a DAG by its ``parent/child`` pairs
 starting at ``root``. A row joins its labels by ``@``; ancestors are implied. ``?`` is an unlabelled row, and
-``root`` alone a labelled row without labels.
+``root`` alone (or another word, as CLUS calls it by ``EmptySetIndicator``) a labelled row without labels.
 """
 
 from __future__ import annotations
@@ -34,6 +34,10 @@ class HierarchicalAttribute:
         The labels; those of a tree are called by their full paths.
     rows : tuple
         The labels given in each row, or None where the row is unlabelled.
+    empty : str or None
+        What stands for a labelled row without labels, besides ``root``.
+    no_part : str or None
+        How the paths of a tree end that name no label below; with the separator before it.
 
     Examples
     --------
@@ -49,14 +53,16 @@ class HierarchicalAttribute:
     kind: str
     hierarchy: Hierarchy
     rows: tuple[tuple[str, ...] | None, ...] = ()
+    empty: str | None = None
+    no_part: str | None = None
 
     def parse(self, cell: str) -> tuple[str, ...]:
         """Return the labels of one cell; an unknown one is a DataError."""
         known = self.hierarchy._positions
-        names = tuple(part.strip(" ") for part in cell.split("@"))
+        names = tuple(_without(part.strip(" "), self.no_part) for part in cell.split("@"))
         for name in names:
             if name not in known:
-                if names == (_ROOT,):
+                if names in ((_ROOT,), (self.empty,)):
                     return ()
                 raise unknown_label(name, self.hierarchy.labels)
         return names
@@ -67,7 +73,12 @@ class HierarchicalAttribute:
 
 
 def declare_labels(
-    name: str, entries: Sequence[str], kind: str = "auto", separator: str = "/"
+    name: str,
+    entries: Sequence[str],
+    kind: str = "auto",
+    separator: str = "/",
+    empty: str | None = None,
+    no_label: str | None = None,
 ) -> tuple[HierarchicalAttribute, tuple[str, ...]]:
     """Return the attribute that a list of paths or pairs declares, and notes about it.
 
@@ -76,11 +87,15 @@ def declare_labels(
     name : str
         Name of the attribute.
     entries : sequence of str
-        Paths of a tree, or parent-child pairs of a DAG.
+        Paths of a tree, or parent-child pairs of a DAG; a label alone has no parent.
     kind : {"auto", "tree", "dag"}
         "auto" takes the entries as a DAG when all are pairs and some start at ``root``.
     separator : str
         What stands between the parts of an entry.
+    empty : str, optional
+        What stands for a labelled row without labels, besides ``root``.
+    no_label : str, optional
+        A last part of a tree's paths that names no label: with "0", ``1/1/0`` is ``1/1``.
     """
     check("hierarchy_kind", kind, choice(*HIERARCHY_KINDS))
     check("hierarchy_separator", separator, TEXT)
@@ -93,11 +108,23 @@ def declare_labels(
         rooted = any(entry.startswith(_ROOT + separator) for entry in distinct)
         kind = "dag" if pairs and rooted else "tree"
     if kind == "tree":
-        return HierarchicalAttribute(name, kind, Hierarchy.from_paths(distinct, separator)), tuple(notes)
+        ending = None if no_label is None else f"{separator}{no_label}"
+        tree = Hierarchy.from_paths(dict.fromkeys(_without(entry, ending) for entry in distinct), separator)
+        return HierarchicalAttribute(name, kind, tree, empty=empty, no_part=ending), tuple(notes)
     edges = []
     for entry in distinct:
         parts = entry.split(separator)
+        if len(parts) == 1:
+            parts = [_ROOT, entry]
         if len(parts) != 2 or not all(part.strip() for part in parts):
             raise DataError(f"{entry!r} is not a pair parent{separator}child, as a DAG needs it")
         edges.append((parts[0], parts[1]))
-    return HierarchicalAttribute(name, kind, Hierarchy.from_edges(edges, root=_ROOT)), tuple(notes)
+    dag = Hierarchy.from_edges(dict.fromkeys(edges), root=_ROOT)
+    return HierarchicalAttribute(name, kind, dag, empty=empty), tuple(notes)
+
+
+def _without(path: str, ending: str | None) -> str:
+    """The path without an ending, however often it is there."""
+    while ending is not None and path.endswith(ending):
+        path = path.removesuffix(ending)
+    return path

@@ -220,20 +220,49 @@ def _marked_by_xml(content: Content, labels: PathLike | None, target: ColumnChoi
 def _read_clus(path: Path, nominal: ColumnChoice | None) -> tuple[Content, Roles]:
     """The data file that settings of CLUS name, and the roles that they give its columns."""
     settings = read_clus_settings(path)
-    data_file = settings.data_file
+    content = read_clus_data(settings, settings.data_file, nominal)
+    return content, clus_roles(settings, content)
+
+
+def read_clus_data(settings: ClusSettings, data_file: Path, nominal: ColumnChoice | None = None) -> Content:
+    """Read a data file that settings of CLUS name, as CLUS does.
+
+    Parameters
+    ----------
+    settings : ClusSettings
+        The settings.
+    data_file : Path
+        The file: ``settings.data_file``, or one of ``settings.find``.
+    nominal : column choice, optional
+        Columns to be taken as nominal.
+    """
     if file_format(data_file) != "arff":
-        raise DataError(f"{settings.path}: [Data] File = {data_file.name} is not an ARFF file")
+        raise DataError(f"{settings.path}: {data_file.name} is not an ARFF file")
     content = read_arff(
         data_file,
         hierarchy_kind=settings.hierarchy_kind,
         hierarchy_separator=settings.hierarchy_separator,
+        empty_label_set=settings.empty_label_set,
+        no_label="0",
+        first_index=1,
         duplicates="number",  # CLUS goes by position and does not mind
     )
-    content = with_nominal(content, nominal)
-    return content, _clus_roles(settings, content)
+    if content.labels is not None:
+        notes = settings.label_notes(content.labels.hierarchy.labels)
+        content = replace(content, notes=(*content.notes, *notes))
+    return with_nominal(content, nominal)
 
 
-def _clus_roles(settings: ClusSettings, content: Content) -> Roles:
+def clus_roles(settings: ClusSettings, content: Content) -> Roles:
+    """Return the roles that settings of CLUS give to the columns of a file.
+
+    Parameters
+    ----------
+    settings : ClusSettings
+        The settings.
+    content : Content
+        What the file holds.
+    """
     given = settings.roles(len(content.names))
     unusable = [i for i in given.features if content.kinds[i] in ("string", "key", "hierarchical")]
     notes = [

@@ -151,6 +151,9 @@ class ReliefRanker(BaseRanker):
     supported_supervision = _Supported(("supervised", "semi-supervised", "unsupervised"), ("supervised",))
     replicates = "n_iterations"
 
+    # Place of the nearest neighbour, by which it is weighted.
+    _first_place: ClassVar[int] = 1
+
     _parameter_checks: ClassVar[dict[str, Domain]] = {
         "algorithm": choice(*_ALGORITHMS),
         "n_neighbors": choice("auto", None) | listed(count(1), or_one=True),
@@ -236,7 +239,13 @@ class ReliefRanker(BaseRanker):
         self._check()
         entropy = root_entropy(self.random_state)
         settings = PairSettings(
-            self.algorithm, self.target_distance, self.hierarchy_weight, self.sigma, self.search, self.n_jobs
+            self.algorithm,
+            self.target_distance,
+            self.hierarchy_weight,
+            self.sigma,
+            self.search,
+            self.n_jobs,
+            self._first_place,
         )
         self.influence_, k = self._chosen(dataset, settings, entropy)
         if self.influence_ is None and dataset.target is not None and not dataset.labelled.all():

@@ -54,6 +54,8 @@ class DistancePairs:
         Influence of each example; None is 1.
     sigma : float
         How fast neighbours lose weight.
+    first_place : int
+        Place of the nearest neighbour.
 
     References
     ----------
@@ -70,16 +72,18 @@ class DistancePairs:
         distances: TargetDistance | None,
         influences: np.ndarray | None = None,
         sigma: float = 0.0,
+        first_place: int = 1,
     ) -> None:
         self.search = search
         self.distances = distances
         self._influences = influences
         self._sigma = sigma
+        self._first_place = first_place
 
     def __call__(self, rows: np.ndarray, ks: Sequence[int]) -> list[PairBlock]:
         """Return the pairs, cut by the place of the neighbour."""
         ids, far = (found[:, 0] for found in self.search.nearest(rows, ks[-1]))
-        weights = np.where(ids >= 0, neighbor_weights(ks[-1], self._sigma), 0.0)
+        weights = np.where(ids >= 0, neighbor_weights(ks[-1], self._sigma, self._first_place), 0.0)
         if self._influences is not None:
             weights *= self._influences[rows][:, None] * self._influences[ids]
         apart = self.apart(rows, ids, far)
@@ -112,6 +116,8 @@ class ClassPairs:
         Class of each example.
     sigma : float
         How fast neighbours lose weight.
+    first_place : int
+        Place of the nearest neighbour.
 
     References
     ----------
@@ -120,11 +126,14 @@ class ClassPairs:
 
     cumulative = False
 
-    def __init__(self, search: NeighborSearch, classes: np.ndarray, sigma: float = 0.0) -> None:
+    def __init__(
+        self, search: NeighborSearch, classes: np.ndarray, sigma: float = 0.0, first_place: int = 1
+    ) -> None:
         self.search = search
         self._classes = classes
         self._shares = np.bincount(classes, minlength=search.n_groups) / len(classes)
         self._sigma = sigma
+        self._first_place = first_place
 
     def __call__(self, rows: np.ndarray, ks: Sequence[int]) -> list[PairBlock]:
         """Return the pairs of each number of neighbours."""
@@ -136,7 +145,7 @@ class ClassPairs:
         blocks = []
         for k in ks:
             ids = nearest[:, :, :k]
-            weights = np.where(ids >= 0, neighbor_weights(k, self._sigma), 0.0)
+            weights = np.where(ids >= 0, neighbor_weights(k, self._sigma, self._first_place), 0.0)
             total = weights.sum(axis=2, keepdims=True)
             weights /= np.where(total > 0, total, 1.0)
             products = weights * misses[:, :, None]
@@ -151,8 +160,8 @@ def _columns(values: np.ndarray, start: int, stop: int) -> np.ndarray:
     return np.ascontiguousarray(values[:, start:stop])
 
 
-def neighbor_weights(k: int, sigma: float) -> np.ndarray:
-    """Return exp(-(sigma q)^2) for the places q = 1, ..., k.
+def neighbor_weights(k: int, sigma: float, first_place: int = 1) -> np.ndarray:
+    """Return exp(-(sigma q)^2) for k places q, from 1 on as published, or from 0 on as in CLUS.
 
     Examples
     --------
@@ -160,4 +169,4 @@ def neighbor_weights(k: int, sigma: float) -> np.ndarray:
     >>> neighbor_weights(3, 0.0).tolist()
     [1.0, 1.0, 1.0]
     """
-    return np.exp(-((sigma * np.arange(1, k + 1)) ** 2))
+    return np.exp(-((sigma * np.arange(first_place, first_place + k)) ** 2))

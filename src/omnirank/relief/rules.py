@@ -39,6 +39,8 @@ class PairSettings:
         How neighbours are found.
     n_jobs : int or None
         Number of workers.
+    first_place : int
+        Place of the nearest neighbour, by which it is weighted.
     """
 
     algorithm: str
@@ -47,6 +49,7 @@ class PairSettings:
     sigma: float
     search: str
     n_jobs: int | None
+    first_place: int = 1
 
     def rules(
         self,
@@ -71,7 +74,7 @@ class PairSettings:
         rows : ndarray of int, optional
             Whose neighbours are kept; by default those of all examples.
         """
-        target, sigma = dataset.target, float(self.sigma)
+        target, weighting = dataset.target, (float(self.sigma), self.first_place)
         # an index takes dense cells only
         cells: Any = (table_cells if self.search == "approximate" else cells_of)(dataset.features)
         classes = None
@@ -84,13 +87,13 @@ class PairSettings:
             search = search_among(cells, classes)
             search = StoredNeighbors(search, stored, self.n_jobs, rows) if stored else search
         if classes is not None:
-            return [ClassPairs(search, classes, sigma) for _ in pairs]
+            return [ClassPairs(search, classes, *weighting) for _ in pairs]
         distances = None if target is None else self._distances(dataset)
         if target is None or target.labelled.all():
-            return [DistancePairs(search, distances, None, sigma) for _ in pairs]
+            return [DistancePairs(search, distances, None, *weighting) for _ in pairs]
         far = nearest_labelled(cells, target.labelled, self.n_jobs)
         weights = [influences(far, target.labelled, *pair) for pair in pairs]
-        return [DistancePairs(search, distances, found, sigma) for found in weights]
+        return [DistancePairs(search, distances, found, *weighting) for found in weights]
 
     def form(self, dataset: Dataset) -> str:
         """Return "relieff" or "rrelieff".

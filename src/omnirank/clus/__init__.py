@@ -1,0 +1,1 @@
+"""Runs of CLUS: its settings files as they are, and its output files with our results."""

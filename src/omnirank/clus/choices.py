@@ -1,0 +1,301 @@
+"""From settings of CLUS to parameters of ours; what cannot be followed is told."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from omnirank.clus.values import Values
+from omnirank.data.dataset import Dataset
+from omnirank.data.task_registry import task_target
+
+_HEURISTICS = ("variancereduction", "default")
+_PRUNINGS = {"default": None, "none": "none", "c45": "c45", "m5": "m5", "reducederrorvsb": "vsb"}
+_ENSEMBLES = {"rforest": "random-forest", "bagging": "bagging", "extratrees": "extra-trees"}
+_SCORES = {"genie3": "genie3", "symbolic": "symbolic", "rforest": "permutation"}
+# The error of the permutation score by the kind of target, as CLUS has it.
+_ERRORS = {"classes": "accuracy", "numbers": "rrmse"}
+_LABEL_DISTANCES = {
+    "hammingloss": "hamming",
+    "mlaccuracy": "accuracy",
+    "mlfone": "f1",
+    "mlfonemeasure": "f1",
+    "subsetaccuracy": "subset",
+}
+_EQUAL_WEIGHTS = "noweight"
+_AVERAGE_WEIGHTS = ("expavgparentweight", _EQUAL_WEIGHTS)
+_ALL_LEVELS = [level / 10 for level in range(11)]
+
+
+@dataclass(frozen=True)
+class TreeChoices:
+    """How trees are grown and pruned.
+
+    Attributes
+    ----------
+    growing : dict
+        Parameters that all estimators of trees share.
+    pruning : {"none", "m5", "c45", "vsb"}
+        How single trees are pruned; "vsb" by the examples of the pruning set.
+    penalty : float
+        The factor of M5.
+    f_tests : tuple of float
+        Levels of the F-test; (1.0,): none.
+    exact : bool
+        Whether thresholds are values of the training set, not midpoints.
+    """
+
+    growing: dict[str, Any]
+    pruning: str
+    penalty: float
+    f_tests: tuple[float, ...]
+    exact: bool
+
+
+@dataclass(frozen=True)
+class ForestChoices:
+    """An ensemble and its rankings.
+
+    Attributes
+    ----------
+    ensemble, max_features, bootstrap
+        As in the estimators.
+    called : str
+        What CLUS calls the ensemble.
+    sizes : tuple of int
+        Numbers of trees, ascending.
+    scores : tuple of str
+        Scores of features, by our names.
+    symbolic_weights : tuple of float
+        Weights of the symbolic score.
+    permutation_error : str
+        Error of the permutation score.
+    n_jobs : int
+        Number of workers.
+    out_of_bag, print_trees : bool
+        Whether out-of-bag errors and the trees are written.
+    """
+
+    ensemble: str
+    max_features: Any
+    bootstrap: bool
+    called: str
+    sizes: tuple[int, ...]
+    scores: tuple[str, ...]
+    symbolic_weights: tuple[float, ...]
+    permutation_error: str
+    n_jobs: int
+    out_of_bag: bool
+    print_trees: bool
+
+
+@dataclass(frozen=True)
+class OutputChoices:
+    """What is written."""
+
+    models: frozenset[str]
+    train_errors: bool
+    test_errors: bool
+    fold_models: bool
+    fold_errors: bool
+    predictions: frozenset[str]
+    per_target: bool
+    by_relevance: bool
+
+
+def tree_choices(values: Values, dataset: Dataset) -> TreeChoices:
+    """Return how trees are grown and pruned.
+
+    Parameters
+    ----------
+    values : Values
+        The settings.
+    dataset : Dataset
+        The training examples: defaults depend on their task.
+    """
+    target = task_target(dataset.task)
+    heuristic = values.name("Tree", "Heuristic")
+    if heuristic not in _HEURISTICS:
+        values.tell("Tree", "Heuristic", "tests are chosen by the reduction of variance")
+    elif heuristic == "default" and target.kind in ("classes", "labels") and not target.hierarchical:
+        values.notes.append(
+            "[Tree] Heuristic is not given: tests are chosen by the reduction of variance (the Gini index of classes), "
+            "where CLUS takes the information gain; Heuristic = VarianceReduction makes both the same"
+        )
+    depth = values.number("Constraints", "MaxDepth")
+    growing: dict[str, Any] = {
+        "min_samples_leaf": values.number("Model", "MinimalWeight", least=0),
+        "max_depth": None if depth < 0 or math.isinf(depth) else int(depth),
+        "nominal_tests": "greedy" if values.flag("Model", "NominalSubsetTests") else "one-against-rest",
+        "tie_break": "first",
+    }
+    if dataset.hierarchy is None:
+        growing["normalize_targets"] = values.name("Attributes", "Weights") == "normalize"
+    growing["hierarchy_weight"] = label_weight(values, dataset)
+    exact = values.name("Tree", "SplitPosition")
+    if exact not in ("exact", "middle"):
+        values.tell("Tree", "SplitPosition", "thresholds are values of the training set")
+    tests = tuple(sorted(values.numbers("Tree", "FTest")))
+    if any(not 0 < level <= 1 for level in tests):
+        raise values.wrong("Tree", "FTest", "expected levels above 0 and at most 1")
+    penalty = values.number("Tree", "M5PruningMult", least=0)
+    return TreeChoices(growing, _pruning(values, dataset), penalty, tests, exact != "middle")
+
+
+def label_weight(values: Values, dataset: Dataset) -> float:
+    """Return the factor of the label weights, by which the labels of a hierarchy count less with their depth."""
+    kind = values.name("Hierarchical", "WType")
+    if dataset.hierarchy is not None and not dataset.hierarchy.is_tree and kind not in _AVERAGE_WEIGHTS:
+        values.tell("Hierarchical", "WType", "a label weighs WParam times the mean weight of its parents")
+    factor = values.number("Hierarchical", "WParam", least=0, most=1)
+    return 1.0 if kind == _EQUAL_WEIGHTS else factor
+
+
+def _pruning(values: Values, dataset: Dataset) -> str:
+    name, kind = values.name("Tree", "PruningMethod"), task_target(dataset.task)
+    if name not in _PRUNINGS:
+        values.tell("Tree", "PruningMethod", "trees are pruned as by Default")
+    found = _PRUNINGS.get(name)
+    if found is not None and not (found == "c45" and kind.kind in ("numbers", "mixed")):
+        return found
+    if kind.kind in ("numbers", "mixed"):
+        return "m5"
+    return "none" if kind.hierarchical else "c45"
+
+
+def forest_choices(values: Values, dataset: Dataset, semi_supervised: bool) -> ForestChoices:
+    """Return the ensemble and its rankings.
+
+    Parameters
+    ----------
+    values : Values
+        The settings.
+    dataset : Dataset
+        The training examples.
+    semi_supervised : bool
+        Whether unlabelled examples count.
+    """
+    method = values.name("Ensemble", "EnsembleMethod")
+    ensemble = _ENSEMBLES.get(method)
+    if ensemble is None:
+        values.tell("Ensemble", "EnsembleMethod", "a random forest is grown")
+        ensemble = "random-forest"
+    called = {ours: theirs for theirs, ours in (("RForest", "random-forest"), ("Bagging", "bagging"))}
+    bootstrap = values.name("Ensemble", "EnsembleBootstrapping")
+    replicates = ensemble != "extra-trees" if bootstrap == "undefined" else bootstrap in ("yes", "true")
+    scores = _scores(values, replicates)
+    kind = task_target(dataset.task)
+    error = "auprc" if kind.hierarchical else _ERRORS.get(kind.kind, "auto")
+    return ForestChoices(
+        ensemble,
+        _subspace(values, ensemble, dataset.n_features),
+        replicates,
+        called.get(ensemble, "ExtraTrees"),
+        tuple(values.counts("Ensemble", "Iterations")),
+        scores,
+        tuple(values.numbers("Ensemble", "SymbolicWeight")),
+        "target" if semi_supervised else error if dataset.target is not None else "auto",
+        max(1, int(values.number("Ensemble", "NumberOfThreads"))),
+        values.flag("Ensemble", "OOBestimate") and replicates,
+        values.flag("Ensemble", "PrintAllModels"),
+    )
+
+
+def _scores(values: Values, replicates: bool) -> tuple[str, ...]:
+    found = []
+    for name in values.names("Ensemble", "FeatureRanking"):
+        score = _SCORES.get(name)
+        if score is None and name not in ("none", ""):
+            raise values.wrong("Ensemble", "FeatureRanking", "expected None, Genie3, Symbolic or RForest")
+        if score == "permutation" and not replicates:
+            values.tell("Ensemble", "FeatureRanking", "without bootstrapping there is no permutation score")
+        elif score is not None and score not in found:
+            found.append(score)
+    return tuple(found)
+
+
+def _subspace(values: Values, ensemble: str, n_features: int) -> Any:
+    """How many features a node tries; bagging tries all of them."""
+    if ensemble == "bagging":
+        return "all"
+    name = values.name("Ensemble", "SelectRandomSubspaces")
+    if name in ("sqrt", "0", "00"):
+        return "sqrt"
+    if name == "log":
+        return "log2"
+    number = values.number("Ensemble", "SelectRandomSubspaces", least=0)
+    if "." in values.text("Ensemble", "SelectRandomSubspaces") and number <= 1:
+        return number
+    return min(int(number), n_features)
+
+
+def supervision_level(values: Values, dataset: Dataset, semi_supervised: bool) -> Any:
+    """Return the level of supervision: 1 without -ssl; the one that is given, or "cv" where several are compared."""
+    if not semi_supervised or dataset.target is None or dataset.labelled.all():
+        return 1.0
+    if values.name("SemiSupervised", "SemiSupervisedMethod") != "pct":
+        values.tell("SemiSupervised", "SemiSupervisedMethod", "semi-supervised trees are grown (PCT)")
+    levels = values.numbers("SemiSupervised", "PossibleWeights")
+    if any(not 0 <= level <= 1 for level in levels):
+        raise values.wrong("SemiSupervised", "PossibleWeights", "expected numbers from 0 to 1")
+    if len(levels) == 1:
+        return levels[0]
+    if sorted(levels) != _ALL_LEVELS:
+        values.tell("SemiSupervised", "PossibleWeights", "the level is chosen among 0, 0.1, ..., 1")
+    return "cv"
+
+
+def relief_parameters(values: Values, dataset: Dataset) -> dict[str, Any]:
+    """Return the parameters of the Relief ranker.
+
+    Parameters
+    ----------
+    values : Values
+        The settings.
+    dataset : Dataset
+        The training examples.
+    """
+    n, kind = dataset.n_examples, task_target(dataset.task)
+    neighbors = {min(k, n - 1) for k in values.counts("Relief", "Neighbours")}
+    iterations = {_iterations(number, n) for number in values.numbers("Relief", "Iterations")}
+    distance = "auto"
+    if kind.hierarchical:
+        distance = "hamming"
+    elif kind.kind == "labels":
+        name = values.name("Relief", "MultilabelDistance")
+        distance = _LABEL_DISTANCES.get(name, "hamming")
+        if name not in _LABEL_DISTANCES:
+            values.tell("Relief", "MultilabelDistance", "the Hamming distance is used")
+    return {
+        "n_neighbors": sorted(neighbors),
+        "n_iterations": sorted(iterations),
+        "sigma": values.number("Relief", "WeightingSigma", least=0)
+        if values.flag("Relief", "WeightNeighbours")
+        else 0.0,
+        "target_distance": distance,
+        "missing": "distant",
+        "hierarchy_weight": label_weight(values, dataset),
+        "n_jobs": max(1, int(values.number("Ensemble", "NumberOfThreads"))),
+    }
+
+
+def _iterations(number: float, n: int) -> int:
+    """How many examples: a count, a share of at most 1, or all of them (0 or less)."""
+    if number <= 0 or number >= n:
+        return n
+    return max(1, int(number * n + 0.5)) if number <= 1 else int(number)
+
+
+def output_choices(values: Values) -> OutputChoices:
+    """Return what is written."""
+    return OutputChoices(
+        frozenset(values.names("Output", "ShowModels")),
+        values.flag("Output", "TrainErrors"),
+        values.flag("Output", "TestErrors"),
+        values.flag("Output", "AllFoldModels"),
+        values.flag("Output", "AllFoldErrors"),
+        frozenset(values.names("Output", "WritePredictions")) - {"none", ""},
+        values.flag("Ensemble", "FeatureRankingPerTarget"),
+        values.flag("Ensemble", "SortRankingByRelevance"),
+    )

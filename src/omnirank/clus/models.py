@@ -1,0 +1,245 @@
+"""The models of a run: the default one, a tree as it is grown and as it is pruned, or ensembles of several sizes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from omnirank.clus.choices import ForestChoices, TreeChoices
+from omnirank.clus.cutting import cut_by_c45, cut_by_examples, cut_by_f_test, merged_alike
+from omnirank.clus.examples import Examples
+from omnirank.core.errors import ConstantTargetError
+from omnirank.core.parallel import run_parallel
+from omnirank.core.seeds import root_entropy
+from omnirank.data.dataset import Dataset
+from omnirank.data.task_registry import task_target
+from omnirank.ensembles.plan import GrowingData, GrowingPlan, GrowingRules
+from omnirank.ensembles.supervision import resolve_supervision
+from omnirank.tasks.columns import PrototypeColumns
+from omnirank.tasks.measuring import measure, primary_measure
+from omnirank.trees.prediction import average_means, sum_means
+from omnirank.trees.prototypes import node_means
+from omnirank.trees.pruning import Pruning, prune
+from omnirank.trees.tree import Tree, one_leaf, thresholds_of, tree_with_thresholds
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A model of a run, and what it predicts.
+
+    Attributes
+    ----------
+    name : str
+        What CLUS calls it: Default, Original, Pruned, Forest with 10 trees.
+    trees : sequence of Tree
+        Its trees; one, but for ensembles.
+    columns : PrototypeColumns
+        The coded target.
+    seconds : float
+        How long it took.
+    n_jobs : int
+        Number of workers that predict.
+    """
+
+    name: str
+    trees: Sequence[Tree]
+    columns: PrototypeColumns
+    seconds: float = 0.0
+    n_jobs: int = 1
+
+    @property
+    def is_forest(self) -> bool:
+        """Whether it is an ensemble."""
+        return self.name.startswith("Forest")
+
+    def means(self, dataset: Dataset) -> np.ndarray:
+        """Return what is predicted for the columns of the target, one row per example."""
+        return average_means(self.trees, dataset.features, self.columns.n_columns, n_jobs=self.n_jobs)
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedTargets(GrowingData):
+    """Examples whose targets have weights in the impurity."""
+
+    target_weights: np.ndarray | None = None
+
+    def target_columns(self, rules: GrowingRules) -> PrototypeColumns:
+        """Return the coded target, with the weights of its variables."""
+        columns = super().target_columns(rules)
+        return columns if self.target_weights is None else replace(columns, weights=self.target_weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """The models of a run.
+
+    Attributes
+    ----------
+    models : list of Model
+        The models.
+    level : float
+        The level of supervision.
+    f_test : float
+        The level of the F-test.
+    out_of_bag : dict of str to (ndarray, ndarray)
+        For ensembles, where it is asked for: predictions of the training examples by the trees that have not seen
+        them, and which examples have one.
+    """
+
+    models: list[Model]
+    level: float
+    f_test: float = 1.0
+    out_of_bag: dict[str, tuple[np.ndarray, np.ndarray]] | None = None
+
+
+def fit_tree(examples: Examples, choices: TreeChoices, supervision: Any, seed: int) -> Fitted:
+    """Fit the default model, the tree as it is grown, and the pruned tree.
+
+    Parameters
+    ----------
+    examples : Examples
+        The examples.
+    choices : TreeChoices
+        How trees are grown and pruned.
+    supervision : float or "cv"
+        Level of supervision.
+    seed : int
+        The seed.
+    """
+    rules = GrowingRules(ensemble="bagging", bootstrap=False, **_of_predictors(choices.growing))
+    start = time.perf_counter()
+    plan, level, default = _plan(examples, rules, supervision, seed)
+    if plan is None:
+        return Fitted([default, replace(default, name="Original")], level)
+    grown = cut_by_f_test(plan, plan.grow(0), choices.f_tests[0])
+    target = task_target(examples.train.task)
+    if target.kind in ("classes", "labels") and not target.hierarchical:
+        grown = merged_alike(plan, grown)
+    original = _model("Original", plan, grown, choices.exact, time.perf_counter() - start)
+    models, start = [default, original], time.perf_counter()
+    if choices.pruning != "none":
+        pruned = _model("Pruned", plan, _pruned(plan, grown, choices, examples.prune), choices.exact)
+        models.append(replace(pruned, seconds=time.perf_counter() - start))
+    return Fitted(models, level, choices.f_tests[0])
+
+
+def _of_predictors(growing: dict[str, Any]) -> dict[str, Any]:
+    """Rules of growing for trees that predict: where unlabelled examples count, leaves have enough labelled ones."""
+    return growing | {"min_labelled_leaf": growing["min_samples_leaf"]}
+
+
+def _plan(
+    examples: Examples, rules: GrowingRules, supervision: Any, seed: int, single: bool = True
+) -> tuple[GrowingPlan | None, float, Model]:
+    """What trees are grown on (None: the target is constant), the level of supervision, and the default model."""
+    weights = examples.target_weights
+    whole = WeightedTargets(examples.train, root_entropy(seed), examples.weight, target_weights=weights)
+    level = resolve_supervision(supervision, whole, rules, single).level
+    data = whole.at_level(level)
+    columns = data.target_columns(rules)
+    weight = np.ones(data.dataset.n_examples) if data.weight is None else data.weight
+    leaf = one_leaf(weight)
+    values = node_means(leaf, columns)
+    tree = tree_with_thresholds(leaf, thresholds_of(leaf, data.dataset.features), data.dataset.features.levels, *values)
+    default = Model("Default", [tree], columns)
+    try:
+        return data.plan(replace(rules, supervision=level)), level, default
+    except ConstantTargetError:
+        return None, level, default
+
+
+def _pruned(plan: GrowingPlan, grown: Any, choices: TreeChoices, examples: Dataset | None) -> Any:
+    if choices.pruning == "c45":
+        return cut_by_c45(plan, grown)
+    if choices.pruning == "vsb" and examples is not None:
+        tree = _model("", plan, grown, choices.exact).trees[0]
+        return cut_by_examples(plan, grown, tree, examples)
+    return prune(grown, Pruning(choices.penalty), plan.columns, plan.clustering, plan.weight, plan.feature_part)
+
+
+def best_f_test(examples: Examples, choices: TreeChoices, supervision: Any, seed: int) -> float:
+    """Return the smallest level of the F-test whose tree predicts the pruning set best; without one, the training set.
+
+    Parameters
+    ----------
+    examples, choices, supervision, seed
+        As in `fit_tree`.
+    """
+    judged, training = examples.prune or examples.train, examples.train.target
+    assert judged.target is not None
+    assert training is not None
+    best, found = primary_measure(judged.task), {}
+    for level in choices.f_tests:
+        tree = fit_tree(examples, replace(choices, f_tests=(level,), pruning="none"), supervision, seed).models[1]
+        values = measure(
+            judged.target, tree.means(judged), training=training, task=judged.task, hierarchy=judged.hierarchy
+        )
+        found[level] = -values[best.name] if best.larger_is_better else values[best.name]
+    return min(found, key=lambda level: (found[level], level))
+
+
+def _model(name: str, plan: GrowingPlan, grown: Any, exact: bool, seconds: float = 0.0) -> Model:
+    table = plan.dataset.features
+    thresholds = thresholds_of(grown, table)
+    if exact:
+        thresholds = _smaller_values(grown, thresholds, plan)
+    values = node_means(grown, plan.columns)
+    return Model(name, [tree_with_thresholds(grown, thresholds, table.levels, *values)], plan.columns, seconds)
+
+
+def _smaller_values(grown: Any, thresholds: np.ndarray, plan: GrowingPlan) -> np.ndarray:
+    """Thresholds at the smaller of the two values of the node that they separate, as CLUS has them."""
+    table, found = plan.dataset.features, thresholds.copy()
+    chosen = np.flatnonzero(~np.isnan(thresholds) & (grown.low_row >= 0))
+    for feature in np.unique(grown.feature[chosen]):
+        here = chosen[grown.feature[chosen] == feature]
+        found[here] = table.column(int(feature))[grown.low_row[here]]
+    return found
+
+
+def forest_rules(choices: TreeChoices, forest: ForestChoices) -> dict[str, Any]:
+    """Return how the trees of an ensemble are grown, as parameters of the rankers."""
+    return choices.growing | {
+        "ensemble": forest.ensemble,
+        "max_features": forest.max_features,
+        "bootstrap": forest.bootstrap,
+    }
+
+
+def fit_forest(examples: Examples, choices: TreeChoices, forest: ForestChoices, supervision: Any, seed: int) -> Fitted:
+    """Fit the default model and ensembles of all sizes, each of which holds the smaller ones.
+
+    Parameters
+    ----------
+    examples, choices, supervision, seed
+        As in `fit_tree`.
+    forest : ForestChoices
+        The ensemble.
+    """
+    rules, start = GrowingRules(**_of_predictors(forest_rules(choices, forest))), time.perf_counter()
+    plan, level, default = _plan(examples, rules, supervision, seed, single=False)
+    if plan is None:
+        return Fitted([default], level)
+    grow = partial(plan.tree, None)
+    trees = list(run_parallel(grow, range(forest.sizes[-1]), forest.n_jobs, description="growing trees"))
+    seconds = time.perf_counter() - start
+    models = [
+        Model(f"Forest with {n} trees", trees[:n], plan.columns, seconds * n / len(trees), forest.n_jobs)
+        for n in forest.sizes
+    ]
+    out_of_bag = None
+    if forest.out_of_bag:
+        seen = np.array([plan.counts(i) > 0 for i in range(len(trees))])
+        out_of_bag = {model.name: _out_of_bag(model, plan, seen[: len(model.trees)]) for model in models}
+    return Fitted([default, *models], level, out_of_bag=out_of_bag)
+
+
+def _out_of_bag(model: Model, plan: GrowingPlan, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    table = plan.dataset.features
+    sums, counts = sum_means(model.trees, table, model.columns.n_columns, seen, model.n_jobs)
+    return sums / np.maximum(counts, 1)[:, None], counts > 0
