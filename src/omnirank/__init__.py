@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
     from omnirank.data.hierarchy import Hierarchy
     from omnirank.data.load import load
+    from omnirank.data.model_file import load_model
     from omnirank.data.parquet import write_parquet
     from omnirank.ensembles.pct import PCTClassifier, PCTRegressor
     from omnirank.ensembles.pct_clusterer import PCTClusterer
@@ -119,6 +120,7 @@ _WHERE = {
     "export_json": "omnirank.trees.tree_json",
     "export_text": "omnirank.trees.export",
     "load": "omnirank.data.load",
+    "load_model": "omnirank.data.model_file",
     "make_ranker": "omnirank.core.registry",
     "methods": "omnirank.core.registry",
     "read_rankings": "omnirank.evaluation.experiments.results",
@@ -186,6 +188,7 @@ __all__ = [
     "export_json",
     "export_text",
     "load",
+    "load_model",
     "make_ranker",
     "methods",
     "read_rankings",
