@@ -60,13 +60,30 @@ def test_headers_come_back_with_any_name():
     assert stored(packed_arrays(heading, {})).header == heading
 
 
-def test_repetitions_are_packed_and_noise_is_not():
-    noise = np.random.default_rng(0).random(5000)
-    with zipfile.ZipFile(
-        io.BytesIO(packed_arrays(HEADING, {"noise": noise, "same": np.tile(noise[:3], 1000)}))
-    ) as found:
-        assert found.getinfo("noise.npy").compress_type == zipfile.ZIP_STORED
+def test_repetitions_are_packed_and_of_noise_the_highest_bytes():
+    noise = np.random.default_rng(0).normal(size=(1000, 5))
+    content = packed_arrays(HEADING, {"noise": noise, "same": np.tile(noise[:3, 0], 1000), "few": noise[0]})
+    with zipfile.ZipFile(io.BytesIO(content)) as found:
+        assert found.getinfo("noise.low.npy").compress_type == zipfile.ZIP_STORED
+        assert found.getinfo("noise.high.npy").compress_size < 2000
         assert found.getinfo("same.npy").compress_size < 1000
+        assert "few.npy" in found.namelist()
+    assert stored(content).take("noise", np.float64, (1000, 5)).tobytes() == noise.tobytes()
+
+
+@pytest.mark.parametrize(
+    "halves",
+    [
+        {"a.low": np.zeros((3, 7), np.uint8), "a.high": np.zeros(2, np.uint8)},
+        {"a.low": np.zeros((3, 6), np.uint8), "a.high": np.zeros(3, np.uint8)},
+        {"a.low": np.zeros((3, 7), np.int8), "a.high": np.zeros(3, np.uint8)},
+        {"a.low": np.zeros((3, 7), np.uint8), "a.high": np.zeros(3)},
+        {"a.low": np.zeros((3, 7), np.uint8)},
+    ],
+)
+def test_halves_that_do_not_go_together_are_refused(halves):
+    with pytest.raises(FileFormatError, match=r"do not go together|there is no array"):
+        stored(archive_of(**{name: npy(half) for name, half in halves.items()})).take("a", np.float64, (3,))
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ outcomes = {"error": 0, "model": 0}
 for n, name in enumerate(sys.argv[2:]):
     content = open(name, "rb").read()
     randomness = random.Random(n)
-    for _ in range(250):
+    for _ in range(200):
         with open(name + ".changed", "wb") as file:
             file.write(changed_file(content, randomness))
         try:
@@ -127,6 +127,7 @@ def test_changed_files_never_crash(tmp_path):
         "hierarchy": om.PCTClassifier(pruning=None, max_depth=3, hierarchy=hierarchy).fit(frame, labels),
         "mixed": om.PCTRegressor(pruning=None, max_depth=3).fit(frame, mixed),
         "clusters": om.PCTClusterer(max_depth=3).fit(frame),
+        "large": om.PCTRegressor(pruning=None).fit(rng.normal(size=(900, 2)), rng.normal(size=900)),
     }
     files = []
     for name, model in models.items():

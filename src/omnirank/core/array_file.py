@@ -17,6 +17,8 @@ from omnirank.core.errors import FileFormatError
 from omnirank.core.own_json import check_heading, parsed_json
 
 _HEADER = "header.json"
+_LOW, _HIGH = ".low", ".high"
+_LEAST_DIVIDED = 256
 _KINDS = ("|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f4", "<f8")
 # Deflate makes nothing smaller than by this factor: a member that claims more is none.
 _MOST_DEFLATED = 1032
@@ -40,7 +42,8 @@ _DAMAGES = (
 def packed_arrays(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
     """Return the file that holds a header and arrays of numbers; equal contents give equal bytes.
 
-    Every array is written in the narrowest type that keeps its bits (see `narrowest`).
+    Every array is written in the narrowest type that keeps its bits (see `narrowest`). Floats that do not compress are
+    divided into their highest bytes (sign and most of the exponent), which do, and the seven others.
 
     Parameters
     ----------
@@ -64,15 +67,30 @@ def packed_arrays(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -
     with zipfile.ZipFile(file, "w", allowZip64=True) as archive:
         _write(archive, _HEADER, text)
         for name, array in arrays.items():
-            member = io.BytesIO()
-            np.lib.format.write_array(member, narrowest(array), version=(1, 0), allow_pickle=False)
-            _write(archive, f"{name}.npy", member.getvalue())
+            narrow = narrowest(array)
+            halves = {name: narrow}
+            if narrow.dtype == np.float64 and narrow.size >= _LEAST_DIVIDED and not _is_compressible(_npy(narrow)):
+                # signs and exponents repeat themselves, though whole numbers do not
+                by_byte = narrow.reshape(-1).view(np.uint8).reshape(-1, 8)
+                halves = {f"{name}{_LOW}": by_byte[:, :7], f"{name}{_HIGH}": by_byte[:, 7].reshape(narrow.shape)}
+            for half, part in halves.items():
+                _write(archive, f"{half}.npy", _npy(part))
     return file.getvalue()
 
 
-def _write(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+def _npy(array: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    np.lib.format.write_array(file, np.ascontiguousarray(array), version=(1, 0), allow_pickle=False)
+    return file.getvalue()
+
+
+def _is_compressible(content: bytes) -> bool:
     sample = content[:_SAMPLE]
-    worth_it = len(zlib.compress(sample, 1)) < (1 - _WORTH_IT) * len(sample)
+    return len(zlib.compress(sample, 1)) < (1 - _WORTH_IT) * len(sample)
+
+
+def _write(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    worth_it = _is_compressible(content)
     entry = zipfile.ZipInfo(name)  # of 1980: the time of writing is no content
     entry.compress_type = zipfile.ZIP_DEFLATED if worth_it else zipfile.ZIP_STORED
     archive.writestr(entry, content, compresslevel=1 if worth_it else None)
@@ -170,7 +188,7 @@ class StoredArrays:
 
         An array of whole numbers that holds others, or one of another shape, is a `FileFormatError`.
         """
-        found = self._array(name)
+        found = self._array(name) if not self.has(f"{name}{_LOW}") else self._joined(name)
         if found.ndim != len(shape) or any(n not in (None, m) for n, m in zip(shape, found.shape, strict=True)):
             wanted = " x ".join("any" if n is None else str(n) for n in shape)
             self.refuse(f"array {name!r} has shape {' x '.join(map(str, found.shape))}, not {wanted}")
@@ -189,6 +207,13 @@ class StoredArrays:
         """Refuse a file in which there is more than was asked for."""
         if self._left:
             self.refuse(f"{sorted(self._left)[0]!r} does not belong into the file")
+
+    def _joined(self, name: str) -> np.ndarray:
+        """Floats of which the highest bytes are apart."""
+        low, high = self._array(f"{name}{_LOW}"), self._array(f"{name}{_HIGH}")
+        if low.dtype != np.uint8 or high.dtype != np.uint8 or low.shape != (high.size, 7):
+            self.refuse(f"array {name!r} is damaged: its bytes do not go together")
+        return np.column_stack([low, high.reshape(-1)]).view("<f8").reshape(high.shape)
 
     def _array(self, name: str) -> np.ndarray:
         member = f"{name}.npy"
