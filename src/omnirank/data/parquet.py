@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -173,7 +174,6 @@ def write_parquet(data: Dataset | Table, path: PathLike) -> None:
     ...     om.load(path).y.tolist()
     ['a', 'b']
     """
-    pyarrow, parquet = _pyarrow()
     table = data if isinstance(data, Table) else data.features
     frame = table.to_frame()
     levels = _unusual_levels(table)
@@ -194,10 +194,15 @@ def write_parquet(data: Dataset | Table, path: PathLike) -> None:
         if data.hierarchy is not None:
             facts["hierarchy"] = [list(above) for above in data.hierarchy.parents]
     facts["levels"] = levels
+    write_frame(frame, path, {_KEY: json.dumps(facts).encode("utf-8")})
+
+
+def write_frame(frame: pd.DataFrame, path: PathLike, metadata: Mapping[bytes, bytes] | None = None) -> None:
+    """Write a data frame, without its index, as a Parquet file that appears whole or not at all."""
+    pyarrow, parquet = _pyarrow()
     try:
         arrow = pyarrow.Table.from_pandas(frame, preserve_index=False)
-        text = json.dumps(facts).encode("utf-8")
-        arrow = arrow.replace_schema_metadata({**(arrow.schema.metadata or {}), _KEY: text})
+        arrow = arrow.replace_schema_metadata({**(arrow.schema.metadata or {}), **(metadata or {})})
         buffer = io.BytesIO()
         parquet.write_table(arrow, buffer, write_page_checksum=True)  # else a changed byte is another value
     except (pyarrow.ArrowException, UnicodeEncodeError) as problem:
