@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from omnirank.relational.features import RelationalFeatures
     from omnirank.relational.forest_learners import RelationalForestClassifier, RelationalForestRegressor
     from omnirank.relational.tree_learners import RelationalTreeClassifier, RelationalTreeRegressor
+    from omnirank.shards.dataset import ShardedDataset, open_shards
     from omnirank.trees.export import export_graphviz, export_text
     from omnirank.trees.tree_json import export_json, tree_from_json
 
@@ -107,6 +108,7 @@ _WHERE = {
     "SFSSRanker": "omnirank.rankers.sfss",
     "SPECRanker": "omnirank.rankers.spec",
     "STRLaplaceRanker": "omnirank.rankers.str_laplace",
+    "ShardedDataset": "omnirank.shards.dataset",
     "SVMRFERanker": "omnirank.rankers.svm_rfe",
     "ThreeWayRanker": "omnirank.rankers.three_way",
     "UDFSRanker": "omnirank.rankers.udfs",
@@ -123,6 +125,7 @@ _WHERE = {
     "load_model": "omnirank.data.model_file",
     "make_ranker": "omnirank.core.registry",
     "methods": "omnirank.core.registry",
+    "open_shards": "omnirank.shards.dataset",
     "read_rankings": "omnirank.evaluation.experiments.results",
     "read_results": "omnirank.evaluation.experiments.results",
     "redundancy": "omnirank.evaluation.redundancy",
@@ -173,6 +176,7 @@ __all__ = [
     "SPECRanker",
     "STRLaplaceRanker",
     "SVMRFERanker",
+    "ShardedDataset",
     "ThreeWayRanker",
     "UDFSRanker",
     "UniformRanker",
@@ -191,6 +195,7 @@ __all__ = [
     "load_model",
     "make_ranker",
     "methods",
+    "open_shards",
     "read_rankings",
     "read_results",
     "redundancy",
