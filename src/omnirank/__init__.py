@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
     from omnirank.data.hierarchy import Hierarchy
     from omnirank.data.load import load
+    from omnirank.data.model_file import load_model
     from omnirank.data.parquet import write_parquet
     from omnirank.ensembles.pct import PCTClassifier, PCTRegressor
     from omnirank.ensembles.pct_clusterer import PCTClusterer
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from omnirank.relational.features import RelationalFeatures
     from omnirank.relational.forest_learners import RelationalForestClassifier, RelationalForestRegressor
     from omnirank.relational.tree_learners import RelationalTreeClassifier, RelationalTreeRegressor
+    from omnirank.shards.dataset import ShardedDataset, open_shards
     from omnirank.trees.export import export_graphviz, export_text
     from omnirank.trees.tree_json import export_json, tree_from_json
 
@@ -106,6 +108,7 @@ _WHERE = {
     "SFSSRanker": "omnirank.rankers.sfss",
     "SPECRanker": "omnirank.rankers.spec",
     "STRLaplaceRanker": "omnirank.rankers.str_laplace",
+    "ShardedDataset": "omnirank.shards.dataset",
     "SVMRFERanker": "omnirank.rankers.svm_rfe",
     "ThreeWayRanker": "omnirank.rankers.three_way",
     "UDFSRanker": "omnirank.rankers.udfs",
@@ -119,8 +122,10 @@ _WHERE = {
     "export_json": "omnirank.trees.tree_json",
     "export_text": "omnirank.trees.export",
     "load": "omnirank.data.load",
+    "load_model": "omnirank.data.model_file",
     "make_ranker": "omnirank.core.registry",
     "methods": "omnirank.core.registry",
+    "open_shards": "omnirank.shards.dataset",
     "read_rankings": "omnirank.evaluation.experiments.results",
     "read_results": "omnirank.evaluation.experiments.results",
     "redundancy": "omnirank.evaluation.redundancy",
@@ -171,6 +176,7 @@ __all__ = [
     "SPECRanker",
     "STRLaplaceRanker",
     "SVMRFERanker",
+    "ShardedDataset",
     "ThreeWayRanker",
     "UDFSRanker",
     "UniformRanker",
@@ -186,8 +192,10 @@ __all__ = [
     "export_json",
     "export_text",
     "load",
+    "load_model",
     "make_ranker",
     "methods",
+    "open_shards",
     "read_rankings",
     "read_results",
     "redundancy",

@@ -57,7 +57,7 @@ def run(
     ] = None,
 ) -> None:
     """Run the jobs of a plan that are not done. Exit code 1: some jobs have failed."""
-    from omnirank.evaluation.experiments.memory import memory_size
+    from omnirank.core.memory import memory_amount
     from omnirank.evaluation.experiments.runner import Listeners, run_plan
 
     try:
@@ -69,7 +69,7 @@ def run(
                 backend=backend,
                 scheduler=scheduler,
                 retry_failed=retry_failed,
-                memory_limit=None if memory is None else memory_size(memory),
+                memory_limit=None if memory is None else memory_amount(memory),
                 listeners=Listeners(advance, note),
             )
     except KeyboardInterrupt as stop:

@@ -40,13 +40,33 @@ SetOption = Annotated[
 ]
 
 _CONSTANTS = {"none": None, "true": True, "false": False}
-_HEADER: dict[str, Any] = {"auto": "auto", "yes": True, "no": False}
+_HEADERS: dict[str, Any] = {"auto": "auto", "yes": True, "no": False}
 _PANEL = "Reading the data"
 _REREAD = "read_like_data"
 
 
 def _option(*names: str, text: str) -> Any:
     return typer.Option(*names, help=text, rich_help_panel=_PANEL, show_default=False)
+
+
+IgnoreOption = Annotated[str | None, _option("--ignore", text="Columns to leave out.")]
+HeaderOption = Annotated[
+    str, _option("--header", text="Whether a text file starts with names: yes or no (default: auto).")
+]
+SeparatorOption = Annotated[str | None, _option("--separator", text="Character between the cells of a text file.")]
+MissingOption = Annotated[
+    list[str] | None,
+    _option("--missing", text="What stands for a missing cell of a text file besides ?, NA, NaN; may be repeated."),
+]
+
+
+def text_options(header: str, separator: str | None, missing: list[str] | None) -> dict[str, Any]:
+    """Return what the options say of a text file, as `omnirank.load` takes it."""
+    from omnirank.core.parameters import check, choice
+
+    check("header", header, choice(*_HEADERS))
+    separator = "\t" if separator == "\\t" else separator
+    return {"header": _HEADERS[header], "separator": separator, "missing": missing or ()}
 
 
 def _data_argument(text: str) -> Any:
@@ -66,18 +86,13 @@ def load_one_table(
     ] = None,
     labels: Annotated[Path | None, _option("--labels", text="Label file of Mulan (.xml).")] = None,
     features: Annotated[str | None, _option("--features", text="Feature columns (default: all others).")] = None,
-    ignore: Annotated[str | None, _option("--ignore", text="Columns to leave out.")] = None,
+    ignore: IgnoreOption = None,
     key: Annotated[str | None, _option("--key", text="Columns that identify the examples.")] = None,
     nominal: Annotated[str | None, _option("--nominal", text="Columns of numbers to be taken as nominal.")] = None,
     task: Annotated[str, _option("--task", text="The task (default: inferred from the target).")] = "auto",
-    header: Annotated[
-        str, _option("--header", text="Whether a text file starts with names: yes or no (default: auto).")
-    ] = "auto",
-    separator: Annotated[str | None, _option("--separator", text="Character between the cells of a text file.")] = None,
-    missing: Annotated[
-        list[str] | None,
-        _option("--missing", text="What stands for a missing cell of a text file besides ?, NA, NaN; may be repeated."),
-    ] = None,
+    header: HeaderOption = "auto",
+    separator: SeparatorOption = None,
+    missing: MissingOption = None,
     strings: Annotated[
         str, _option("--strings", text="String attributes of ARFF: error or drop (default: error).")
     ] = "error",
@@ -86,10 +101,8 @@ def load_one_table(
     ] = "error",
 ) -> Any:
     """Read the file that a user names, with the options that say how."""
-    from omnirank.core.parameters import check, choice
     from omnirank.data.load import load
 
-    check("header", header, choice(*_HEADER))
     return load(
         data,
         target,
@@ -99,11 +112,9 @@ def load_one_table(
         key=key,
         nominal=nominal,
         task=task,
-        header=_HEADER[header],
-        separator="\t" if separator == "\\t" else separator,
-        missing=missing or (),
         strings=strings,
         duplicates=duplicates,
+        **text_options(header, separator, missing),
     )
 
 
@@ -138,7 +149,7 @@ def with_data(command: Callable[..., None], read: Callable[..., Any] = load_one_
     def wrapper(**given: Any) -> None:
         options = {parameter.name: given.pop(parameter.name) for parameter in shared}
         if given.get("out") is not None:
-            _check_out(given["out"], Path(options["data"]))
+            check_out(given["out"], Path(options["data"]))
         _check_labels(options["labels"])
         if rereads:
             given[_REREAD] = lambda path: read(**options | {"data": str(path)})
@@ -150,7 +161,7 @@ def with_data(command: Callable[..., None], read: Callable[..., Any] = load_one_
     return wrapper
 
 
-def _check_out(out: Path, data: Path) -> None:
+def check_out(out: Path, data: Path) -> None:
     """Refuse, before anything is computed, a file that cannot be written or that would take the place of the data."""
     from omnirank.core.errors import ParameterError
 

@@ -60,7 +60,7 @@ def tree(
         {} if min_leaf is None else {"min_samples_leaf": min_leaf}
     )
     if isinstance(dataset, Dataset):
-        made = _of_one_table(dataset, supervision, max_leaves, prune, shared)
+        made = single_tree(dataset, supervision, max_leaves, prune, shared)
         dataset = with_few_labels(dataset, labelled, seed)
     else:
         from omnirank.cli import relational_models
@@ -94,10 +94,10 @@ def _write(text: str, out: Path | None) -> None:
     note(f"tree written to {out}")
 
 
-def _of_one_table(
+def single_tree(
     dataset: "Dataset", supervision: str | None, max_leaves: int | None, prune: bool, shared: dict[str, Any]
 ) -> Any:
-    """A tree that predicts the target, or a tree of clusters."""
+    """Return a tree that predicts the target, or a tree of clusters; not fitted yet."""
     from omnirank.core.errors import ParameterError
 
     if dataset.target is None:
@@ -126,7 +126,9 @@ def with_parameters(model: Any, more: dict[str, Any]) -> Any:
     for name in more:
         if name not in known:
             hint = did_you_mean(name, known)
-            raise ParameterError(f"--set {name}: a tree has no such parameter{hint}; it has {', '.join(known)}")
+            raise ParameterError(
+                f"--set {name}: {type(model).__name__} has no such parameter{hint}; it has {', '.join(known)}"
+            )
     return model.set_params(**more)
 
 

@@ -61,7 +61,7 @@ def write_fields(content: dict[str, Any], path: Path) -> None:
     1,b,0.5,2
     2,a,0.25,1
     """
-    text = _by_suffix(path, _json_text, _csv_text)(content)
+    text = _by_suffix(path, json_text, _csv_text)(content)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"cannot write {path}: the folder {path.parent} does not exist")
     # beside the file, because a rename is atomic only within one file system
@@ -84,7 +84,7 @@ def read_fields(path: Path) -> dict[str, Any]:
     FileFormatError
         When the file is malformed, or written by a newer version of the format.
     """
-    read = _by_suffix(path, _from_json, _from_csv)
+    read = _by_suffix(path, fields_from_json, _from_csv)
     try:
         # newline="": a name may hold a carriage return
         with path.open(encoding="utf-8-sig", errors="surrogatepass", newline="") as file:
@@ -136,7 +136,8 @@ def _by_suffix(path: Path, for_json: Callable, for_csv: Callable) -> Callable:
 # -- JSON -------------------------------------------------------------------------------------------------
 
 
-def _json_text(content: dict[str, Any]) -> str:
+def json_text(content: dict[str, Any]) -> str:
+    """Return the fields of a ranking as the text of a JSON file."""
     seeds, state, per_target = content["seeds"], content["state"], content["per_target"]
     document = own_heading(_FORMAT, _written(_VERSIONS, content)) | {
         "method": content["method"],
@@ -185,7 +186,8 @@ def _dumped(value: Any) -> str:
     return json.dumps(value, allow_nan=False, ensure_ascii=False)
 
 
-def _from_json(text: str, path: Path) -> dict[str, Any]:
+def fields_from_json(text: str, path: Path) -> dict[str, Any]:
+    """Return the fields of a ranking that `json_text` wrote; ``path`` is for errors."""
     document = check_heading(parsed_json(text, path), _FORMAT, _VERSIONS, what="a ranking", path=path)
     for key in ("method", "names", "scores"):
         if key not in document:

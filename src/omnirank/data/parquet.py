@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,8 @@ _VERSION = 1
 _KEY = b"omnirank"
 
 
-def _pyarrow() -> tuple[Any, Any]:
+def import_pyarrow() -> tuple[Any, Any]:
+    """Return pyarrow and its module for Parquet files, or say how to install them."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -65,15 +67,14 @@ def read_parquet(path: PathLike) -> Content:
         frame = arrow.to_pandas()
     except Exception as problem:
         raise _unreadable(problem, path) from None
-    metadata = dict(arrow.schema.metadata or {})
     if not frame.shape[0] or not frame.shape[1]:
         raise FileFormatError(f"the file has {frame.shape[0]} rows and {frame.shape[1]} columns", path=path)
     try:
-        given = _metadata(metadata.get(_KEY))
+        given = own_metadata(arrow.schema)
         for name, levels in given.get("levels", {}).items():
             frame[name] = pd.Categorical(frame[name], categories=levels)
         table = table_from(frame)
-        facts = _facts(given, table)
+        facts = own_facts(given, table.names)
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as problem:
         what = str(problem) if isinstance(problem, OmnirankError) else f"the omnirank metadata are malformed: {problem}"
         raise FileFormatError(what, path=path) from None
@@ -107,7 +108,7 @@ def read_arrow(path: Path) -> Any:
     ...     read_arrow(path).column_names
     ['size']
     """
-    _, parquet = _pyarrow()
+    _, parquet = import_pyarrow()
     content = read_whole(path)
     try:
         # Damaged files meet pyarrow with many kinds of errors, those of the operating system among them.
@@ -123,8 +124,9 @@ def _unreadable(problem: Exception, path: Path) -> FileFormatError:
     return FileFormatError(f"not a Parquet file that can be read ({what})", path=path)
 
 
-def _metadata(raw: bytes | None) -> dict[str, Any]:
-    """What `write_parquet` noted beside the columns; nothing for a file of other origin."""
+def own_metadata(schema: Any) -> dict[str, Any]:
+    """Return what `write_parquet` noted beside the columns of a schema; nothing for a file of other origin."""
+    raw = dict(schema.metadata or {}).get(_KEY)
     if raw is None:
         return {}
     try:
@@ -138,10 +140,11 @@ def _metadata(raw: bytes | None) -> dict[str, Any]:
     return dict(given)
 
 
-def _facts(given: dict[str, Any], table: Table) -> dict[str, Any]:
+def own_facts(given: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return target, task and hierarchy of the label columns, as `own_metadata` has them for columns of these names."""
     facts: dict[str, Any] = {"target": (), "task": "auto", "hierarchy": None}
     if given:
-        facts["target"] = tuple(table.names[table.index(name)] for name in given["target"])
+        facts["target"] = tuple(names[names.index(name)] for name in given["target"])
         facts["task"] = str(given["task"])
     if given.get("hierarchy") is not None:
         parents = tuple(tuple(int(p) for p in above) for above in given["hierarchy"])
@@ -173,7 +176,6 @@ def write_parquet(data: Dataset | Table, path: PathLike) -> None:
     ...     om.load(path).y.tolist()
     ['a', 'b']
     """
-    pyarrow, parquet = _pyarrow()
     table = data if isinstance(data, Table) else data.features
     frame = table.to_frame()
     levels = _unusual_levels(table)
@@ -194,10 +196,15 @@ def write_parquet(data: Dataset | Table, path: PathLike) -> None:
         if data.hierarchy is not None:
             facts["hierarchy"] = [list(above) for above in data.hierarchy.parents]
     facts["levels"] = levels
+    write_frame(frame, path, {_KEY: json.dumps(facts).encode("utf-8")})
+
+
+def write_frame(frame: pd.DataFrame, path: PathLike, metadata: Mapping[bytes, bytes] | None = None) -> None:
+    """Write a data frame, without its index, as a Parquet file that appears whole or not at all."""
+    pyarrow, parquet = import_pyarrow()
     try:
         arrow = pyarrow.Table.from_pandas(frame, preserve_index=False)
-        text = json.dumps(facts).encode("utf-8")
-        arrow = arrow.replace_schema_metadata({**(arrow.schema.metadata or {}), _KEY: text})
+        arrow = arrow.replace_schema_metadata({**(arrow.schema.metadata or {}), **(metadata or {})})
         buffer = io.BytesIO()
         parquet.write_table(arrow, buffer, write_page_checksum=True)  # else a changed byte is another value
     except (pyarrow.ArrowException, UnicodeEncodeError) as problem:

@@ -12,12 +12,14 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from scipy import sparse
 
+from omnirank.core.array_file import StoredArrays
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parallel import run_parallel
 from omnirank.core.parameters import FLAG, Domain, check_parameters, count
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy
 from omnirank.core.types import ArrayLike, RandomState
+from omnirank.data.model_values import ModelFields, value_to_json
 from omnirank.data.table import Table
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.plan import GrowingRules
@@ -126,6 +128,26 @@ class Forest(PCTPredictor):
 
     def _trees(self) -> list[Tree]:
         return self.trees_
+
+    def _take_trees(self, trees: list[Tree]) -> None:
+        self.trees_ = trees
+
+    # -- files ----------------------------------------------------------------------------------------
+
+    def _contents(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        facts, arrays = super()._contents()
+        # with these, warm_start grows the trees that it would have grown
+        facts |= {"entropy": str(self._entropy), "data": self._data}
+        if hasattr(self, "oob_error_"):
+            facts["oob_error"] = value_to_json(self.oob_error_, "oob_error_")
+        return facts, arrays
+
+    def _restore(self, facts: ModelFields, stored: StoredArrays) -> None:
+        super()._restore(facts, stored)
+        self._entropy = facts.digits("entropy")
+        self._data = None if facts.get("data") is None else facts.text("data")
+        if "oob_error" in facts.keys():  # noqa: SIM118
+            self.oob_error_ = facts.number("oob_error")
 
     # -- predicting -----------------------------------------------------------------------------------
 

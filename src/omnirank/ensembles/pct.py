@@ -91,6 +91,9 @@ class _SingleTree(PCTPredictor):
     def _trees(self) -> list[Tree]:
         return [self.tree_]
 
+    def _take_trees(self, trees: list[Tree]) -> None:
+        (self.tree_,) = trees
+
     def apply(self, X: FeaturesLike) -> np.ndarray:
         """Return the number of the leaf that each example reaches.
 

@@ -11,24 +11,29 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from omnirank.core.array_file import StoredArrays
 from omnirank.core.parameters import SEED, check_parameters, choice, count
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.estimator_input import any_table, check_sample_weight, features_like, read_input
+from omnirank.data.model_file import SavedModel
+from omnirank.data.model_values import ModelFields
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_named
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.feature_weights import resolve_feature_weights
+from omnirank.ensembles.model_parts import features_contents, known_task, restore_features
 from omnirank.ensembles.plan import GROWING, GrowingData, GrowingRules
 from omnirank.tasks import get_task, prototype_columns
 from omnirank.trees.prediction import leaves_of
 from omnirank.trees.prototypes import node_means
 from omnirank.trees.pruning import without_subtrees
 from omnirank.trees.tree import Tree, tree_from_grown
+from omnirank.trees.tree_arrays import arrays_of_trees, trees_of_arrays
 
 
-class PCTClusterer(ClusterMixin, BaseEstimator):
+class PCTClusterer(SavedModel, ClusterMixin, BaseEstimator):
     """Cluster examples by a predictive clustering tree on their features.
 
     Tests lower the mean over features of their variance (or Gini index) relative to the training set; each leaf is a
@@ -177,6 +182,16 @@ class PCTClusterer(ClusterMixin, BaseEstimator):
 
     def _trees(self) -> list[Tree]:
         return [self.tree_]
+
+    def _contents(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        return features_contents(self) | {"task": self.task_}, arrays_of_trees([self.tree_])
+
+    def _restore(self, facts: ModelFields, stored: StoredArrays) -> None:
+        restore_features(self, facts)
+        self.task_ = known_task(facts, [task_named("none")]).name
+        self._columns = prototype_columns(Target.from_table(self._features))
+        (self.tree_,) = trees_of_arrays(stored, self._features.levels, self._columns.n_columns)
+        self.n_clusters_ = self.tree_.n_leaves
 
     def __sklearn_tags__(self) -> Any:
         return any_table(super().__sklearn_tags__())

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from omnirank.core.array_file import StoredArrays
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.log import logger
 from omnirank.core.parameters import JOBS, SEED, Domain, check, check_parameters, choice
@@ -21,10 +22,13 @@ from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import any_table, check_sample_weight, features_like, read_input
 from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.model_file import SavedModel
+from omnirank.data.model_values import ModelFields
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.feature_weights import check_feature_weights, resolve_feature_weights
+from omnirank.ensembles.model_parts import features_contents, restore_features, restore_target, target_contents
 from omnirank.ensembles.plan import GROWING, GrowingData, GrowingPlan, GrowingRules
 from omnirank.ensembles.supervision import SUPERVISION, Supervision, resolve_supervision
 from omnirank.tasks import get_task
@@ -34,6 +38,7 @@ from omnirank.trees.prediction import average_means
 from omnirank.trees.prototypes import node_means
 from omnirank.trees.pruning import Pruning
 from omnirank.trees.tree import Tree, one_leaf, tree_from_grown
+from omnirank.trees.tree_arrays import arrays_of_trees, trees_of_arrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +71,8 @@ class Training:
         return not ((self.columns.impurity > 0) & (self.columns.weights > 0)).any()
 
 
-class PCTPredictor(BaseEstimator):
-    """Base of the predictors; subclasses grow trees in ``fit`` and name them in ``_trees``."""
+class PCTPredictor(SavedModel, BaseEstimator):
+    """Base of the predictors; subclasses grow trees in ``fit``, name them in ``_trees`` and take those of a file."""
 
     supported_tasks: ClassVar[Sequence[str]]
 
@@ -195,6 +200,10 @@ class PCTPredictor(BaseEstimator):
     def _trees(self) -> list[Tree]:
         """Return the fitted trees."""
 
+    @abstractmethod
+    def _take_trees(self, trees: list[Tree]) -> None:
+        """Take trees as the fitted ones."""
+
     def _n_jobs(self) -> int | None:
         return getattr(self, "n_jobs", None)
 
@@ -265,6 +274,17 @@ class PCTPredictor(BaseEstimator):
 
     def _decide(self, means: np.ndarray, threshold: float = 0.5) -> Any:
         return get_task(self.task_).predict(means, self._columns, threshold)
+
+    # -- files ----------------------------------------------------------------------------------------
+
+    def _contents(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        facts, arrays = target_contents(self)
+        return features_contents(self) | facts, arrays | arrays_of_trees(self._trees())
+
+    def _restore(self, facts: ModelFields, stored: StoredArrays) -> None:
+        restore_features(self, facts)
+        restore_target(self, facts, stored)
+        self._take_trees(trees_of_arrays(stored, self._features.levels, self._columns.n_columns))
 
     @property
     def feature_importances_(self) -> np.ndarray:

@@ -2,27 +2,7 @@
 
 from __future__ import annotations
 
-import re
 import sys
-
-from omnirank.core.errors import ParameterError
-
-_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-
-
-def memory_size(text: str) -> int:
-    """Return the number of bytes that a text such as ``"500M"`` or ``"1.5G"`` stands for.
-
-    Examples
-    --------
-    >>> from omnirank.evaluation.experiments.memory import memory_size
-    >>> memory_size("2G"), memory_size("1.5k")
-    (2147483648, 1536)
-    """
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?\s*", text.upper())
-    if found is None:
-        raise ParameterError("memory_limit", text, "it is not an amount of memory: write 500M or 4G")
-    return int(float(found[1]) * _UNITS[found[2]])
 
 
 def limit_memory(n_bytes: int) -> None:

@@ -1,0 +1,110 @@
+"""``omnirank predict``: predict the target of the examples of a file by a model that ``omnirank fit`` wrote."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from omnirank.cli.ending import ending_on_sigterm
+from omnirank.cli.options import (
+    HeaderOption,
+    IgnoreOption,
+    JobsOption,
+    MissingOption,
+    SeparatorOption,
+    check_out,
+    text_options,
+)
+from omnirank.cli.output import say
+from omnirank.core.plurals import counted
+
+_ENDINGS = (".csv", ".csv.gz", ".parquet", ".pq")
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="File that omnirank fit wrote.", show_default=False)],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DATA", help="ARFF, CSV, TSV, Parquet or MATLAB file; may be gzipped.", show_default=False
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="File of predictions: .csv or .parquet.")],
+    key: Annotated[
+        str | None, typer.Option("--key", help="Columns of the data that are written beside the predictions.")
+    ] = None,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Write the probabilities of classes or labels too.")
+    ] = False,
+    threshold: Annotated[
+        float | None, typer.Option(help="Frequency from which a label of a label set is predicted (default: 0.5).")
+    ] = None,
+    jobs: JobsOption = -1,
+    ignore: IgnoreOption = None,
+    header: HeaderOption = "auto",
+    separator: SeparatorOption = None,
+    missing: MissingOption = None,
+) -> None:
+    """Predict the target of the examples of a file."""
+    from omnirank.core.errors import ParameterError
+    from omnirank.data.model_file import load_model
+    from omnirank.ensembles.prediction_frame import prediction_frame
+
+    if not out.name.lower().endswith(_ENDINGS):
+        raise ParameterError(f"{out}: the ending must be one of {', '.join(_ENDINGS)}")
+    check_out(out, data)
+    fitted = load_model(model)
+    if "n_jobs" in fitted.get_params(deep=False):
+        fitted.set_params(n_jobs=jobs)
+    text = text_options(header, separator, missing)
+    found = prediction_frame(
+        fitted, _features(fitted, data, key, ignore, text), probabilities=probabilities, threshold=threshold
+    )
+    found = _with_keys(found, data, key, text)
+    with ending_on_sigterm():
+        _write(found, out)
+    say(f"predictions for {counted(len(found), 'example')} written to {out}")
+
+
+def _features(model: Any, data: Path, key: str | None, ignore: str | None, text: dict[str, Any]) -> Any:
+    """The features of the model as the file has them."""
+    from omnirank.data.dataset import Dataset
+    from omnirank.data.load import load
+    from omnirank.data.matching_columns import columns_like
+    from omnirank.data.table import is_made_up
+
+    training = model._features
+    if is_made_up(training.names):
+        dataset = load(data, task="clustering", ignore=ignore, key=key, **text)
+        return Dataset(columns_like(dataset.features, training, by_name=False))
+    nominal = [name for name, levels in zip(training.names, training.levels, strict=True) if levels is not None]
+    dataset = load(data, task="clustering", features=list(training.names), nominal=nominal or None, **text)
+    return Dataset(columns_like(dataset.features, training))
+
+
+def _with_keys(found: Any, data: Path, key: str | None, text: dict[str, Any]) -> Any:
+    """The predictions after the columns that tell the examples apart, which are written as they are read."""
+    import numpy as np
+
+    from omnirank.core.errors import ParameterError
+    from omnirank.data.load import load
+
+    if key is None:
+        return found
+    keys = load(data, task="clustering", features=key, nominal=key, **text).features.to_frame()
+    for name in reversed(keys.columns):
+        if name in found.columns:
+            raise ParameterError(f"--key {name}: it is also a column of the predictions")
+        found.insert(0, name, np.asarray(keys[name]))
+    return found
+
+
+def _write(found: Any, out: Path) -> None:
+    from omnirank.data.atomic_file import replacing
+    from omnirank.data.parquet import write_frame
+
+    if out.name.lower().endswith((".parquet", ".pq")):
+        write_frame(found, out)
+        return
+    with replacing(out) as file:
+        found.to_csv(file, index=False, lineterminator="\n")

@@ -1,0 +1,325 @@
+"""A data set in parts, which need not fit in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from omnirank.core.errors import DataError
+from omnirank.core.plurals import counted
+from omnirank.data.column_choice import ColumnChoice
+from omnirank.data.content import Content, plain_name
+from omnirank.data.dataset import Dataset
+from omnirank.data.estimator_input import recoded_like
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.infer import read_target
+from omnirank.data.parquet import own_facts, own_metadata
+from omnirank.data.roles import Roles, assign_roles, dataset_from
+from omnirank.data.table import Levels, Table, chosen_numbers
+from omnirank.data.target import Target
+from omnirank.shards.example_rows import example_rows
+from omnirank.shards.kept_summary import summary_of
+from omnirank.shards.source import ShardSource
+from omnirank.shards.summary import Summary
+
+_KINDS = {"number": "numeric", "nothing": "numeric", "date": "date"}
+
+
+class ShardedDataset:
+    """Examples in parts (Parquet files, a Dask frame), read block by block; :func:`omnirank.open_shards` makes it.
+
+    Types, levels, target and task are those that the same rows would have in memory.
+
+    Parameters
+    ----------
+    source : ShardSource
+        The parts.
+    like : Dataset
+        Some rows in memory, with the features, levels, target and task of all.
+    summary : Summary
+        What a pass over all rows found.
+
+    Attributes
+    ----------
+    source : ShardSource
+        The parts.
+    name, task, hierarchy, notes
+        As of a `Dataset`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pandas as pd
+    >>> import omnirank as om
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for i in range(3):
+    ...         frame = pd.DataFrame({"size": [i, i + 0.5], "kind": ["a", "b"]})
+    ...         frame.to_parquet(pathlib.Path(folder, f"{i}.parquet"))
+    ...     data = om.open_shards(folder, target="kind", name="plants")
+    ...     print(data, data.take([5, 0]).X.ravel().tolist())
+    <ShardedDataset 'plants': 6 examples in 3 shards, 1 feature, classification, 1 target> [2.5, 0.0]
+    """
+
+    def __init__(self, source: ShardSource, like: Dataset, summary: Summary) -> None:
+        self.source = source
+        self.name = like.name
+        self.task = like.task
+        self.hierarchy: Hierarchy | None = like.hierarchy
+        self._like = like
+        self._summary = summary
+
+    @property
+    def n_examples(self) -> int:
+        """Number of examples."""
+        return self.source.n_rows
+
+    @property
+    def n_shards(self) -> int:
+        """Number of parts."""
+        return len(self.source.parts)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self._like.n_features
+
+    @property
+    def n_targets(self) -> int:
+        """Number of target variables."""
+        return self._like.n_targets
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the features."""
+        return self._like.feature_names
+
+    @property
+    def target_names(self) -> tuple[str, ...]:
+        """Names of the target variables."""
+        return self._like.target_names
+
+    @property
+    def feature_levels(self) -> tuple[Levels | None, ...]:
+        """Levels of each feature, None for a numeric one."""
+        return self._like.features.levels
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know about how the data were taken."""
+        return self._like._remarks.of_reader
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """What is known of each feature and target: type, share of missing cells, range, mean, variance, levels."""
+        rows = []
+        for name in (*self.feature_names, *self.target_names):
+            found, nominal = self._summary.columns[name], self.source.columns.is_nominal(name)
+            known = not nominal and found.n_known > 0
+            rows.append(
+                {
+                    "column": name,
+                    "type": "nominal" if nominal else "numeric",
+                    "missing": 1 - found.n_known / self.n_examples if self.n_examples else float("nan"),
+                    "low": found.low if known else float("nan"),
+                    "high": found.high if known else float("nan"),
+                    "mean": found.mean if known else float("nan"),
+                    "variance": found.variance if known else float("nan"),
+                    "n_levels": len(self._summary.levels(name, self.source.columns) or ()),
+                }
+            )
+        return pd.DataFrame(rows).set_index("column")
+
+    def blocks(self) -> Iterator[Dataset]:
+        """Yield all examples in order, as data sets that are small enough for the memory allowed."""
+        for block in self.source.blocks(self._names):
+            yield self._dataset(block.table)
+
+    def take(self, rows: Any) -> Dataset:
+        """Return some examples (slice, mask or numbers) as a data set in memory, in the order asked for."""
+        numbers = chosen_numbers(rows, self.n_examples)
+        found = list(self.source.rows(numbers, self._names))
+        if not found:
+            raise DataError("no examples were asked for")
+        places = np.concatenate([place for place, _ in found])
+        joined = _stacked([self._recoded(table) for _, table in found])
+        back = np.empty(len(places), np.intp)
+        back[places] = np.arange(len(places))
+        return self._dataset(joined.take(back))
+
+    def read(self) -> Dataset:
+        """Return all examples as one data set in memory."""
+        if not self.n_examples:
+            raise DataError("there are no examples in the shards")
+        return self._dataset(_stacked([self._recoded(block.table) for block in self.source.blocks(self._names)]))
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return (*self.feature_names, *self.target_names)
+
+    def _recoded(self, table: Table) -> Table:
+        return recoded_like(table, self._columns)
+
+    @cached_property
+    def _columns(self) -> Table:
+        """All columns with their levels, without cells."""
+        levels = [self._summary.levels(name, self.source.columns) for name in self._names]
+        empty = [np.empty(0, self._like.features.dtype if own is None else np.int32) for own in levels]
+        return Table.from_columns(self._names, empty, levels)
+
+    def _dataset(self, table: Table) -> Dataset:
+        table = self._recoded(table)
+        n = self.n_features
+        features, target = table.select(np.arange(n)), None
+        features = replace(features, dates=self._like.features.dates)
+        if self._like.target is not None:
+            columns = table.select(np.arange(n, table.n_columns))
+            found = read_target(columns, self.task, self.hierarchy, integers=True).target
+            assert found is not None
+            target = _target_like(found, self._like.target)
+        made = Dataset(features, target, task=self.task, hierarchy=self.hierarchy, name=self.name)
+        made._remarks = self._like._remarks
+        return made
+
+    def __len__(self) -> int:
+        return self.n_examples
+
+    def __repr__(self) -> str:
+        target = f", {counted(self.n_targets, 'target')}" if self.n_targets else ""
+        size = f"{counted(self.n_examples, 'example')} in {counted(self.n_shards, 'shard')}"
+        return f"<ShardedDataset {self.name!r}: {size}, {counted(self.n_features, 'feature')}, {self.task}{target}>"
+
+
+def open_shards(
+    source: Any,
+    target: ColumnChoice | None = None,
+    *,
+    features: ColumnChoice | None = None,
+    key: ColumnChoice | None = None,
+    ignore: ColumnChoice | None = None,
+    nominal: ColumnChoice | None = None,
+    task: str = "auto",
+    max_memory: int | str | None = None,
+    name: str | None = None,
+) -> ShardedDataset:
+    """Open data that need not fit in memory: Parquet files, a pyarrow dataset or a Dask data frame.
+
+    All parts are looked at before any work: those whose columns or types differ are named in the error. One pass over
+    the rows then finds levels, ranges, means, variances and missing cells, which are kept beside the files (in the
+    folder ``.omnirank``) for the next time; when a file changes, they are found anew.
+
+    Parameters
+    ----------
+    source : str, Path, sequence of them, pyarrow dataset or Dask data frame
+        A folder (all Parquet files below it), a pattern such as ``"parts/*.parquet"``, or files; or a
+        ``pyarrow.dataset.Dataset``, whose folders may stand for columns; or a Dask data frame. ``omnirank convert``
+        makes a folder of Parquet files of a CSV file of any size.
+    target, features, key, ignore, nominal
+        Which columns are what, as in :func:`omnirank.load`.
+    task : str
+        The task, or "auto" to infer it; "clustering" sets the target aside.
+    max_memory : int, str or None
+        What blocks of rows may take while they are read: bytes, or a text such as ``"500M"``; None: an eighth of the
+        machine's memory.
+    name : str, optional
+        Name of the data set; by default that of the folder or file.
+
+    Returns
+    -------
+    ShardedDataset
+        With the types, levels, target and task that the same rows would have in memory.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pandas as pd
+    >>> import omnirank as om
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for i in range(3):
+    ...         frame = pd.DataFrame({"size": [i, i + 0.5], "kind": ["a", None]})
+    ...         frame.to_parquet(pathlib.Path(folder, f"{i}.parquet"))
+    ...     data = om.open_shards(folder, target="kind")
+    ...     print(data.summary.loc["size", ["low", "high", "mean"]].tolist())
+    ...     print([block.n_examples for block in data.blocks()])
+    [0.0, 2.5, 1.25]
+    [2, 2, 2]
+    """
+    parts = ShardSource(source, nominal, max_memory)
+    content, roles = _roles(parts, target, features, key, ignore)
+    used = [content.names[i] for i in (*roles.features, *roles.target)]
+    targets = [content.names[i] for i in roles.target]
+    summary = summary_of(parts, used, targets)
+    content = replace(
+        content,
+        names=tuple(used),
+        kinds=tuple(content.kind(column) for column in used),
+        table=example_rows(parts.columns, summary, used, targets),
+    )
+    n = len(roles.features)
+    roles = replace(roles, features=tuple(range(n)), target=tuple(range(n, len(used))))
+    wanted = content.task if task == "auto" and target is None else task
+    return ShardedDataset(parts, dataset_from(content, roles, task=wanted, name=name or _name_of(source)), summary)
+
+
+def _roles(
+    parts: ShardSource,
+    target: ColumnChoice | None,
+    features: ColumnChoice | None,
+    key: ColumnChoice | None,
+    ignore: ColumnChoice | None,
+) -> tuple[Content, Roles]:
+    columns, schema = parts.columns, parts.parts[0].schema
+    facts = own_facts(own_metadata(schema), columns.names)
+    kinds = [
+        "nominal" if columns.is_nominal(name) else _KINDS[kind]
+        for name, kind in zip(columns.names, columns.kinds, strict=True)
+    ]
+    content = Content(
+        path=Path(parts.parts[0].name),
+        names=columns.names,
+        kinds=tuple(kinds),
+        table=Table.from_numeric(np.empty((0, 0))),
+        declared=False,
+        integers=columns.integers,
+        label_order=facts["hierarchy"],
+        target=facts["target"],
+        task=facts["task"],
+    )
+    return content, assign_roles(content, target=target, features=features, key=key, ignore=ignore)
+
+
+def _target_like(found: Target, wanted: Target) -> Target:
+    """The target of some rows in the codes of all."""
+    if found.levels == wanted.levels:
+        return found
+    values = np.array(found.values)
+    for v, (own, all_levels) in enumerate(zip(found.levels, wanted.levels, strict=True)):
+        if own == all_levels or own is None or all_levels is None:
+            continue
+        code = {level: i for i, level in enumerate(all_levels)}
+        known = ~np.isnan(values[:, v])
+        values[known, v] = np.array([code[level] for level in own] or [0])[values[known, v].astype(np.intp)]
+    return replace(found, levels=wanted.levels, values=values)
+
+
+def _stacked(tables: Sequence[Table]) -> Table:
+    first = tables[0]
+    return Table(
+        first.names,
+        first.levels,
+        np.concatenate([table.numeric for table in tables]),
+        np.concatenate([table.codes for table in tables]),
+        dates=first.dates,
+    )
+
+
+def _name_of(source: Any) -> str:
+    if isinstance(source, str | Path):
+        path = Path(source)
+        return path.name if path.is_dir() else plain_name(path)
+    return "data"

@@ -1,0 +1,247 @@
+"""The parts (shards) of a large table: Parquet files, fragments of a pyarrow dataset, partitions of a Dask frame."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from omnirank.core.errors import DataError, DataTypeError, FileFormatError
+from omnirank.core.suggestions import files_like
+from omnirank.data.parquet import import_pyarrow
+
+_ENDINGS = (".parquet", ".pq")
+_MOST_SHOWN = 200
+
+
+class Part(ABC):
+    """One part of a table: its name, its columns, and its rows in batches."""
+
+    name: str
+
+    @property
+    @abstractmethod
+    def schema(self) -> Any:
+        """Names and types of the columns, as pyarrow has them."""
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    @abstractmethod
+    def _batches(self, columns: Sequence[str], n_rows: int) -> Iterator[Any]:
+        """Yield the rows in order, as record batches of pyarrow of at most that many."""
+
+    @property
+    def state(self) -> list[Any] | None:
+        """What changes when the part does, for JSON; None where nothing tells."""
+        return None
+
+    def check(self) -> None:
+        """Raise a DataError where the part is no longer what it was."""
+        return
+
+    def batches(self, columns: Sequence[str], n_rows: int) -> Iterator[Any]:
+        """Yield the rows in order, as record batches; a problem with the part is an error that names it.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            Which columns, and in which order.
+        n_rows : int
+            Most rows of a batch.
+        """
+        self.check()
+        read = self._batches(columns, n_rows)
+        while True:
+            try:
+                batch = next(read, None)
+                if batch is None:
+                    return
+                batch.validate(full=True)
+            except DataError:
+                raise
+            except Exception as problem:  # damaged files meet pyarrow with many kinds of errors
+                self.check()
+                raise self._unreadable(problem) from None
+            yield batch
+
+    def _unreadable(self, problem: Exception) -> DataError:
+        what = f"{type(problem).__name__}: {problem}".split("\n")[0][:_MOST_SHOWN]
+        return DataError(f"shard {self.name}: it cannot be read ({what})")
+
+
+class ParquetFile(Part):
+    """A Parquet file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.name = str(path)
+        found = self._stat()
+        self._size, self._time = found.st_size, found.st_mtime_ns
+
+    def _stat(self) -> os.stat_result:
+        try:
+            return self.path.stat()
+        except FileNotFoundError:
+            raise DataError(f"there is no file {self.name!r}{files_like(self.path)}") from None
+
+    @cached_property
+    def _metadata(self) -> tuple[Any, int]:
+        _, parquet = import_pyarrow()
+        try:
+            with parquet.ParquetFile(self.path) as file:
+                return file.schema_arrow, file.metadata.num_rows
+        except Exception as problem:
+            raise self._unreadable(problem) from None
+
+    @property
+    def schema(self) -> Any:
+        """Names and types of the columns, as pyarrow has them."""
+        return self._metadata[0]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self._metadata[1]
+
+    @property
+    def state(self) -> list[Any]:
+        """Size and time of the last change."""
+        return [self._size, self._time]
+
+    def check(self) -> None:
+        """Raise a DataError where the file has changed since it was opened."""
+        found = self._stat()
+        if [found.st_size, found.st_mtime_ns] != self.state:
+            raise DataError(f"shard {self.name} has changed since it was opened: open the shards again")
+
+    def _batches(self, columns: Sequence[str], n_rows: int) -> Iterator[Any]:
+        _, parquet = import_pyarrow()
+        with parquet.ParquetFile(self.path, page_checksum_verification=True) as file:
+            for batch in file.iter_batches(batch_size=n_rows, columns=list(columns)):
+                yield batch.select(list(columns))
+
+    def _unreadable(self, problem: Exception) -> DataError:
+        what = f"{type(problem).__name__}: {problem}".split("\n")[0][:_MOST_SHOWN]
+        return FileFormatError(f"not a Parquet file that can be read ({what})", path=self.path)
+
+
+class Fragment(Part):
+    """A fragment of a pyarrow dataset, with the columns that its place in the dataset stands for."""
+
+    def __init__(self, fragment: Any, schema: Any, number: int) -> None:
+        self._fragment, self._schema = fragment, schema
+        self.name = str(getattr(fragment, "path", "")) or f"fragment {number}"
+
+    @property
+    def schema(self) -> Any:
+        """Names and types of the columns, as pyarrow has them."""
+        return self._schema
+
+    @cached_property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        try:
+            return int(self._fragment.count_rows())
+        except Exception as problem:
+            raise self._unreadable(problem) from None
+
+    def _batches(self, columns: Sequence[str], n_rows: int) -> Iterator[Any]:
+        options = {"schema": self._schema, "columns": list(columns), "batch_size": n_rows}
+        yield from self._fragment.to_batches(**options)
+
+
+class Partition(Part):
+    """A partition of a Dask frame."""
+
+    def __init__(self, frame: Any, number: int) -> None:
+        self._frame, self._number = frame, number
+        self.name = f"partition {number}"
+
+    @cached_property
+    def _facts(self) -> tuple[Any, int]:
+        arrow = self._arrow()
+        return arrow.schema, arrow.num_rows
+
+    @property
+    def schema(self) -> Any:
+        """Names and types of the columns, as pyarrow has them."""
+        return self._facts[0]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self._facts[1]
+
+    def _arrow(self) -> Any:
+        pyarrow, _ = import_pyarrow()
+        try:
+            return pyarrow.Table.from_pandas(self._frame.get_partition(self._number).compute(), preserve_index=False)
+        except Exception as problem:
+            raise self._unreadable(problem) from None
+
+    def _batches(self, columns: Sequence[str], n_rows: int) -> Iterator[Any]:
+        yield from self._arrow().select(list(columns)).combine_chunks().to_batches(max_chunksize=n_rows)
+
+
+def parts_of(source: Any) -> list[Part]:
+    """Return the parts of what a user names, in the order of their names.
+
+    Parameters
+    ----------
+    source : str, Path, sequence of them, pyarrow dataset or Dask frame
+        A folder (all Parquet files below it, except those whose name, or that of a folder, starts with "." or "_"), a
+        pattern such as ``"parts/*.parquet"``, files, a ``pyarrow.dataset.Dataset`` or a Dask data frame.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pandas as pd
+    >>> from omnirank.shards.parts import parts_of
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in "ba":
+    ...         pd.DataFrame({"size": [1.5]}).to_parquet(pathlib.Path(folder, f"{name}.parquet"))
+    ...     [pathlib.Path(part.name).name for part in parts_of(folder)]
+    ['a.parquet', 'b.parquet']
+    """
+    import_pyarrow()
+    if isinstance(source, str | Path):
+        return [ParquetFile(path) for path in _files(source)]
+    if hasattr(source, "get_fragments"):
+        return [Fragment(fragment, source.schema, i) for i, fragment in enumerate(source.get_fragments())]
+    if hasattr(source, "npartitions") and hasattr(source, "get_partition"):
+        return [Partition(source, i) for i in range(source.npartitions)]
+    if isinstance(source, list | tuple) and source and all(isinstance(entry, str | Path) for entry in source):
+        return [ParquetFile(Path(entry)) for entry in source]
+    raise DataTypeError(
+        f"shards are a folder, a pattern or a list of Parquet files, a pyarrow dataset or a Dask data frame, not "
+        f"{type(source).__name__}"
+    )
+
+
+def _files(source: str | Path) -> list[Path]:
+    path = Path(source)
+    if path.is_dir():
+        found = [file for file in path.rglob("*") if file.suffix.lower() in _ENDINGS and not _is_hidden(file, path)]
+        if not found:
+            raise DataError(
+                f"there is no Parquet file in the folder {str(path)!r}; omnirank convert makes some of a CSV file"
+            )
+        return sorted(found)
+    if any(sign in str(path) for sign in "*?[") and not path.exists():
+        from glob import glob
+
+        matching = sorted(Path(name) for name in glob(str(path), recursive=True))
+        if not matching:
+            raise DataError(f"no file matches {str(path)!r}")
+        return matching
+    return [path]
+
+
+def _is_hidden(file: Path, folder: Path) -> bool:
+    return any(name.startswith((".", "_")) for name in file.relative_to(folder).parts)

@@ -1,0 +1,145 @@
+"""A table in parts as one source of rows: blocks in order, or the rows that are asked for."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from omnirank.core.errors import DataError
+from omnirank.core.memory import memory_amount
+from omnirank.data.column_choice import ColumnChoice
+from omnirank.data.table import Table
+from omnirank.data.text_source import memory_size
+from omnirank.shards.columns import agreed_columns
+from omnirank.shards.parts import ParquetFile, Part, parts_of
+
+# A block has at most so many rows, however much memory there is: larger ones leave the processor's caches.
+_MOST_ROWS = 2**18
+
+
+class Block(NamedTuple):
+    """Some rows of one part: its number, the number of the first row among all rows, and the cells."""
+
+    part: int
+    first: int
+    table: Table
+
+
+class ShardSource:
+    """The parts of a table, their columns, and their rows block by block.
+
+    Parameters
+    ----------
+    source : str, Path, sequence of them, pyarrow dataset or Dask frame
+        As in `omnirank.shards.parts.parts_of`.
+    nominal : column choice, optional
+        Columns of numbers that are to be taken as nominal.
+    max_memory : int, str or None
+        What blocks may take while they are read, such as ``"500M"``; None: an eighth of the machine's memory.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pandas as pd
+    >>> from omnirank.shards.source import ShardSource
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for i in range(2):
+    ...         pd.DataFrame({"size": [i, i + 0.5]}).to_parquet(pathlib.Path(folder, f"{i}.parquet"))
+    ...     source = ShardSource(folder)
+    ...     source.n_rows, [block.table.numeric.ravel().tolist() for block in source.blocks()]
+    (4, [[0.0, 0.5], [1.0, 1.5]])
+    """
+
+    def __init__(self, source: Any, nominal: ColumnChoice | None = None, max_memory: int | str | None = None) -> None:
+        self.parts: list[Part] = parts_of(source)
+        self.columns = agreed_columns(self.parts, nominal)
+        self.max_memory = memory_size() // 8 if max_memory is None else memory_amount(max_memory, "max_memory")
+        self.folder = _folder_of(source, self.parts)
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """Number of the first row of each part among all rows, and the number of rows."""
+        return np.concatenate([[0], np.cumsum([part.n_rows for part in self.parts])]).astype(np.int64)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of all parts."""
+        return int(self.starts[-1])
+
+    @cached_property
+    def fingerprint(self) -> str | None:
+        """Hash of the names, sizes, times and types of all parts; None where nothing tells whether they change."""
+        states = [part.state for part in self.parts]
+        if any(state is None for state in states):
+            return None
+        names = [_relative(part.name, self.folder) for part in self.parts]
+        text = json.dumps([names, states, str(self.columns)])
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+    def block_rows(self, names: Sequence[str]) -> int:
+        """Return the number of rows of a block of some columns."""
+        return int(np.clip(self.max_memory // self.columns.row_bytes(names), 1, _MOST_ROWS))
+
+    def blocks(self, names: Sequence[str] | None = None, parts: Sequence[int] | None = None) -> Iterator[Block]:
+        """Yield the rows in order, as blocks that are small enough.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Columns, by default all of them.
+        parts : sequence of int, optional
+            Numbers of the parts that are read, by default all of them.
+        """
+        names = list(self.columns.names if names is None else names)
+        n_rows = self.block_rows(names)
+        for number in range(len(self.parts)) if parts is None else parts:
+            part, first = self.parts[number], int(self.starts[number])
+            for batch in part.batches(names, n_rows):
+                if batch.num_rows:
+                    yield Block(number, first, self.columns.table(batch, part))
+                    first += batch.num_rows
+            if first != self.starts[number + 1]:
+                raise DataError(f"shard {part.name}: it had {part.n_rows} rows when it was opened, and has others now")
+
+    def rows(self, numbers: np.ndarray, names: Sequence[str] | None = None) -> Iterator[tuple[np.ndarray, Table]]:
+        """Yield the rows that are asked for, block by block: their places in the question, and their cells.
+
+        Only parts with such rows are read, each once.
+
+        Parameters
+        ----------
+        numbers : ndarray of int
+            Numbers of rows among all rows, in any order, also repeated.
+        names : sequence of str, optional
+            Columns, by default all of them.
+        """
+        numbers = np.asarray(numbers, np.int64)
+        if len(numbers) and (numbers.min() < 0 or numbers.max() >= self.n_rows):
+            raise DataError(f"rows are counted from 0 to {self.n_rows - 1}")
+        order = np.argsort(numbers, kind="stable")
+        ordered = numbers[order]
+        wanted = np.unique(np.searchsorted(self.starts, ordered, side="right") - 1).tolist()
+        for block in self.blocks(names, wanted):
+            first, last = np.searchsorted(ordered, [block.first, block.first + block.table.n_rows])
+            if last > first:
+                yield order[first:last], block.table.take(ordered[first:last] - block.first)
+
+
+def _folder_of(source: Any, parts: Sequence[Part]) -> Path | None:
+    """The folder beside whose files something may be kept."""
+    if isinstance(source, str | Path) and Path(source).is_dir():
+        return Path(source)
+    folders = {part.path.parent if isinstance(part, ParquetFile) else None for part in parts}
+    (folder, *others) = islice(folders, 2)
+    return None if others else folder
+
+
+def _relative(name: str, folder: Path | None) -> str:
+    return name if folder is None else Path(name).relative_to(folder).as_posix()

@@ -1,0 +1,166 @@
+"""What one pass over the rows tells of each column: range, mean, variance, levels and missing cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from omnirank.core.errors import DataError, setting
+from omnirank.data.column_types import LARGEST_EXACT, number_levels
+from omnirank.data.table import Levels, Table
+from omnirank.shards.columns import Columns
+from omnirank.shards.source import Block, ShardSource
+
+# More different whole numbers than this are no classes that anyone meant.
+_MOST_CLASSES = 10**6
+
+
+@dataclass
+class ColumnSummary:
+    """What is known of one column.
+
+    Attributes
+    ----------
+    n_known : int
+        Number of cells that are not missing.
+    origin, offset, deviations : float
+        The first known number, how far the mean of all is from it (so that nothing is lost where the numbers are large
+        against their spread), and the sum of their squared deviations from the mean.
+    low, high : float
+        Smallest and largest known number.
+    levels : dict
+        Nominal: how often each level occurs, and the number of the first part that has it.
+    values : dict or None
+        Numbers of a target: how often each occurs, as long as they may be classes; else one that cannot be.
+    has_fractions : bool
+        Whether one was found that cannot be a class: no whole number, or a float that stands for several.
+    """
+
+    n_known: int = 0
+    origin: float = 0.0
+    offset: float = 0.0
+    deviations: float = 0.0
+    low: float = np.inf
+    high: float = -np.inf
+    levels: dict[Any, list[int]] = field(default_factory=dict)
+    values: dict[float, int] | None = None
+    has_fractions: bool = False
+
+    @property
+    def mean(self) -> float:
+        """Mean of the known numbers; NaN without any."""
+        return self.origin + self.offset if self.n_known else float("nan")
+
+    @property
+    def variance(self) -> float:
+        """Biased variance of the known numbers; NaN without any."""
+        return self.deviations / self.n_known if self.n_known else float("nan")
+
+    def add_numbers(self, cells: np.ndarray, name: str) -> None:
+        """Take further cells of a numeric column into account (NaN is missing)."""
+        known = cells[~np.isnan(cells)].astype(np.float64, copy=False)
+        n = len(known)
+        if not n:
+            return
+        if not self.n_known:
+            self.origin = float(known[0])
+        with np.errstate(over="ignore"):
+            known_from = known - self.origin
+            offset = float(known_from.mean())
+            total, apart = self.n_known + n, offset - self.offset
+            self.deviations += float(((known_from - offset) ** 2).sum()) + apart * apart * self.n_known * n / total
+        self.offset += apart * n / total
+        self.n_known = total
+        self.low, self.high = min(self.low, float(known.min())), max(self.high, float(known.max()))
+        if self.values is not None:
+            self._add_values(known, name)
+
+    def _add_values(self, known: np.ndarray, name: str) -> None:
+        if self.values is None or self.has_fractions:
+            return
+        found, counts = np.unique(known, return_counts=True)
+        no_class = found[(found != np.round(found)) | (np.abs(found) > LARGEST_EXACT)]
+        if len(no_class):  # they are numbers, whatever the others are
+            self.has_fractions, self.values = True, {float(no_class[0]): 1}
+            return
+        for value, count in zip(found.tolist(), counts.tolist(), strict=True):
+            self.values[value] = self.values.get(value, 0) + count
+        if len(self.values) > _MOST_CLASSES:
+            raise DataError(
+                f"the target {name!r} has more than {_MOST_CLASSES} different whole numbers: if they are quantities, "
+                f"say {setting('task', 'regression')}"
+            )
+
+    def add_levels(self, codes: np.ndarray, levels: Levels, part: int) -> None:
+        """Take further cells of a nominal column into account (code -1 is missing)."""
+        counts = np.bincount(codes[codes >= 0], minlength=len(levels))
+        self.n_known += int(counts.sum())
+        for level, count in zip(levels, counts.tolist(), strict=True):
+            self.levels.setdefault(level, [0, part])[0] += count
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The columns of all parts as one pass over them found them.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows.
+    columns : dict
+        What is known of each column, by name.
+    """
+
+    n_rows: int
+    columns: dict[str, ColumnSummary]
+
+    def levels(self, name: str, columns: Columns) -> Levels | None:
+        """Return the levels of a column in the order that they have in memory; None for numbers.
+
+        Texts and numbers are sorted, booleans are False and True, categories are in the order of the files.
+        """
+        if not columns.is_nominal(name):
+            return None
+        found = self.columns[name].levels
+        kind = columns.kinds[columns.names.index(name)]
+        if name in columns.levels:
+            return tuple(columns.levels[name])
+        if kind == "boolean":
+            return (False, True)
+        if kind == "text":
+            return tuple(sorted(found))
+        if name in columns.nominal:
+            return number_levels(np.array(sorted(found), np.float64))
+        return tuple(found)
+
+
+def summarize(source: ShardSource, names: Sequence[str], targets: Iterable[str] = ()) -> Summary:
+    """Return the summary of some columns after one pass over all parts.
+
+    Parameters
+    ----------
+    source : ShardSource
+        The parts.
+    names : sequence of str
+        The columns.
+    targets : iterable of str
+        Columns of which the different numbers are counted, to tell the task by.
+    """
+    counted = set(targets)
+    found = {name: ColumnSummary(values={} if name in counted else None) for name in names}
+    for block in source.blocks(names):
+        for i, name in enumerate(block.table.names):
+            _add(found[name], block, i, source.columns)
+    return Summary(source.n_rows, found)
+
+
+def _add(summary: ColumnSummary, block: Block, i: int, columns: Columns) -> None:
+    table: Table = block.table
+    levels, cells = table.levels[i], table.column(i)
+    if levels is not None:
+        summary.add_levels(cells, levels, block.part)
+    elif not columns.is_nominal(table.names[i]):
+        summary.add_numbers(cells, table.names[i])
