@@ -13,12 +13,11 @@ from omnirank.cli.options import (
     SetOption,
     SupervisionOption,
     assignments,
-    supervision_lines,
     supervision_of,
     value_of,
     with_few_labels,
 )
-from omnirank.cli.output import Justify, bar, figures, note, numbers, say, table
+from omnirank.cli.output import Justify, bar, figures, note, say, table
 from omnirank.cli.redundancy import (
     AssociationOption,
     RedundancyOption,
@@ -27,7 +26,9 @@ from omnirank.cli.redundancy import (
     with_representatives,
 )
 from omnirank.cli.relational_options import with_any_data
+from omnirank.core.decimals import numbers
 from omnirank.core.plurals import counted
+from omnirank.core.supervision_words import supervision_lines
 
 if TYPE_CHECKING:
     from omnirank.core.ranking import Ranking

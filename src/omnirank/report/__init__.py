@@ -1,0 +1,5 @@
+"""One HTML file that people open: what a ranking found, how sure it is, and how to repeat it."""
+
+from omnirank.report.page import write_report
+
+__all__ = ["write_report"]
