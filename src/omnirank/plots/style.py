@@ -67,16 +67,18 @@ def short_names(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
     --------
     >>> from omnirank.plots.style import short_names
     >>> short_names(["width", "mean expression of gene 12 in the liver"], longest=20)
-    ['width', 'mean expre… the liver']
+    ['width', 'mean expr… the liver']
     >>> short_names(["a long name 1 of a thing", "a long name 2 of a thing"], longest=10)
     ['a lo…thing #1', 'a lo…thing #2']
     """
     plain = [" ".join(str(name).split()) for name in names]
     short = [name if len(name) <= longest else _without_middle(name, longest) for name in plain]
-    for text in {text for text in short if short.count(text) > 1} if len(set(short)) < len(short) else ():
-        places = [i for i, other in enumerate(short) if other == text]
-        if len({plain[i] for i in places}) > 1:
-            for number, i in enumerate(places, start=1):
+    places: dict[str, list[int]] = {}
+    for i, text in enumerate(short):
+        places.setdefault(text, []).append(i)
+    for text, alike in places.items():
+        if len({plain[i] for i in alike}) > 1:
+            for number, i in enumerate(alike, start=1):
                 short[i] = f"{text} #{number}"
     return short
 

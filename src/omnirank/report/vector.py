@@ -14,7 +14,14 @@ from omnirank.plots.style import BAR, CHOSEN, GRID, INK
 _SVG = "http://www.w3.org/2000/svg"
 _LINK = "http://www.w3.org/1999/xlink"
 # What the pictures draw in these colours is drawn in those of the page, light or dark.
-_THEME = {INK: "var(--ink)", GRID: "var(--line)", BAR: "var(--bar)", CHOSEN: "var(--accent)", "#000000": "var(--ink)"}
+_THEME = {
+    INK: "var(--ink)",
+    GRID: "var(--line)",
+    BAR: "var(--bar)",
+    CHOSEN: "var(--accent)",
+    "#000000": "var(--ink)",
+    "#ffffff": "var(--card)",
+}
 _COLOUR = re.compile("|".join(_THEME))
 _REFERENCE = re.compile(r"#([\w.-]+)")
 _SETTINGS: Any = {
