@@ -303,7 +303,7 @@ class Ranking:
         data : Dataset, optional
             What was ranked; what needs the data is left out without it.
         budget : float
-            How many times the time of the ranking further fits may take (2 seconds at least); 0: no further fits.
+            How many times the time of the ranking further fits may take (5 seconds at least); 0: no further fits.
         **options
             Further parameters of `omnirank.report.write_report`: ``ranker``, ``seconds``, ``title``, ``n_jobs``.
         """

@@ -12,7 +12,7 @@ from omnirank.core.errors import ParameterError
 from omnirank.core.parameters import check, count
 from omnirank.core.plurals import counted
 from omnirank.core.ranking import Ranking
-from omnirank.plots.style import BAR, INK, PALE, name_rows, new_axes, set_title, tidy
+from omnirank.plots.style import BAR, INK, LINEAR, PALE, name_rows, new_axes, set_title, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,6 +103,8 @@ def plot_fuji(
     comparisons: RankingComparison | Sequence[RankingComparison],
     labels: Sequence[str] | None = None,
     ax: Axes | None = None,
+    *,
+    log: bool | None = None,
 ) -> Axes:
     """Draw the fuzzy Jaccard index of pairs of rankings against the number j of top features.
 
@@ -114,6 +116,8 @@ def plot_fuji(
         One label per comparison; the area under the curve is added to it.
     ax : Axes, optional
         Where to draw; by default a new figure.
+    log : bool, optional
+        Whether the axis of j is logarithmic; by default with more than 60 features, since the top matters.
 
     Examples
     --------
@@ -141,6 +145,8 @@ def plot_fuji(
             label=f"{name}area {curve.fuji_area:.3f}",
         )
     ax.set_ylim(0, 1)
+    if max((curve.n_features for curve in curves), default=0) > LINEAR if log is None else log:
+        ax.set_xscale("log")
     ax.set_xlim(1, max([2, *(curve.n_features for curve in curves)]))
     ax.set_xlabel("number of top features j")
     ax.set_ylabel("fuzzy Jaccard index")

@@ -9,13 +9,10 @@ import numpy as np
 from omnirank.core.parameters import check, choice, count
 from omnirank.core.ranking import Ranking
 from omnirank.core.types import ArrayLike
-from omnirank.plots.style import BAR, CHOSEN, FAINT, new_axes, set_title, tidy
+from omnirank.plots.style import BAR, CHOSEN, FAINT, LINEAR, new_axes, set_title, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-# Where the first features would be a sliver of the axis, it is logarithmic.
-_LINEAR = 60
 
 
 def plot_scores(
@@ -62,7 +59,7 @@ def plot_scores(
     ax = new_axes(width=6.4, height=3.6) if ax is None else ax
     places, order = np.arange(1, n + 1), ranking.order
     scores = ranking.scores[order]
-    dots = {"marker": "o", "markersize": 3.5} if n <= _LINEAR else {}
+    dots = {"marker": "o", "markersize": 3.5} if n <= LINEAR else {}
     ax.plot(places, scores, color=BAR, linewidth=1.8, label="scores", zorder=3, **dots)  # type: ignore[arg-type]
     if ranking.standard_errors is not None:
         errors = ranking.standard_errors[order]
@@ -73,7 +70,7 @@ def plot_scores(
         ax.plot(ranks, chance, color=FAINT, linestyle="--", linewidth=1.4, label="shuffled target", zorder=2)
     if cut is not None:
         ax.axvline(cut + (0.5 if cut < n else 0), color=CHOSEN, linewidth=1.4, label=f"{cut_label}: {cut}", zorder=1)
-    if n > _LINEAR if log is None else log:
+    if n > LINEAR if log is None else log:
         ax.set_xscale("log")
     ax.set_xlim(1, max(2, n))
     ax.set_xlabel("rank")

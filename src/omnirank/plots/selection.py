@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from omnirank.evaluation.selection_curve import SelectionCurve
 
 
+# Numbers that fit below the axis.
+_MOST_NUMBERED = 12
+
+
 def plot_selection(curve: SelectionCurve, ax: Axes | None = None) -> Axes:
     """Draw performance over the number of top features, with the best number and the chosen one.
 
@@ -56,7 +60,11 @@ def plot_selection(curve: SelectionCurve, ax: Axes | None = None) -> Axes:
         curve.limit, color=INK, linewidth=1.0, linestyle="--", zorder=1, label=f"one standard error {side} the best"
     )
     ax.set_xscale("log", base=2)
-    ax.set_xticks(curve.sizes.tolist(), [str(size) for size in curve.sizes.tolist()], fontsize="small")
+    sizes = curve.sizes.tolist()
+    # of many sizes every other one has its number, and the last
+    step = 1 + len(sizes) // _MOST_NUMBERED
+    numbered = [size for i, size in enumerate(sizes[:-step]) if i % step == 0] + sizes[-1:]
+    ax.set_xticks(numbered, [str(size) for size in numbered], fontsize="small")
     ax.minorticks_off()
     ax.set_xlabel("top features")
     ax.set_ylabel(MEASURES[curve.measure].title if curve.measure in MEASURES else curve.measure)

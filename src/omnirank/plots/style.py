@@ -15,6 +15,8 @@ FAINT = "#6b7785"
 GRID = "#d9dde2"
 PALE = 0.35
 LONGEST_NAME = 32
+# With more features the first ones would be a sliver of the axis: it is logarithmic.
+LINEAR = 60
 # Characters of a title of medium size that fit an inch.
 _CHARACTERS_PER_INCH = 13
 
@@ -68,11 +70,13 @@ def short_names(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
     >>> from omnirank.plots.style import short_names
     >>> short_names(["width", "mean expression of gene 12 in the liver"], longest=20)
     ['width', 'mean expr… the liver']
-    >>> short_names(["a long name 1 of a thing", "a long name 2 of a thing"], longest=10)
-    ['a lo…thing #1', 'a lo…thing #2']
+    >>> short_names(["response to drug A (log IC50)", "response to drug B (log IC50)"], longest=16)
+    ['respon…A…g IC50)', 'respon…B…g IC50)']
     """
     plain = [" ".join(str(name).split()) for name in names]
-    short = [name if len(name) <= longest else _without_middle(name, longest) for name in plain]
+    long = sorted({name for name in plain if len(name) > longest})
+    shortened = dict(zip(long, _shortened(long, longest), strict=True))
+    short = [shortened.get(name, name) for name in plain]
     places: dict[str, list[int]] = {}
     for i, text in enumerate(short):
         places.setdefault(text, []).append(i)
@@ -81,6 +85,33 @@ def short_names(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
             for number, i in enumerate(alike, start=1):
                 short[i] = f"{text} #{number}"
     return short
+
+
+def _shortened(names: Sequence[str], longest: int) -> list[str]:
+    """Long names, all different, without their middle; or without what they begin and end with alike."""
+    start = _common_start(names)
+    end = _common_start([name[len(start) :][::-1] for name in names])[::-1]
+    if len(names) < 2 or len(start) + len(end) < longest // 3:
+        return [_without_middle(name, longest) for name in names]
+    found = []
+    for name in names:
+        own = name[len(start) : len(name) - len(end)]
+        left = longest - len(own) - bool(start) - bool(end)
+        before = min(len(start), max(0, left // 2))
+        after = min(len(end), max(0, left - before))
+        first = start[:before] + "…" if before < len(start) else start
+        last = "…" + end[len(end) - after :] if after < len(end) else end
+        text = first + own + last
+        found.append(text if len(text) <= longest + 2 else _without_middle(text, longest))
+    return found
+
+
+def _common_start(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    first, last = min(names), max(names)
+    n = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
+    return first[:n]
 
 
 def _without_middle(name: str, longest: int) -> str:

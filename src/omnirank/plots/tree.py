@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from omnirank.core.parameters import check, count
-from omnirank.plots.style import BAR, CHOSEN, FAINT, GRID, INK, new_axes, set_title
+from omnirank.plots.style import BAR, CHOSEN, GRID, INK, new_axes, set_title, short_names
 from omnirank.trees.tree_text import TreeWords, words_of
 
 if TYPE_CHECKING:
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
 
 # Targets whose means a leaf of many targets shows: those that deviate most.
 _DEVIATING = 3
-_COLUMN, _ROW = 2.9, 0.62
-_WRAPPED = 34
+# Inches of a column and of a line, and characters that fit.
+_COLUMN, _LINE = 2.9, 0.19
+_WRAPPED, _LONGEST = 34, 24
 
 
 def plot_tree(
@@ -64,35 +66,50 @@ def plot_tree(
     ['dose <= 2.5', 'no (100 %)\\n2 examples', 'yes (100 %)\\n2 examples']
     """
     check("max_depth", max_depth, count(0))
-    words = words_of(model, tree, feature_names, target_names, digits=digits)
+    words = _fitting(words_of(model, tree, feature_names, target_names, digits=digits))
     places = _places(words, max_depth)
     n_rows = 1 + max(row for _, row in places.values())
     deepest = max(column for column, _ in places.values())
+    texts = _texts(words, places, max_depth, _Leaves(words, getattr(model, "_column_spread", None)))
     if ax is None:
-        ax = new_axes(_COLUMN * (deepest + 1), 0.5 + _ROW * n_rows)
-    about = _Leaves(words, getattr(model, "_column_spread", None))
+        row = _LINE * (1 + max(text.count("\n") + 1 for text in texts.values()))
+        ax = new_axes(_COLUMN * (deepest + 1), 0.4 + row * n_rows)
     grown = words.tree
-    whole = float(grown.weight[0])
     for node, (x, y) in places.items():
-        if not grown.is_leaf[node] and x < max_depth:
-            for child, colour in ((int(grown.left[node]), BAR), (int(grown.right[node]), CHOSEN)):
-                cx, cy = places[child]
-                width = 0.8 + 6.0 * float(grown.weight[child]) / whole
-                ax.plot([x, x + 0.5, cx], [y, cy, cy], color=colour, linewidth=width, alpha=0.35, zorder=1)
-            text, edge = words.test(node), INK
-        else:
-            inside = about.text(node) if grown.is_leaf[node] else f"... {words.n_leaves(node)} leaves"
-            text, edge = f"{inside}\n{words.size(node)}", FAINT
-        box = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": edge if edge == INK else GRID}
-        lines = [part for line in text.split("\n") for part in textwrap.wrap(line, _WRAPPED) or [""]]
-        shown = "\n".join(lines)
-        ax.text(x, y, shown, ha="left", va="center", fontsize="small", color=INK, bbox=box, parse_math=False, zorder=3)
+        is_test = not grown.is_leaf[node] and x < max_depth
+        for child, colour in ((node + 1, BAR), (int(grown.right[node]), CHOSEN)) if is_test else ():
+            cx, cy = places[child]
+            width = 0.8 + 6.0 * float(grown.weight[child] / grown.weight[0])
+            ax.plot([x, x + 0.5, cx], [y, cy, cy], color=colour, linewidth=width, alpha=0.35, zorder=1)
+        box = {"boxstyle": "round,pad=0.3", "facecolor": "#ffffff", "edgecolor": INK if is_test else GRID}
+        style: dict[str, Any] = {"ha": "left", "va": "center", "fontsize": "small", "color": INK, "zorder": 3}
+        ax.text(x, y, texts[node], bbox=box, parse_math=False, **style)
     ax.set_xlim(-0.05, deepest + 0.95)
     ax.set_ylim(n_rows - 0.4, -0.6)
     ax.set_axis_off()
     if title is not None:
         set_title(ax, title)
     return ax
+
+
+def _fitting(words: TreeWords) -> TreeWords:
+    """The same with names that fit a column."""
+    names = tuple(short_names(words.feature_names, _LONGEST)), tuple(short_names(words.target_names, _LONGEST))
+    return replace(words, feature_names=names[0], target_names=names[1])
+
+
+def _texts(words: TreeWords, places: dict[int, tuple[int, float]], max_depth: int, leaves: _Leaves) -> dict[int, str]:
+    """What stands in each node."""
+    found = {}
+    for node, (column, _) in places.items():
+        is_leaf = bool(words.tree.is_leaf[node])
+        if not is_leaf and column < max_depth:
+            text = words.test(node)
+        else:
+            inside = leaves.text(node) if is_leaf else f"... {words.n_leaves(node)} leaves"
+            text = f"{inside}\n{words.size(node)}"
+        found[node] = "\n".join(part for line in text.split("\n") for part in textwrap.wrap(line, _WRAPPED) or [""])
+    return found
 
 
 def _places(words: TreeWords, max_depth: int) -> dict[int, tuple[int, float]]:
@@ -104,7 +121,7 @@ def _places(words: TreeWords, max_depth: int) -> dict[int, tuple[int, float]]:
         if tree.is_leaf[node] or depth == max_depth:
             row, next_row = float(next_row), next_row + 1
         else:
-            row = (put(int(tree.left[node]), depth + 1) + put(int(tree.right[node]), depth + 1)) / 2
+            row = (put(node + 1, depth + 1) + put(int(tree.right[node]), depth + 1)) / 2
         found[node] = (depth, row)
         return row
 

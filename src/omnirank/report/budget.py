@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-# Rankings that take a moment would leave no time for anything: so many seconds are always there.
-LEAST_SECONDS = 2.0
+# Rankings that take a moment would leave no time for anything, not even for reading kernels from the disk: so many
+# seconds are always there.
+LEAST_SECONDS = 5.0
 
 
 class Budget:
@@ -31,7 +32,7 @@ class Budget:
     >>> with budget.charged("stability"):
     ...     pass
     >>> budget.costs, budget.left, budget.allows(1.0)
-    ({'stability': 2.5}, 0.5, False)
+    ({'stability': 2.5}, 2.5, True)
     """
 
     def __init__(self, times: float, own: float | None = None, clock: Callable[[], float] = time.perf_counter) -> None:

@@ -20,7 +20,7 @@ from omnirank.data.remarks import share_remarks
 from omnirank.evaluation.curves import top_sizes
 from omnirank.rankers.refits import fresh_copy, run_refits
 from omnirank.report.budget import Budget
-from omnirank.report.halves import Half, Halves, JudgedHalf, halved, why_no_halves
+from omnirank.report.halves import FEWEST_RESAMPLES, Halves, JudgedHalf, halved, why_no_halves
 
 AGAIN, HALVES, SHUFFLED, OTHERS, TREE = "ranking again", "halves", "shuffled target", "other methods", "tree"
 NO_DATA = "the data were not given: Ranking.report(path, data), omnirank report RANKING --data FILE"
@@ -131,10 +131,12 @@ class _Search:
         """What is looked for, the most useful first."""
         return {
             AGAIN: self.again,
-            HALVES: self.halves,
             TREE: self.tree,
+            HALVES: self.halves,
             SHUFFLED: self.shuffled,
             OTHERS: self.others,
+            # what is left makes stability surer
+            "more halves": lambda: self.halves(1.0) if self.found.halves is not None else None,
         }
 
     @property
@@ -185,30 +187,40 @@ class _Search:
             return []
         return [size for size in top_sizes(n) if size > 1][-_STAGES:]
 
-    def halves(self) -> None:
+    def _how_many_halves(self, expected: float, n_made: int, share: float) -> int:
+        """Whether there is time for two more halves, for one where that makes the third, or for none."""
+        if self.budget.allows(expected, share if n_made >= FEWEST_RESAMPLES else 1.0):
+            return 2 - n_made % 2
+        return int(n_made == FEWEST_RESAMPLES - 1 and self.budget.allows(expected / 2))
+
+    def halves(self, share: float = _SHARE_OF_HALVES) -> None:
         """Rank halves of the examples and judge them on the others, pair after pair."""
         why = why_no_halves(self.data)
         if why:
             self.found.missing[HALVES] = why
             return
         judge = JudgedHalf.of(self.data, self.entropy)
-        ranker, made = fresh_copy(self.ranker), list[Half]()
-        expected = self.seconds
-        for pair in range(_MOST_PAIRS):
-            if not self.budget.allows(expected, _SHARE_OF_HALVES if pair > 1 else 1.0):
+        before = () if self.found.halves is None else self.found.halves.halves
+        ranker, made = fresh_copy(self.ranker), list(before)
+        # until it is known better: two halves take as long as the whole, or twice that, if all have the unlabelled
+        # examples
+        whole = self.seconds if self.data.target is None or self.data.labelled.all() else 2 * self.seconds
+        expected = whole if not made else 2 * self.budget.costs[HALVES] / len(made)
+        while len(made) < 2 * _MOST_PAIRS:
+            n = self._how_many_halves(expected, len(made), share)
+            if not n:
                 break
             spent = self.budget.spent
             with self.budget.charged(HALVES):
-                folds = halved(self.data, self.entropy, pair)
-                items = [(2 * pair + i, fold) for i, fold in enumerate(folds)]
+                items = [(i, halved(self.data, self.entropy, i // 2)[i % 2]) for i in range(len(made), len(made) + n)]
                 made += run_refits(judge, ranker, items, self.n_jobs, "ranking halves")
-            expected = self.budget.spent - spent
+            expected = 2 * (self.budget.spent - spent) / n
         if not made:
             self.found.missing[HALVES] = self._ended(expected)
             return
         order = self.found.ranking.order
         self.found.halves = Halves(
-            tuple(made), self.data.feature_names, order, self.data.task, judge.measure, judge.sizes
+            tuple(made), self.data.feature_names, order, self.data.task, judge.measure, judge.sizes, judge.top
         )
 
     def tree(self) -> None:
@@ -219,7 +231,7 @@ class _Search:
             self.found.missing[TREE] = "there is no target to predict"
             return
         if not self.budget.allows(0.0):
-            self.found.missing[TREE] = self._ended(0.0)
+            self.found.missing[TREE] = f"the budget of {_seconds(self.budget.seconds)} has ended"
             return
         kind = PCTClassifier if self.data.task in PCTClassifier.supported_tasks else PCTRegressor
         top = self.found.ranking.top(_TREE_FEATURES)
@@ -275,9 +287,10 @@ class _Search:
         if n <= _TRIED:
             return 0.0
         rows = np.sort(stream(self.entropy, _SHUFFLED_KEY + 1).permutation(n)[:_TRIED])
-        before = self.budget.spent
-        with self.budget.charged(OTHERS), suppress(OmnirankError):  # a class may be lost in the part
-            clone(ranker).fit(self.data.take(rows))
+        for _ in range(2):  # the first time kernels are read from the disk
+            before = self.budget.spent
+            with self.budget.charged(OTHERS), suppress(OmnirankError):  # a class may be lost in the part
+                clone(ranker).fit(self.data.take(rows))
         return (self.budget.spent - before) * (n / _TRIED) ** 2
 
 

@@ -28,7 +28,8 @@ N_RANDOM = 3
 _MOST_TRAINING = 4000
 _MOST_TESTED = 1000
 _FEWEST_LABELLED = 8
-_FEWEST_RESAMPLES = 3
+_TOP_WITHOUT_TARGET = 16
+FEWEST_RESAMPLES = 3
 _LEVEL = 0.9
 # Keep the streams of the halves, and of what is drawn in them, apart from those of trees.
 _HALVES_KEY = 2**31 + 11
@@ -66,6 +67,8 @@ class Halves:
         The measure by which rankings are judged.
     sizes : tuple of int
         Numbers of top features that were tried.
+    top : int or None
+        Without target: the number of features that predict all of them.
     """
 
     halves: tuple[Half, ...]
@@ -74,6 +77,7 @@ class Halves:
     task: str
     measure: str
     sizes: tuple[int, ...]
+    top: int | None
 
     @property
     def n(self) -> int:
@@ -96,16 +100,25 @@ class Halves:
         return np.array([np.mean(value) for value in found])
 
     @property
+    def baseline(self) -> str:
+        """What a ranking has to beat: equal weights; without target, where these keep all features, random rankings."""
+        return "equal weights" if self.top is None else "random rankings"
+
+    @property
+    def gains(self) -> np.ndarray:
+        """How much better than the baseline the ranking is in each half; below 0 where it is worse."""
+        gains = self.values("worth") - self.values("uniform" if self.top is None else "random")
+        return gains if self.larger_is_better else -gains
+
+    @property
     def wins(self) -> int:
-        """In how many halves the ranking is better than equal weights; one where they are equal counts for neither."""
-        gains = self.values("worth") - self.values("uniform")
-        return int(((gains if self.larger_is_better else -gains) > 0).sum())
+        """In how many halves the ranking is better than the baseline."""
+        return int((self.gains > 0).sum())
 
     @property
     def losses(self) -> int:
-        """In how many halves the ranking is worse than equal weights."""
-        gains = self.values("worth") - self.values("uniform")
-        return int(((gains if self.larger_is_better else -gains) < 0).sum())
+        """In how many halves the ranking is worse than the baseline."""
+        return int((self.gains < 0).sum())
 
     @property
     def curve(self) -> SelectionCurve:
@@ -114,9 +127,15 @@ class Halves:
         return SelectionCurve(np.array(self.sizes), values, self.measure, self.larger_is_better, "neighbors")
 
     @property
+    def how_many(self) -> str:
+        """How many features suffice, in words."""
+        curve = self.curve
+        return curve.summary.replace(f"({curve.n_folds} folds,", f"({curve.n_folds} halves,")
+
+    @property
     def stability(self) -> Stability | None:
         """How much the ranks change between halves; None for fewer than three."""
-        if self.n < _FEWEST_RESAMPLES:
+        if self.n < FEWEST_RESAMPLES:
             return None
         ranks = np.array([half.ranks for half in self.halves])
         k = math.isqrt(len(self.names) - 1) + 1
@@ -170,6 +189,7 @@ class JudgedHalf:
     sizes: tuple[int, ...]
     n_neighbors: int
     entropy: int
+    top: int | None
 
     @classmethod
     def of(cls, dataset: Dataset, entropy: int) -> JudgedHalf:
@@ -179,7 +199,9 @@ class JudgedHalf:
         n_judged = dataset.n_examples if without else int(dataset.labelled.sum())
         k = min(get_task(dataset.task).default_neighbors, max(1, math.isqrt(n_judged // 2)))
         n_varying = max(1, dataset.n_features - len(list(of_one_value(dataset.features))))
-        return cls(dataset, shown.name, tuple(selection_sizes(n_varying)), k, entropy)
+        # without target some features predict all: by all of them any ranking would be as good as any other
+        top = max(1, min(_TOP_WITHOUT_TARGET, n_varying // 2)) if without else None
+        return cls(dataset, shown.name, tuple(selection_sizes(n_varying)), k, entropy, top)
 
     def __call__(self, ranker: Any, item: tuple[int, Fold]) -> Half:
         """Return what the ranking of a half shows; the number of the half decides what is drawn."""
@@ -194,7 +216,7 @@ class JudgedHalf:
         n, without = self.dataset.n_features, self.dataset.target is None
         found = self._predicted(ranking, train, test)
         own = measured_predictions(found)[self.n_neighbors]
-        # without target the default keeps the first features of the data: all of them are compared with
+        # without target the first features of the data would be kept: all of them are compared with
         same = self._measured(np.ones(n), train, test, **({"top": n} if without else {}))
         random = [self._measured(rng.random(n), train, test)[self.measure] for _ in range(N_RANDOM)]
         by_size = [self._measured(ranking, train, test, top=size, weighted=False)[self.measure] for size in self.sizes]
@@ -215,11 +237,11 @@ class JudgedHalf:
             train = train.take(train.labelled)
         return _at_most(train, _MOST_TRAINING, rng), _at_most(test, _MOST_TESTED, rng)
 
-    def _predicted(self, scores: Any, train: Dataset, test: Dataset, **options: Any) -> Predictions:
-        return predictions(scores, train, test, self.n_neighbors, **({"scaled": True} | options))
+    def _predicted(self, scores: Any, train: Dataset, test: Dataset) -> Predictions:
+        return predictions(scores, train, test, self.n_neighbors, scaled=True, top=self.top)
 
     def _measured(self, scores: Any, train: Dataset, test: Dataset, **options: Any) -> dict[str, float]:
-        return dict(evaluate(scores, train, test, self.n_neighbors, **({"scaled": True} | options)))
+        return dict(evaluate(scores, train, test, self.n_neighbors, **({"scaled": True, "top": self.top} | options)))
 
 
 def measured_by_target(found: Predictions, n_neighbors: int) -> dict[str, float]:

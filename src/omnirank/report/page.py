@@ -52,7 +52,7 @@ def write_report(
     data : Dataset, optional
         What was ranked. Without it there is no check of the data, and nothing that needs further fits.
     budget : float
-        How many times the time of the ranking further fits may take, 2 seconds at least: p values, rankings of halves
+        How many times the time of the ranking further fits may take, 5 seconds at least: p values, rankings of halves
         of the examples (worth, number of features, stability), a shuffled target, other methods. What is not begun when
         the budget ends is left out. 0: no further fits.
     ranker : ranker, optional

@@ -36,7 +36,7 @@ def cut_of(subject: Subject) -> tuple[int, str]:
     if halves is not None:
         curve = halves.curve
         n = curve.chosen_size
-        return n, f"The suggested cut is after {n}: {curve.summary}."
+        return n, f"The suggested cut is after {n}: {halves.how_many}."
     if ranking.p_values is not None:
         n = len(ranking.relevant())
         return n, f"The suggested cut is after {n}, the features that tell significantly more than chance."

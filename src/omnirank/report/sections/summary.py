@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from importlib.metadata import version
 from typing import Any
@@ -15,6 +16,7 @@ from omnirank.report.tables import digits, listing
 _BEST = 5
 # Share of the halves in which one of two has to be better, to be called so.
 _CLEARLY = 0.8
+_STABLE = ((0.9, "nearly the same"), (0.75, "stable"), (0.4, "moderately stable"), (-math.inf, "unstable"))
 
 
 def summary(subject: Subject) -> Section:
@@ -62,7 +64,7 @@ def best_sentence(subject: Subject) -> str:
         return f"{which}."
     n = len(ranking.relevant())
     verb = "tells" if n == 1 else "tell"
-    return f"{which}; {n} of them all {verb} significantly more than chance (5 % false discoveries expected)."
+    return f"{which}. In all, {n} {verb} significantly more than chance (with 5 % false discoveries expected)."
 
 
 def worth_sentence(subject: Subject) -> str:
@@ -71,15 +73,18 @@ def worth_sentence(subject: Subject) -> str:
     if halves is None:
         return "Whether the ranking helps to predict was not looked at (see Worth)."
     own, same, random = (digits(float(halves.values(of).mean()), 3) for of in ("worth", "uniform", "random"))
-    values = f"{halves.title} {own} with the scores as weights, {same} with equal weights, {random} with random ones"
-    return f"On examples that were not ranked, the ranking {verdict(halves)} equal weights ({values})."
+    kept = "the scores as weights" if halves.top is None else f"its top {halves.top}"
+    all_of = "equal weights" if halves.top is None else "all features"
+    values = f"{halves.title} {own} with {kept}, {same} with {all_of}, {random} with random rankings"
+    return f"On examples that were not ranked, the ranking {verdict(halves)} ({values})."
 
 
 def verdict(halves: Halves) -> str:
-    """Return how the ranking compares with equal weights, as a verb."""
+    """Return how the ranking compares with equal weights, or with random rankings, in words."""
     if halves.wins >= _CLEARLY * halves.n:
-        return "predicts better than"
-    return "predicts worse than" if halves.losses >= _CLEARLY * halves.n else "predicts about as well as"
+        return f"predicts better than {halves.baseline}"
+    how = "worse than" if halves.losses >= _CLEARLY * halves.n else "about as well as"
+    return f"predicts {how} {halves.baseline}"
 
 
 def stability_sentence(subject: Subject) -> str:
@@ -88,16 +93,11 @@ def stability_sentence(subject: Subject) -> str:
     if found is None:
         return "How much the order depends on the examples was not looked at (see Stability)."
     index = found.indices["top_k"].value
-    word = (
-        "very stable"
-        if index >= 0.9
-        else "stable"
-        if index >= 0.75
-        else "moderately stable"
-        if index >= 0.4
-        else "unstable"
-    )
+    word = next(word for limit, word in _STABLE if index >= limit)
+    always = [found.names[i] for i in found.order[: found.k] if (found.ranks[:, i] <= found.k).all()]
+    shown = listing(always) if len(always) <= _BEST else f"{', '.join(always[:_BEST])} and {len(always) - _BEST} more"
+    which = f"always among them: {shown}" if always else "no feature is always among them"
     return (
-        f"With other examples the top {found.k} would be {word} (index {index:.2f}; 1: always the same, 0: chance): "
-        f"{found.summary}."
+        f"With other examples the top {found.k} would be {word} (index {index:.2f}; 1: always the same, 0: chance); "
+        f"over {found.drawn}, {which}."
     )

@@ -13,7 +13,7 @@
   const sort = (table, place) => {
     const heads = all(table, "thead th");
     const head = heads[place];
-    const numbers = head.classList.contains("n");
+    const numbers = !head.classList.contains("t");
     const before = head.getAttribute("aria-sort");
     const first = numbers && !/^(rank|p$|p )/.test(head.textContent.trim()) ? "descending" : "ascending";
     const now = before === null ? first : before === "ascending" ? "descending" : "ascending";
