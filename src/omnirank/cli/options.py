@@ -43,6 +43,8 @@ _CONSTANTS = {"none": None, "true": True, "false": False}
 _HEADER: dict[str, Any] = {"auto": "auto", "yes": True, "no": False}
 _PANEL = "Reading the data"
 _REREAD = "read_like_data"
+# Options that name files to write.
+_WRITTEN = ("out", "report", "plot")
 
 
 def _option(*names: str, text: str) -> Any:
@@ -137,14 +139,36 @@ def with_data(command: Callable[..., None], read: Callable[..., Any] = load_one_
     @wraps(command)
     def wrapper(**given: Any) -> None:
         options = {parameter.name: given.pop(parameter.name) for parameter in shared}
-        if given.get("out") is not None:
-            _check_out(given["out"], Path(options["data"]))
+        for name in _WRITTEN:
+            if given.get(name) is not None:
+                _check_out(given[name], Path(options["data"]))
         _check_labels(options["labels"])
         if rereads:
             given[_REREAD] = lambda path: read(**options | {"data": str(path)})
         command(read(**options), **given)
 
     merged = [p.replace(kind=p.KEYWORD_ONLY) for p in (shared[0], *own, *shared[1:])]
+    wrapper.__signature__ = inspect.Signature(merged)  # type: ignore[attr-defined]
+    wrapper.__annotations__ = {p.name: p.annotation for p in merged}
+    return wrapper
+
+
+def with_optional_data(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command, whose parameter ``data`` is a Dataset or None, the option --data and those of reading it."""
+    shared = list(inspect.signature(load_one_table).parameters.values())
+    own = [p for p in inspect.signature(command).parameters.values() if p.name != "data"]
+    annotation = Annotated[str | None, _option("--data", text="What was ranked: a file, as in omnirank rank.")]
+    data = shared[0].replace(annotation=annotation, default=None)
+
+    @wraps(command)
+    def wrapper(**given: Any) -> None:
+        options = {parameter.name: given.pop(parameter.name) for parameter in shared}
+        if options["data"] is not None:
+            _check_out(given["out"], Path(options["data"]))
+            _check_labels(options["labels"])
+        command(**given, data=None if options["data"] is None else load_one_table(**options))
+
+    merged = [p.replace(kind=p.KEYWORD_ONLY) for p in (*own, data, *shared[1:])]
     wrapper.__signature__ = inspect.Signature(merged)  # type: ignore[attr-defined]
     wrapper.__annotations__ = {p.name: p.annotation for p in merged}
     return wrapper

@@ -92,7 +92,7 @@ def targets_picture(data: Dataset) -> tuple[Any, str]:
     rows = -(-n // columns)
     figure = Figure(figsize=(2.3 * columns if n > 1 else 3.6, 1.8 * rows if n > 1 else 2.4), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    values = target.dense()
+    values, titles = target.dense(), short_names(target.names[:n], 26)
     for i, ax in enumerate(axes):
         if i >= n:
             ax.set_axis_off()
@@ -110,7 +110,7 @@ def targets_picture(data: Dataset) -> tuple[Any, str]:
             ax.invert_yaxis()
         tidy(ax, grid="x")
         ax.tick_params(labelsize="x-small")
-        ax.set_title(short_names([target.names[i]], 26)[0], fontsize="small", loc="left", parse_math=False)
+        ax.set_title(titles[i], fontsize="small", loc="left", parse_math=False)
     return axes[0], f"distributions of {counted(n, 'target')}"
 
 

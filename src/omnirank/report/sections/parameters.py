@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import shlex
 from typing import Any
 
 from omnirank.core.immutable import thawed_json
@@ -25,7 +27,7 @@ def parameters(subject: Subject) -> Section:
         "Parameters, and how to repeat it",
         {
             "pairs": pairs,
-            "command": subject.command or "",
+            "command": subject.command or rank_command(ranking),
             "code": python_code(ranking),
             "repeated": repeated,
             "costs": costs,
@@ -45,10 +47,32 @@ def python_code(ranking: Ranking) -> str:
     return "\n".join([*lines, "ranking = ranker.fit(data).ranking_"])
 
 
+def rank_command(ranking: Ranking) -> str:
+    """Return the command that ranks again; nothing where the method is not registered.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.report.sections.parameters import rank_command
+    >>> ranker = om.EnsembleRanker("genie3", n_trees=5, random_state=3).fit(om.datasets.load_sample("iris"))
+    >>> rank_command(ranker.ranking_)
+    'omnirank rank DATA --target TARGET --method genie3 --seed 3 --set n_trees=5'
+    """
+    method = known_method(ranking)
+    if method is None:
+        return ""
+    known = {name: value for name, value in _plain(ranking).items() if name not in method.parameters}
+    target = ["--target", "TARGET"] if ranking.targets else []
+    seed = known.pop("random_state", None)
+    words = ["omnirank", "rank", "DATA", *target, "--method", ranking.method]
+    words += [] if seed is None else ["--seed", str(seed)]
+    for name, value in known.items():
+        words += ["--set", f"{name}={value}"]
+    return shlex.join(words)
+
+
 def _plain(ranking: Ranking) -> dict[str, Any]:
     """The parameters that differ from the defaults of the ranker."""
-    import inspect
-
     method = known_method(ranking)
     if method is None:
         return {}
