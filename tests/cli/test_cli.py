@@ -18,7 +18,8 @@ from typer.testing import CliRunner
 import omnirank as om
 from omnirank.cli.app import app
 from omnirank.cli.options import assignments
-from omnirank.cli.output import bar, numbers
+from omnirank.cli.output import bar
+from omnirank.core.decimals import numbers
 
 RUNNER = CliRunner()
 

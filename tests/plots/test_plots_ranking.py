@@ -7,8 +7,10 @@ import pytest
 
 from omnirank.core.comparison import compare_rankings
 from omnirank.core.ranking import Ranking
+from omnirank.core.target_scores import TargetScores
 from omnirank.errors import DataError, ParameterError
 from omnirank.plots import plot_fuji, plot_ranking, score_map
+from omnirank.plots.style import short_names
 
 
 def ranking(n, **others):
@@ -23,13 +25,56 @@ def drawn(ax):
 
 
 def test_bars_are_the_best_features_from_the_top():
-    ax = ranking(30, task="regression").plot(k=3)
+    squares = Ranking([f"x{i}" for i in range(30)], np.arange(30.0) ** 6, "genie3", task="regression")
+    ax = squares.plot(k=3)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["x29", "x28", "x27"]
-    assert [bar.get_width() for bar in ax.patches] == [29, 28, 27]
+    assert [bar.get_width() for bar in ax.patches] == [29**6, 28**6, 27**6]
     assert ax.yaxis.get_inverted()
     assert ax.get_title(loc="left") == "genie3 for regression: top 3 of 30 features"
     assert ax.get_xlabel() == "score"
     assert drawn(ax).startswith(b"\x89PNG")
+
+
+def test_scores_that_hardly_differ_are_dots():
+    ax = ranking(30).plot(k=3)
+    assert not ax.patches
+    np.testing.assert_array_equal(ax.collections[0].get_offsets(), [[29, 0], [28, 1], [27, 2]])
+    assert ax.get_xlabel() == "score (the axis does not start at 0)"
+    assert ax.get_xlim()[0] > 20
+    negative = Ranking(["a", "b"], [-1.0, -0.9], "relief")
+    assert len(negative.plot().patches) == 2
+    pale = Ranking(["a", "b"], [1.0, 0.9], "unbiased", p_values=[0.001, 0.5]).plot()
+    assert pale.collections[0].get_alpha().tolist() == [1, 0.35]
+
+
+def test_the_title_names_a_single_target():
+    scores = TargetScores(("power", "cost"), [[1.0, 0.0], [0.5, 0.1]])
+    both = Ranking(["a", "b"], [1.0, 0.1], "genie3", task="multi-target-regression", per_target=scores)
+    assert both.for_target("cost").plot().get_title(loc="left").endswith("of cost: all 2 features")
+    assert both.plot().get_title(loc="left") == "genie3 for multi-target-regression: all 2 features"
+    unnamed = Ranking(["a"], [1.0], "genie3", task="regression", targets=("y",))
+    assert unnamed.plot().get_title(loc="left") == "genie3 for regression: all 1 feature"
+
+
+def test_long_titles_are_wrapped_and_inside_the_figure():
+    ax = ranking(3).plot(title="a title of many words " * 12)
+    ax.figure.draw_without_rendering()
+    box = ax.title.get_window_extent() if ax.get_title() else ax._left_title.get_window_extent()
+    assert "\n" in ax.get_title(loc="left")
+    assert box.x1 <= ax.figure.bbox.x1
+
+
+def test_long_names_lose_their_middle_and_stay_different():
+    alike = [f"mean expression of the gene number {i} in the liver of the mouse" for i in range(3)]
+    short = short_names([*alike, "two\n lines"])
+    assert short[3] == "two lines"
+    assert len(set(short)) == 4
+    assert [text.count(f"…{i}…") for i, text in enumerate(short[:3])] == [1, 1, 1]
+    assert all(text.startswith("mean exp") and text.endswith("the mouse") and len(text) <= 34 for text in short[:3])
+    sites = [f"{i}{'x' * 40}{i % 2}" for i in range(4)]  # nothing in common
+    assert all(len(text) == 32 and "…" in text for text in short_names(sites))
+    assert short_names(["probe_" + "x" * 40 + f"_{i}" for i in (17, 18)])[1].endswith("_18")
+    assert short_names(["a", "a"]) == ["a", "a"]
 
 
 def test_standard_errors_are_drawn_where_there_are_any():

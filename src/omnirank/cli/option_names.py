@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection
+from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
@@ -30,8 +31,21 @@ _CALLED = {
 }
 
 
+_typed: ContextVar[str] = ContextVar("omnirank_typed_command", default="omnirank")
+
+
+def typed_command() -> str:
+    """Return the command that runs, as it was typed."""
+    return _typed.get()
+
+
 class Command(TyperCommand):
     """A command whose errors, warnings and notes name its options."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments; the command keeps them as they were typed."""
+        _typed.set(shlex.join(["omnirank", str(ctx.info_name), *args]))
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""

@@ -43,6 +43,8 @@ _CONSTANTS = {"none": None, "true": True, "false": False}
 _HEADERS: dict[str, Any] = {"auto": "auto", "yes": True, "no": False}
 _PANEL = "Reading the data"
 _REREAD = "read_like_data"
+# Options that name files to write.
+_WRITTEN = ("out", "report", "plot")
 
 
 def _option(*names: str, text: str) -> Any:
@@ -148,14 +150,36 @@ def with_data(command: Callable[..., None], read: Callable[..., Any] = load_one_
     @wraps(command)
     def wrapper(**given: Any) -> None:
         options = {parameter.name: given.pop(parameter.name) for parameter in shared}
-        if given.get("out") is not None:
-            check_out(given["out"], Path(options["data"]))
+        for name in _WRITTEN:
+            if given.get(name) is not None:
+                check_out(given[name], Path(options["data"]))
         _check_labels(options["labels"])
         if rereads:
             given[_REREAD] = lambda path: read(**options | {"data": str(path)})
         command(read(**options), **given)
 
     merged = [p.replace(kind=p.KEYWORD_ONLY) for p in (shared[0], *own, *shared[1:])]
+    wrapper.__signature__ = inspect.Signature(merged)  # type: ignore[attr-defined]
+    wrapper.__annotations__ = {p.name: p.annotation for p in merged}
+    return wrapper
+
+
+def with_optional_data(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command, whose parameter ``data`` is a Dataset or None, the option --data and those of reading it."""
+    shared = list(inspect.signature(load_one_table).parameters.values())
+    own = [p for p in inspect.signature(command).parameters.values() if p.name != "data"]
+    annotation = Annotated[str | None, _option("--data", text="What was ranked: a file, as in omnirank rank.")]
+    data = shared[0].replace(annotation=annotation, default=None)
+
+    @wraps(command)
+    def wrapper(**given: Any) -> None:
+        options = {parameter.name: given.pop(parameter.name) for parameter in shared}
+        if options["data"] is not None:
+            check_out(given["out"], Path(options["data"]))
+            _check_labels(options["labels"])
+        command(**given, data=None if options["data"] is None else load_one_table(**options))
+
+    merged = [p.replace(kind=p.KEYWORD_ONLY) for p in (*own, data, *shared[1:])]
     wrapper.__signature__ = inspect.Signature(merged)  # type: ignore[attr-defined]
     wrapper.__annotations__ = {p.name: p.annotation for p in merged}
     return wrapper
@@ -234,15 +258,3 @@ def supervision_of(text: str) -> str | float:
         return float(text)
     except ValueError:
         raise ParameterError("supervision", text, "choose auto, cv or a number in [0, 1]") from None
-
-
-def supervision_lines(model: Any) -> list[str]:
-    """Return the level of supervision of a fitted model, why it is that one, and the errors of the others, in words."""
-    reason = getattr(model, "supervision_reason_", None)
-    if reason is None or reason == "all examples are labelled":
-        return []
-    lines = [f"supervision {model.supervision_:g}: {reason}"]
-    if model.supervision_curve_:
-        errors = ", ".join(f"{w:g}: {error:.4g}" for w, error in sorted(model.supervision_curve_.items()))
-        lines.append(f"errors by level of supervision: {errors}")
-    return lines

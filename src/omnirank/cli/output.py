@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import math
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -86,41 +85,6 @@ def frame_csv(frame: Any) -> str:
 
 def _csv_text(value: Any) -> Any:
     return harmless(value) if isinstance(value, str) else value
-
-
-def numbers(values: Iterable[float], beside: Iterable[float] = ()) -> list[str]:
-    """Return numbers for people: the same decimals for all, four digits that count in the largest.
-
-    Parameters
-    ----------
-    values : iterable of float
-        The numbers.
-    beside : iterable of float
-        Numbers in another column that have the same decimals, as many as the column that needs more: a value and its
-        error are read together.
-
-    Examples
-    --------
-    >>> from omnirank.cli.output import numbers
-    >>> numbers([0.123456, 0.05]), numbers([1797.2, 3.0])
-    (['0.1235', '0.0500'], ['1797', '3'])
-    >>> numbers([196.8, 0.0], beside=[1.5, 0.04]), numbers([1.5, 0.04], beside=[196.8, 0.0])
-    (['196.800', '0.000'], ['1.500', '0.040'])
-    """
-    found = [float(value) for value in values]
-    decimals = _decimals(found)
-    if decimals is None:
-        return [f"{value:.4g}" for value in found]
-    decimals = max(decimals, _decimals([float(value) for value in beside]) or 0)
-    return [f"{value:.{decimals}f}" for value in found]
-
-
-def _decimals(values: Sequence[float]) -> int | None:
-    """Decimals with which the largest number has four digits; None where it is too large, too small or 0."""
-    largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
-    if largest == 0 or not 1e-4 <= largest < 1e7:
-        return None
-    return max(0, 3 - math.floor(math.log10(largest)))
 
 
 def bar(value: float, largest: float, width: int = 20) -> str:

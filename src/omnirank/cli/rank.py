@@ -1,11 +1,13 @@
 """``omnirank rank``: rank the features of a file by any registered method."""
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from omnirank.cli.ending import ending_on_sigterm
+from omnirank.cli.files import check_files, draw, write_report
 from omnirank.cli.options import (
     CsvOption,
     JobsOption,
@@ -13,12 +15,11 @@ from omnirank.cli.options import (
     SetOption,
     SupervisionOption,
     assignments,
-    supervision_lines,
     supervision_of,
     value_of,
     with_few_labels,
 )
-from omnirank.cli.output import Justify, bar, figures, note, numbers, say, table
+from omnirank.cli.output import Justify, bar, figures, note, say, table
 from omnirank.cli.redundancy import (
     AssociationOption,
     RedundancyOption,
@@ -27,7 +28,9 @@ from omnirank.cli.redundancy import (
     with_representatives,
 )
 from omnirank.cli.relational_options import with_any_data
+from omnirank.core.decimals import numbers
 from omnirank.core.plurals import counted
+from omnirank.core.supervision_words import supervision_lines
 
 if TYPE_CHECKING:
     from omnirank.core.ranking import Ranking
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
 _SHOWN = 20
 _SHOWN_TARGETS = 20
 _TREES = "Ensembles of trees"
+_FILES = "Reports and pictures"
 
 
 def _tree_option(name: str, text: str, metavar: str | None = None) -> Any:
@@ -76,6 +80,24 @@ PerTargetOption = Annotated[
     bool,
     typer.Option("--per-target", help="Scores for each single target too.", rich_help_panel=_TREES),
 ]
+ReportOption = Annotated[
+    Path | None,
+    typer.Option("--report", help="Write a report for people to this .html file.", rich_help_panel=_FILES),
+]
+BudgetOption = Annotated[
+    float,
+    typer.Option(
+        "--report-budget",
+        min=0,
+        metavar="TIMES",
+        help="Further fits of the report may take so many times as long as the ranking, 5 seconds at least; 0: none.",
+        rich_help_panel=_FILES,
+    ),
+]
+PlotOption = Annotated[
+    Path | None,
+    typer.Option("--plot", help="Draw the best features: a .png, .svg or .pdf file.", rich_help_panel=_FILES),
+]
 SignificanceOption = Annotated[
     bool,
     typer.Option(
@@ -103,6 +125,9 @@ def rank(
     method: MethodOption = None,
     top: TopOption = None,
     out: OutOption = None,
+    report: ReportOption = None,
+    report_budget: BudgetOption = 3.0,
+    plot: PlotOption = None,
     seed: Annotated[int | None, typer.Option(help="Seed; the same seed gives the same ranking.")] = 0,
     jobs: JobsOption = -1,
     ensemble: EnsembleOption = None,
@@ -128,13 +153,15 @@ def rank(
 
     if out is not None:
         check_suffix(out)
+    check_files(report, plot)
     trees_of = {"ensemble": ensemble, "n_trees": trees, "max_features": max_features, "min_samples_leaf": min_leaf}
     given = trees_of | {"per_target": per_target or None, "supervision": supervision, "by": by}
     settings = {"random_state": seed, "n_jobs": jobs} | _as_parameters(given) | assignments(parameters)
     if not isinstance(dataset, Dataset):
         from omnirank.cli import relational_models
 
-        unfit = {"--per-target": per_target, "--supervision": supervision, "--labelled": labelled}
+        unfit: dict[str, Any] = {"--per-target": per_target, "--supervision": supervision, "--labelled": labelled}
+        unfit |= {"--report": report, "--plot": plot}
         relational_models.refuse(unfit | {"--significance": significance, "--redundancy": redundancy})
         relational_models.rank(dataset, method, settings, top, out, csv)
         return
@@ -144,10 +171,14 @@ def rank(
     chosen = default_method(data.task) if method is None else get_method(method)
     ranker = chosen.make(**settings)
     with progress_bars():
+        start = time.perf_counter()
         ranker, ranking = tested(ranker, data) if significance else (ranker, ranker.fit(data).ranking_)
+        seconds = time.perf_counter() - start
     if per_target and ranking.per_target is None:
         raise ParameterError(f"scores of method {chosen.name!r} cannot be split by target: leave out --per-target")
     save(ranking, out)
+    draw(ranking, plot, top or _SHOWN)
+    write_report(ranking, report, data, ranker, seconds, report_budget)
     _tell_notes(data, ranker)
     groups = redundancy_of(redundancy, ranking, data, association, jobs)
     if csv:
@@ -157,8 +188,9 @@ def rank(
     say(f"{chosen.name}: {chosen.summary}")
     _print_best(ranking, top or _SHOWN)
     print_redundancy(groups, top or _SHOWN)
-    if out is not None:
-        say(f"whole ranking written to {out}")
+    for what, path in (("whole ranking", out), ("report", report), ("picture", plot)):
+        if path is not None:
+            say(f"{what} written to {path}")
 
 
 def save(ranking: "Ranking", out: Path | None) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from omnirank.cli.output import figures, note, numbers, say, table
+from omnirank.cli.output import figures, note, say, table
+from omnirank.core.decimals import numbers
 from omnirank.core.plurals import counted
 
 if TYPE_CHECKING:

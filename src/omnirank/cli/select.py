@@ -15,9 +15,10 @@ from omnirank.cli.options import (
     with_data,
     with_few_labels,
 )
-from omnirank.cli.output import Justify, bar, figures, note, numbers, say, table
+from omnirank.cli.output import Justify, bar, figures, note, say, table
 from omnirank.cli.rank import MethodOption, TreesOption, describe_examples
 from omnirank.cli.rankers import SeedOption, ranker_of
+from omnirank.core.decimals import numbers
 from omnirank.core.plurals import counted
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ from omnirank.cli.options import (
     SetOption,
     SupervisionOption,
     assignments,
-    supervision_lines,
     supervision_of,
     with_few_labels,
 )
 from omnirank.cli.output import note
 from omnirank.cli.relational_options import with_any_data
 from omnirank.core.plurals import counted
+from omnirank.core.supervision_words import supervision_lines
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset

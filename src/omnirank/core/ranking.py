@@ -293,6 +293,24 @@ class Ranking:
 
         return plot_ranking(self, ax=ax, k=k, **options)
 
+    def report(self, path: PathLike, data: Any = None, *, budget: float = 3.0, **options: Any) -> None:
+        """Write a report of the ranking: one HTML file that needs no network.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file (``.html``).
+        data : Dataset, optional
+            What was ranked; what needs the data is left out without it.
+        budget : float
+            How many times the time of the ranking further fits may take (5 seconds at least); 0: no further fits.
+        **options
+            Further parameters of `omnirank.report.write_report`: ``ranker``, ``seconds``, ``title``, ``n_jobs``.
+        """
+        from omnirank.report import write_report
+
+        write_report(self, path, data, budget=budget, **options)
+
     # -- files ----------------------------------------------------------------------------------------
 
     def save(self, path: PathLike) -> None:

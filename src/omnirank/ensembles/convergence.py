@@ -14,7 +14,7 @@ from omnirank.ensembles.score_sums import ScoreSums, TreeScorer
 MOST_TREES = 1000
 _STEP = 10
 _FEWEST = 20
-_RELIABLE = 0.99
+RELIABLE = 0.99
 
 # Scores by target, and what examples add to scores, of as many trees are held at once as fit in this memory.
 _MOST_BYTES = 2**28
@@ -74,5 +74,18 @@ def _stops(n_trees: int | str, n_grown: int) -> Sequence[int]:
 
 def _converged(sums: MeanAccumulator) -> bool:
     scores, errors = sums.finish()
+    return errors is None or reliability(scores, errors) >= RELIABLE
+
+
+def reliability(scores: np.ndarray, errors: np.ndarray) -> float:
+    """Return which share of the variance of scores is not error: 1 - mean(squared errors) / variance(scores).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.ensembles.convergence import reliability
+    >>> round(reliability(np.array([0.0, 2.0]), np.array([0.1, 0.1])), 6)
+    0.99
+    """
     spread = np.var(scores)
-    return errors is None or spread == 0 or 1 - np.mean(errors**2) / spread >= _RELIABLE
+    return float(1 - np.mean(errors**2) / spread) if spread > 0 else 1.0

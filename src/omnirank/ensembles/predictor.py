@@ -179,6 +179,8 @@ class PCTPredictor(SavedModel, BaseEstimator):
         self.hierarchy_ = hierarchy
         self.n_outputs_ = columns.n_variables
         self.target_names_ = columns.names
+        # how much each column varies: pictures of trees tell by it which means deviate
+        self._column_spread = np.sqrt(columns.variance) * columns.unit
         self._columns = replace(columns, matrix=columns.matrix[:0], labelled=columns.labelled[:0])
 
     def _plan(self, training: Training, rules: GrowingRules) -> GrowingPlan | None:

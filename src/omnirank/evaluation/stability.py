@@ -311,9 +311,23 @@ class _Resampled:
         if "random_state" in ranker.get_params(deep=False):
             ranker.set_params(random_state=int(rng.integers(2**31)))
         scores = ranking_of_part(ranker, part, self.dataset).order_scores
-        # in the order of the data, equal scores would seem to have places of their own
-        order = rng.permutation(len(scores))
-        order = order[np.argsort(-scores[order], kind="stable")]
-        ranks = np.empty(len(scores), np.int32)
-        ranks[order] = np.arange(1, len(scores) + 1)
-        return ranks, bool((scores == scores[0]).all())
+        return drawn_ranks(scores, rng), bool((scores == scores[0]).all())
+
+
+def drawn_ranks(scores: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return the ranks of scores (1 = largest); equal ones get theirs at random.
+
+    In the order of the data, equal scores would seem to have places of their own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.evaluation.stability import drawn_ranks
+    >>> drawn_ranks(np.array([0.1, 0.7, 0.2]), np.random.default_rng(0)).tolist()
+    [3, 1, 2]
+    """
+    order = rng.permutation(len(scores))
+    order = order[np.argsort(-scores[order], kind="stable")]
+    ranks = np.empty(len(scores), np.int32)
+    ranks[order] = np.arange(1, len(scores) + 1)
+    return ranks

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from omnirank.core.errors import DataError
 from omnirank.core.parameters import check, count
-from omnirank.plots.ranking import new_axes, tidy
+from omnirank.plots.style import new_axes, tidy
 
 if TYPE_CHECKING:
     import pandas as pd

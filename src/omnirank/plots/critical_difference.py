@@ -6,17 +6,14 @@ import math
 from typing import TYPE_CHECKING
 
 from omnirank.core.plurals import counted
-from omnirank.plots.ranking import new_axes
+from omnirank.plots.style import BAR, FAINT, INK, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from omnirank.evaluation.statistics import Comparison
 
-_INK = "#1f2d3d"
-_GROUP = "#3b6ea5"
 _BAND = "#b9cfe6"
-_FAINT = "#6b7785"
 # Heights in units of a line of text, downwards from the axis.
 _LINE = 1.0
 _BAR = 0.42
@@ -71,7 +68,7 @@ def plot_critical_difference(comparison: Comparison, ax: Axes | None = None, *, 
     for start, end, level in bars:
         y = 0.45 + _BAR * level
         over = 0.005 * (k - 1)
-        ax.plot([start - over, end + over], [y, y], color=_GROUP, linewidth=4.0, solid_capstyle="round", zorder=4)
+        ax.plot([start - over, end + over], [y, y], color=BAR, linewidth=4.0, solid_capstyle="round", zorder=4)
     _draw_names(ax, comparison, n_rows, top)
     pad = 0.04 * (k - 1)
     ax.set_xlim(1 - pad, k + pad)
@@ -115,12 +112,12 @@ def _bars(comparison: Comparison) -> list[tuple[float, float, int]]:
 
 
 def _draw_axis(ax: Axes, k: int) -> None:
-    ax.plot([1, k], [0, 0], color=_INK, linewidth=1.2, zorder=3)
+    ax.plot([1, k], [0, 0], color=INK, linewidth=1.2, zorder=3)
     step = max(1, math.ceil(k / 20))
     for tick in range(1, k + 1):
-        ax.plot([tick, tick], [0, -0.22], color=_INK, linewidth=1.0, zorder=3)
+        ax.plot([tick, tick], [0, -0.22], color=INK, linewidth=1.0, zorder=3)
         if (tick - 1) % step == 0:
-            ax.text(tick, -0.34, str(tick), ha="center", va="bottom", fontsize="small", color=_INK)
+            ax.text(tick, -0.34, str(tick), ha="center", va="bottom", fontsize="small", color=INK)
 
 
 def _draw_distance(ax: Axes, comparison: Comparison, k: int) -> None:
@@ -131,13 +128,13 @@ def _draw_distance(ax: Axes, comparison: Comparison, k: int) -> None:
         low, high = max(1.0, centre - distance), min(float(k), centre + distance)
         ax.fill_between([low, high], -0.2, 0.2, color=_BAND, linewidth=0, zorder=0)
         text = f"CD = {distance:.3f} around {comparison.control}"
-        ax.text(1, -1.5, text, ha="left", va="bottom", fontsize="small", color=_FAINT, parse_math=False)
+        ax.text(1, -1.5, text, ha="left", va="bottom", fontsize="small", color=FAINT, parse_math=False)
         return
     end = min(1 + distance, float(k))
-    ax.plot([1, end], [-1.35, -1.35], color=_INK, linewidth=1.2)
+    ax.plot([1, end], [-1.35, -1.35], color=INK, linewidth=1.2)
     for edge in (1.0, end):
-        ax.plot([edge, edge], [-1.5, -1.2], color=_INK, linewidth=1.2)
-    ax.text((1 + end) / 2, -1.5, f"CD = {distance:.3f}", ha="center", va="bottom", fontsize="small", color=_FAINT)
+        ax.plot([edge, edge], [-1.5, -1.2], color=INK, linewidth=1.2)
+    ax.text((1 + end) / 2, -1.5, f"CD = {distance:.3f}", ha="center", va="bottom", fontsize="small", color=FAINT)
 
 
 def _draw_names(ax: Axes, comparison: Comparison, n_rows: int, top: float) -> None:
@@ -149,7 +146,7 @@ def _draw_names(ax: Axes, comparison: Comparison, n_rows: int, top: float) -> No
         row = place if is_left else k - 1 - place
         y = top + _LINE * (row + 0.5)
         edge = 1 - 0.04 * (k - 1) if is_left else k + 0.04 * (k - 1)
-        ax.plot([rank, rank, edge], [0, y, y], color=_INK, linewidth=0.9, zorder=1, clip_on=False)
+        ax.plot([rank, rank, edge], [0, y, y], color=INK, linewidth=0.9, zorder=1, clip_on=False)
         side = "right" if is_left else "left"
         shift = -4 if is_left else 4
         weight = "bold" if name == comparison.control else "normal"
@@ -161,7 +158,7 @@ def _draw_names(ax: Axes, comparison: Comparison, n_rows: int, top: float) -> No
             ha=side,
             va="center",
             weight=weight,
-            color=_INK,
+            color=INK,
             annotation_clip=False,
             parse_math=False,
         )
@@ -174,6 +171,6 @@ def _draw_names(ax: Axes, comparison: Comparison, n_rows: int, top: float) -> No
             ha=inner,
             va="bottom",
             fontsize="x-small",
-            color=_FAINT,
+            color=FAINT,
             annotation_clip=False,
         )

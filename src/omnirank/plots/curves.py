@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from omnirank.core.errors import ParameterError
-from omnirank.plots.ranking import new_axes, tidy
+from omnirank.plots.style import new_axes, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ import numpy as np
 
 from omnirank.core.errors import DataError
 from omnirank.core.ranking import Ranking
-from omnirank.plots.ranking import new_axes
+from omnirank.plots.style import new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,15 +12,13 @@ from omnirank.core.errors import ParameterError
 from omnirank.core.parameters import check, count
 from omnirank.core.plurals import counted
 from omnirank.core.ranking import Ranking
+from omnirank.plots.style import BAR, INK, LINEAR, PALE, name_rows, new_axes, set_title, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_BAR = "#3b6ea5"
-_ERROR = "#1f2d3d"
-_GRID = "#d9dde2"
-_LONGEST_NAME = 32
-_PALE = 0.35
+# Dots instead of bars where the smallest score is above this share of the largest.
+_NARROW = 0.75
 
 
 def plot_ranking(
@@ -29,10 +27,10 @@ def plot_ranking(
     k: int = 20,
     *,
     errors: bool = True,
-    color: str = _BAR,
+    color: str = BAR,
     title: str | None = None,
 ) -> Axes:
-    """Draw the k best features as horizontal bars, best at the top.
+    """Draw the k best features as horizontal bars, best at the top; as dots where their scores hardly differ.
 
     Where the ranking has p values, features that are not relevant (`Ranking.relevant`, alpha = 0.05) are pale.
 
@@ -66,43 +64,47 @@ def plot_ranking(
     """
     check("k", k, count(1))
     shown = ranking.order[:k]
+    scores = ranking.scores[shown]
     if ax is None:
         ax = new_axes(width=7.0, height=1.1 + 0.28 * len(shown))
     places = np.arange(len(shown))
-    bars = ax.barh(places, ranking.scores[shown], height=0.72, color=color, zorder=2)
-    if ranking.p_values is not None:
-        relevant = set(ranking.relevant())
-        for bar, i in zip(bars, shown, strict=True):
-            bar.set_alpha(None if ranking.names[i] in relevant else _PALE)
+    alphas: Any = _alphas(ranking, shown)
+    dots = len(scores) > 1 and 0 < _NARROW * scores.max() < scores.min()
+    if dots:
+        # bars of nearly the same length would show nothing, and bars have to start at 0
+        ax.scatter(scores, places, s=28, color=color, alpha=alphas, zorder=4)
+    else:
+        bars = ax.barh(places, scores, height=0.72, color=color, zorder=2)
+        for bar, alpha in zip(bars, alphas, strict=True):
+            bar.set_alpha(None if alpha == 1 else alpha)
+        ax.axvline(0, color=INK, linewidth=0.8, zorder=3)
     if errors and ranking.standard_errors is not None:
-        ax.errorbar(
-            ranking.scores[shown],
-            places,
-            xerr=ranking.standard_errors[shown],
-            fmt="none",
-            ecolor=_ERROR,
-            elinewidth=1.0,
-            capsize=2.0,
-            zorder=3,
-        )
-    labels = [shortened(ranking.names[i]) for i in shown]
-    ax.set_yticks(places, labels, parse_math=False)  # a name with $ signs is no formula
-    ax.set_ylim(len(shown) - 0.4, -0.6)
+        drawn: dict[str, Any] = {"ecolor": INK, "elinewidth": 1.0, "capsize": 2.0, "zorder": 3}
+        ax.errorbar(scores, places, xerr=ranking.standard_errors[shown], fmt="none", **drawn)
+    tidy(ax, grid="x")
+    name_rows(ax, [ranking.names[i] for i in shown])
     notes = ["± one standard error"] if errors and ranking.standard_errors is not None else []
     notes += ["pale: not relevant"] if ranking.p_values is not None else []
+    notes += ["the axis does not start at 0"] if dots else []
     ax.set_xlabel("score" + (f" ({'; '.join(notes)})" if notes else ""))
-    ax.set_title(_title(ranking, len(shown)) if title is None else title, loc="left", fontsize="medium")
-    tidy(ax, grid="x")
-    ax.tick_params(axis="y", length=0)
-    ax.spines["left"].set_visible(False)
-    ax.axvline(0, color=_ERROR, linewidth=0.8, zorder=3)
+    set_title(ax, _title(ranking, len(shown)) if title is None else title)
     return ax
+
+
+def _alphas(ranking: Ranking, shown: np.ndarray) -> list[float]:
+    """1 for relevant features, less for those that are not."""
+    if ranking.p_values is None:
+        return [1.0] * len(shown)
+    relevant = set(ranking.relevant())
+    return [1.0 if ranking.names[i] in relevant else PALE for i in shown]
 
 
 def plot_fuji(
     comparisons: RankingComparison | Sequence[RankingComparison],
     labels: Sequence[str] | None = None,
     ax: Axes | None = None,
+    *,
+    log: bool | None = None,
 ) -> Axes:
     """Draw the fuzzy Jaccard index of pairs of rankings against the number j of top features.
 
@@ -114,6 +116,8 @@ def plot_fuji(
         One label per comparison; the area under the curve is added to it.
     ax : Axes, optional
         Where to draw; by default a new figure.
+    log : bool, optional
+        Whether the axis of j is logarithmic; by default with more than 60 features, since the top matters.
 
     Examples
     --------
@@ -141,6 +145,8 @@ def plot_fuji(
             label=f"{name}area {curve.fuji_area:.3f}",
         )
     ax.set_ylim(0, 1)
+    if max((curve.n_features for curve in curves), default=0) > LINEAR if log is None else log:
+        ax.set_xscale("log")
     ax.set_xlim(1, max([2, *(curve.n_features for curve in curves)]))
     ax.set_xlabel("number of top features j")
     ax.set_ylabel("fuzzy Jaccard index")
@@ -150,28 +156,10 @@ def plot_fuji(
     return ax
 
 
-def new_axes(width: float, height: float) -> Axes:
-    """Return the axes of a new figure outside pyplot, so that no backend or display is touched."""
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), layout="constrained").subplots()
-
-
 def _title(ranking: Ranking, n_shown: int) -> str:
     count = "all" if n_shown == len(ranking) else f"top {n_shown} of"
     task = f" for {ranking.task}" if ranking.task else ""
-    return f"{ranking.method}{task}: {count} {counted(len(ranking), 'feature')}"
-
-
-def shortened(name: str) -> str:
-    """Return a name that fits beside a picture."""
-    name = " ".join(name.split())
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
-
-
-def tidy(ax: Axes, grid: str) -> None:
-    """Leave two spines and a light grid."""
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    ax.grid(axis=grid, color=_GRID, linewidth=0.8, zorder=0)  # type: ignore[arg-type]
-    ax.set_axisbelow(True)
+    targets = ranking.targets or ()
+    # "y" is what targets without a name are called
+    target = f" of {targets[0]}" if len(targets) == 1 and targets[0] != "y" else ""
+    return f"{ranking.method}{task}{target}: {count} {counted(len(ranking), 'feature')}"

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omnirank.plots.ranking import new_axes, tidy
+from omnirank.plots.style import BAR, CHOSEN, INK, new_axes, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from omnirank.evaluation.selection_curve import SelectionCurve
 
-_LINE = "#3b6ea5"
-_BEST = "#1f2d3d"
-_CHOSEN = "#c2571a"
+
+# Numbers that fit below the axis.
+_MOST_NUMBERED = 12
 
 
 def plot_selection(curve: SelectionCurve, ax: Axes | None = None) -> Axes:
@@ -43,24 +43,28 @@ def plot_selection(curve: SelectionCurve, ax: Axes | None = None) -> Axes:
         curve.sizes,
         curve.means,
         curve.standard_errors,
-        color=_LINE,
+        color=BAR,
         marker="o",
         markersize=3.5,
         linewidth=1.6,
         capsize=2,
     )
     for size, name, color, mark in (
-        (curve.best_size, "best", _BEST, "D"),
-        (curve.chosen_size, "chosen", _CHOSEN, "o"),
+        (curve.best_size, "best", INK, "D"),
+        (curve.chosen_size, "chosen", CHOSEN, "o"),
     ):
         style = {"linestyle": "none", "marker": mark, "markersize": 8, "fillstyle": "none", "zorder": 4}
         ax.plot([size], [means[size]], color=color, label=f"{name}: {size}", **style)  # type: ignore[arg-type]
     side = "below" if curve.larger_is_better else "above"
     ax.axhline(
-        curve.limit, color=_BEST, linewidth=1.0, linestyle="--", zorder=1, label=f"one standard error {side} the best"
+        curve.limit, color=INK, linewidth=1.0, linestyle="--", zorder=1, label=f"one standard error {side} the best"
     )
     ax.set_xscale("log", base=2)
-    ax.set_xticks(curve.sizes.tolist(), [str(size) for size in curve.sizes.tolist()], fontsize="small")
+    sizes = curve.sizes.tolist()
+    # of many sizes every other one has its number, and the last
+    step = 1 + len(sizes) // _MOST_NUMBERED
+    numbered = [size for i, size in enumerate(sizes[:-step]) if i % step == 0] + sizes[-1:]
+    ax.set_xticks(numbered, [str(size) for size in numbered], fontsize="small")
     ax.minorticks_off()
     ax.set_xlabel("top features")
     ax.set_ylabel(MEASURES[curve.measure].title if curve.measure in MEASURES else curve.measure)

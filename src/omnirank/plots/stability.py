@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from omnirank.core.parameters import check, count
-from omnirank.plots.ranking import new_axes, shortened, tidy
+from omnirank.plots.style import BAR, CHOSEN, name_rows, new_axes, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from omnirank.evaluation.stability import Stability
 
-_LINE = "#3b6ea5"
-_RANK = "#c2571a"
 # Width of an entry of the legend, in inches.
 _ENTRY = 1.5
 
@@ -47,17 +45,13 @@ def plot_rank_intervals(stability: Stability, ax: Axes | None = None, k: int = 2
     ax = new_axes(width=7.0, height=1.3 + 0.28 * len(shown)) if ax is None else ax
     places = np.arange(len(shown))
     lower, upper = stability.lower[shown], stability.upper[shown]
-    ax.hlines(places, lower, upper, color=_LINE, linewidth=5, alpha=0.45, label=f"{100 * stability.level:g} % interval")
-    ax.plot(stability.mean_ranks[shown], places, "o", color=_LINE, markersize=4, label="mean rank", zorder=3)
-    ax.plot(places + 1, places, "|", color=_RANK, markersize=11, label="place in the list", zorder=3)
-    labels = [shortened(stability.names[i]) for i in shown]
-    ax.set_yticks(places, labels, parse_math=False)  # a name with $ signs is no formula
-    ax.set_ylim(len(shown) - 0.4, -0.6)
+    ax.hlines(places, lower, upper, color=BAR, linewidth=5, alpha=0.45, label=f"{100 * stability.level:g} % interval")
+    ax.plot(stability.mean_ranks[shown], places, "o", color=BAR, markersize=4, label="mean rank", zorder=3)
+    ax.plot(places + 1, places, "|", color=CHOSEN, markersize=11, label="place in the list", zorder=3)
     ax.set_xlim(left=0.5)
     ax.set_xlabel(f"rank over {stability.drawn}")
     tidy(ax, grid="x")
-    ax.tick_params(axis="y", length=0)
-    ax.spines["left"].set_visible(False)
+    name_rows(ax, [stability.names[i] for i in shown])
     # above the axes, as many entries in a row as there is room for: beside a long list of names the axes are narrow
     wide = ax.get_window_extent().width / ax.figure.dpi
     ax.legend(

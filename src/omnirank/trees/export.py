@@ -71,22 +71,11 @@ def _write(words: TreeWords, node: int, before: str, indent: str, max_depth: int
             lines.append(f"{before}{words.leaf(node)}, {words.size(node)}")
             continue
         if max_depth is not None and tree.depth[node] >= max_depth:
-            lines.append(f"{before}... {counted(_n_leaves(words, node), 'leaf')}, {words.size(node)}")
+            lines.append(f"{before}... {counted(words.n_leaves(node), 'leaf')}, {words.size(node)}")
             continue
         lines.append(f"{before}{words.test(node)}")
         waiting.append((int(tree.right[node]), f"{indent}`-- no:  ", f"{indent}    "))
         waiting.append((node + 1, f"{indent}|-- yes: ", f"{indent}|   "))
-
-
-def _n_leaves(words: TreeWords, node: int) -> int:
-    found, waiting = 0, [node]
-    while waiting:
-        here = waiting.pop()
-        if words.tree.is_leaf[here]:
-            found += 1
-        else:
-            waiting += [here + 1, int(words.tree.right[here])]
-    return found
 
 
 def export_graphviz(
@@ -134,7 +123,7 @@ def export_graphviz(
         leaf = arrays.is_leaf[node]
         cut = not leaf and max_depth is not None and arrays.depth[node] >= max_depth
         if cut:
-            text = f"... {counted(_n_leaves(words, node), 'leaf')}"
+            text = f"... {counted(words.n_leaves(node), 'leaf')}"
         else:
             text = words.leaf(node) if leaf else words.test(node)
         style = ', style="rounded,filled"' if leaf else ""

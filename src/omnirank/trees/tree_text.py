@@ -94,6 +94,17 @@ class TreeWords:
         weight = self.tree.weight[node]
         return f"{weight:.6g} example" + ("" if weight == 1 else "s")
 
+    def n_leaves(self, node: int) -> int:
+        """Return the number of leaves below a node; 1 for a leaf."""
+        found, waiting = 0, [node]
+        while waiting:
+            here = waiting.pop()
+            if self.tree.is_leaf[here]:
+                found += 1
+            else:
+                waiting += [here + 1, int(self.tree.right[here])]
+        return found
+
     def prototype(self, node: int) -> np.ndarray:
         """Return the prototype of a leaf as numbers."""
         values = self.tree.means(np.array([node]))

@@ -1,0 +1,120 @@
+"""What all pictures share: colours, new figures, light axes, names that fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+INK = "#1f2d3d"
+BAR = "#3b6ea5"
+CHOSEN = "#c2571a"
+FAINT = "#6b7785"
+GRID = "#d9dde2"
+PALE = 0.35
+LONGEST_NAME = 32
+# With more features the first ones would be a sliver of the axis: it is logarithmic.
+LINEAR = 60
+# Characters of a title of medium size that fit an inch.
+_CHARACTERS_PER_INCH = 13
+
+
+def new_axes(width: float, height: float) -> Axes:
+    """Return the axes of a new figure outside pyplot, so that no backend or display is touched."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained").subplots()
+
+
+def tidy(ax: Axes, grid: str) -> None:
+    """Leave two spines and a light grid."""
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    ax.grid(axis=grid, color=GRID, linewidth=0.8, zorder=0)  # type: ignore[arg-type]
+    ax.set_axisbelow(True)
+
+
+def name_rows(ax: Axes, names: Sequence[str]) -> None:
+    """Write names beside rows that go down from the top, without a line at their side."""
+    ax.set_yticks(range(len(names)), short_names(names), parse_math=False)  # a name with $ signs is no formula
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)
+
+
+def set_title(ax: Axes, text: str, **options: Any) -> None:
+    """Set the title at the left edge of the figure's room for it, in as many lines as it needs."""
+    import textwrap
+
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    width = max(20, int(_CHARACTERS_PER_INCH * ax.get_window_extent().width / figure.dpi))
+    lines = textwrap.wrap(text, width, break_long_words=True) or [""]
+    ax.set_title("\n".join(lines), loc="left", fontsize="medium", parse_math=False, **options)
+
+
+def short_names(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
+    """Return names that fit beside a picture: the middle of long ones is left out, and all stay different.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names.
+    longest : int
+        Number of characters that fit.
+
+    Examples
+    --------
+    >>> from omnirank.plots.style import short_names
+    >>> short_names(["width", "mean expression of gene 12 in the liver"], longest=20)
+    ['width', 'mean expr… the liver']
+    >>> short_names(["response to drug A (log IC50)", "response to drug B (log IC50)"], longest=16)
+    ['respon…A…g IC50)', 'respon…B…g IC50)']
+    """
+    plain = [" ".join(str(name).split()) for name in names]
+    long = sorted({name for name in plain if len(name) > longest})
+    shortened = dict(zip(long, _shortened(long, longest), strict=True))
+    short = [shortened.get(name, name) for name in plain]
+    places: dict[str, list[int]] = {}
+    for i, text in enumerate(short):
+        places.setdefault(text, []).append(i)
+    for text, alike in places.items():
+        if len({plain[i] for i in alike}) > 1:
+            for number, i in enumerate(alike, start=1):
+                short[i] = f"{text} #{number}"
+    return short
+
+
+def _shortened(names: Sequence[str], longest: int) -> list[str]:
+    """Long names, all different, without their middle; or without what they begin and end with alike."""
+    start = _common_start(names)
+    end = _common_start([name[len(start) :][::-1] for name in names])[::-1]
+    if len(names) < 2 or len(start) + len(end) < longest // 3:
+        return [_without_middle(name, longest) for name in names]
+    found = []
+    for name in names:
+        own = name[len(start) : len(name) - len(end)]
+        left = longest - len(own) - bool(start) - bool(end)
+        before = min(len(start), max(0, left // 2))
+        after = min(len(end), max(0, left - before))
+        first = start[:before] + "…" if before < len(start) else start
+        last = "…" + end[len(end) - after :] if after < len(end) else end
+        text = first + own + last
+        found.append(text if len(text) <= longest + 2 else _without_middle(text, longest))
+    return found
+
+
+def _common_start(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    first, last = min(names), max(names)
+    n = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
+    return first[:n]
+
+
+def _without_middle(name: str, longest: int) -> str:
+    # ends of names tell more features apart than beginnings: probes, positions and units stand there
+    end = longest // 2
+    return f"{name[: longest - end - 1]}…{name[-end:]}"

@@ -1,0 +1,266 @@
+"""Rankings of halves of the examples, judged on the other halves: worth, how many, stability from the same fits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from omnirank.core.seeds import stream
+from omnirank.data.dataset import Dataset
+from omnirank.data.traps import of_one_value
+from omnirank.evaluation.evaluate import Predictions, evaluate, measured_predictions, predictions
+from omnirank.evaluation.folds import Fold, labelled_folds
+from omnirank.evaluation.selection_curve import SelectionCurve, selection_sizes
+from omnirank.evaluation.stability import Stability, drawn_ranks
+from omnirank.measures.precision_recall import auprc
+from omnirank.rankers.refits import ranking_of_part
+from omnirank.tasks import get_task
+from omnirank.tasks.measuring import measure_of, measures_by_target, measures_of
+
+# Random rankings that each half is compared with.
+N_RANDOM = 3
+# Examples that predict and that are predicted, at most: the time of neighbours grows with their product.
+_MOST_TRAINING = 4000
+_MOST_TESTED = 1000
+_FEWEST_LABELLED = 8
+_TOP_WITHOUT_TARGET = 16
+FEWEST_RESAMPLES = 3
+_LEVEL = 0.9
+# Keep the streams of the halves, and of what is drawn in them, apart from those of trees.
+_HALVES_KEY = 2**31 + 11
+_DRAWN_KEY = 2**31 + 12
+
+
+class Half(NamedTuple):
+    """What the ranking of one half has shown on the other: ranks, and values of the measure."""
+
+    ranks: np.ndarray
+    worth: float
+    uniform: float
+    random: tuple[float, ...]
+    by_size: tuple[float, ...]
+    by_target: dict[str, float]
+    measures: dict[str, float]
+    uniform_measures: dict[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Halves:
+    """What rankings of halves have shown, each judged on the examples that it has not seen.
+
+    Parameters
+    ----------
+    halves : tuple of Half
+        In pairs, each the rest of the other.
+    names : tuple of str
+        The features.
+    order : ndarray
+        The features, best first, in the ranking of all examples.
+    task : str
+        The task.
+    measure : str
+        The measure by which rankings are judged.
+    sizes : tuple of int
+        Numbers of top features that were tried.
+    top : int or None
+        Without target: the number of features that predict all of them.
+    """
+
+    halves: tuple[Half, ...]
+    names: tuple[str, ...]
+    order: np.ndarray
+    task: str
+    measure: str
+    sizes: tuple[int, ...]
+    top: int | None
+
+    @property
+    def n(self) -> int:
+        """Number of halves."""
+        return len(self.halves)
+
+    @property
+    def larger_is_better(self) -> bool:
+        """Direction of the measure."""
+        return measure_of(self.task, self.measure).larger_is_better
+
+    @property
+    def title(self) -> str:
+        """What papers call the measure."""
+        return measure_of(self.task, self.measure).title
+
+    def values(self, of: str) -> np.ndarray:
+        """Return the values of ``"worth"``, ``"uniform"`` or ``"random"`` (the mean of those of a half), by half."""
+        found = [getattr(half, of) for half in self.halves]
+        return np.array([np.mean(value) for value in found])
+
+    @property
+    def baseline(self) -> str:
+        """What a ranking has to beat: equal weights; without target, where these keep all features, random rankings."""
+        return "equal weights" if self.top is None else "random rankings"
+
+    @property
+    def gains(self) -> np.ndarray:
+        """How much better than the baseline the ranking is in each half; below 0 where it is worse."""
+        gains = self.values("worth") - self.values("uniform" if self.top is None else "random")
+        return gains if self.larger_is_better else -gains
+
+    @property
+    def wins(self) -> int:
+        """In how many halves the ranking is better than the baseline."""
+        return int((self.gains > 0).sum())
+
+    @property
+    def losses(self) -> int:
+        """In how many halves the ranking is worse than the baseline."""
+        return int((self.gains < 0).sum())
+
+    @property
+    def curve(self) -> SelectionCurve:
+        """How well the top features predict, by their number."""
+        values = np.array([half.by_size for half in self.halves])
+        return SelectionCurve(np.array(self.sizes), values, self.measure, self.larger_is_better, "neighbors")
+
+    @property
+    def how_many(self) -> str:
+        """How many features suffice, in words."""
+        curve = self.curve
+        return curve.summary.replace(f"({curve.n_folds} folds,", f"({curve.n_folds} halves,")
+
+    @property
+    def stability(self) -> Stability | None:
+        """How much the ranks change between halves; None for fewer than three."""
+        if self.n < FEWEST_RESAMPLES:
+            return None
+        ranks = np.array([half.ranks for half in self.halves])
+        k = math.isqrt(len(self.names) - 1) + 1
+        return Stability(self.names, ranks, self.order, _LEVEL, k, f"{self.n} halves of the examples")
+
+    def by_target(self) -> dict[str, float]:
+        """Return the mean over halves of each target's measure, where it is defined."""
+        found: dict[str, float] = {}
+        for name in self.halves[0].by_target:
+            values = np.array([half.by_target[name] for half in self.halves])
+            known = values[~np.isnan(values)]
+            found[name] = float(known.mean()) if len(known) else math.nan
+        return found
+
+    def measures(self) -> dict[str, tuple[float, float]]:
+        """Return the means of all measures of the task: with the scores as weights, and with equal weights."""
+
+        def mean(values: Sequence[float]) -> float:
+            known = [value for value in values if not math.isnan(value)]
+            return float(np.mean(known)) if known else math.nan
+
+        return {
+            name: (
+                mean([half.measures[name] for half in self.halves]),
+                mean([half.uniform_measures[name] for half in self.halves]),
+            )
+            for name in (measure.name for measure in measures_of(self.task))
+        }
+
+
+def why_no_halves(dataset: Dataset) -> str:
+    """Return why the halves of the data cannot be judged, or nothing."""
+    n = dataset.n_examples if dataset.target is None else int(dataset.labelled.sum())
+    if n < _FEWEST_LABELLED:
+        kind = "" if dataset.target is None else "labelled "
+        return f"rankings are judged on at least {_FEWEST_LABELLED} {kind}examples, there are {n}"
+    return ""
+
+
+def halved(dataset: Dataset, entropy: int, pair: int) -> list[Fold]:
+    """Return two folds: each tests on the half (of the labelled examples) that the other trains on."""
+    return labelled_folds(dataset, 2, stream(entropy, _HALVES_KEY + 4 * pair))
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedHalf:
+    """Ranks the features on the training part of a fold, and judges the ranking on the other part; picklable."""
+
+    dataset: Dataset
+    measure: str
+    sizes: tuple[int, ...]
+    n_neighbors: int
+    entropy: int
+    top: int | None
+
+    @classmethod
+    def of(cls, dataset: Dataset, entropy: int) -> JudgedHalf:
+        """Choose the measure, the sizes and the number of neighbours for the data."""
+        without = dataset.target is None
+        shown = measure_of(dataset.task, "rrmse" if without else None)
+        n_judged = dataset.n_examples if without else int(dataset.labelled.sum())
+        k = min(get_task(dataset.task).default_neighbors, max(1, math.isqrt(n_judged // 2)))
+        n_varying = max(1, dataset.n_features - len(list(of_one_value(dataset.features))))
+        # without target some features predict all: by all of them any ranking would be as good as any other
+        top = max(1, min(_TOP_WITHOUT_TARGET, n_varying // 2)) if without else None
+        return cls(dataset, shown.name, tuple(selection_sizes(n_varying)), k, entropy, top)
+
+    def __call__(self, ranker: Any, item: tuple[int, Fold]) -> Half:
+        """Return what the ranking of a half shows; the number of the half decides what is drawn."""
+        number, fold = item
+        rng = stream(self.entropy, _DRAWN_KEY + 4 * number)
+        whole = fold.training(self.dataset)
+        ranker = clone(ranker)
+        if "random_state" in ranker.get_params(deep=False):
+            ranker.set_params(random_state=int(rng.integers(2**31)))
+        ranking = ranking_of_part(ranker, whole, self.dataset)
+        train, test = self._parts(whole, fold.testing(self.dataset), rng)
+        n, without = self.dataset.n_features, self.dataset.target is None
+        found = self._predicted(ranking, train, test)
+        own = measured_predictions(found)[self.n_neighbors]
+        # without target the first features of the data would be kept: all of them are compared with
+        same = self._measured(np.ones(n), train, test, **({"top": n} if without else {}))
+        random = [self._measured(rng.random(n), train, test)[self.measure] for _ in range(N_RANDOM)]
+        by_size = [self._measured(ranking, train, test, top=size, weighted=False)[self.measure] for size in self.sizes]
+        return Half(
+            drawn_ranks(ranking.order_scores, rng),
+            own[self.measure],
+            same[self.measure],
+            tuple(random),
+            tuple(by_size),
+            measured_by_target(found, self.n_neighbors),
+            own,
+            same,
+        )
+
+    def _parts(self, train: Dataset, test: Dataset, rng: np.random.Generator) -> tuple[Dataset, Dataset]:
+        """The examples that predict, and those that are predicted."""
+        if train.target is not None:
+            train = train.take(train.labelled)
+        return _at_most(train, _MOST_TRAINING, rng), _at_most(test, _MOST_TESTED, rng)
+
+    def _predicted(self, scores: Any, train: Dataset, test: Dataset) -> Predictions:
+        return predictions(scores, train, test, self.n_neighbors, scaled=True, top=self.top)
+
+    def _measured(self, scores: Any, train: Dataset, test: Dataset, **options: Any) -> dict[str, float]:
+        return dict(evaluate(scores, train, test, self.n_neighbors, **({"scaled": True, "top": self.top} | options)))
+
+
+def measured_by_target(found: Predictions, n_neighbors: int) -> dict[str, float]:
+    """Return for each target how well it was predicted: F1, RRMSE, or the area under a label's precision-recall curve.
+
+    Of targets that are numbers and classes together nothing is measured one by one.
+    """
+    kind = get_task(found.task).kind
+    if kind in ("classes", "numbers"):
+        shared: dict[str, Any] = {"training": found.training, "task": found.task}
+        by_target = measures_by_target(found.truth, found.means[n_neighbors], **shared)
+        return {name: next(iter(values.values())) for name, values in by_target.items()}
+    if kind != "labels":
+        return {}
+    truth, scores = found.truth.dense(), found.means[n_neighbors]
+    return {name: float(auprc(truth[:, i], scores[:, i])) for i, name in enumerate(found.truth.names)}
+
+
+def _at_most(part: Dataset, most: int, rng: np.random.Generator) -> Dataset:
+    if part.n_examples <= most:
+        return part
+    return part.take(np.sort(rng.permutation(part.n_examples)[:most]))

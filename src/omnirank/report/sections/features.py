@@ -1,0 +1,134 @@
+"""The features with their scores: the best as a picture, all in a table that sorts, searches and downloads."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import numpy as np
+
+from omnirank.core.decimals import numbers
+from omnirank.core.multiplicity import adjusted_p_values
+from omnirank.core.spreadsheet import harmless
+from omnirank.plots import plot_ranking
+from omnirank.report.section import Section
+from omnirank.report.subject import Subject
+from omnirank.report.tables import Column, probability, rows_of
+from omnirank.report.vector import inline_svg
+
+N_TOP = 30
+# Rows of the table, and scores by target in the file to download: beyond, the page would be slow to open.
+MOST_ROWS = 5000
+_MOST_CELLS = 200_000
+
+
+def top_features(subject: Subject) -> Section:
+    """Return the picture and the table of the top 30."""
+    ranking = subject.ranking
+    k = min(N_TOP, len(ranking))
+    order = ranking.order[:k]
+    picture = inline_svg(plot_ranking(ranking, k=k, title=""), f"scores of the {k} best features")
+    columns = _columns(subject, order)
+    notes = [
+        "The line is one standard error to either side, over trees or resamples: it tells whether there were "
+        "enough of them, not whether other examples would give the same score (see Stability)."
+    ]
+    return Section(
+        "top",
+        f"The best {k} features" if k < len(ranking) else "The features",
+        {
+            "picture": picture,
+            "columns": columns,
+            "rows": rows_of(columns),
+            "notes": notes if ranking.standard_errors is not None else [],
+        },
+    )
+
+
+def all_features(subject: Subject) -> Section:
+    """Return the table of all features, and the file to download."""
+    ranking = subject.ranking
+    order = ranking.order[:MOST_ROWS]
+    columns = _columns(subject, order)
+    return Section(
+        "all",
+        "All features",
+        {
+            "columns": columns,
+            "rows": rows_of(columns),
+            "csv": csv_text(subject),
+            "file": "ranking.csv",
+            "left": len(ranking) - len(order),
+        },
+    )
+
+
+def _columns(subject: Subject, order: np.ndarray) -> list[Column]:
+    ranking = subject.ranking
+    scores = ranking.scores[order]
+    errors = None if ranking.standard_errors is None else ranking.standard_errors[order]
+    largest = max(float(ranking.scores.max()), 0.0) or 1.0
+    shown = numbers(scores, beside=() if errors is None else errors)
+    columns = [
+        Column("rank", ranking.ranks[order].tolist(), number=True),
+        Column("feature", [ranking.names[i] for i in order]),
+        Column("score", shown, number=True, bars=np.clip(scores / largest, 0, 1).tolist()),
+    ]
+    if errors is not None:
+        columns.append(
+            Column("± error", numbers(errors, beside=scores), number=True, hint="standard error of the score")
+        )
+    if ranking.p_values is not None:
+        corrected = adjusted_p_values(ranking.p_values, "fdr")[order]
+        hint = "p value, corrected for the number of features (Benjamini-Hochberg)"
+        columns.append(Column("p", [probability(p) for p in corrected], corrected.tolist(), number=True, hint=hint))
+    columns += _stability_columns(subject, order)
+    if ranking.constant:
+        constant = set(ranking.constant)
+        columns.append(Column("note", ["constant" if ranking.names[i] in constant else "" for i in order]))
+    return columns
+
+
+def _stability_columns(subject: Subject, order: np.ndarray) -> list[Column]:
+    found = None if subject.found.halves is None else subject.found.halves.stability
+    if found is None:
+        return []
+    lower, upper = found.lower[order].tolist(), found.upper[order].tolist()
+    top = found.top_probability(found.k)[order]
+    hint = f"ranks in {100 * found.level:g} % of {found.drawn}"
+    return [
+        Column("ranks", [f"{a}–{b}" for a, b in zip(lower, upper, strict=True)], lower, number=True, hint=hint),
+        Column(
+            f"in top {found.k}",
+            [f"{100 * share:.0f} %" for share in top],
+            top.tolist(),
+            number=True,
+            hint=f"share of {found.drawn} in which the feature is among the top {found.k}",
+        ),
+    ]
+
+
+def csv_text(subject: Subject) -> str:
+    """Return the whole ranking as CSV, with scores by target unless there are very many; names that nothing runs."""
+    ranking = subject.ranking
+    order = ranking.order
+    heading = ["rank", "feature", "score"]
+    columns: list[list[Any]] = [
+        ranking.ranks[order].tolist(),
+        [harmless(ranking.names[i]) for i in order],
+        ranking.scores[order].tolist(),
+    ]
+    for name, values in (("standard_error", ranking.standard_errors), ("p_value", ranking.p_values)):
+        if values is not None:
+            heading.append(name)
+            columns.append(values[order].tolist())
+    scores = ranking.per_target
+    if scores is not None and scores.scores.size <= _MOST_CELLS:
+        heading += [harmless(f"score: {name}") for name in scores.names]
+        columns += [[f"{value:.6g}" for value in row] for row in scores.scores[:, order]]
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(heading)
+    writer.writerows(zip(*columns, strict=True))
+    return file.getvalue()

@@ -1,0 +1,104 @@
+"""How sure the order is: over halves of the examples, and over trees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from omnirank.core.comparison import compare_rankings
+from omnirank.core.ranking import Ranking
+from omnirank.ensembles.convergence import RELIABLE, reliability
+from omnirank.plots import plot_rank_intervals, plot_significance
+from omnirank.plots.style import BAR, CHOSEN, new_axes, tidy
+from omnirank.report.findings import AGAIN, HALVES
+from omnirank.report.section import Section
+from omnirank.report.subject import Subject
+from omnirank.report.vector import inline_svg
+
+_SHOWN = 30
+_INDICES = {
+    "top_k": "the top {k} (Kuncheva; 1: always the same, 0: chance)",
+    "overlap": "the order, the top most (rank-biased overlap; 1: always the same)",
+    "spearman": "all ranks (Spearman)",
+}
+
+
+def stability(subject: Subject) -> Section:
+    """Return the intervals of ranks, the indices, and the convergence over trees."""
+    title, halves, missing = "Stability", subject.found.halves, subject.found.missing
+    found = None if halves is None else halves.stability
+    trees = convergence(subject)
+    if found is None and trees is None:
+        few = "" if halves is None else f"the budget ended after {halves.n} fits, 3 are needed"
+        return Section("stability", title, left_out=few or missing.get(HALVES, "nothing was fitted"))
+    content: dict[str, Any] = {"trees": trees, "summary": "", "picture": "", "indices": [], "k": 0, "why": ""}
+    if found is not None:
+        k = min(_SHOWN, len(found.names))
+        content |= {
+            "summary": found.summary,
+            "picture": inline_svg(plot_rank_intervals(found, k=k), "intervals of ranks"),
+            "indices": [
+                (text.format(k=found.k), f"{i.value:.3f} ({i.lower:.3f} to {i.upper:.3f})")
+                for name, text in _INDICES.items()
+                for i in [found.indices[name]]
+            ],
+            "k": k,
+        }
+    else:
+        content["why"] = missing.get(HALVES, "too few halves were ranked within the budget, 3 are needed")
+    return Section("stability", title, content)
+
+
+def convergence(subject: Subject) -> dict[str, str] | None:
+    """Return the picture of how the ranking settled with more trees or iterations, with words; None without."""
+    stages = subject.found.stages
+    if not stages:
+        return None
+    last: Ranking = stages[max(stages)]
+    sizes = sorted(stages)
+    agreement = [compare_rankings(stages[size], last).spearman for size in sizes]
+    top = [compare_rankings(stages[size], last).jaccard for size in sizes]
+    what = str(getattr(subject.ranker, "replicates", "n_trees")).removeprefix("n_")
+    ax = new_axes(width=6.0, height=2.8)
+    ax.plot(sizes, agreement, marker="o", markersize=4, color=BAR, label="rank correlation")
+    ax.plot(sizes, top, marker="s", markersize=4, color=CHOSEN, label="overlap of the top (Jaccard)")
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(sizes, [str(size) for size in sizes])
+    ax.minorticks_off()
+    ax.set_ylim(min(0.0, np.nanmin([*agreement, 0.0])), 1.03)
+    ax.set_xlabel(f"number of {what}")
+    ax.set_ylabel(f"agreement with all {sizes[-1]}")
+    tidy(ax, grid="y")
+    ax.legend(frameon=False, loc="lower right")
+    return {"picture": inline_svg(ax, f"agreement over the number of {what}"), "words": _reliable(last, what)}
+
+
+def _reliable(ranking: Ranking, what: str) -> str:
+    """Say whether there were enough trees or iterations."""
+    if ranking.standard_errors is None:
+        return ""
+    share = reliability(ranking.scores, ranking.standard_errors)
+    verdict = "more of them would hardly change it" if share >= RELIABLE else f"more {what} would make it surer"
+    return (
+        f"{100 * share:.3g} % of the variance of the scores is not error over {what} (from {100 * RELIABLE:g} % on a "
+        f"ranking counts as converged): {verdict}."
+    )
+
+
+def significance(subject: Subject) -> Section:
+    """Return the p values of the best features."""
+    title, ranking = "Significance", subject.ranking
+    if ranking.p_values is None:
+        why = subject.found.missing.get(AGAIN, "the method has no p values of its own")
+        return Section("significance", title, left_out=f"{why}; om.significance or rank --significance computes them")
+    n = len(ranking.relevant())
+    sentence = (
+        f"{n} of {len(ranking)} features tell significantly more than chance. If these are called relevant, about 5 % "
+        "of them are expected not to be (Benjamini-Hochberg). A feature that only goes along with a relevant one may "
+        "be among them."
+    )
+    picture = inline_svg(plot_significance(ranking, k=min(_SHOWN, len(ranking))), "p values of the best features")
+    return Section(
+        "significance", title, {"sentence": sentence, "picture": picture}, seconds=subject.found.costs.get(AGAIN)
+    )

@@ -1,0 +1,103 @@
+"""What was ranked, how, and what came out, in three sentences."""
+
+from __future__ import annotations
+
+import math
+import platform
+from importlib.metadata import version
+from typing import Any
+
+from omnirank.core.plurals import counted
+from omnirank.report.halves import Halves
+from omnirank.report.section import Section
+from omnirank.report.subject import Subject
+from omnirank.report.tables import digits, listing
+
+_BEST = 5
+# Share of the halves in which one of two has to be better, to be called so.
+_CLEARLY = 0.8
+_STABLE = ((0.9, "nearly the same"), (0.75, "stable"), (0.4, "moderately stable"), (-math.inf, "unstable"))
+
+
+def summary(subject: Subject) -> Section:
+    """Return the facts and the sentences."""
+    sentences = [best_sentence(subject), worth_sentence(subject), stability_sentence(subject)]
+    return Section("summary", "Summary", {"sentences": sentences, "facts": facts(subject)})
+
+
+def facts(subject: Subject) -> list[tuple[str, str]]:
+    """Return data, task, method, seed, time and versions, by name."""
+    ranking, data = subject.ranking, subject.data
+    found: list[tuple[str, Any]] = []
+    if data is not None:
+        n_labelled = int(data.labelled.sum())
+        known = (
+            "" if data.target is None else ", all labelled" if n_labelled == len(data) else f", {n_labelled} labelled"
+        )
+        found += [("data", data.name), ("examples", f"{data.n_examples}{known}")]
+    found += [("features", len(ranking)), ("task", ranking.task or "not known")]
+    if subject.targets:
+        shown = ", ".join(subject.targets[:3]) + (", ..." if len(subject.targets) > 3 else "")
+        found.append(("targets" if len(subject.targets) > 1 else "target", f"{len(subject.targets)}: {shown}"))
+    method = subject.method
+    found.append(("method", ranking.method if method is None else f"{ranking.method}: {method.summary}"))
+    seed = ranking.parameters.get("random_state")
+    if seed is None and ranking.seeds is not None:
+        seed = ranking.seeds.ranges[0][0]
+    found.append(("seed", "none used" if seed is None else seed))
+    if subject.seconds is not None:
+        found.append(("time of the ranking", f"{subject.seconds:.3g} s"))
+    if subject.found.costs:
+        found.append(("further fits", f"{sum(subject.found.costs.values()):.3g} s of {subject.found.budget:.3g} s"))
+    packages = ", ".join(f"{name} {version(name)}" for name in ("omnirank", "numpy", "scikit-learn"))
+    found.append(("versions", f"{packages}, Python {platform.python_version()}"))
+    return [(name, str(value)) for name, value in found]
+
+
+def best_sentence(subject: Subject) -> str:
+    """Say which features are the best, and how many are relevant."""
+    ranking = subject.ranking
+    best = ranking.top(min(_BEST, max(1, len(ranking) // 2)))
+    of = f" for {subject.targets[0]}" if len(subject.targets) == 1 else ""
+    which = f"The best of {counted(len(ranking), 'feature')}{of} {'is' if len(best) == 1 else 'are'} {listing(best)}"
+    if ranking.p_values is None:
+        return f"{which}."
+    n = len(ranking.relevant())
+    verb = "tells" if n == 1 else "tell"
+    return f"{which}. In all, {n} {verb} significantly more than chance (with 5 % false discoveries expected)."
+
+
+def worth_sentence(subject: Subject) -> str:
+    """Say whether the ranking beats equal weights on examples that it has not seen."""
+    halves = subject.found.halves
+    if halves is None:
+        return "Whether the ranking helps to predict was not looked at (see Worth)."
+    own, same, random = (digits(float(halves.values(of).mean()), 3) for of in ("worth", "uniform", "random"))
+    kept = "the scores as weights" if halves.top is None else f"its top {halves.top}"
+    all_of = "equal weights" if halves.top is None else "all features"
+    values = f"{halves.title} {own} with {kept}, {same} with {all_of}, {random} with random rankings"
+    return f"On examples that were not ranked, the ranking {verdict(halves)} ({values})."
+
+
+def verdict(halves: Halves) -> str:
+    """Return how the ranking compares with equal weights, or with random rankings, in words."""
+    if halves.wins >= _CLEARLY * halves.n:
+        return f"predicts better than {halves.baseline}"
+    how = "worse than" if halves.losses >= _CLEARLY * halves.n else "about as well as"
+    return f"predicts {how} {halves.baseline}"
+
+
+def stability_sentence(subject: Subject) -> str:
+    """Say how stable the order is."""
+    found = None if subject.found.halves is None else subject.found.halves.stability
+    if found is None:
+        return "How much the order depends on the examples was not looked at (see Stability)."
+    index = found.indices["top_k"].value
+    word = next(word for limit, word in _STABLE if index >= limit)
+    always = [found.names[i] for i in found.order[: found.k] if (found.ranks[:, i] <= found.k).all()]
+    shown = listing(always) if len(always) <= _BEST else f"{', '.join(always[:_BEST])} and {len(always) - _BEST} more"
+    which = f"always among them: {shown}" if always else "no feature is always among them"
+    return (
+        f"With other examples the top {found.k} would be {word} (index {index:.2f}; 1: always the same, 0: chance); "
+        f"over {found.drawn}, {which}."
+    )

@@ -1,0 +1,125 @@
+"""Several targets: what they share, what is specific to some, and a card for each."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from omnirank.core.target_scores import TargetScores
+from omnirank.plots import plot_target_scores
+from omnirank.plots.targets import relative_scores
+from omnirank.report.section import Section
+from omnirank.report.subject import Subject
+from omnirank.report.tables import Column, digits, listing, rows_of
+from omnirank.report.vector import inline_svg
+from omnirank.tasks import get_task
+from omnirank.tasks.measuring import primary_measure
+
+_TOP = 10
+_SHOWN = 40
+_MOST_CELLS = 60_000
+_MOST_CARDS = 60
+_NAMED = 8
+# A feature is shared if it is among the top of at least this share of the targets.
+_MOST_OF = 0.5
+
+
+def by_target(subject: Subject) -> Section | None:
+    """Return the heat map of features and targets, which features are shared, and the table of the values."""
+    title, scores = "Features by target", subject.ranking.per_target
+    if len(subject.targets) < 2 and scores is None:
+        return None
+    if scores is None:
+        why = "the ranking has no scores by target: rank with per_target=True or --per-target"
+        return Section("by-target", title, left_out=why)
+    ranking = subject.ranking
+    counts = top_counts(scores)
+    n = len(scores.names)
+    order = ranking.order[: max(1, min(len(ranking), _MOST_CELLS // (n + 2)))]
+    best = scores.scores.argmax(axis=0)
+    columns = [
+        Column("rank", ranking.ranks[order].tolist(), number=True),
+        Column("feature", [ranking.names[i] for i in order]),
+        Column(f"targets in top {_TOP}", counts[order].tolist(), number=True, hint=f"of {n} targets"),
+        Column("best for", [scores.names[best[i]] for i in order]),
+        *(
+            Column(name, [digits(value, 3) for value in row[order].tolist()], number=True)
+            for name, row in zip(scores.names, scores.scores, strict=True)
+        ),
+    ]
+    picture = inline_svg(plot_target_scores(ranking, k=_SHOWN), "scores of features by target")
+    content = {
+        "picture": picture,
+        "sentences": sharing(subject, counts),
+        "columns": columns,
+        "rows": rows_of(columns),
+        "left": len(ranking) - len(order),
+    }
+    return Section("by-target", title, content)
+
+
+def top_counts(scores: TargetScores) -> np.ndarray:
+    """Return for each feature the number of targets among whose top 10 it is, with a score above 0."""
+    k = min(_TOP, scores.scores.shape[1])
+    counts = np.zeros(scores.scores.shape[1], dtype=np.int64)
+    for row in scores.scores:
+        top = np.argsort(-row, kind="stable")[:k]
+        counts[top[row[top] > 0]] += 1
+    return counts
+
+
+def sharing(subject: Subject, counts: np.ndarray) -> list[str]:
+    """Say which features are shared by targets, and which are specific."""
+    ranking, scores = subject.ranking, subject.ranking.per_target
+    assert scores is not None
+    n = len(scores.names)
+    shared = [ranking.names[i] for i in ranking.order if counts[i] >= max(2, math.ceil(_MOST_OF * n))]
+    relative = relative_scores(scores)
+    single = [i for i in ranking.order.tolist() if counts[i] == 1]
+    single.sort(key=lambda i: -relative[:, i].max())
+    found = []
+    if shared:
+        more = f" and {len(shared) - _NAMED} more" if len(shared) > _NAMED else ""
+        verb = "is" if len(shared) == 1 else "are"
+        found.append(
+            f"Shared: {', '.join(shared[:_NAMED])}{more} {verb} among the top {_TOP} of at least half of {n} targets."
+        )
+    else:
+        found.append(f"No feature is among the top {_TOP} of half of the {n} targets.")
+    if single:
+        named = [f"{ranking.names[i]} ({scores.names[int(relative[:, i].argmax())]})" for i in single[:_NAMED]]
+        found.append(f"Specific, among the top {_TOP} of one target only: {listing(named)}.")
+    return found
+
+
+def target_cards(subject: Subject) -> Section | None:
+    """Return a card per target: its best features, and how well it is predicted."""
+    title, scores = "Target by target", subject.ranking.per_target
+    if len(subject.targets) < 2 or scores is None:
+        return None
+    ranking, halves = subject.ranking, subject.found.halves
+    predicted = {} if halves is None else halves.by_target()
+    words = measure_in_words(subject)
+    cards = []
+    for name, row in list(zip(scores.names, scores.scores, strict=True))[:_MOST_CARDS]:
+        top = np.argsort(-row, kind="stable")[:_TOP]
+        value = predicted.get(name, math.nan)
+        cards.append(
+            {
+                "name": name,
+                "value": "" if math.isnan(value) else f"{words} {digits(value, 3)}",
+                "features": [(ranking.names[i], digits(float(row[i]), 3)) for i in top if row[i] > 0],
+            }
+        )
+    note = f"How well a target is predicted: {words} on the halves of the examples that were not ranked, by neighbours."
+    content = {"cards": cards, "note": note if predicted else "", "left": len(scores.names) - len(cards)}
+    return Section("targets", title, content)
+
+
+def measure_in_words(subject: Subject) -> str:
+    """Return what the measure of a single target is called."""
+    if subject.data is None:
+        return ""
+    task = subject.data.task
+    return "AUPRC" if get_task(task).kind == "labels" else primary_measure(task).title

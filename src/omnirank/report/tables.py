@@ -1,0 +1,89 @@
+"""Tables of the page: columns with headings, cells as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Parameters
+    ----------
+    title : str
+        Heading.
+    cells : sequence
+        Texts or numbers.
+    keys : sequence of float, optional
+        Numbers by which the column is sorted, where cells are no plain numbers.
+    number : bool
+        Whether cells are numbers: these are aligned at the right, and the largest comes first.
+    bars : sequence of float, optional
+        Lengths of bars behind the cells, from 0 to 1.
+    hint : str
+        What the heading means.
+    """
+
+    title: str
+    cells: Sequence[Any]
+    keys: Sequence[float] | None = None
+    number: bool = False
+    bars: Sequence[float] | None = None
+    hint: str = ""
+
+
+def rows_of(columns: Sequence[Column]) -> list[list[tuple[Any, float | None, float | None]]]:
+    """Return the rows of a table: text, key and bar of each cell."""
+    n = len(columns[0].cells)
+    return [
+        [
+            (
+                column.cells[i],
+                None if column.keys is None else column.keys[i],
+                None if column.bars is None else column.bars[i],
+            )
+            for column in columns
+        ]
+        for i in range(n)
+    ]
+
+
+def digits(value: float, n: int = 4) -> str:
+    """Return a number with so many digits that count; nothing where it is not defined.
+
+    Examples
+    --------
+    >>> from omnirank.report.tables import digits
+    >>> digits(0.123456), digits(float("nan")), digits(1234567.0)
+    ('0.1235', '', '1.235e+06')
+    """
+    return "" if np.isnan(value) else f"{value:.{n}g}"
+
+
+def probability(p: float) -> str:
+    """Return a p value as people write it.
+
+    Examples
+    --------
+    >>> from omnirank.report.tables import probability
+    >>> probability(0.03456), probability(1e-9)
+    ('0.0346', '<0.0001')
+    """
+    return "<0.0001" if p < 0.0001 else f"{p:.3g}"
+
+
+def listing(names: Sequence[str]) -> str:
+    """Return names as a list in a sentence.
+
+    Examples
+    --------
+    >>> from omnirank.report.tables import listing
+    >>> listing(["a"]), listing(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
