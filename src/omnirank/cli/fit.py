@@ -11,7 +11,6 @@ from omnirank.cli.options import (
     SetOption,
     SupervisionOption,
     assignments,
-    supervision_lines,
     supervision_of,
     value_of,
     with_data,
@@ -21,6 +20,7 @@ from omnirank.cli.rank import MaxFeaturesOption, MinLeafOption, describe_example
 from omnirank.cli.rankers import SeedOption
 from omnirank.cli.tree import single_tree, with_parameters
 from omnirank.core.plurals import counted
+from omnirank.core.supervision_words import supervision_lines
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset

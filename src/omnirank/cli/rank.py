@@ -146,7 +146,6 @@ def rank(
 ) -> None:
     """Rank the features of a data set, or the relations of a database, by their relevance for its target."""
     from omnirank.core.errors import ParameterError
-    from omnirank.core.parallel import progress_bars
     from omnirank.core.ranking_io import check_suffix
     from omnirank.core.registry import default_method, get_method
     from omnirank.data.dataset import Dataset
@@ -158,22 +157,15 @@ def rank(
     given = trees_of | {"per_target": per_target or None, "supervision": supervision, "by": by}
     settings = {"random_state": seed, "n_jobs": jobs} | _as_parameters(given) | assignments(parameters)
     if not isinstance(dataset, Dataset):
-        from omnirank.cli import relational_models
-
         unfit: dict[str, Any] = {"--per-target": per_target, "--supervision": supervision, "--labelled": labelled}
-        unfit |= {"--report": report, "--plot": plot}
-        relational_models.refuse(unfit | {"--significance": significance, "--redundancy": redundancy})
-        relational_models.rank(dataset, method, settings, top, out, csv)
+        unfit |= {"--report": report, "--plot": plot, "--significance": significance, "--redundancy": redundancy}
+        _rank_relations(dataset, method, settings, top, out, csv, unfit)
         return
     if by is not None:
         raise ParameterError("--by is for several tables: leave it out for one")
     data: Dataset = with_few_labels(dataset, labelled, seed)
     chosen = default_method(data.task) if method is None else get_method(method)
-    ranker = chosen.make(**settings)
-    with progress_bars():
-        start = time.perf_counter()
-        ranker, ranking = tested(ranker, data) if significance else (ranker, ranker.fit(data).ranking_)
-        seconds = time.perf_counter() - start
+    ranker, ranking, seconds = _fitted(chosen.make(**settings), data, significance)
     if per_target and ranking.per_target is None:
         raise ParameterError(f"scores of method {chosen.name!r} cannot be split by target: leave out --per-target")
     save(ranking, out)
@@ -188,7 +180,36 @@ def rank(
     say(f"{chosen.name}: {chosen.summary}")
     _print_best(ranking, top or _SHOWN)
     print_redundancy(groups, top or _SHOWN)
-    for what, path in (("whole ranking", out), ("report", report), ("picture", plot)):
+    _tell_files({"whole ranking": out, "report": report, "picture": plot})
+
+
+def _rank_relations(
+    dataset: "RelationalDataset",
+    method: str | None,
+    settings: dict[str, Any],
+    top: int | None,
+    out: Path | None,
+    csv: bool,
+    unfit: dict[str, Any],
+) -> None:
+    from omnirank.cli import relational_models
+
+    relational_models.refuse(unfit)
+    relational_models.rank(dataset, method, settings, top, out, csv)
+
+
+def _fitted(ranker: Any, data: "Dataset", significance: bool) -> tuple[Any, "Ranking", float]:
+    """The fitted ranker, its ranking, and the seconds that took."""
+    from omnirank.core.parallel import progress_bars
+
+    with progress_bars():
+        start = time.perf_counter()
+        ranker, ranking = tested(ranker, data) if significance else (ranker, ranker.fit(data).ranking_)
+        return ranker, ranking, time.perf_counter() - start
+
+
+def _tell_files(written: dict[str, Path | None]) -> None:
+    for what, path in written.items():
         if path is not None:
             say(f"{what} written to {path}")
 
