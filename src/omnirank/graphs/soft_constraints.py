@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from omnirank.core.parallel import blocks, run_parallel
 from omnirank.graphs.affinity import Edges, heat_of_rows
-from omnirank.graphs.label_similarity import LabelSimilarity
+from omnirank.graphs.label_similarity import FewSets, LabelSimilarity
 from omnirank.graphs.quotients import degrees, laplacian_scores
 
 _ROWS = 256
@@ -66,8 +67,11 @@ def soft_constrained_scores(
     centre = (degree @ values) / degree.sum()
     times = np.where(is_labelled, n - len(labelled), n)
     spread = (times * degree) @ (values - centre) ** 2
-    different = _Different(known, similarity, degree[labelled])
-    spread += np.add.reduce(run_parallel(different, rows, n_jobs, description="comparing labels"))
+    if isinstance(similarity, FewSets):
+        spread += _of_sets(known, similarity, degree[labelled])
+    else:
+        different = _Different(known, similarity, degree[labelled])
+        spread += np.add.reduce(run_parallel(different, rows, n_jobs, description="comparing labels"))
     # what is left of sums that cancel is rounding; where nothing is to be told apart, no score is worse
     told = spread > 1e-12 * n * squares
     scores = np.maximum(along, 0.0) / np.where(told, spread, 1.0)
@@ -104,3 +108,14 @@ class _Different:
         weight = (1 - self.similarity(part)) ** 2
         found = (degree * weight.sum(axis=1)) @ own**2 + (degree @ weight) @ self.values**2
         return found - 2 * degree @ (own * (weight @ self.values))
+
+
+def _of_sets(values: np.ndarray, similarity: FewSets, degree: np.ndarray) -> np.ndarray:
+    """The sum of (f_i - f_j)^2 (1 - P_ij)^2 D_ii over pairs of label sets instead of examples: P depends on them."""
+    first = np.unique(similarity.sets, return_index=True)[1]
+    weight = (1 - similarity.to_all[:, first]) ** 2
+    member = sparse.csr_array((np.ones(len(values)), similarity.sets, np.arange(len(values) + 1)))
+    sums, squares, sizes = (member.T @ each for each in (values, values**2, np.ones(len(values))))
+    weighed, weighed_squares = (member.T @ (degree[:, None] * each) for each in (values, values**2))
+    found = (weight @ sizes) @ weighed_squares + (member.T @ degree @ weight) @ squares
+    return found - 2 * np.einsum("ij,ij->j", weighed, weight @ sums)
