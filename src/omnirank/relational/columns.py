@@ -11,7 +11,7 @@ import numpy as np
 from omnirank.data.table import Levels, Table
 from omnirank.relational.aggregation import NONE_LEVEL
 from omnirank.relational.database import Database
-from omnirank.relational.evaluation import MEMORY, Bindings, Evaluator, Request
+from omnirank.relational.evaluation import MEMORY, Bindings, Evaluator
 from omnirank.relational.paths import Feature, example_variables, result_component
 from omnirank.relational.wording import describe
 
@@ -82,7 +82,7 @@ def feature_columns(
     times = examples.times
     if times is not None and np.isposinf(times).all():  # nothing is later
         times = None
-    requests = [Request(feature.path, feature.variable, feature.aggregates) for feature in features]
+    requests = [feature.request for feature in features]
     found = Evaluator(examples.database, memory).evaluate(requests, Bindings(codes, kinds, n_rows, times))
     columns: list[np.ndarray] = []
     column_levels: list[Levels | None] = []
