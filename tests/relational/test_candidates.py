@@ -137,7 +137,9 @@ def test_a_check_of_the_example_alone_is_not_continued():
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(databases(), st.sampled_from([None, 1, 2, 3]), st.sampled_from(["AGG-Exist", "NO-Rel"]), st.data())
 def test_the_part_of_a_path_that_is_continued_has_the_same_candidates(base, most, preset, data):
-    bias = Bias(preset, lookahead=1, max_path_length=most, nominal_joins=True, max_candidates=100)
+    bias = Bias(
+        preset, lookahead=data.draw(st.integers(1, 2)), max_path_length=most, nominal_joins=True, max_candidates=100
+    )
     types = (next(iter(base.objects)),)
     inherited = ()
     for _ in range(3):
