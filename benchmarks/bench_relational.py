@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pandas as pd
 import omnirank as om
 from benchmarks import Bar, Contestant, benchmark, compare, figure
 from benchmarks._measure import median_seconds
+from benchmarks.public_data import public_data
 from omnirank.relational.database import Database
 
 CUSTOMERS, ORDERS, ITEMS = 50_000, 1_000_000, 3_000_000
@@ -130,4 +132,23 @@ def relational_single(quick: bool) -> list:
     one = data.take([17])
     features.transform(one)
     seconds = median_seconds(partial(features.transform, one), 3 if quick else 21)
-    return [figure("one example, wall time", 1000 * seconds, "ms", bar=Bar(at_most=20))]
+    results = [figure("one example, wall time", 1000 * seconds, "ms", bar=Bar(at_most=20))]
+    folder = public_data() / "relational" / "mutagenesis_188"
+    return results + (_scored(folder, quick) if folder.is_dir() else [])
+
+
+def _scored(folder: Path, quick: bool) -> list:
+    """One molecule scored by a forest, in the database of the fit and in another one of half its molecules."""
+    kinds = {"atoms.atom_type": "nominal", "bonds.bond_type": "nominal"}
+    data = om.RelationalDataset.from_folder(folder, target="drugs.active", exclude=["drugs.act"], types=kinds)
+    forest = om.RelationalForestClassifier(n_trees=2 if quick else 50, random_state=0).fit(data)
+    frames = {path.stem: pd.read_csv(path) for path in folder.glob("*.csv")}
+    frames["drugs"] = frames["drugs"].iloc[::2]
+    other = om.RelationalDataset.from_frames(frames, target="drugs.active", like=data)
+    results = []
+    for name, examples in (("the same database", data), ("another database", other)):
+        one = examples.take([3])
+        forest.predict(one)
+        seconds = median_seconds(partial(forest.predict, one), 3 if quick else 21)
+        results.append(figure(f"score of one example of {name}, wall time", 1000 * seconds, "ms", bar=Bar(at_most=20)))
+    return results

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from benchmarks.public_data import public_data
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
@@ -31,12 +32,12 @@ class Block:
     line: int
 
 
-def blocks_of(text: str) -> list[Block]:
+def blocks_of(text: str, kinds: tuple[str, ...] = LANGUAGES) -> list[Block]:
     found = []
     for match in FENCE.finditer(text):
         line = text.count("\n", 0, match.start("code")) + 1
         found.append(Block(match["kind"], match["code"], line))
-    return [block for block in found if block.kind in LANGUAGES]
+    return [block for block in found if block.kind in kinds]
 
 
 def blocks_in(page: Path) -> list[Block]:
@@ -111,6 +112,21 @@ def test_page(page, tmp_path, monkeypatch):
     namespace: dict = {"__name__": "__main__"}
     for block in blocks_in(page):
         run_block(block, page.name, namespace)
+
+
+def sessions_on_public_data(page: Path) -> list[Block]:
+    """Sessions that are shown as text: their data are in no checkout."""
+    blocks = blocks_of(page.read_text(encoding="utf-8"), ("text",))
+    return [block for block in blocks if block.code.startswith(">>> ")]
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize("page", [page for page in PAGES if sessions_on_public_data(page)], ids=lambda page: page.stem)
+def test_sessions_on_public_data(page, monkeypatch):
+    monkeypatch.chdir(public_data() / "relational")
+    namespace: dict = {}
+    for block in sessions_on_public_data(page):
+        run_session(block, page.name, namespace)
 
 
 def test_the_guide_shows_code():

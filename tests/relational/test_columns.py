@@ -15,8 +15,8 @@ from omnirank.relational.bias import Bias
 from omnirank.relational.candidates import candidates
 from omnirank.relational.columns import feature_columns
 from omnirank.relational.database import Database, Relation
-from omnirank.relational.evaluation import Bindings, Evaluator, Request
-from omnirank.relational.paths import Feature, Step, example_variables
+from omnirank.relational.evaluation import Bindings, Evaluator
+from omnirank.relational.paths import Feature, Request, Step, example_variables
 from reference.relational import NONE, value
 from reference.relational_cases import Examples, database, databases, movies, nominal, number, relation, thing
 

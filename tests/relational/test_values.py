@@ -37,7 +37,7 @@ def test_columns_do_not_depend_on_the_memory():
 
 
 def _first_request(features):
-    from omnirank.relational.evaluation import Request
+    from omnirank.relational.paths import Request
 
     return Request(features[0].path, features[0].variable, features[0].aggregates)
 

@@ -73,8 +73,10 @@ class RelationalRanker(BaseEstimator):
         Who shares the worth of a test: the steps that its node adds, or all steps of its path.
     credit : {"steps", "last-column"}
         Whether they share it equally, or the last step takes it all, the column whose values are aggregated.
-    preset, aggregates, lookahead, max_path_length, modes, dedupe_functional, nominal_joins, max_candidates, inherit
+    preset, aggregates, lookahead, max_path_length, modes, dedupe_functional, nominal_joins, max_candidates
         What is constructed, as in :class:`RelationalForestClassifier`.
+    inherit, missing : str
+        Which children continue the path of a test, and where undefined values go, as there.
     max_features : None, int, float or {"sqrt", "log2", "all"}
         Candidates drawn in a node. None: all in bagging, ceil(sqrt F) in random forests, 0.6 F in boosting.
     min_samples_leaf : float
@@ -154,6 +156,7 @@ class RelationalRanker(BaseEstimator):
         nominal_joins: bool = False,
         max_candidates: int | None = 10_000,
         inherit: str = "both",
+        missing: str = "extreme",
         max_features: Any = None,
         min_samples_leaf: float = 1,
         max_depth: int | None = None,
@@ -179,6 +182,7 @@ class RelationalRanker(BaseEstimator):
         self.nominal_joins = nominal_joins
         self.max_candidates = max_candidates
         self.inherit = inherit
+        self.missing = missing
         self.max_features = max_features
         self.min_samples_leaf = min_samples_leaf
         self.max_depth = max_depth
@@ -264,7 +268,7 @@ class RelationalRanker(BaseEstimator):
     # -- the ensemble ---------------------------------------------------------------------------------
 
     def _learner(self, task: str, entropy: int) -> RelationalLearner:
-        shared = ("inherit", "min_samples_leaf", "min_impurity_decrease", "n_trees", "n_jobs")
+        shared = ("inherit", "missing", "min_samples_leaf", "min_impurity_decrease", "n_trees", "n_jobs")
         names = (*(field.name for field in fields(Bias)), *shared)
         given = {name: getattr(self, name) for name in names}
         given["random_state"] = entropy

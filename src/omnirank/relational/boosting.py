@@ -63,6 +63,7 @@ class Boosting(RelationalLearner):
         nominal_joins: bool = False,
         max_candidates: int | None = 10_000,
         inherit: str = "both",
+        missing: str = "extreme",
         max_features: Any = 0.6,
         min_samples_leaf: float = 1,
         max_depth: int | None = 4,
@@ -84,6 +85,7 @@ class Boosting(RelationalLearner):
         self.nominal_joins = nominal_joins
         self.max_candidates = max_candidates
         self.inherit = inherit
+        self.missing = missing
         self.max_features = max_features
         self.min_samples_leaf = min_samples_leaf
         self.max_depth = max_depth

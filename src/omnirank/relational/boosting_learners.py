@@ -51,6 +51,9 @@ class RelationalBoostingClassifier(Boosting, PCTClassifierBase):
     inherit : {"both", "yes_only"}
         Which children continue the path of a test: both, or the heavier one; the other then inherits what its parent
         has inherited.
+    missing : {"extreme", "learned"}
+        Where values that are undefined go, those of nothing to aggregate: to the end of the order where infinity is (a
+        category of their own), or to the side of a test that is better in the training data.
     max_features : None, int, float or {"sqrt", "log2", "all"}
         Candidates drawn in a node: a count, a share or a name. None: all.
     min_samples_leaf : float
@@ -115,6 +118,7 @@ class RelationalBoostingClassifier(Boosting, PCTClassifierBase):
         nominal_joins: bool = False,
         max_candidates: int | None = 10_000,
         inherit: str = "both",
+        missing: str = "extreme",
         max_features: Any = 0.6,
         min_samples_leaf: float = 1,
         max_depth: int | None = 4,
@@ -126,7 +130,7 @@ class RelationalBoostingClassifier(Boosting, PCTClassifierBase):
         n_jobs: int | None = None,
     ) -> None:
         constructed = preset, aggregates, lookahead, max_path_length, modes
-        counted = dedupe_functional, nominal_joins, max_candidates, inherit
+        counted = dedupe_functional, nominal_joins, max_candidates, inherit, missing
         limits = max_features, min_samples_leaf, max_depth, min_impurity_decrease
         sums = n_trees, shrinkage, chosen_examples
         given = *sums, *constructed, *counted, *limits, nominal_tests, tie_break, random_state, n_jobs
@@ -193,6 +197,9 @@ class RelationalBoostingRegressor(Boosting, PCTRegressorBase):
     inherit : {"both", "yes_only"}
         Which children continue the path of a test: both, or the heavier one; the other then inherits what its parent
         has inherited.
+    missing : {"extreme", "learned"}
+        Where values that are undefined go, those of nothing to aggregate: to the end of the order where infinity is (a
+        category of their own), or to the side of a test that is better in the training data.
     max_features : None, int, float or {"sqrt", "log2", "all"}
         Candidates drawn in a node: a count, a share or a name. None: all.
     min_samples_leaf : float

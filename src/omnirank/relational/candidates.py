@@ -30,8 +30,8 @@ def candidates(
 ) -> tuple[Feature, ...]:
     """Return all features whose path continues some prefix of the inherited path by 1 to ``lookahead`` steps.
 
-    Prefixes that only check the example itself, with no variable to go on from, are not continued: where such a check
-    was tested, what follows it is the same as without it, or nothing.
+    Steps that only check the example itself, with no variable to go on from, are not continued: below a test of such a
+    check, what would follow is the same as without it, or nothing. So a tree tests the one check after the other.
 
     Parameters
     ----------
@@ -97,17 +97,12 @@ def continued_part(database: Database, example_types: tuple[str, ...], inherited
     """
     if bias.preset == "NO-Rel":
         return ()
-    n = len(inherited) if bias.max_path_length is None else min(len(inherited), bias.max_path_length - 1)
-    n_checks = _n_checks(database, inherited)
-    while n > n_checks and not _known_extensions(database, example_types, inherited[:n], bias):
+    n = len(inherited)
+    if bias.max_path_length is not None:  # a longer prefix adds longer paths only
+        n = min(n, max(0, bias.max_path_length - bias.lookahead))
+    while n and not _known_extensions(database, example_types, inherited[:n], bias):
         n -= 1
-    return inherited[:n] if n > n_checks else ()
-
-
-def _n_checks(database: Database, path: Path) -> int:
-    """Number of steps at the start of a path that introduce no variable."""
-    found = (k for k, step in enumerate(path) if step.fresh(relation_of(database, step)))
-    return next(found, len(path))
+    return inherited[:n]
 
 
 def _features(
@@ -131,7 +126,6 @@ def _continued(database: Database, example_types: tuple[str, ...], inherited: Pa
         longest = min(longest, bias.max_path_length)
     if bias.preset == "NO-Rel":
         longest = 1
-    n_checks = _n_checks(database, inherited)
     order = _step_order(database)
     found: list[Path] = []
     frontier: dict[Path, int] = {(): 0}  # each path with the number of steps beyond the nearest prefix
@@ -145,7 +139,7 @@ def _continued(database: Database, example_types: tuple[str, ...], inherited: Pa
         if prefix is not None and prefix not in longer:
             longer[prefix] = bias.lookahead
             longer = {path: longer[path] for path in sorted(longer, key=lambda path: [order(step) for step in path])}
-        if prefix is not None and length > n_checks:
+        if prefix is not None:
             longer[prefix] = 0
         frontier = longer
         found += frontier
@@ -176,6 +170,8 @@ def _known_extensions(database: Database, example_types: tuple[str, ...], path: 
 def _extensions(database: Database, example_types: tuple[str, ...], path: Path, bias: Bias) -> Iterator[Step]:
     """Steps that continue a path: linked to its last step, none twice, none that leads straight back."""
     variables = path_variables(database, example_types, path)
+    if path and len(variables) == len(example_types):  # checks of the example
+        return
     linked = set(range(len(variables)))
     if path:
         n_fresh = len(path[-1].fresh(relation_of(database, path[-1])))

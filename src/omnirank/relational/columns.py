@@ -11,7 +11,7 @@ import numpy as np
 from omnirank.data.table import Levels, Table
 from omnirank.relational.aggregation import NONE_LEVEL
 from omnirank.relational.database import Database
-from omnirank.relational.evaluation import MEMORY, Bindings, Evaluator, Request
+from omnirank.relational.evaluation import MEMORY, Bindings, Evaluator
 from omnirank.relational.paths import Feature, example_variables, result_component
 from omnirank.relational.wording import describe
 
@@ -82,7 +82,7 @@ def feature_columns(
     times = examples.times
     if times is not None and np.isposinf(times).all():  # nothing is later
         times = None
-    requests = [Request(feature.path, feature.variable, feature.aggregates) for feature in features]
+    requests = [feature.request for feature in features]
     found = Evaluator(examples.database, memory).evaluate(requests, Bindings(codes, kinds, n_rows, times))
     columns: list[np.ndarray] = []
     column_levels: list[Levels | None] = []
@@ -118,3 +118,28 @@ def _levelled(codes: np.ndarray, levels: Levels, wanted: Levels | None) -> tuple
     places: dict[Any, int] = {level: code for code, level in enumerate(wanted)}
     translated = np.array([places.get(level, -1) for level in (*levels, NONE_LEVEL)], np.int32)
     return translated[codes], wanted
+
+
+def empty_as_missing(table: Table) -> Table:
+    """Return a table made by `feature_columns` with missing cells where there was nothing to aggregate.
+
+    Its arrays are changed: nobody else holds them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import Table
+    >>> from omnirank.relational.columns import empty_as_missing
+    >>> empty_as_missing(Table.from_numeric(np.array([[1.0], [-np.inf]]))).numeric.tolist()
+    [[1.0], [nan]]
+    """
+    numeric, codes = table.numeric, table.codes
+    numeric[np.isinf(numeric)] = np.nan
+    levels = list(table.levels)
+    for i in np.flatnonzero(table.is_nominal):
+        known = levels[i] or ()
+        if known[-1] == NONE_LEVEL:
+            column = codes[:, table.slots[i]]
+            column[column == len(known) - 1] = -1
+            levels[i] = known[:-1]
+    return replace(table, levels=tuple(levels))

@@ -13,7 +13,7 @@ from omnirank.data.table import Levels, Table
 from omnirank.relational.bias import Bias
 from omnirank.relational.candidates import candidates_by_path, continued_part, warn_of_cut
 from omnirank.relational.coded_blocks import CodedBlock, code_groups, group_key
-from omnirank.relational.columns import feature_columns
+from omnirank.relational.columns import empty_as_missing, feature_columns
 from omnirank.relational.database import Database
 from omnirank.relational.dataset import RelationalDataset
 from omnirank.relational.evaluation import FEW, MEMORY
@@ -39,6 +39,8 @@ class RelationalConstruction:
         Cut-off time of each example.
     bias : Bias
         What may be constructed.
+    undefined_are_missing : bool
+        Whether values of nothing are missing cells, of which a test learns where they go, and no extreme values.
     told : list of str
         What the user was told of, once per fit and not once per node.
     """
@@ -48,12 +50,14 @@ class RelationalConstruction:
     example_codes: tuple[np.ndarray, ...]
     times: np.ndarray | None
     bias: Bias
+    undefined_are_missing: bool = False
     told: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, dataset: RelationalDataset, bias: Bias) -> RelationalConstruction:
+    def of(cls, dataset: RelationalDataset, bias: Bias, undefined_are_missing: bool = False) -> RelationalConstruction:
         """Return what may be constructed from the examples of a data set."""
-        return cls(dataset.database, dataset.example_types, dataset.example_codes, dataset.times, bias)
+        examples = dataset.example_types, dataset.example_codes, dataset.times
+        return cls(dataset.database, *examples, bias, undefined_are_missing)
 
     @property
     def n_examples(self) -> int:
@@ -82,7 +86,14 @@ class RelationalConstruction:
             return code_groups(groups, self.columns, self.n_examples)
         kind, n_objects = self.example_types[0], self.database.n_objects(self.example_types[0])
         every = replace(self, example_codes=(np.arange(n_objects, dtype=np.int32),), times=None)
-        same = ("block", kind, self.bias.preset, self.bias.allowed, self.bias.dedupe_functional)
+        same = (
+            "block",
+            kind,
+            self.bias.preset,
+            self.bias.allowed,
+            self.bias.dedupe_functional,
+            self.undefined_are_missing,
+        )
         cache: ValueCache[CodedBlock] = value_cache(self.database, MEMORY, "blocks")
         found = [cache.get((*same, group_key(group))) for group in groups]
         new = [group for group, block in zip(groups, found, strict=True) if block is None]
@@ -105,7 +116,8 @@ class RelationalConstruction:
 
     def columns(self, features: Sequence[Feature]) -> Table:
         """Return the values of features."""
-        return feature_columns(self, features, named=False)
+        table = feature_columns(self, features, named=False)
+        return empty_as_missing(table) if self.undefined_are_missing else table
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,7 @@ bits in all these ways: a group's values and their order are the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ import numpy as np
 from omnirank.relational.aggregation import Values, aggregate, count_matches
 from omnirank.relational.database import Component, Database, Relation
 from omnirank.relational.indexes import Index, domain_size, index_of
-from omnirank.relational.paths import Path, Step, relation_of
+from omnirank.relational.paths import Path, Request, Step, relation_of
 from omnirank.relational.value_cache import ValueCache, value_cache
 
 MEMORY = 1 << 28
@@ -28,23 +27,6 @@ _MATCH_BYTES = 256
 _MANY_CONSTANTS = 2
 # All objects are evaluated, and kept, if at least one of this many is asked for.
 FEW = 4
-
-
-@dataclass(frozen=True)
-class Request:
-    """What is to be computed for each binding: a feature without its name, or the part of one behind some step."""
-
-    path: Path
-    variable: int | None
-    aggregates: tuple[str, ...]
-
-    # as in Step: the keys of many tables
-    @cached_property
-    def _hash(self) -> int:
-        return hash((self.path, self.variable, self.aggregates))
-
-    def __hash__(self) -> int:
-        return self._hash
 
 
 class Bindings(NamedTuple):
@@ -115,10 +97,10 @@ class Evaluator:
             together: dict[int, list[Request]] = {}
             walked = []
             for request in group:
-                free = self._free(request.path, len(bindings.kinds))
+                free = [variable for variable in request.variables if variable < len(bindings.kinds)]
                 timeless = bindings.times is None or not self._has_times(request.path)
                 if len(free) == 1 and timeless:
-                    together.setdefault(next(iter(free)), []).append(request)
+                    together.setdefault(free[0], []).append(request)
                 else:
                     walked.append(request)
             for variable, some in together.items():
@@ -133,7 +115,7 @@ class Evaluator:
     def _by_object(self, requests: list[Request], variable: int, bindings: Bindings) -> dict[Request, Found]:
         """Values that depend on one variable: computed once per object, taken by the rows."""
         kind, codes = bindings.kinds[variable], bindings.columns[variable]
-        own = {request: _renumbered(request, variable, len(bindings.kinds)) for request in requests}
+        own = {request: request.seen_from(variable, len(bindings.kinds)) for request in requests}
         domain = (kind.kind, kind.type if kind.kind == "object" else kind.levels)
         known = {r: self.cache.get((domain, r)) for r in own.values()}
         kept = {r: values for r, values in known.items() if values is not None}
@@ -144,7 +126,8 @@ class Evaluator:
             return found
         n_objects = domain_size(self.database, kind)
         if len(codes) * self.few < n_objects or not self.few:
-            objects, rows = np.unique(codes, return_inverse=True)
+            single = len(codes) == 1
+            objects, rows = (codes, np.zeros(1, np.intp)) if single else np.unique(codes, return_inverse=True)
             values = self._computed(missing, Bindings({0: objects}, (kind,), len(objects)))
             unknown = None
         else:
@@ -181,12 +164,11 @@ class Evaluator:
         self, step: Step, bindings: Bindings, of_part: Callable[[Bindings], dict[Request, Values]], whole: bool
     ) -> dict[Request, Values]:
         """Values of rows whose matches are written down, at most a block of them at a time; of all objects at once."""
-        if whole:
+        index = index_of(self.database, relation_of(self.database, step), step.given)
+        if whole or bindings.n_rows * index.most_facts <= self.block:
             return of_part(bindings)
         starts, ends = self._ranges(step, bindings)
         until = np.cumsum(ends - starts)
-        if not len(until) or until[-1] <= self.block:
-            return of_part(bindings)
         parts = []
         start = 0
         while start < bindings.n_rows:
@@ -244,7 +226,7 @@ class Evaluator:
             if len(request.path) == 1:
                 wanted.setdefault(request.variable, []).append(request.aggregates[0])
             else:
-                inner[request] = Request(request.path[1:], request.variable, request.aggregates[1:])
+                inner[request] = request.behind
                 wanted.setdefault(inner[request], []).append(request.aggregates[0])
         behind: dict[Request, Found] = {}
         if inner:
@@ -312,7 +294,7 @@ class Evaluator:
     ) -> Bindings:
         """Bindings after a step: a row for each match, with the variables that later steps need."""
         kinds = bindings.kinds + tuple(relation.components[position] for position in fresh.values())
-        needed = set().union(*(self._free(request.path, len(kinds)) for request in inner.values()))
+        needed = {v for request in inner.values() for v in request.variables if v < len(kinds)}
         timed = bindings.times is not None
         rows = None
         if timed or any(variable not in fresh for variable in needed):
@@ -332,10 +314,6 @@ class Evaluator:
         component = relation.components[position]
         n_codes = None if component.kind == "numeric" else domain_size(self.database, component)
         return Values(_picked(relation.facts[position], facts), n_codes)
-
-    def _free(self, path: Path, n_known: int) -> set[int]:
-        """Variables known before a path that its steps need."""
-        return {variable for step in path for _, variable in step.bound if variable < n_known}
 
     def _has_times(self, path: Path) -> bool:
         return any(relation_of(self.database, step).times is not None for step in path)
@@ -373,18 +351,3 @@ def _joined(codes: np.ndarray, kind: Component, component: Component) -> np.ndar
     places = {level: code for code, level in enumerate(component.levels or ())}
     translated = np.array([places.get(level, -1) for level in kind.levels or ()] + [-1], np.int32)
     return translated[codes]
-
-
-def _renumbered(request: Request, variable: int, n_known: int) -> Request:
-    """The request with the one known variable as number 0 and its own from 1 on."""
-    if n_known == 1:
-        return request
-
-    def number(old: int) -> int:
-        return 0 if old == variable else old - n_known + 1
-
-    path = tuple(
-        Step(step.relation, tuple((position, number(old)) for position, old in step.bound), step.constants)
-        for step in request.path
-    )
-    return Request(path, None if request.variable is None else number(request.variable), request.aggregates)

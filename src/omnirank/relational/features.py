@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from omnirank.data.table import Levels, Table
 from omnirank.relational.aggregation import NONE_LEVEL
 from omnirank.relational.bias import Bias, Mode
 from omnirank.relational.candidates import candidates
-from omnirank.relational.columns import feature_columns
+from omnirank.relational.columns import empty_as_missing, feature_columns
 from omnirank.relational.dataset import RelationalDataset
 from omnirank.relational.paths import Feature, result_component
 from omnirank.relational.wording import describe
@@ -184,7 +183,7 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
         dataset = dataset.aligned_with(self._signature.needed_of(dataset, used))
         levels = {feature: _with_none(known) for feature, known in self._levels.items()}
         table = feature_columns(dataset, self.features_, levels=levels)
-        return table if self.empty == "infinite" else _empty_as_missing(table)
+        return table if self.empty == "infinite" else empty_as_missing(table)
 
 
 def _relational(X: Any) -> RelationalDataset:
@@ -197,17 +196,3 @@ def _relational(X: Any) -> RelationalDataset:
 
 def _with_none(levels: Levels) -> Levels:
     return levels if NONE_LEVEL in levels else (*levels, NONE_LEVEL)
-
-
-def _empty_as_missing(table: Table) -> Table:
-    """The table with missing cells where there was nothing to aggregate."""
-    numeric, codes = table.numeric, table.codes  # made for this table: nobody else holds them
-    numeric[np.isinf(numeric)] = np.nan
-    levels = list(table.levels)
-    for i in np.flatnonzero(table.is_nominal):
-        known = levels[i] or ()
-        if known[-1] == NONE_LEVEL:
-            column = codes[:, table.slots[i]]
-            column[column == len(known) - 1] = -1
-            levels[i] = known[:-1]
-    return replace(table, levels=tuple(levels))

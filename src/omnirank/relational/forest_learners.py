@@ -34,6 +34,7 @@ class _Forest(RelationalLearner, Forest):
         nominal_joins: bool = False,
         max_candidates: int | None = 10_000,
         inherit: str = "both",
+        missing: str = "extreme",
         max_features: Any = None,
         min_samples_leaf: float = 1,
         max_depth: int | None = None,
@@ -56,6 +57,7 @@ class _Forest(RelationalLearner, Forest):
         self.nominal_joins = nominal_joins
         self.max_candidates = max_candidates
         self.inherit = inherit
+        self.missing = missing
         self.max_features = max_features
         self.min_samples_leaf = min_samples_leaf
         self.max_depth = max_depth
@@ -135,6 +137,9 @@ class RelationalForestClassifier(_Forest, PCTForestClassifier):
     inherit : {"both", "yes_only"}
         Which children continue the path of a test: both, or the heavier one; the other then inherits what its parent
         has inherited.
+    missing : {"extreme", "learned"}
+        Where values that are undefined go, those of nothing to aggregate: to the end of the order where infinity is (a
+        category of their own), or to the side of a test that is better in the training data.
     max_features : None, int, float or {"sqrt", "log2", "all"}
         Candidates drawn in a node: a count, a share or a name. None: all in bagging, ceil(sqrt F) of F in random
         forests.
@@ -204,6 +209,7 @@ class RelationalForestClassifier(_Forest, PCTForestClassifier):
         nominal_joins: bool = False,
         max_candidates: int | None = 10_000,
         inherit: str = "both",
+        missing: str = "extreme",
         max_features: Any = None,
         min_samples_leaf: float = 1,
         max_depth: int | None = None,
@@ -218,7 +224,7 @@ class RelationalForestClassifier(_Forest, PCTForestClassifier):
         n_jobs: int | None = None,
     ) -> None:
         constructed = preset, aggregates, lookahead, max_path_length, modes
-        counted = dedupe_functional, nominal_joins, max_candidates, inherit
+        counted = dedupe_functional, nominal_joins, max_candidates, inherit, missing
         limits = max_features, min_samples_leaf, max_depth, min_impurity_decrease
         tests = nominal_tests, tie_break, normalize_targets, oob_score
         super().__init__(ensemble, n_trees, *constructed, *counted, *limits, *tests, random_state, n_jobs)
@@ -259,6 +265,9 @@ class RelationalForestRegressor(_Forest, PCTForestRegressor):
     inherit : {"both", "yes_only"}
         Which children continue the path of a test: both, or the heavier one; the other then inherits what its parent
         has inherited.
+    missing : {"extreme", "learned"}
+        Where values that are undefined go, those of nothing to aggregate: to the end of the order where infinity is (a
+        category of their own), or to the side of a test that is better in the training data.
     max_features : None, int, float or {"sqrt", "log2", "all"}
         Candidates drawn in a node: a count, a share or a name. None: all in bagging, ceil(sqrt F) of F in random
         forests.

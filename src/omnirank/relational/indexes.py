@@ -50,9 +50,14 @@ class Index:
         return places if self.order is None else self.order[places]
 
     @cached_property
+    def most_facts(self) -> int:
+        """The most facts that agree with a key."""
+        return int(np.diff(self.starts).max()) if len(self.starts) > 1 else 0
+
+    @property
     def is_functional(self) -> bool:
         """Whether at most one fact agrees with any key."""
-        return not len(self.starts) > 1 or int(np.diff(self.starts).max()) <= 1
+        return self.most_facts <= 1
 
     @cached_property
     def is_total(self) -> bool:

@@ -75,6 +75,7 @@ class RelationalLearner(PCTPredictor):
 
     _parameter_checks: ClassVar[dict[str, Domain]] = {
         "inherit": choice(*INHERITANCE),
+        "missing": choice("extreme", "learned"),
         "min_impurity_decrease": number(0, 1),
         "ensemble": choice("bagging", "random-forest"),
     }
@@ -88,6 +89,7 @@ class RelationalLearner(PCTPredictor):
     nominal_joins: bool
     max_candidates: int | None
     inherit: str
+    missing: str
     min_impurity_decrease: float
     features_: tuple[Feature, ...]
 
@@ -134,7 +136,8 @@ class RelationalLearner(PCTPredictor):
 
     def _tables(self, training: RelationalTraining) -> CandidateTables | None:
         """Return what nodes may test; None, with a warning, where there is nothing to test or to learn."""
-        tables = CandidateTables(RelationalConstruction.of(training.dataset, self._bias(training.dataset)))
+        bias, learned = self._bias(training.dataset), self.missing == "learned"
+        tables = CandidateTables(RelationalConstruction.of(training.dataset, bias, learned))
         if training.is_constant:
             reason = f"target {training.columns.names[0]!r}: one class or value only"
         elif tables.is_empty:
@@ -169,7 +172,7 @@ class RelationalLearner(PCTPredictor):
     def _note_features(self, used: UsedFeatures) -> None:
         self.features_ = used.features
         self._features = used.header
-        self._had_missing = (False,) * len(used.features)
+        self._had_missing = (self.missing == "learned",) * len(used.features)
         self.n_features_in_ = len(used.features)
         self.feature_names_in_ = np.array(self._features.names, dtype=object)
 
@@ -190,7 +193,9 @@ class RelationalLearner(PCTPredictor):
             if nothing.any():
                 new.append(self._features.names[i])
                 codes[nothing, table.slots[i]] = -1
-        if new:
+        if self.missing == "learned":
+            table.numeric[np.isinf(table.numeric)] = np.nan  # made for this call
+        elif new:
             warnings.warn(
                 "there is nothing to aggregate where the training data always had something "
                 f"({counted(len(new), 'feature')}, first {new[0]!r}): taken as missing",

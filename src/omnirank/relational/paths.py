@@ -67,6 +67,65 @@ Path = tuple[Step, ...]
 
 
 @dataclass(frozen=True)
+class Request:
+    """What is to be computed for each binding of variables: a feature without its name, or what is behind its step.
+
+    Parameters
+    ----------
+    path, variable, aggregates
+        As in :class:`Feature`; variables that are known before are numbered first.
+    """
+
+    path: Path
+    variable: int | None
+    aggregates: tuple[str, ...]
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.path, self.variable, self.aggregates))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Request, (self.path, self.variable, self.aggregates)
+
+    @cached_property
+    def behind(self) -> Request:
+        """What is to be computed for each match of the first step."""
+        return Request(self.path[1:], self.variable, self.aggregates[1:])
+
+    @cached_property
+    def variables(self) -> tuple[int, ...]:
+        """The variables that its steps are bound to."""
+        return tuple(sorted({variable for step in self.path for _, variable in step.bound}))
+
+    def seen_from(self, variable: int, n_known: int) -> Request:
+        """Return the request with the one known variable that it needs as number 0, and its own from 1 on."""
+        if n_known == 1:
+            return self
+        key = variable, n_known
+        if key not in self._renumbered:
+            self._renumbered[key] = _renumbered(self, variable, n_known)
+        return self._renumbered[key]
+
+    @cached_property
+    def _renumbered(self) -> dict[tuple[int, int], Request]:
+        return {}
+
+
+def _renumbered(request: Request, variable: int, n_known: int) -> Request:
+    def number(old: int) -> int:
+        return 0 if old == variable else old - n_known + 1
+
+    path = tuple(
+        Step(step.relation, tuple((position, number(old)) for position, old in step.bound), step.constants)
+        for step in request.path
+    )
+    return Request(path, None if request.variable is None else number(request.variable), request.aggregates)
+
+
+@dataclass(frozen=True)
 class Feature:
     """A function of an example: values reached by a path, aggregated step by step.
 
@@ -104,6 +163,11 @@ class Feature:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Feature, (self.path, self.variable, self.aggregates, self.name, self.sentence)
+
+    @cached_property
+    def request(self) -> Request:
+        """What an evaluator computes; kept, since a model asks for the same features again and again."""
+        return Request(self.path, self.variable, self.aggregates)
 
     @property
     def size(self) -> int:

@@ -29,6 +29,7 @@ class _SingleTree(RelationalLearner):
         nominal_joins: bool = False,
         max_candidates: int | None = 10_000,
         inherit: str = "both",
+        missing: str = "extreme",
         max_features: Any = None,
         min_samples_leaf: float = 1,
         max_depth: int | None = None,
@@ -47,6 +48,7 @@ class _SingleTree(RelationalLearner):
         self.nominal_joins = nominal_joins
         self.max_candidates = max_candidates
         self.inherit = inherit
+        self.missing = missing
         self.max_features = max_features
         self.min_samples_leaf = min_samples_leaf
         self.max_depth = max_depth
@@ -110,6 +112,9 @@ class RelationalTreeClassifier(_SingleTree, PCTClassifier):  # type: ignore[misc
     inherit : {"both", "yes_only"}
         Which children continue the path of a test: both, or the heavier one; the other then inherits what its parent
         has inherited.
+    missing : {"extreme", "learned"}
+        Where values that are undefined go, those of nothing to aggregate: to the end of the order where infinity is (a
+        category of their own), or to the side of a test that is better in the training data.
     max_features : None, int, float or {"sqrt", "log2", "all"}
         Candidates drawn in a node: a count, a share or a name. None: all.
     min_samples_leaf : float
@@ -170,6 +175,7 @@ class RelationalTreeClassifier(_SingleTree, PCTClassifier):  # type: ignore[misc
         nominal_joins: bool = False,
         max_candidates: int | None = 10_000,
         inherit: str = "both",
+        missing: str = "extreme",
         max_features: Any = None,
         min_samples_leaf: float = 1,
         max_depth: int | None = None,
@@ -182,7 +188,7 @@ class RelationalTreeClassifier(_SingleTree, PCTClassifier):  # type: ignore[misc
         random_state: RandomState = None,
     ) -> None:
         constructed = preset, aggregates, lookahead, max_path_length, modes
-        counted = dedupe_functional, nominal_joins, max_candidates, inherit
+        counted = dedupe_functional, nominal_joins, max_candidates, inherit, missing
         limits = max_features, min_samples_leaf, max_depth, min_impurity_decrease
         super().__init__(*constructed, *counted, *limits, nominal_tests, tie_break, normalize_targets, random_state)
         self.hierarchy_weight = hierarchy_weight
@@ -218,6 +224,9 @@ class RelationalTreeRegressor(_SingleTree, PCTRegressor):  # type: ignore[misc] 
     inherit : {"both", "yes_only"}
         Which children continue the path of a test: both, or the heavier one; the other then inherits what its parent
         has inherited.
+    missing : {"extreme", "learned"}
+        Where values that are undefined go, those of nothing to aggregate: to the end of the order where infinity is (a
+        category of their own), or to the side of a test that is better in the training data.
     max_features : None, int, float or {"sqrt", "log2", "all"}
         Candidates drawn in a node: a count, a share or a name. None: all.
     min_samples_leaf : float
