@@ -18,7 +18,8 @@ LONGEST_NAME = 32
 # With more features the first ones would be a sliver of the axis: it is logarithmic.
 LINEAR = 60
 # Characters of a title of medium size that fit an inch.
-_CHARACTERS_PER_INCH = 13
+_CHARACTERS_PER_INCH = 12
+_SHORT_TITLE = 30
 
 
 def new_axes(width: float, height: float) -> Axes:
@@ -45,12 +46,16 @@ def name_rows(ax: Axes, names: Sequence[str]) -> None:
 
 
 def set_title(ax: Axes, text: str, **options: Any) -> None:
-    """Set the title at the left edge of the figure's room for it, in as many lines as it needs."""
+    """Set the title at the left of the axes, in as many lines as it needs to stay inside the figure."""
     import textwrap
 
     figure = ax.get_figure(root=True)
     assert figure is not None
-    width = max(20, int(_CHARACTERS_PER_INCH * ax.get_window_extent().width / figure.dpi))
+    if len(text) > _SHORT_TITLE:
+        # only the layout knows how much room names at the side leave
+        figure.draw_without_rendering()
+    room = figure.bbox.x1 - ax.get_window_extent().x0
+    width = max(_SHORT_TITLE // 3, int(_CHARACTERS_PER_INCH * room / figure.dpi))
     lines = textwrap.wrap(text, width, break_long_words=True) or [""]
     ax.set_title("\n".join(lines), loc="left", fontsize="medium", parse_math=False, **options)
 
@@ -91,7 +96,10 @@ def _shortened(names: Sequence[str], longest: int) -> list[str]:
     """Long names, all different, without their middle; or without what they begin and end with alike."""
     start = _common_start(names)
     end = _common_start([name[len(start) :][::-1] for name in names])[::-1]
-    if len(names) < 2 or len(start) + len(end) < longest // 3:
+    kept = longest // 2
+    shows = all(min(len(name) - len(start), len(name) - len(end)) <= kept for name in names)
+    if len(names) < 2 or shows or len(start) + len(end) < longest // 3:
+        # what tells them apart is not in the middle, or they have little in common
         return [_without_middle(name, longest) for name in names]
     found = []
     for name in names:
