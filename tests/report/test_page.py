@@ -106,6 +106,16 @@ def test_names_are_escaped_everywhere(tmp_path):
     assert any("'=1+1" in line for line in csv_of(text))
 
 
+def test_letters_that_fonts_or_files_lack_are_no_obstacle(tmp_path):
+    names = ["基因 1", "a\0b", "half \ud800", "bell \x07", "\ufffe"]
+    rng = np.random.default_rng(0)
+    data = om.Dataset(rng.normal(size=(40, 5)), ["no\x01", "yes\0"] * 20, feature_names=names, target_names=["目标\0"])
+    ranker = om.EnsembleRanker(n_trees=4, random_state=0).fit(data)
+    text = written(tmp_path, ranker.ranking_, data, ranker=ranker, seconds=0.1)
+    assert text.count("基因 1") >= 3
+    assert "half ?" in text
+
+
 def test_the_same_ranking_gives_the_same_page(tmp_path, small):
     _, ranker = small
     assert written(tmp_path, ranker.ranking_) == written(tmp_path, ranker.ranking_)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ LINEAR = 60
 # Characters of a title of medium size that fit an inch.
 _CHARACTERS_PER_INCH = 12
 _SHORT_TITLE = 30
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def new_axes(width: float, height: float) -> Axes:
@@ -56,7 +58,7 @@ def set_title(ax: Axes, text: str, **options: Any) -> None:
         figure.draw_without_rendering()
     room = figure.bbox.x1 - ax.get_window_extent().x0
     width = max(_SHORT_TITLE // 3, int(_CHARACTERS_PER_INCH * room / figure.dpi))
-    lines = textwrap.wrap(text, width, break_long_words=True) or [""]
+    lines = textwrap.wrap(printable(text), width, break_long_words=True) or [""]
     ax.set_title("\n".join(lines), loc="left", fontsize="medium", parse_math=False, **options)
 
 
@@ -78,7 +80,7 @@ def short_names(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
     >>> short_names(["response to drug A (log IC50)", "response to drug B (log IC50)"], longest=16)
     ['respon…A…g IC50)', 'respon…B…g IC50)']
     """
-    plain = [" ".join(str(name).split()) for name in names]
+    plain = [printable(" ".join(str(name).split())) for name in names]
     long = sorted({name for name in plain if len(name) > longest})
     shortened = dict(zip(long, _shortened(long, longest), strict=True))
     short = [shortened.get(name, name) for name in plain]
@@ -90,6 +92,18 @@ def short_names(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
             for number, i in enumerate(alike, start=1):
                 short[i] = f"{text} #{number}"
     return short
+
+
+def printable(text: str) -> str:
+    """Return a text without what no SVG file can hold: control characters, and halves of pairs of surrogates.
+
+    Examples
+    --------
+    >>> from omnirank.plots.style import printable
+    >>> printable("bell\\x07"), printable("two\\nlines")
+    ('bell�', 'two\\nlines')
+    """
+    return _UNPRINTABLE.sub("\ufffd", text)
 
 
 def _shortened(names: Sequence[str], longest: int) -> list[str]:
