@@ -13,6 +13,7 @@ import omnirank as om
 from omnirank.errors import DataError, DataTypeError, ParameterError
 from omnirank.report import write_report
 
+pytestmark = pytest.mark.usefixtures("two_pairs")
 NASTY = (
     "<script>alert(1)</script>",
     "</script><b>x",
@@ -46,7 +47,7 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def small():
+def small(two_pairs):
     data, _ = om.datasets.make_regression(120, n_relevant=3, n_irrelevant=5, random_state=0)
     ranker = om.EnsembleRanker(n_trees=20, random_state=0, n_jobs=1).fit(data)
     return data, ranker

@@ -10,6 +10,7 @@ from scipy import sparse
 
 import omnirank as om
 
+pytestmark = pytest.mark.usefixtures("two_pairs")
 GENERATORS = {
     "classification": lambda: om.datasets.make_classification(40, random_state=0)[0],
     "several classes": lambda: om.datasets.make_multi_target_classification(40, random_state=0)[0],
