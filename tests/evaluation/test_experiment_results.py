@@ -188,7 +188,9 @@ def test_run_status_and_compare(command, tmp_path):
     assert "Wilcoxon" in printed
     written = {file.name for file in (tmp_path / "out").iterdir()}
     for k in (3, 5):
-        assert {f"small-accuracy-{k}{end}" for end in (".md", ".tex", ".csv", "-ranks.csv", "-ranks.svg")} <= written
+        assert {
+            f"small-accuracy-{k}{end}" for end in (".md", ".tex", ".csv", "-ranks.csv", "-ranks.svg", "-ranks.png")
+        } <= written
     assert "small-seconds.csv" in written
     assert r"\begin{tabular}{lrr}" in (tmp_path / "out" / "small-accuracy-3.tex").read_text()
 
@@ -236,6 +238,7 @@ def test_curves_are_drawn(command, path, tmp_path):
     write_store(path, values)
     assert "area over labelled examples" in command("compare", path, "--out", tmp_path / "out")
     assert (tmp_path / "out" / "s-accuracy-5-iris-curve.svg").is_file()
+    assert (tmp_path / "out" / "s-accuracy-5-iris-curve.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "out" / "s-accuracy-5-iris-curve.csv").read_text().splitlines()[1] == "50,0.05,0.05"
 
 

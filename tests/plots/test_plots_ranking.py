@@ -1,15 +1,20 @@
 import io
 import subprocess
 import sys
+from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from omnirank.core.comparison import compare_rankings
 from omnirank.core.ranking import Ranking
 from omnirank.core.target_scores import TargetScores
 from omnirank.errors import DataError, ParameterError
-from omnirank.plots import plot_fuji, plot_ranking, score_map
+from omnirank.evaluation.curves import Curve
+from omnirank.evaluation.selection_curve import SelectionCurve, selection_sizes
+from omnirank.evaluation.statistics import compare_methods
+from omnirank.plots import plot_curves, plot_fuji, plot_ranking, plot_selection, score_map
 from omnirank.plots.style import short_names
 
 
@@ -152,3 +157,84 @@ def test_impossible_figures_are_refused():
         plot_ranking(ranking(2), k=0)
     with pytest.raises(ParameterError, match=r"labels=.*: there are 2 comparisons"):
         plot_fuji([compare_rankings(ranking(2), ranking(2))] * 2, labels=["one"])
+
+
+def inside(ax):
+    """Whether all that is drawn is inside the figure, and the axes have room."""
+    figure = ax.get_figure(root=True)
+    figure.draw_without_rendering()
+    box = ax.get_tightbbox()
+    room = figure.bbox
+    return box.x0 >= -2 and box.x1 <= room.x1 + 2 and box.y0 >= -2 and box.y1 <= room.y1 + 2
+
+
+def compared(names, seed=0):
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(rng.normal(size=(30, len(names))) + np.linspace(0, 2.5, len(names)), columns=names)
+    return compare_methods(table, larger_is_better=False)
+
+
+@pytest.mark.parametrize("n", [3, 6, 25])
+@pytest.mark.parametrize("stem", ["m", "extra-trees, permutation score of the labelled examples, n_trees=100, number "])
+def test_names_of_critical_difference_diagrams_fit(n, stem):
+    ax = compared([f"{stem}{i}" for i in range(n)]).plot()
+    assert inside(ax)
+    assert ax.get_window_extent().width > 200
+    names = [text.get_text() for text in ax.texts if text.get_text().startswith(stem[:5])]
+    assert len(set(names)) == n
+    assert drawn(ax)
+
+
+@pytest.mark.parametrize("shape", [(1, 12), (12, 1), (1, 1), (2, 30), (8, 8)])
+def test_score_maps_of_any_shape_have_room(shape):
+    method = "method-with-a-rather-long-name"
+    names = [f"p{i}" for i in range(shape[0] * shape[1])]
+    ax = score_map(Ranking(names, np.arange(1.0, len(names) + 1), method), shape)
+    assert inside(ax)
+    # the image itself, after its aspect is kept: no cell is a sliver
+    width, height = ax.get_position().width * ax.figure.bbox.width, ax.get_position().height * ax.figure.bbox.height
+    assert min(width / shape[1], height / shape[0]) > 8
+    bar = ax.figure.axes[1].get_window_extent()
+    assert max(bar.width, bar.height) > 80
+
+
+def test_titles_stay_inside_beside_long_names():
+    long = Ranking([f"{i} name that leaves little room beside it" for i in range(4)], [4, 3, 2, 1], "genie3")
+    ax = long.plot(title="a title that needs more room than there is, since the names are long " * 2)
+    assert inside(ax)
+
+
+def test_fuji_of_many_features_is_logarithmic_and_may_have_a_band():
+    names = [f"x{i}" for i in range(100)]
+    drawn_ones = [Ranking(names, np.random.default_rng(seed).random(100), "m") for seed in range(6)]
+    pairs = [compare_rankings(*drawn_ones[i : i + 2]) for i in (0, 2, 4)]
+    ax = plot_fuji(pairs, band=True)
+    assert ax.get_xscale() == "log"
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), np.mean([pair.fuji for pair in pairs], axis=0))
+    assert [text.get_text() for text in ax.get_legend().get_texts()][1].startswith("mean of 3, area ")
+    assert plot_fuji(pairs, log=False).get_xscale() == "linear"
+    with pytest.raises(ParameterError, match="different numbers of features"):
+        plot_fuji([pairs[0], compare_rankings(ranking(3), ranking(3))], band=True)
+
+
+def test_curves_over_trees_are_logarithmic_and_may_have_bands():
+    trees = Curve([1, 10, 100], [0.5, 0.7, 0.75], "accuracy", "trees", True, "genie3")
+    ax = plot_curves(trees, errors=[[0.1, 0.05, 0.01]])
+    assert ax.get_xscale() == "log"
+    band = ax.collections[0].get_paths()[0].vertices
+    assert band[:, 1].min() == pytest.approx(0.4)
+    assert plot_curves(trees, log=False).get_xscale() == "linear"
+    labelled = Curve([50, 100], [0.5, 0.6], "accuracy", "labelled examples", True)
+    assert plot_curves(labelled).get_xscale() == "linear"
+    with pytest.raises(ParameterError, match="there are 1 curves"):
+        plot_curves(trees, errors=[None, None])
+
+
+def test_sizes_below_a_selection_curve_do_not_overlap():
+    sizes = selection_sizes(4000)
+    values = np.random.default_rng(0).random((3, len(sizes)))
+    ax = plot_selection(SelectionCurve(sizes, values, "accuracy", True, "forest"))
+    ax.figure.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
+    assert all(a.x1 < b.x0 for a, b in pairwise(boxes))
+    assert ax.get_xticklabels()[-1].get_text() == "4000"

@@ -8,15 +8,18 @@ import omnirank as om
 from tools.browser import VARIABLE, Browser, find_browser
 
 CHROMIUM = find_browser()
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason=f"no Chromium is installed: {VARIABLE} may name one; the report was not opened"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        CHROMIUM is None, reason=f"no Chromium is installed: {VARIABLE} may name one; the report was not opened"
+    ),
+    pytest.mark.usefixtures("two_pairs"),
+]
 FIRST = "document.querySelector('#all-features-table tbody tr').cells[1].textContent"
 SHOWN = "document.querySelectorAll('#all-features-table tbody tr:not([hidden])').length"
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory):
+def page(tmp_path_factory, two_pairs):
     data, _ = om.datasets.make_regression(100, n_relevant=3, n_irrelevant=20, random_state=0)
     names = [f"<i>gene</i> {i} & co" for i in range(data.n_features)]
     data = om.Dataset(data.X, data.y, feature_names=names, name="<script>alert(1)</script>")

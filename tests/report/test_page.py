@@ -13,6 +13,7 @@ import omnirank as om
 from omnirank.errors import DataError, DataTypeError, ParameterError
 from omnirank.report import write_report
 
+pytestmark = pytest.mark.usefixtures("two_pairs")
 NASTY = (
     "<script>alert(1)</script>",
     "</script><b>x",
@@ -46,7 +47,7 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def small():
+def small(two_pairs):
     data, _ = om.datasets.make_regression(120, n_relevant=3, n_irrelevant=5, random_state=0)
     ranker = om.EnsembleRanker(n_trees=20, random_state=0, n_jobs=1).fit(data)
     return data, ranker
@@ -104,6 +105,16 @@ def test_names_are_escaped_everywhere(tmp_path):
         assert name in shown, name
     assert csv_of(text)[0] == "rank,feature,score"
     assert any("'=1+1" in line for line in csv_of(text))
+
+
+def test_letters_that_fonts_or_files_lack_are_no_obstacle(tmp_path):
+    names = ["基因 1", "a\0b", "half \ud800", "bell \x07", "\ufffe"]
+    rng = np.random.default_rng(0)
+    data = om.Dataset(rng.normal(size=(40, 5)), ["no\x01", "yes\0"] * 20, feature_names=names, target_names=["目标\0"])
+    ranker = om.EnsembleRanker(n_trees=4, random_state=0).fit(data)
+    text = written(tmp_path, ranker.ranking_, data, ranker=ranker, seconds=0.1)
+    assert text.count("基因 1") >= 3
+    assert "half ?" in text
 
 
 def test_the_same_ranking_gives_the_same_page(tmp_path, small):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from omnirank.cli.ending import ending_on_sigterm
+from omnirank.cli.files import save_picture
 from omnirank.cli.options import CsvOption
 from omnirank.cli.output import figures, frame_csv, note, say, table
 
@@ -171,7 +172,7 @@ class _Report:
             markdown.append(self.comparison.to_markdown())
             latex.append(self.comparison.to_latex())
             _write(folder / f"{self.stem}-ranks.csv", frame_csv(self.comparison.to_frame()))
-            _save(self.comparison.plot(), folder / f"{self.stem}-ranks.svg")
+            _save(self.comparison.plot(), folder / f"{self.stem}-ranks")
         _write(folder / f"{self.stem}.md", "\n\n".join(markdown) + "\n")
         _write(folder / f"{self.stem}.tex", "\n\n".join(latex) + "\n")
         _write(folder / f"{self.stem}.csv", frame_csv(self.table))
@@ -179,7 +180,7 @@ class _Report:
             for name, curve in self.study.curves(self.measure.name, self.neighbors).items():
                 where = folder / f"{self.stem}-{_file_name(name)}-curve"
                 _write(where.with_suffix(".csv"), frame_csv(curve))
-                _save(_drawn_curve(curve, self.measure, name), where.with_suffix(".svg"))
+                _save(_drawn_curve(curve, self.measure, name), where)
 
 
 def _write_all(study: "StudyResults", reports: list[_Report], folder: Path) -> None:
@@ -204,16 +205,16 @@ def _write(path: Path, text: str) -> None:
 
 
 def _save(ax: Any, path: Path) -> None:
-    from omnirank.data.atomic_file import replacing
-
-    with replacing(path) as file:
-        ax.figure.savefig(file, bbox_inches="tight", format=path.suffix[1:])
+    """Write a picture twice: as SVG for papers, and as PNG for what cannot show that."""
+    for ending in (".svg", ".png"):
+        save_picture(ax, path.with_name(path.name + ending))
 
 
 def _drawn_curve(curve: "pd.DataFrame", measure: "Measure", data: str) -> Any:
     """Performance over the number of labelled examples."""
     from omnirank.evaluation.curves import Curve
     from omnirank.plots.curves import plot_curves
+    from omnirank.plots.style import set_title
 
     way = measure.larger_is_better
     made = [
@@ -221,7 +222,7 @@ def _drawn_curve(curve: "pd.DataFrame", measure: "Measure", data: str) -> Any:
         for name in curve.columns
     ]
     ax = plot_curves(made)
-    ax.set_title(data, loc="left", fontsize="medium", parse_math=False)
+    set_title(ax, data)
     return ax
 
 

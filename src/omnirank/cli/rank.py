@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from omnirank.cli.ending import ending_on_sigterm
-from omnirank.cli.files import check_files, draw, write_report
+from omnirank.cli.files import RankingFiles
 from omnirank.cli.options import (
     CsvOption,
     JobsOption,
@@ -146,31 +145,30 @@ def rank(
 ) -> None:
     """Rank the features of a data set, or the relations of a database, by their relevance for its target."""
     from omnirank.core.errors import ParameterError
-    from omnirank.core.ranking_io import check_suffix
     from omnirank.core.registry import default_method, get_method
     from omnirank.data.dataset import Dataset
 
-    if out is not None:
-        check_suffix(out)
-    check_files(report, plot)
+    files = RankingFiles(out, report, report_budget, plot)
+    files.check()
     trees_of = {"ensemble": ensemble, "n_trees": trees, "max_features": max_features, "min_samples_leaf": min_leaf}
     given = trees_of | {"per_target": per_target or None, "supervision": supervision, "by": by}
     settings = {"random_state": seed, "n_jobs": jobs} | _as_parameters(given) | assignments(parameters)
     if not isinstance(dataset, Dataset):
+        from omnirank.cli import relational_models
+
         unfit: dict[str, Any] = {"--per-target": per_target, "--supervision": supervision, "--labelled": labelled}
         unfit |= {"--report": report, "--plot": plot, "--significance": significance, "--redundancy": redundancy}
-        _rank_relations(dataset, method, settings, top, out, csv, unfit)
+        relational_models.refuse(unfit)
+        relational_models.rank(dataset, method, settings, top, out, csv)
         return
     if by is not None:
         raise ParameterError("--by is for several tables: leave it out for one")
     data: Dataset = with_few_labels(dataset, labelled, seed)
     chosen = default_method(data.task) if method is None else get_method(method)
-    ranker, ranking, seconds = _fitted(chosen.make(**settings), data, significance)
+    ranker, ranking, seconds = _ranked(chosen.make(**settings), data, significance)
     if per_target and ranking.per_target is None:
         raise ParameterError(f"scores of method {chosen.name!r} cannot be split by target: leave out --per-target")
-    save(ranking, out)
-    draw(ranking, plot, top or _SHOWN)
-    write_report(ranking, report, data, ranker, seconds, report_budget)
+    files.write(ranking, data, ranker, seconds, top or _SHOWN)
     _tell_notes(data, ranker)
     groups = redundancy_of(redundancy, ranking, data, association, jobs)
     if csv:
@@ -180,45 +178,17 @@ def rank(
     say(f"{chosen.name}: {chosen.summary}")
     _print_best(ranking, top or _SHOWN)
     print_redundancy(groups, top or _SHOWN)
-    _tell_files({"whole ranking": out, "report": report, "picture": plot})
+    files.tell()
 
 
-def _rank_relations(
-    dataset: "RelationalDataset",
-    method: str | None,
-    settings: dict[str, Any],
-    top: int | None,
-    out: Path | None,
-    csv: bool,
-    unfit: dict[str, Any],
-) -> None:
-    from omnirank.cli import relational_models
-
-    relational_models.refuse(unfit)
-    relational_models.rank(dataset, method, settings, top, out, csv)
-
-
-def _fitted(ranker: Any, data: "Dataset", significance: bool) -> tuple[Any, "Ranking", float]:
-    """The fitted ranker, its ranking, and the seconds that took."""
+def _ranked(ranker: Any, dataset: "Dataset", significance: bool) -> "tuple[Any, Ranking, float]":
+    """The fitted ranker, its ranking, with p values if wanted, and how many seconds it took."""
     from omnirank.core.parallel import progress_bars
 
     with progress_bars():
         start = time.perf_counter()
-        ranker, ranking = tested(ranker, data) if significance else (ranker, ranker.fit(data).ranking_)
+        ranker, ranking = tested(ranker, dataset) if significance else (ranker, ranker.fit(dataset).ranking_)
         return ranker, ranking, time.perf_counter() - start
-
-
-def _tell_files(written: dict[str, Path | None]) -> None:
-    for what, path in written.items():
-        if path is not None:
-            say(f"{what} written to {path}")
-
-
-def save(ranking: "Ranking", out: Path | None) -> None:
-    """Write a ranking to the file that was named, if one was."""
-    if out is not None:
-        with ending_on_sigterm():
-            ranking.save(out)
 
 
 def _as_parameters(given: dict[str, Any]) -> dict[str, Any]:

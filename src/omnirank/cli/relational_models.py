@@ -40,7 +40,8 @@ def rank(
     csv: bool,
 ) -> None:
     """Rank the relations of a database, or what else ``by`` says."""
-    from omnirank.cli.rank import print_csv, print_ranking, save
+    from omnirank.cli.files import save_ranking
+    from omnirank.cli.rank import print_csv, print_ranking
     from omnirank.core.errors import ParameterError
     from omnirank.core.parallel import progress_bars
     from omnirank.core.registry import get_method, methods
@@ -52,7 +53,7 @@ def rank(
     ranker = chosen.make(**parameters)
     with progress_bars():
         ranking = ranker.fit(dataset).ranking_
-    save(ranking, out)
+    save_ranking(ranking, out)
     for text in dataset.notes:
         note(text)
     if csv:

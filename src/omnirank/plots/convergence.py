@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from omnirank.core.errors import DataError
 from omnirank.core.parameters import check, count
-from omnirank.plots.style import new_axes, tidy
+from omnirank.plots.style import new_axes, set_title, tidy
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,6 +57,6 @@ def plot_convergence(stages: pd.DataFrame, ax: Axes | None = None, k: int = 3, *
     ax.set_xlabel("trees")
     ax.set_ylabel("score")
     if title is not None:
-        ax.set_title(title)
+        set_title(ax, title)
     tidy(ax, grid="y")
     return ax

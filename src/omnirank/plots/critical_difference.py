@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from omnirank.core.plurals import counted
-from omnirank.plots.style import BAR, FAINT, INK, new_axes
+from omnirank.plots.style import BAR, FAINT, INK, new_axes, set_title, short_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,6 +18,9 @@ _BAND = "#b9cfe6"
 # Heights in units of a line of text, downwards from the axis.
 _LINE = 1.0
 _BAR = 0.42
+# Characters of a name, and inches of one.
+_LONGEST = 44
+_CHARACTER = 0.09
 
 
 def plot_critical_difference(comparison: Comparison, ax: Axes | None = None, *, title: str | None = None) -> Axes:
@@ -60,8 +64,11 @@ def plot_critical_difference(comparison: Comparison, ax: Axes | None = None, *, 
     top = 0.55 + _BAR * n_levels  # where the names begin, below the bars
     n_rows = math.ceil(k / 2)
     depth = top + _LINE * n_rows
+    names = short_names([str(name) for name in ranks.index], _LONGEST)
     if ax is None:
-        ax = new_axes(width=7.0, height=1.1 + 0.24 * depth)
+        # room for the names at both sides, and for the numbers of many methods between them
+        sides = max(map(len, names[:n_rows])) + max(map(len, names[n_rows:]))
+        ax = new_axes(width=3.2 + 0.08 * k + _CHARACTER * sides, height=1.1 + 0.24 * depth)
     _draw_axis(ax, k)
     if _has_distance(comparison):
         _draw_distance(ax, comparison, k)
@@ -69,7 +76,7 @@ def plot_critical_difference(comparison: Comparison, ax: Axes | None = None, *, 
         y = 0.45 + _BAR * level
         over = 0.005 * (k - 1)
         ax.plot([start - over, end + over], [y, y], color=BAR, linewidth=4.0, solid_capstyle="round", zorder=4)
-    _draw_names(ax, comparison, n_rows, top)
+    _draw_names(ax, comparison, names, n_rows, top)
     pad = 0.04 * (k - 1)
     ax.set_xlim(1 - pad, k + pad)
     ax.set_ylim(depth + 0.2, -2.4 if _has_distance(comparison) else -1.2)
@@ -77,7 +84,7 @@ def plot_critical_difference(comparison: Comparison, ax: Axes | None = None, *, 
     ax.set_yticks([])
     for spine in ax.spines.values():
         spine.set_visible(False)
-    ax.set_title(_title(comparison) if title is None else title, loc="left", fontsize="medium", parse_math=False)
+    set_title(ax, _title(comparison) if title is None else title)
     return ax
 
 
@@ -137,7 +144,7 @@ def _draw_distance(ax: Axes, comparison: Comparison, k: int) -> None:
     ax.text((1 + end) / 2, -1.5, f"CD = {distance:.3f}", ha="center", va="bottom", fontsize="small", color=FAINT)
 
 
-def _draw_names(ax: Axes, comparison: Comparison, n_rows: int, top: float) -> None:
+def _draw_names(ax: Axes, comparison: Comparison, names: Sequence[str], n_rows: int, top: float) -> None:
     """Names to the left and right of the axis, outermost ranks in the first row, so that no lines cross."""
     ranks = comparison.average_ranks
     k = len(ranks)
@@ -151,7 +158,7 @@ def _draw_names(ax: Axes, comparison: Comparison, n_rows: int, top: float) -> No
         shift = -4 if is_left else 4
         weight = "bold" if name == comparison.control else "normal"
         ax.annotate(
-            str(name),
+            names[place],
             (edge, y),
             xytext=(shift, 0),
             textcoords="offset points",

@@ -8,10 +8,14 @@ import numpy as np
 
 from omnirank.core.errors import DataError
 from omnirank.core.ranking import Ranking
-from omnirank.plots.style import new_axes
+from omnirank.plots.style import new_axes, set_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+# Images with fewer rows per column have their scale below.
+_FLAT = 0.35
 
 
 def score_map(
@@ -56,8 +60,9 @@ def score_map(
     n_rows, n_columns = shape
     if values.ndim != 1 or n_rows * n_columns != values.size:
         raise DataError(f"scores of shape {values.shape} do not fill an image of {n_rows} x {n_columns} pixels")
+    is_flat = n_rows < _FLAT * n_columns
     if ax is None:
-        ax = new_axes(width=5.0, height=max(1.5, min(10.0, 4.2 * n_rows / n_columns)))
+        ax = new_axes(*_size(n_rows / n_columns, is_flat))
     pixels = np.maximum(values, 0).reshape(n_rows, n_columns)
     # without a positive score there is no scale: an image of zeros in the lowest colour
     image = ax.imshow(pixels, cmap=cmap, vmin=0.0, vmax=float(pixels.max()) or 1.0, interpolation="nearest")
@@ -66,11 +71,20 @@ def score_map(
     for spine in ax.spines.values():
         spine.set_visible(False)
     if colorbar:
-        bar = ax.figure.colorbar(image, ax=ax, shrink=0.9, pad=0.03)
+        # beside a single row the scale would be a dot
+        place: dict[str, Any] = {"orientation": "horizontal", "pad": 0.08} if is_flat else {"shrink": 0.9, "pad": 0.03}
+        bar = ax.figure.colorbar(image, ax=ax, **place)
         bar.outline.set_visible(False)
         bar.set_label("score")
     if title is None and isinstance(scores, Ranking):
         title = f"{scores.method}: scores by pixel"
     if title:
-        ax.set_title(title, loc="left", fontsize="medium")
+        set_title(ax, title)
     return ax
+
+
+def _size(ratio: float, is_flat: bool) -> tuple[float, float]:
+    """Width and height of a figure in inches, for rows per column: the longer side of the image is 4.2, at least."""
+    if is_flat:
+        return 5.4, max(1.4, 1.2 + 4.6 * ratio)
+    return (5.0, 4.2 * ratio) if ratio <= 1 else (max(2.4, 1.2 + 4.6 / ratio), 4.6)

@@ -105,6 +105,7 @@ def plot_fuji(
     ax: Axes | None = None,
     *,
     log: bool | None = None,
+    band: bool = False,
 ) -> Axes:
     """Draw the fuzzy Jaccard index of pairs of rankings against the number j of top features.
 
@@ -118,6 +119,9 @@ def plot_fuji(
         Where to draw; by default a new figure.
     log : bool, optional
         Whether the axis of j is logarithmic; by default with more than 60 features, since the top matters.
+    band : bool
+        Draw the mean of all comparisons, of folds or seeds, and a band from the 5 % to the 95 % quantile instead of
+        single curves.
 
     Examples
     --------
@@ -133,7 +137,9 @@ def plot_fuji(
     if labels is not None and len(labels) != len(curves):
         raise ParameterError("labels", labels, f"there are {len(curves)} comparisons")
     ax = new_axes(width=6.0, height=4.0) if ax is None else ax
-    for i, curve in enumerate(curves):
+    if band and curves:
+        _draw_band(ax, curves)
+    for i, curve in enumerate(() if band else curves):
         name = "" if labels is None else f"{labels[i]}, "
         ax.plot(
             np.arange(1, curve.n_features + 1),
@@ -154,6 +160,17 @@ def plot_fuji(
     if curves:
         ax.legend(frameon=False, loc="lower right")
     return ax
+
+
+def _draw_band(ax: Axes, curves: Sequence[RankingComparison]) -> None:
+    if len({curve.n_features for curve in curves}) > 1:
+        raise ParameterError("band", True, "the comparisons are of different numbers of features")
+    values = np.array([curve.fuji for curve in curves])
+    places = np.arange(1, values.shape[1] + 1)
+    low, high = np.quantile(values, [0.05, 0.95], axis=0)
+    area = float(np.mean([curve.fuji_area for curve in curves]))
+    ax.fill_between(places, low, high, color=BAR, alpha=0.2, linewidth=0, label="5 % to 95 %")
+    ax.plot(places, values.mean(axis=0), color=BAR, linewidth=1.6, label=f"mean of {len(curves)}, area {area:.3f}")
 
 
 def _title(ranking: Ranking, n_shown: int) -> str:

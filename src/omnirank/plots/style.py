@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,9 @@ LONGEST_NAME = 32
 # With more features the first ones would be a sliver of the axis: it is logarithmic.
 LINEAR = 60
 # Characters of a title of medium size that fit an inch.
-_CHARACTERS_PER_INCH = 13
+_CHARACTERS_PER_INCH = 12
+_SHORT_TITLE = 30
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def new_axes(width: float, height: float) -> Axes:
@@ -45,13 +48,17 @@ def name_rows(ax: Axes, names: Sequence[str]) -> None:
 
 
 def set_title(ax: Axes, text: str, **options: Any) -> None:
-    """Set the title at the left edge of the figure's room for it, in as many lines as it needs."""
+    """Set the title at the left of the axes, in as many lines as it needs to stay inside the figure."""
     import textwrap
 
     figure = ax.get_figure(root=True)
     assert figure is not None
-    width = max(20, int(_CHARACTERS_PER_INCH * ax.get_window_extent().width / figure.dpi))
-    lines = textwrap.wrap(text, width, break_long_words=True) or [""]
+    if len(text) > _SHORT_TITLE:
+        # only the layout knows how much room names at the side leave
+        figure.draw_without_rendering()
+    room = figure.bbox.x1 - ax.get_window_extent().x0
+    width = max(_SHORT_TITLE // 3, int(_CHARACTERS_PER_INCH * room / figure.dpi))
+    lines = textwrap.wrap(printable(text), width, break_long_words=True) or [""]
     ax.set_title("\n".join(lines), loc="left", fontsize="medium", parse_math=False, **options)
 
 
@@ -73,7 +80,7 @@ def short_names(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
     >>> short_names(["response to drug A (log IC50)", "response to drug B (log IC50)"], longest=16)
     ['respon…A…g IC50)', 'respon…B…g IC50)']
     """
-    plain = [" ".join(str(name).split()) for name in names]
+    plain = [printable(" ".join(str(name).split())) for name in names]
     long = sorted({name for name in plain if len(name) > longest})
     shortened = dict(zip(long, _shortened(long, longest), strict=True))
     short = [shortened.get(name, name) for name in plain]
@@ -87,11 +94,26 @@ def short_names(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
     return short
 
 
+def printable(text: str) -> str:
+    """Return a text without what no SVG file can hold: control characters, and halves of pairs of surrogates.
+
+    Examples
+    --------
+    >>> from omnirank.plots.style import printable
+    >>> printable("bell\\x07"), printable("two\\nlines")
+    ('bell�', 'two\\nlines')
+    """
+    return _UNPRINTABLE.sub("\ufffd", text)
+
+
 def _shortened(names: Sequence[str], longest: int) -> list[str]:
     """Long names, all different, without their middle; or without what they begin and end with alike."""
     start = _common_start(names)
     end = _common_start([name[len(start) :][::-1] for name in names])[::-1]
-    if len(names) < 2 or len(start) + len(end) < longest // 3:
+    kept = longest // 2
+    shows = all(min(len(name) - len(start), len(name) - len(end)) <= kept for name in names)
+    if len(names) < 2 or shows or len(start) + len(end) < longest // 3:
+        # what tells them apart is not in the middle, or they have little in common
         return [_without_middle(name, longest) for name in names]
     found = []
     for name in names:

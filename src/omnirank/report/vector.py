@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from typing import Any
 from xml.etree import ElementTree
 
-from omnirank.plots.style import BAR, CHOSEN, GRID, INK
+from omnirank.plots.style import BAR, CHOSEN, GRID, INK, printable
 
 _SVG = "http://www.w3.org/2000/svg"
 _LINK = "http://www.w3.org/1999/xlink"
@@ -42,7 +43,9 @@ def drawing() -> Iterator[None]:
     """Set matplotlib for pictures of the page; axes take colours and fonts when they are made."""
     import matplotlib as mpl
 
-    with mpl.rc_context(_SETTINGS):
+    with mpl.rc_context(_SETTINGS), warnings.catch_warnings():
+        # browsers have letters that the fonts of matplotlib lack
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
         yield
 
 
@@ -65,9 +68,14 @@ def inline_svg(ax: Any, about: str) -> str:
     >>> text.startswith("<svg"), "a&lt;b" in text, "a<b" in text
     (True, True, False)
     """
+    from matplotlib.text import Text
+
     file = BytesIO()
+    figure = ax.get_figure(root=True)
+    for text in figure.findobj(Text):
+        text.set_text(printable(text.get_text()))
     with drawing():
-        ax.get_figure(root=True).savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        figure.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     root = ElementTree.fromstring(file.getvalue())
     for parent in root.iter():
         for child in [c for c in parent if c.tag in (f"{{{_SVG}}}metadata",)]:

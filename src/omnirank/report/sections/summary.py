@@ -58,7 +58,8 @@ def best_sentence(subject: Subject) -> str:
     """Say which features are the best, and how many are relevant."""
     ranking = subject.ranking
     best = ranking.top(min(_BEST, max(1, len(ranking) // 2)))
-    of = f" for {subject.targets[0]}" if len(subject.targets) == 1 else ""
+    target = subject.targets[0] if len(subject.targets) == 1 else "y"
+    of = f" for {target}" if target != "y" else ""  # what targets without a name are called
     which = f"The best of {counted(len(ranking), 'feature')}{of} {'is' if len(best) == 1 else 'are'} {listing(best)}"
     if ranking.p_values is None:
         return f"{which}."

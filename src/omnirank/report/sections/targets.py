@@ -28,7 +28,7 @@ _MOST_OF = 0.5
 def by_target(subject: Subject) -> Section | None:
     """Return the heat map of features and targets, which features are shared, and the table of the values."""
     title, scores = "Features by target", subject.ranking.per_target
-    if len(subject.targets) < 2 and scores is None:
+    if (len(subject.targets) if scores is None else len(scores.names)) < 2:
         return None
     if scores is None:
         why = "the ranking has no scores by target: rank with per_target=True or --per-target"
