@@ -136,7 +136,7 @@ def _of_predictors(growing: dict[str, Any]) -> dict[str, Any]:
 def _plan(
     examples: Examples, rules: GrowingRules, supervision: Any, seed: int, single: bool = True
 ) -> tuple[GrowingPlan | None, float, Model]:
-    """What trees are grown on (None: the target is constant), the level of supervision, and the default model."""
+    """What trees are grown on (None: nothing can be divided), the level of supervision, and the default model."""
     weights = examples.target_weights
     whole = WeightedTargets(examples.train, root_entropy(seed), examples.weight, target_weights=weights)
     level = resolve_supervision(supervision, whole, rules, single).level
@@ -147,6 +147,8 @@ def _plan(
     values = node_means(leaf, columns)
     tree = tree_with_thresholds(leaf, thresholds_of(leaf, data.dataset.features), data.dataset.features.levels, *values)
     default = Model("Default", [tree], columns)
+    if weight.sum() < 2 * rules.min_samples_leaf:
+        return None, level, default
     try:
         return data.plan(replace(rules, supervision=level)), level, default
     except ConstantTargetError:
