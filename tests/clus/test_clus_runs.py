@@ -273,3 +273,19 @@ def test_faults_are_one_line(tmp_path):
     (tmp_path / "other.arff").write_text(numbers(5, 1).replace("{red,green,blue}", "{green,red,blue}"))
     assert "declared in another way" in clus(other, code=2).stderr
     assert "there is no file" in clus(tmp_path / "none.s", code=2).stderr
+
+
+def test_levels_that_a_node_has_not_seen_go_to_no(tmp_path):
+    """The fourth level is in no training example: CLUS's tests say no to it."""
+    rows = ["r,0", "r,0", "g,5", "g,5", "b,9", "b,9"]
+    header = "@relation l\n@attribute c {r,g,b,k}\n@attribute y numeric\n@data\n"
+    (tmp_path / "l.arff").write_text(header + "\n".join(rows) + "\n")
+    (tmp_path / "more.arff").write_text(header + "k,1\n")
+    path = tmp_path / "l.s"
+    path.write_text("[Data]\nTestSet = more.arff\n[Output]\nShowModels = [Original]\nWritePredictions = Test\n")
+    run_clus(path)
+    text = (tmp_path / "l.out").read_text()
+    assert "k" not in text.split("Original Model")[1]
+    [line] = (tmp_path / "l.test.pred.arff").read_text().splitlines()[-1:]
+    refused = [leaf for leaf in section(text, "Original Model") if "no:" in leaf and "]:" in leaf][-1]
+    assert float(line.split(",")[1]) == float(re.search(r"\[(\S+)\]", refused)[1])

@@ -17,6 +17,7 @@ from omnirank.core.errors import ConstantTargetError
 from omnirank.core.parallel import run_parallel
 from omnirank.core.seeds import root_entropy
 from omnirank.data.dataset import Dataset
+from omnirank.data.table import Table
 from omnirank.data.task_registry import task_target
 from omnirank.ensembles.plan import GrowingData, GrowingPlan, GrowingRules
 from omnirank.ensembles.supervision import resolve_supervision
@@ -191,7 +192,22 @@ def _model(name: str, plan: GrowingPlan, grown: Any, exact: bool, seconds: float
     if exact:
         thresholds = _smaller_values(grown, thresholds, plan)
     values = node_means(grown, plan.columns)
-    return Model(name, [tree_with_thresholds(grown, thresholds, table.levels, *values)], plan.columns, seconds)
+    tree = tree_with_thresholds(_seen_levels(grown, thresholds, table), thresholds, table.levels, *values)
+    return Model(name, [tree], plan.columns, seconds)
+
+
+def _seen_levels(grown: Any, thresholds: np.ndarray, table: Table) -> Any:
+    """The tree with nominal tests that say no to levels which their node has not seen, as in CLUS."""
+    subsets = grown.subsets.copy()
+    for node in np.flatnonzero((grown.feature >= 0) & np.isnan(thresholds)):
+        feature = int(grown.feature[node])
+        codes = table.column(feature)[grown.rows[grown.first[node] : grown.last[node]]]
+        seen = np.zeros(-(-len(table.levels[feature] or ()) // 64), np.uint64)
+        for code in np.unique(codes[codes >= 0]).astype(np.int64).tolist():
+            seen[code >> 6] |= np.uint64(1 << (code & 63))
+        start = int(grown.cut[node])
+        subsets[start : start + len(seen)] &= seen
+    return grown._replace(subsets=subsets)
 
 
 def _smaller_values(grown: Any, thresholds: np.ndarray, plan: GrowingPlan) -> np.ndarray:
