@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from omnirank.clus.c45 import cut_by_c45
 from omnirank.clus.choices import ForestChoices, TreeChoices
-from omnirank.clus.cutting import cut_by_c45, cut_by_examples, cut_by_f_test, merged_alike
+from omnirank.clus.cutting import cut_by_examples, cut_by_f_test, merged_alike
 from omnirank.clus.examples import Examples
 from omnirank.core.errors import ConstantTargetError
 from omnirank.core.parallel import run_parallel
@@ -158,10 +159,9 @@ def _plan(
 
 def _pruned(plan: GrowingPlan, grown: Any, choices: TreeChoices, examples: Dataset | None) -> Any:
     if choices.pruning == "c45":
-        return cut_by_c45(plan, grown)
+        return cut_by_c45(plan, grown, _model("", plan, grown, choices.exact).trees[0])
     if choices.pruning == "vsb" and examples is not None:
-        tree = _model("", plan, grown, choices.exact).trees[0]
-        return cut_by_examples(plan, grown, tree, examples)
+        return cut_by_examples(plan, grown, _model("", plan, grown, choices.exact).trees[0], examples)
     return prune(grown, Pruning(choices.penalty), plan.columns, plan.clustering, plan.weight, plan.feature_part)
 
 
