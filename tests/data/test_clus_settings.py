@@ -125,3 +125,11 @@ def test_a_last_part_of_0_is_no_label(tmp_path):
     data = hierarchical(tmp_path, "1,1/1,1/1/0,2/0/0,1/10", ["1,1@1/1@1/1/0", "2,2/0/0", "3,1/10"])
     assert data.hierarchy.labels == ("1", "1/1", "2", "1/10")
     assert data.target.dense().tolist() == [[1, 1, 0, 0], [0, 0, 1, 0], [1, 0, 0, 1]]
+
+
+@pytest.mark.parametrize(("clustering", "told"), [("3", False), ("1-3", False), ("2", True), ("2-3", True)])
+def test_clustering_attributes_that_are_not_followed_are_told(tmp_path, clustering, told):
+    written(tmp_path, "data.arff", NUMBERS)
+    attributes = f"[Attributes]\nTarget = 3\nClustering = {clustering}\n"
+    notes = load(written(tmp_path, "run.s", f"[Data]\nFile = data.arff\n{attributes}")).notes
+    assert any(f"Clustering = {clustering} is not followed" in note for note in notes) is told

@@ -156,10 +156,12 @@ def _pruning(values: Values, dataset: Dataset) -> str:
     name, kind = values.name("Tree", "PruningMethod"), task_target(dataset.task)
     if name not in _PRUNINGS:
         values.tell("Tree", "PruningMethod", "trees are pruned as by Default")
-    found = _PRUNINGS.get(name)
-    if found is not None and not (found == "c45" and kind.kind in ("numbers", "mixed")):
+    found, is_number = _PRUNINGS.get(name), kind.kind in ("numbers", "mixed")
+    if found == "c45" and is_number:
+        values.tell("Tree", "PruningMethod", "trees of numbers are pruned by M5")
+    elif found is not None:
         return found
-    if kind.kind in ("numbers", "mixed"):
+    if is_number:
         return "m5"
     return "none" if kind.hierarchical else "c45"
 

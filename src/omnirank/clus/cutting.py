@@ -1,4 +1,4 @@
-"""Ways of CLUS to cut a grown tree that no estimator of ours has: the F-test, C4.5, and a pruning set."""
+"""Ways of CLUS to cut a grown tree that no estimator of ours has: the F-test, equal leaves, and a pruning set."""
 
 from __future__ import annotations
 
@@ -14,16 +14,12 @@ from omnirank.measures.decisions import first_largest, reaches
 from omnirank.tasks import get_task
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.prediction import leaves_of
-from omnirank.trees.prototypes import membership, node_means, parents_of
+from omnirank.trees.prototypes import node_means, parents_of
 from omnirank.trees.pruning import node_errors, without_subtrees
 from omnirank.trees.tree import Tree
 
-# C4.5's confidence, and the number of standard deviations that a normal variable exceeds with that probability.
-_CONFIDENCE = 0.25
-_DEVIATIONS = float(stats.norm.isf(_CONFIDENCE))
+# Errors this close are equal: the smaller tree wins.
 _SLACK = 1e-9
-# What a subtree must save, in mistakes.
-_C45_SLACK = 0.1
 
 
 def cut_by_f_test(plan: GrowingPlan, grown: Any, level: float) -> Any:
@@ -56,34 +52,12 @@ def cut_by_f_test(plan: GrowingPlan, grown: Any, level: float) -> Any:
     return without_subtrees(grown, stopped)
 
 
-def cut_by_c45(plan: GrowingPlan, grown: Any) -> Any:
-    """Return the tree in which subtrees that promise no fewer mistakes than a leaf are leaves, from the bottom up.
-
-    In a node of weight n that predicts its most frequent classes, a target is wrong e times; C4.5 counts the upper
-    bound of the mistakes' binomial distribution at a confidence of 0.25 instead. Mistakes are added up over targets; a
-    subtree must save a tenth of a mistake. Subtrees do not move up.
-
-    Parameters
-    ----------
-    plan : GrowingPlan
-        What the tree was grown on; targets are classes or labels.
-    grown : GrownTree
-        The tree.
-
-    References
-    ----------
-    Quinlan: C4.5: programs for machine learning. Morgan Kaufmann, 1993. Section 4.2.
-    """
-    wrong, known = mistakes(plan.columns, grown)
-    return _without_worse(grown, (wrong + pessimistic_extra(wrong, known)).sum(axis=1), _C45_SLACK)
-
-
-def _without_worse(grown: Any, errors: np.ndarray, slack: float = 0.0) -> Any:
+def _without_worse(grown: Any, errors: np.ndarray) -> Any:
     """The tree in which a node is a leaf unless the leaves below it have a smaller error, from the bottom up."""
     below, is_leaf = errors.copy(), np.ones(len(errors), bool)
     for node in np.flatnonzero(grown.feature >= 0)[::-1]:  # preorder: children come after their parents
         subtree = below[node + 1] + below[grown.right[node]]
-        if subtree + slack < errors[node] - _SLACK * max(errors[node], 1.0):
+        if subtree < errors[node] - _SLACK * max(errors[node], 1.0):
             below[node], is_leaf[node] = subtree, False
     return without_subtrees(grown, is_leaf)
 
@@ -117,60 +91,6 @@ def _decided(means: np.ndarray, columns: PrototypeColumns) -> np.ndarray:
         found = first_largest(own) if own.shape[1] > 1 else reaches(own[:, 0], 0.5)
         decided[:, variable] = np.where(np.isnan(own[:, 0]), np.nan, found)
     return decided
-
-
-def pessimistic_extra(wrong: np.ndarray, n: np.ndarray) -> np.ndarray:
-    """Return what C4.5 adds to the number of mistakes among n examples.
-
-    Without mistakes n (1 - 0.25^(1/n)); below one the line between that and the bound at one; where all but half an
-    example are wrong 0.67 of the rest; otherwise the bound by the normal distribution, with half a mistake more.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from omnirank.clus.cutting import pessimistic_extra
-    >>> pessimistic_extra(np.array([0.0, 2.0]), np.array([6.0, 10.0])).round(3).tolist()
-    [1.238, 1.519]
-    """
-    n = np.maximum(n, 1e-9)
-    none = n * (1 - _CONFIDENCE ** (1 / n))
-    one = np.where(n > 1.5, _normal_bound(np.ones_like(n), n) - 1, 0.67 * np.maximum(n - 1, 0))
-    few = none + wrong * (one - none)
-    most = 0.67 * np.maximum(n - wrong, 0)
-    found = np.where(wrong + 0.5 >= n, most, _normal_bound(wrong, n) - wrong)
-    return np.where(wrong < 1e-6, none, np.where(wrong < 0.9999, few, found))
-
-
-def _normal_bound(wrong: np.ndarray, n: np.ndarray) -> np.ndarray:
-    square = _DEVIATIONS**2
-    share = (wrong + 0.5) / n
-    spread = np.maximum(share * (1 - share) / n + square / (4 * n**2), 0)
-    return n * (share + square / (2 * n) + _DEVIATIONS * np.sqrt(spread)) / (1 + square / n)
-
-
-def mistakes(columns: PrototypeColumns, grown: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weight of the wrong and of the known examples, (nodes, targets), where nodes predict what is frequent.
-
-    Parameters
-    ----------
-    columns : PrototypeColumns
-        The coded target.
-    grown : GrownTree
-        The tree.
-    """
-    values = columns.dense()
-    known = ~np.isnan(values)
-    rows: Any = membership(grown, np.arange(len(grown.feature)), len(values))
-    sums, totals = rows @ np.where(known, values, 0.0), rows @ known.astype(np.float64)
-    wrong, weight = np.zeros((len(sums), columns.n_variables)), np.zeros((len(sums), columns.n_variables))
-    for variable in range(columns.n_variables):
-        own = columns.variable == variable
-        weight[:, variable] = totals[:, own][:, 0]
-        most = sums[:, own].max(axis=1)
-        if own.sum() == 1:  # a label: present or absent
-            most = np.maximum(most, weight[:, variable] - most)
-        wrong[:, variable] = np.maximum(weight[:, variable] - most, 0.0)
-    return wrong, weight
 
 
 def cut_by_examples(plan: GrowingPlan, grown: Any, tree: Tree, examples: Dataset) -> Any:

@@ -37,8 +37,8 @@ def fimp_lines(
     --------
     >>> import numpy as np
     >>> from omnirank.clus.fimp import fimp_lines
-    >>> lines = fimp_lines(["Ranking method: Genie3"], {"overAll": np.array([0.0, 0.5, 0.0])}, ["a", "b", "c"], [1, 2, 4])
-    >>> for line in lines:
+    >>> scores = {"overAll": np.array([0.0, 0.5, 0.0])}
+    >>> for line in fimp_lines(["Ranking method: Genie3"], scores, ["a", "b", "c"], [1, 2, 4]):
     ...     print(line.replace("\\t", " "))
     Ranking method: Genie3
     attributeDatasetIndex attributeName [overAllRank] [overAll]

@@ -109,7 +109,11 @@ def _test(tree: Tree, node: int, names: Sequence[str]) -> tuple[str, int, int]:
     name, left, right = names[tree.feature[node]], node + 1, int(tree.right[node])
     if tree.levels[tree.feature[node]] is None:
         return f"{name} > {float(tree.threshold[node])}", right, left
-    levels = tree.left_levels(node)
+    levels, known = tree.left_levels(node), tree.levels[tree.feature[node]]
+    if known is not None and len(known) == 2:
+        # CLUS asks for the first of two levels, and for 1 where they are 0 and 1
+        asked = known[1] if tuple(map(str, known)) == ("0", "1") else known[0]
+        return f"{name} = {asked}", *((left, right) if asked in levels else (right, left))
     test = f"{name} = {levels[0]}" if len(levels) == 1 else f"{name} in {{{','.join(map(str, levels))}}}"
     return test, left, right
 

@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from omnirank.clus.c45 import cut_by_c45
 from omnirank.clus.choices import ForestChoices, TreeChoices
-from omnirank.clus.cutting import cut_by_c45, cut_by_examples, cut_by_f_test, merged_alike
+from omnirank.clus.cutting import cut_by_examples, cut_by_f_test, merged_alike
 from omnirank.clus.examples import Examples
 from omnirank.core.errors import ConstantTargetError
 from omnirank.core.parallel import run_parallel
 from omnirank.core.seeds import root_entropy
 from omnirank.data.dataset import Dataset
+from omnirank.data.table import Table
 from omnirank.data.task_registry import task_target
 from omnirank.ensembles.plan import GrowingData, GrowingPlan, GrowingRules
 from omnirank.ensembles.supervision import resolve_supervision
@@ -136,7 +138,7 @@ def _of_predictors(growing: dict[str, Any]) -> dict[str, Any]:
 def _plan(
     examples: Examples, rules: GrowingRules, supervision: Any, seed: int, single: bool = True
 ) -> tuple[GrowingPlan | None, float, Model]:
-    """What trees are grown on (None: the target is constant), the level of supervision, and the default model."""
+    """What trees are grown on (None: nothing can be divided), the level of supervision, and the default model."""
     weights = examples.target_weights
     whole = WeightedTargets(examples.train, root_entropy(seed), examples.weight, target_weights=weights)
     level = resolve_supervision(supervision, whole, rules, single).level
@@ -147,6 +149,8 @@ def _plan(
     values = node_means(leaf, columns)
     tree = tree_with_thresholds(leaf, thresholds_of(leaf, data.dataset.features), data.dataset.features.levels, *values)
     default = Model("Default", [tree], columns)
+    if weight.sum() < 2 * rules.min_samples_leaf:
+        return None, level, default
     try:
         return data.plan(replace(rules, supervision=level)), level, default
     except ConstantTargetError:
@@ -155,10 +159,9 @@ def _plan(
 
 def _pruned(plan: GrowingPlan, grown: Any, choices: TreeChoices, examples: Dataset | None) -> Any:
     if choices.pruning == "c45":
-        return cut_by_c45(plan, grown)
+        return cut_by_c45(plan, grown, _model("", plan, grown, choices.exact).trees[0])
     if choices.pruning == "vsb" and examples is not None:
-        tree = _model("", plan, grown, choices.exact).trees[0]
-        return cut_by_examples(plan, grown, tree, examples)
+        return cut_by_examples(plan, grown, _model("", plan, grown, choices.exact).trees[0], examples)
     return prune(grown, Pruning(choices.penalty), plan.columns, plan.clustering, plan.weight, plan.feature_part)
 
 
@@ -189,7 +192,22 @@ def _model(name: str, plan: GrowingPlan, grown: Any, exact: bool, seconds: float
     if exact:
         thresholds = _smaller_values(grown, thresholds, plan)
     values = node_means(grown, plan.columns)
-    return Model(name, [tree_with_thresholds(grown, thresholds, table.levels, *values)], plan.columns, seconds)
+    tree = tree_with_thresholds(_seen_levels(grown, thresholds, table), thresholds, table.levels, *values)
+    return Model(name, [tree], plan.columns, seconds)
+
+
+def _seen_levels(grown: Any, thresholds: np.ndarray, table: Table) -> Any:
+    """The tree with nominal tests that say no to levels which their node has not seen, as in CLUS."""
+    subsets = grown.subsets.copy()
+    for node in np.flatnonzero((grown.feature >= 0) & np.isnan(thresholds)):
+        feature = int(grown.feature[node])
+        codes = table.column(feature)[grown.rows[grown.first[node] : grown.last[node]]]
+        seen = np.zeros(-(-len(table.levels[feature] or ()) // 64), np.uint64)
+        for code in np.unique(codes[codes >= 0]).astype(np.int64).tolist():
+            seen[code >> 6] |= np.uint64(1 << (code & 63))
+        start = int(grown.cut[node])
+        subsets[start : start + len(seen)] &= seen
+    return grown._replace(subsets=subsets)
 
 
 def _smaller_values(grown: Any, thresholds: np.ndarray, plan: GrowingPlan) -> np.ndarray:

@@ -166,8 +166,10 @@ class ClusSettings:
         both = sorted(set(target) & set(features))
         if both:
             raise FileFormatError(f"column {both[0] + 1} is both Target and Descriptive", path=self.path)
-        if self.get("attributes", "clustering") is not None:
-            notes.append("the setting Clustering is the learner's: it does not change how the data are read")
+        clustering = self._columns("clustering", n_columns)
+        if clustering is not None and set(clustering) not in (set(target), {*target, *features}):
+            instead = "impurities are those of the target, and of the features where unlabelled examples count"
+            notes.append(f"[Attributes] Clustering = {self.get('attributes', 'clustering')} is not followed: {instead}")
         return ClusRoles(tuple(target), tuple(features), tuple(key), tuple(disabled), tuple(notes))
 
     def _columns(self, name: str, n_columns: int) -> list[int] | None:

@@ -1,0 +1,184 @@
+"""What is told about settings: what is not followed, not known, or wrong."""
+
+from pathlib import Path
+
+import pytest
+
+from omnirank.clus.choices import forest_choices, relief_parameters, tree_choices
+from omnirank.clus.known_settings import DEFAULTS, INSTEAD, notes_on
+from omnirank.clus.values import Values
+from omnirank.core.errors import FileFormatError
+from omnirank.data.clus_settings import ClusSettings
+from omnirank.data.dataset import Dataset
+
+
+def settings(**sections):
+    """Settings by section; names as they are read, in lower case."""
+    given = {s.lower(): {n.lower(): v for n, v in pairs.items()} for s, pairs in sections.items()}
+    return ClusSettings(Path("run.s"), given)
+
+
+NUMBERS = Dataset([[float(i), float(-i)] for i in range(9)], [i + 0.5 for i in range(9)])
+CLASSES = Dataset([[float(i), float(-i)] for i in range(9)], list("ababababa"))
+
+
+def test_every_known_setting_has_its_section_and_default():
+    assert set(DEFAULTS) >= {"General", "Data", "Attributes", "Tree", "Ensemble", "Hierarchical", "Relief", "Output"}
+    for section, name in INSTEAD:
+        assert name in DEFAULTS[section]
+
+
+def test_all_settings_at_their_defaults_are_nothing_to_tell():
+    assert notes_on(settings(**DEFAULTS)) == []
+
+
+@pytest.mark.parametrize(("section", "name"), sorted(INSTEAD))
+def test_a_setting_that_is_not_followed_is_told_once(section, name):
+    [note] = notes_on(settings(**{section: {name: "7.25"}}))
+    assert note == f"[{section}] {name} = 7.25 is not followed: {INSTEAD[section, name]}"
+
+
+def test_settings_with_the_same_consequence_share_a_note():
+    [note] = notes_on(settings(SemiSupervised={"K": "3", "UseWeights": "Yes"}))
+    assert "K = 3, UseWeights = Yes is not followed" in note
+
+
+def test_values_are_the_same_however_they_are_written():
+    given = settings(Output={"WritePredictions": "None", "GzipOutput": "False"}, Nominal={"MEstimate": "1"})
+    assert notes_on(given) == []
+
+
+def test_unknown_names_are_told_with_the_nearest_known_one():
+    unknown, section = notes_on(settings(Tree={"PruningMetod": "M5"}, Ensembles={"Iterations": "3"}))
+    assert "pruningmetod is no setting of CLUS (did you mean 'PruningMethod'?)" in unknown
+    assert "[ensembles] is no section of CLUS (did you mean 'Ensemble'?)" in section
+
+
+def test_sections_of_other_methods_are_told():
+    [note] = notes_on(settings(Rules={"CoveringMethod": "Standard"}))
+    assert note == "[Rules] is not followed: predictive clustering rules are not done here"
+
+
+def told(read, dataset, **sections):
+    values = Values(settings(**sections))
+    return read(values, dataset), values.notes
+
+
+def test_parameters_of_trees():
+    found, notes = told(
+        tree_choices,
+        NUMBERS,
+        Model={"MinimalWeight": "5", "NominalSubsetTests": "No"},
+        Constraints={"MaxDepth": "3"},
+        Attributes={"Weights": "1.0"},
+        Tree={"FTest": "[0.05, 0.01]", "M5PruningMult": "1"},
+        Hierarchical={"WParam": "0.5"},
+    )
+    assert found.growing == {
+        "min_samples_leaf": 5,
+        "max_depth": 3,
+        "nominal_tests": "one-against-rest",
+        "tie_break": "first",
+        "normalize_targets": False,
+        "hierarchy_weight": 0.5,
+    }
+    assert (found.pruning, found.penalty, found.f_tests, found.exact) == ("m5", 1.0, (0.01, 0.05), True)
+    assert notes == []
+
+
+@pytest.mark.parametrize(
+    ("dataset", "given", "pruning"),
+    [
+        (NUMBERS, "Default", "m5"),
+        (CLASSES, "Default", "c45"),
+        (CLASSES, "C4.5", "c45"),
+        (NUMBERS, "C4.5", "m5"),
+        (CLASSES, "M5", "m5"),
+        (CLASSES, "None", "none"),
+        (NUMBERS, "ReducedErrorVSB", "vsb"),
+    ],
+)
+def test_methods_of_pruning(dataset, given, pruning):
+    sections = {"Tree": {"PruningMethod": given, "Heuristic": "VarianceReduction"}}
+    assert told(tree_choices, dataset, **sections)[0].pruning == pruning
+
+
+def test_heuristics_are_told():
+    assert "information gain" in told(tree_choices, CLASSES)[1][0]
+    assert told(tree_choices, CLASSES, Tree={"Heuristic": "VarianceReduction"})[1] == []
+    [note] = told(tree_choices, NUMBERS, Tree={"Heuristic": "Morishita"})[1]
+    assert note.startswith("[Tree] Heuristic = Morishita is not followed: ")
+
+
+def forest(dataset=NUMBERS, **ensemble):
+    values = Values(settings(Ensemble=ensemble))
+    return forest_choices(values, dataset, semi_supervised=False), values.notes
+
+
+def test_parameters_of_ensembles():
+    found, notes = forest(
+        CLASSES,
+        EnsembleMethod="RForest",
+        Iterations="[4, 2]",
+        SelectRandomSubspaces="LOG",
+        FeatureRanking="[Genie3, Symbolic, RForest]",
+        SymbolicWeight="[0.5, 0.75]",
+        NumberOfThreads="2",
+        OOBestimate="Yes",
+    )
+    assert (found.ensemble, found.called, found.sizes, found.max_features) == (
+        "random-forest",
+        "RForest",
+        (2, 4),
+        "log2",
+    )
+    assert found.scores == ("genie3", "symbolic", "permutation")
+    assert (found.symbolic_weights, found.permutation_error, found.n_jobs) == ((0.5, 0.75), "accuracy", 2)
+    assert found.out_of_bag
+    assert notes == []
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"), [("SQRT", "sqrt"), ("0", "sqrt"), ("1", 1), ("0.5", 0.5), ("1.0", 1.0), ("9", 2)]
+)
+def test_features_of_a_node(given, expected):
+    assert forest(EnsembleMethod="RForest", SelectRandomSubspaces=given)[0].max_features == expected
+
+
+def test_bagging_tries_all_features_and_extra_trees_do_not_bootstrap():
+    assert forest()[0].max_features == "all"
+    extra, notes = forest(EnsembleMethod="ExtraTrees", FeatureRanking="[RForest, Genie3]", OOBestimate="Yes")
+    assert (extra.bootstrap, extra.scores, extra.out_of_bag) == (False, ("genie3",), False)
+    assert "no permutation score" in notes[0]
+    assert forest(EnsembleMethod="ExtraTrees", EnsembleBootstrapping="Yes")[0].bootstrap
+
+
+def test_other_ensembles_are_told():
+    found, [note] = forest(EnsembleMethod="Boosting")
+    assert found.ensemble == "random-forest"
+    assert note == "[Ensemble] EnsembleMethod = Boosting is not followed: a random forest is grown"
+
+
+def test_parameters_of_relief():
+    found, _ = told(relief_parameters, NUMBERS, Relief={"Neighbours": "[3,1]", "Iterations": "[-1, 0.2, 5]"})
+    assert (found["n_neighbors"], found["n_iterations"], found["sigma"]) == ([1, 3], [2, 5, 9], 0.0)
+    weighted = {"Neighbours": "99", "Iterations": "1", "WeightNeighbours": "Yes"}
+    found, _ = told(relief_parameters, NUMBERS, Relief=weighted)
+    assert (found["n_neighbors"], found["n_iterations"], found["sigma"]) == ([8], [9], 0.5)
+
+
+@pytest.mark.parametrize(
+    ("section", "name", "value", "problem"),
+    [
+        ("Ensemble", "Iterations", "many", "expected a number, or a list"),
+        ("Ensemble", "Iterations", "0", "whole numbers of at least 1"),
+        ("Ensemble", "OOBestimate", "Perhaps", "expected Yes or No"),
+        ("Ensemble", "FeatureRanking", "Genie4", "expected None, Genie3, Symbolic or RForest"),
+        ("Tree", "FTest", "2", "above 0 and at most 1"),
+        ("Hierarchical", "WParam", "2", "of at least 0 and at most 1"),
+    ],
+)
+def test_wrong_values_are_faults(section, name, value, problem):
+    values = Values(settings(**{section: {name: value}}))
+    with pytest.raises(FileFormatError, match=rf"run.s: \[{section}\] {name} = {value}: .*{problem}"):
+        _ = forest_choices(values, NUMBERS, semi_supervised=False), tree_choices(values, NUMBERS)
