@@ -200,3 +200,25 @@ def test_what_is_wrong_with_folders(folder, parts, monkeypatch, arguments, probl
     monkeypatch.chdir(folder)
     run("fit", "train.csv", "-t", "size", *COLUMNS, "--out", "ok.omr", "--trees", 2)
     assert problem in run("predict", "ok.omr", *arguments, code=2).stderr
+
+
+def test_a_csv_file_becomes_a_folder(folder):
+    result = run("convert", folder / "train.csv", folder / "parts", "-t", "kind", "--ignore", "name", "--rows", 20)
+    assert f"50 rows written to 3 files in {folder / 'parts'}" in result.stdout
+    data = om.open_shards(folder / "parts")
+    assert data.read().fingerprint == om.load(folder / "train.csv", "kind", ignore="name").fingerprint
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("new.parquet", "parts"), "only delimited text becomes a folder"),
+        (("train.csv", "parts", "--features", "height"), "--features is not for folders"),
+        (("train.csv", "train.csv.bak"), "the ending must be one of"),
+        (("none.csv", "parts"), "there is no file 'none.csv'"),
+    ],
+)
+def test_what_is_wrong_with_conversions(folder, monkeypatch, arguments, problem):
+    monkeypatch.chdir(folder)
+    assert problem in run("convert", *arguments, code=2).stderr
+    assert not (folder / "parts").exists()
