@@ -17,6 +17,7 @@ from omnirank.data.containers import as_array, checked_sparse, refuse_structured
 from omnirank.data.convert import is_frame, table_from
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.in_memory import in_memory
 from omnirank.data.remarks import caller_outside, warn_about
 from omnirank.data.table import Table, is_made_up
 from omnirank.data.task_registry import is_unsupervised, task_named
@@ -73,6 +74,7 @@ def read_input(
     >>> estimator.n_features_in_
     3
     """
+    X = in_memory(X)
     if isinstance(X, Dataset):
         dataset = _given_dataset(estimator, X, y, task, hierarchy)
     else:
@@ -124,6 +126,7 @@ def read_features(estimator: Any, X: FeaturesLike, *, reset: bool) -> Table:
     >>> table.is_nominal.tolist(), estimator.feature_names_in_.tolist()
     ([False, True], ['age', 'town'])
     """
+    X = in_memory(X)
     if isinstance(X, Dataset):
         validate_data(estimator, _names_only(X), skip_check_array=True, reset=reset)
         return X.features

@@ -22,6 +22,7 @@ from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import any_table, check_sample_weight, features_like, read_input
 from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.in_memory import in_memory
 from omnirank.data.model_file import SavedModel
 from omnirank.data.model_values import ModelFields
 from omnirank.data.table import Table
@@ -115,6 +116,7 @@ class PCTPredictor(SavedModel, BaseEstimator):
     ) -> Training:
         """Read and check the data, and note what predictions need to know of it."""
         check_parameters(self)
+        X = in_memory(X)
         name = type(self).__name__
         if y is None and not isinstance(X, Dataset):
             raise DataError(f"{name} requires y to be passed, but the target y is None")
