@@ -24,7 +24,7 @@ from omnirank.data.estimator_input import any_table, check_sample_weight, featur
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.in_memory import in_memory
 from omnirank.data.model_file import SavedModel
-from omnirank.data.model_values import ModelFields
+from omnirank.data.model_values import JsonFields
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.data.types import FeaturesLike, TargetLike
@@ -283,7 +283,7 @@ class PCTPredictor(SavedModel, BaseEstimator):
         facts, arrays = target_contents(self)
         return features_contents(self) | facts, arrays | arrays_of_trees(self._trees())
 
-    def _restore(self, facts: ModelFields, stored: StoredArrays) -> None:
+    def _restore(self, facts: JsonFields, stored: StoredArrays) -> None:
         restore_features(self, facts)
         restore_target(self, facts, stored)
         self._take_trees(trees_of_arrays(stored, self._features.levels, self._columns.n_columns))

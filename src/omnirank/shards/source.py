@@ -88,7 +88,7 @@ class ShardSource:
         if any(state is None for state in states):
             return None
         names = [_relative(part.name, self.folder) for part in self.parts]
-        text = json.dumps([names, states, str(self.columns)])
+        text = json.dumps([names, states, self.columns.facts])
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
     def block_rows(self, names: Sequence[str]) -> int:
