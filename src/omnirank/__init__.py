@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from omnirank.ensembles.pct import PCTClassifier, PCTRegressor
     from omnirank.ensembles.pct_clusterer import PCTClusterer
     from omnirank.ensembles.pct_forest import PCTForestClassifier, PCTForestRegressor
+    from omnirank.ensembles.shard_predictions import predict_shards
     from omnirank.evaluation.evaluate import evaluate
     from omnirank.evaluation.experiments.checking import check_store
     from omnirank.evaluation.experiments.results import read_rankings, read_results
@@ -126,6 +127,7 @@ _WHERE = {
     "make_ranker": "omnirank.core.registry",
     "methods": "omnirank.core.registry",
     "open_shards": "omnirank.shards.dataset",
+    "predict_shards": "omnirank.ensembles.shard_predictions",
     "read_rankings": "omnirank.evaluation.experiments.results",
     "read_results": "omnirank.evaluation.experiments.results",
     "redundancy": "omnirank.evaluation.redundancy",
@@ -196,6 +198,7 @@ __all__ = [
     "make_ranker",
     "methods",
     "open_shards",
+    "predict_shards",
     "read_rankings",
     "read_results",
     "redundancy",

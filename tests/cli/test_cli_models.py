@@ -163,3 +163,62 @@ def test_unseen_levels_are_told_about(folder):
     assert "levels that were not in the training data are taken as missing (1 features, first 'colour': 'green')" in (
         result.stderr
     )
+
+
+@pytest.fixture
+def parts(folder):
+    frame = pd.read_parquet(folder / "new.parquet")
+    (folder / "parts").mkdir()
+    for i in range(3):
+        frame.iloc[10 * i : 10 * i + 10].to_parquet(folder / "parts" / f"{i}.parquet")
+    return folder / "parts"
+
+
+@pytest.mark.parametrize("pattern", ["", "*.parquet"])
+def test_folders_of_parquet_files(folder, parts, pattern):
+    model, out = folder / "m.omr", folder / "out"
+    run("fit", folder / "train.csv", "-t", "kind", *COLUMNS, "--out", model, "--trees", 5)
+    options = ("--key", "name", "--probabilities", "--memory", "10M")
+    result = run("predict", model, parts / pattern, "--out", out, *options)
+    assert f"predictions for 30 examples written to 3 files in {out}" in result.stdout
+    found = pd.concat([pd.read_parquet(file) for file in sorted(out.iterdir())], ignore_index=True)
+    run("predict", model, folder / "new.parquet", "--out", folder / "one.parquet", *options[:3])
+    pd.testing.assert_frame_equal(found, pd.read_parquet(folder / "one.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("parts", "--out", "parts"), "new or empty folder"),
+        (("parts", "--out", "o", "--memory", "much"), "--memory much: it is not an amount of memory"),
+        (("parts", "--out", "o", "--key", "nme"), "--key nme: there is no such column"),
+        (("new.csv", "--out", "o.csv", "--memory", "1G"), "--memory is for folders"),
+        (("n*.parquet", "--out", "new.csv"), "new or empty folder"),
+    ],
+)
+def test_what_is_wrong_with_folders(folder, parts, monkeypatch, arguments, problem):
+    monkeypatch.chdir(folder)
+    run("fit", "train.csv", "-t", "size", *COLUMNS, "--out", "ok.omr", "--trees", 2)
+    assert problem in run("predict", "ok.omr", *arguments, code=2).stderr
+
+
+def test_a_csv_file_becomes_a_folder(folder):
+    result = run("convert", folder / "train.csv", folder / "parts", "-t", "kind", "--ignore", "name", "--rows", 20)
+    assert f"50 rows written to 3 files in {folder / 'parts'}" in result.stdout
+    data = om.open_shards(folder / "parts")
+    assert data.read().fingerprint == om.load(folder / "train.csv", "kind", ignore="name").fingerprint
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("new.parquet", "parts"), "only delimited text becomes a folder"),
+        (("train.csv", "parts", "--features", "height"), "--features is not for folders"),
+        (("train.csv", "train.csv.bak"), "the ending must be one of"),
+        (("none.csv", "parts"), "there is no file 'none.csv'"),
+    ],
+)
+def test_what_is_wrong_with_conversions(folder, monkeypatch, arguments, problem):
+    monkeypatch.chdir(folder)
+    assert problem in run("convert", *arguments, code=2).stderr
+    assert not (folder / "parts").exists()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from itertools import pairwise
 
 import numpy as np
@@ -325,6 +327,27 @@ def test_a_summary_is_kept_and_used_again(tmp_path, monkeypatch):
     assert_same(second.read(), om.load(whole, "kind"))
     assert_same(om.open_shards(parts, "size").read(), om.load(whole, "size"))
     assert len(kept(parts)) == 2
+
+
+_PROGRAM = """
+import sys
+import omnirank as om
+import omnirank.shards.kept_summary as kept
+def never(*_):
+    raise AssertionError("the files are read again")
+kept.summarize = never
+print(om.open_shards(sys.argv[1], "kind", nominal="n,count").fingerprint)
+"""
+
+
+def test_other_processes_find_what_is_kept(tmp_path):
+    parts, _ = written(tmp_path, frame_of(40), [10])
+    expected = om.open_shards(parts, "kind", nominal="n,count").fingerprint
+    for seed in ("1", "2"):
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        program = [sys.executable, "-c", _PROGRAM, str(parts)]
+        found = subprocess.run(program, capture_output=True, text=True, env=environment, check=True)
+        assert found.stdout.strip() == expected
 
 
 def test_a_summary_of_other_files_is_not_used(tmp_path):

@@ -1,12 +1,13 @@
-"""``omnirank convert``: write a data set as ARFF, CSV or Parquet."""
+"""``omnirank convert``: write a data set as ARFF, CSV or Parquet, also in parts."""
 
+import inspect
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from omnirank.cli.ending import ending_on_sigterm
-from omnirank.cli.options import with_data
+from omnirank.cli.options import load_one_table, text_options, with_data
 from omnirank.cli.output import say
 from omnirank.cli.rank import describe_examples
 from omnirank.core.plurals import counted
@@ -17,14 +18,56 @@ if TYPE_CHECKING:
 _ENDINGS = (".arff", ".arff.gz", ".csv", ".csv.gz", ".parquet", ".pq")
 
 
-@with_data
-def convert(
-    dataset: "Dataset",
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="File to write: .arff, .csv (or .gz of these), .parquet.")],
+def _later(**options: Any) -> dict[str, Any]:
+    """Leave reading to the command: what is converted to a folder need not fit in memory."""
+    return options
+
+
+_later.__signature__ = inspect.signature(load_one_table)  # type: ignore[attr-defined]
+
+
+def _convert(
+    options: dict[str, Any],
+    out: Annotated[
+        Path,
+        typer.Argument(
+            metavar="OUT",
+            help="File to write: .arff, .csv (or .gz of these), .parquet; without ending, a folder of Parquet files.",
+        ),
+    ],
+    rows: Annotated[int, typer.Option("--rows", min=1, help="Most rows of a file in a folder.")] = 1_000_000,
 ) -> None:
-    """Write a data set to an ARFF, CSV or Parquet file."""
+    """Write a data set to an ARFF, CSV or Parquet file, or a CSV file of any size to a folder of Parquet files."""
+    if not out.suffix:
+        _convert_to_folder(options, out, rows)
+        return
+    check_data_file(out)
+    dataset = load_one_table(**options)
     write_data(dataset, out)
     say(f"{describe_examples(dataset)}, {counted(dataset.n_features, 'feature')} written to {out}")
+
+
+convert = with_data(_convert, _later)
+
+
+def _convert_to_folder(options: dict[str, Any], out: Path, rows: int) -> None:
+    from omnirank.core.errors import ParameterError
+    from omnirank.data.load import file_format, text_separator
+    from omnirank.shards.convert_csv import convert_csv
+    from omnirank.shards.source import ShardSource
+
+    data, text = Path(options["data"]), text_options(options["header"], options["separator"], options["missing"])
+    if file_format(data, text["separator"]) != "delimited":
+        raise ParameterError(f"{data}: only delimited text becomes a folder of Parquet files; give {out} an ending")
+    for name in ("labels", "features", "key"):
+        if options[name] is not None:
+            raise ParameterError(f"--{name} is not for folders: leave columns out with --ignore")
+    text["separator"] = text_separator(data, text["separator"])
+    chosen = {name: options[name] for name in ("target", "ignore", "nominal", "duplicates")}
+    with ending_on_sigterm():
+        files = convert_csv(data, out, **chosen, **text, rows_per_file=rows)
+    n_rows = counted(ShardSource(out).n_rows, "row")
+    say(f"{n_rows} written to {counted(len(files), 'file')} in {out}")
 
 
 def check_data_file(out: Path) -> None:

@@ -17,6 +17,7 @@ _CALLED = {
     "exclude": "--ignore",
     "k": "--top",
     "keys": "--key",
+    "max_memory": "--memory",
     "memory_limit": "--memory",
     "min_samples_leaf": "--min-leaf",
     "n_folds": "--folds",

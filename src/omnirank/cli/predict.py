@@ -1,4 +1,4 @@
-"""``omnirank predict``: predict the target of the examples of a file by a model that ``omnirank fit`` wrote."""
+"""``omnirank predict``: predict the target of the examples of files by a model that ``omnirank fit`` wrote."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,10 +26,17 @@ def predict(
     data: Annotated[
         Path,
         typer.Argument(
-            metavar="DATA", help="ARFF, CSV, TSV, Parquet or MATLAB file; may be gzipped.", show_default=False
+            metavar="DATA",
+            help="ARFF, CSV, TSV, Parquet or MATLAB file (may be gzipped); a folder or pattern of Parquet files.",
+            show_default=False,
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="File of predictions: .csv or .parquet.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="File of predictions (.csv or .parquet); for a folder a new folder."
+        ),
+    ],
     key: Annotated[
         str | None, typer.Option("--key", help="Columns of the data that are written beside the predictions.")
     ] = None,
@@ -44,26 +51,54 @@ def predict(
     header: HeaderOption = "auto",
     separator: SeparatorOption = None,
     missing: MissingOption = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            "--memory", help="What parts of a folder may take in memory, such as 500M or 2G.", show_default=False
+        ),
+    ] = None,
 ) -> None:
-    """Predict the target of the examples of a file."""
-    from omnirank.core.errors import ParameterError
+    """Predict the target of the examples of a file, or of a folder of Parquet files."""
     from omnirank.data.model_file import load_model
     from omnirank.ensembles.prediction_frame import prediction_frame
 
-    if not out.name.lower().endswith(_ENDINGS):
-        raise ParameterError(f"{out}: the ending must be one of {', '.join(_ENDINGS)}")
-    check_out(out, data)
+    in_parts = data.is_dir() or (any(sign in str(data) for sign in "*?[") and not data.exists())
+    _check_files(data, out, memory, in_parts)
     fitted = load_model(model)
     if "n_jobs" in fitted.get_params(deep=False):
         fitted.set_params(n_jobs=jobs)
+    wanted: dict[str, Any] = {"probabilities": probabilities, "threshold": threshold}
+    if in_parts:
+        _predict_parts(fitted, data, out, {"key": key, "ignore": ignore, "max_memory": memory, **wanted})
+        return
     text = text_options(header, separator, missing)
-    found = prediction_frame(
-        fitted, _features(fitted, data, key, ignore, text), probabilities=probabilities, threshold=threshold
-    )
+    found = prediction_frame(fitted, _features(fitted, data, key, ignore, text), **wanted)
     found = _with_keys(found, data, key, text)
     with ending_on_sigterm():
         _write(found, out)
     say(f"predictions for {counted(len(found), 'example')} written to {out}")
+
+
+def _check_files(data: Path, out: Path, memory: str | None, in_parts: bool) -> None:
+    from omnirank.core.errors import ParameterError
+
+    if in_parts:
+        return
+    if memory is not None:
+        raise ParameterError("--memory is for folders of Parquet files: leave it out")
+    if not out.name.lower().endswith(_ENDINGS):
+        raise ParameterError(f"{out}: the ending must be one of {', '.join(_ENDINGS)}")
+    check_out(out, data)
+
+
+def _predict_parts(model: Any, data: Path, out: Path, options: dict[str, Any]) -> None:
+    from omnirank.ensembles.shard_predictions import predict_shards
+    from omnirank.shards.source import ShardSource
+
+    source = ShardSource(data, max_memory=options.pop("max_memory"))
+    with ending_on_sigterm():
+        files = predict_shards(model, source, out, **options)
+    say(f"predictions for {counted(source.n_rows, 'example')} written to {counted(len(files), 'file')} in {out}")
 
 
 def _features(model: Any, data: Path, key: str | None, ignore: str | None, text: dict[str, Any]) -> Any:

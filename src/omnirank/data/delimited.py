@@ -204,11 +204,11 @@ class _Column:
 
     def refuse_infinite(self) -> NoReturn:
         """Raise the error about the first infinite cell."""
-        self._fail_at(lambda text: not NUMBER.fullmatch(text.strip(" ")) or np.isinf(float(text)), "is infinite")
+        refuse_infinite(self.file, self.position, self.name, self.has_header)
 
     def typed(self) -> tuple[np.ndarray, Levels | None]:
         """Return numbers, or codes and levels."""
-        texts = _texts(self.cells)
+        texts = texts_of(self.cells)
         distinct = [text for text in pd.unique(texts) if text is not None]
         numbers = [text for text in distinct if NUMBER.fullmatch(text.strip(" "))]
         if not numbers:
@@ -220,13 +220,7 @@ class _Column:
             return _coded(texts, sorted(distinct))
         if len(numbers) < len(distinct):
             others = Counter(text for text in texts if text is not None and not NUMBER.fullmatch(text.strip(" ")))
-            about = what_numbers_have(others, "such cells")
-            self._fail_at(
-                lambda text: not NUMBER.fullmatch(text.strip(" ")),
-                f"is text in a column of numbers{f' ({about})' if about else ''}; "
-                f"{setting('nominal', self.name)} takes them as categories, {setting('ignore', self.name)} leaves them "
-                f"out, {setting('missing')} names what stands for a missing cell",
-            )
+            refuse_texts(self.file, self.position, self.name, self.has_header, others)
         values = np.array([np.nan if text is None else float(text) for text in texts])
         if np.isinf(values).any():
             self.refuse_infinite()
@@ -234,19 +228,48 @@ class _Column:
 
     def nominal(self) -> tuple[np.ndarray, Levels]:
         """Return codes and levels: texts, in the order of their values where all are numbers."""
-        texts = _texts(self.cells)
+        texts = texts_of(self.cells)
         distinct = [text for text in pd.unique(texts) if text is not None]
         if all(NUMBER.fullmatch(text) for text in distinct):
             return _coded(texts, sorted(distinct, key=lambda text: (float(text), text)))
         return _coded(texts, sorted(distinct))
 
-    def _fail_at(self, wanted: Callable[[str], bool], problem: str) -> NoReturn:
-        line, text = self.file.locate(self.position, self.has_header, wanted)
-        self.file.fail(f"column {self.name!r}: {text[:SHOWN]!r} {problem}", line, self.position)
+
+def _fail_at(
+    file: DelimitedText, position: int, name: str, has_header: bool, wanted: Callable[[str], bool], problem: str
+) -> NoReturn:
+    line, text = file.locate(position, has_header, wanted)
+    file.fail(f"column {name!r}: {text[:SHOWN]!r} {problem}", line, position)
 
 
-def _texts(cells: pd.Series) -> np.ndarray:
-    """Cells as strings, None where missing; pandas reads True and False as booleans."""
+def refuse_infinite(file: DelimitedText, position: int, name: str, has_header: bool) -> NoReturn:
+    """Raise the error about the first infinite cell of a column of numbers."""
+
+    def is_infinite(text: str) -> bool:
+        return not NUMBER.fullmatch(text.strip(" ")) or bool(np.isinf(float(text)))
+
+    _fail_at(file, position, name, has_header, is_infinite, "is infinite")
+
+
+def refuse_texts(
+    file: DelimitedText, position: int, name: str, has_header: bool, others: Mapping[str, int]
+) -> NoReturn:
+    """Raise the error about texts in a column of numbers, of which it is known how often each occurs."""
+    about = what_numbers_have(others, "such cells")
+    _fail_at(
+        file,
+        position,
+        name,
+        has_header,
+        lambda text: not NUMBER.fullmatch(text.strip(" ")),
+        f"is text in a column of numbers{f' ({about})' if about else ''}; "
+        f"{setting('nominal', name)} takes them as categories, {setting('ignore', name)} leaves them "
+        f"out, {setting('missing')} names what stands for a missing cell",
+    )
+
+
+def texts_of(cells: pd.Series) -> np.ndarray:
+    """Return cells as strings, None where missing; pandas reads True and False as booleans."""
     known = cells.notna().to_numpy()
     values = cells.to_numpy(dtype=object)
     return np.array([str(v) if k else None for v, k in zip(values, known, strict=True)], dtype=object)

@@ -105,10 +105,14 @@ class DelimitedText:
 
     def frame(self, n_columns: int, has_header: bool, as_text: set[int]) -> pd.DataFrame:
         """Return the cells as pandas types them."""
+        return next(self.frames(n_columns, has_header, as_text, None))
+
+    def frames(self, n_columns: int, has_header: bool, as_text: set[int], n_rows: int | None) -> Iterator[pd.DataFrame]:
+        """Yield the cells as pandas types them, so many rows at a time; None: all rows together."""
         if n_columns == 1:
             self._refuse_blank_lines()
         try:
-            return pd.read_csv(  # type: ignore[call-overload]
+            found: Any = pd.read_csv(  # type: ignore[call-overload]
                 io.BufferedReader(_BlockStream(self.source)),
                 sep=self.separator,
                 header=0 if has_header else None,
@@ -121,9 +125,17 @@ class DelimitedText:
                 engine="c",
                 low_memory=False,
                 encoding="utf-8",
+                chunksize=n_rows,
                 **EXACT_NUMBERS,
             )
+            if n_rows is None:
+                yield found
+                return
+            with found:
+                yield from found
         except (ValueError, OverflowError) as problem:
+            if isinstance(problem, FileFormatError):
+                raise
             self.fail(f"the cells cannot be read ({str(problem).strip()[:200]})", None)
 
     def _refuse_blank_lines(self) -> None:

@@ -17,6 +17,7 @@ from omnirank.data.containers import as_array, checked_sparse, refuse_structured
 from omnirank.data.convert import is_frame, table_from
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.in_memory import in_memory
 from omnirank.data.remarks import caller_outside, warn_about
 from omnirank.data.table import Table, is_made_up
 from omnirank.data.task_registry import is_unsupervised, task_named
@@ -73,6 +74,7 @@ def read_input(
     >>> estimator.n_features_in_
     3
     """
+    X = in_memory(X)
     if isinstance(X, Dataset):
         dataset = _given_dataset(estimator, X, y, task, hierarchy)
     else:
@@ -124,6 +126,7 @@ def read_features(estimator: Any, X: FeaturesLike, *, reset: bool) -> Table:
     >>> table.is_nominal.tolist(), estimator.feature_names_in_.tolist()
     ([False, True], ['age', 'town'])
     """
+    X = in_memory(X)
     if isinstance(X, Dataset):
         validate_data(estimator, _names_only(X), skip_check_array=True, reset=reset)
         return X.features
@@ -163,26 +166,44 @@ def features_like(estimator: Any, X: FeaturesLike, training: Table) -> Table:
 
 def recoded_like(table: Table, training: Table) -> Table:
     """Return the columns of a table with the levels of the training table; others are missing, with one warning."""
+    recoded, unseen = recode(table, training)
+    if unseen:
+        name, level = next(iter(unseen.items()))
+        warnings.warn(
+            f"levels that were not in the training data are taken as missing ({len(unseen)} features, "
+            f"first {name!r}: {level!r})",
+            UserWarning,
+            stacklevel=4,
+        )
+    return recoded
+
+
+def recode(table: Table, training: Table) -> tuple[Table, dict[str, Any]]:
+    """Return the columns of a table with the levels of the training table, and those columns in which others occur.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from omnirank.data.convert import table_from
+    >>> from omnirank.data.estimator_input import recode
+    >>> towns = [table_from(pd.DataFrame({"town": names})) for names in (["Bled", "Kranj"], ["Kranj", "Piran"])]
+    >>> recoded, unseen = recode(towns[1], towns[0])
+    >>> recoded.codes.tolist(), unseen
+    ([[1], [-1]], {'town': 'Piran'})
+    """
     if table.levels == training.levels:
-        return table
+        return table, {}
     columns: list[np.ndarray] = []
-    unseen: list[str] = []
+    unseen: dict[str, Any] = {}
     for i, name in enumerate(training.names):
         cells, found = _recoded(table, training, i)
         columns.append(cells)
         if found:
-            unseen.append(f"{name!r}: {found[0]!r}")
-    if unseen:
-        warnings.warn(
-            f"levels that were not in the training data are taken as missing ({len(unseen)} features, "
-            f"first {unseen[0]})",
-            UserWarning,
-            stacklevel=4,
-        )
+            unseen[name] = found[0]
     if table.is_sparse:
         matrix = sparse.csc_array(np.column_stack([_as_floats(c) for c in columns]))
-        return Table.from_sparse(matrix, training.names, training.levels)
-    return Table.from_columns(training.names, columns, training.levels)
+        return Table.from_sparse(matrix, training.names, training.levels), unseen
+    return Table.from_columns(training.names, columns, training.levels), unseen
 
 
 def without_target(dataset: Dataset) -> Dataset:

@@ -127,10 +127,9 @@ def load(
         content, roles = _read_clus(path, nominal)
         return dataset_from(content, roles, task=task, name=name)
     if kind == "delimited":
-        separator = separator or _SEPARATORS[_ending(path)]
         content = read_delimited(
             path,
-            separator=separator,
+            separator=text_separator(path, separator),
             header=header,
             nominal=nominal,
             missing=missing,
@@ -173,6 +172,11 @@ def file_format(path: Path, separator: str | None = None) -> str:
     known = ", ".join(FORMATS)
     text = f"for delimited text give {setting('separator')}"
     raise ParameterError(f"{path.name}: the ending {ending!r} is none of {known} (or with .gz); {text}")
+
+
+def text_separator(path: Path, separator: str | None) -> str:
+    """Return the character between the cells of a text file: as given, else that of its ending."""
+    return separator or _SEPARATORS[_ending(path)]
 
 
 def _existing(given: PathLike) -> Path:

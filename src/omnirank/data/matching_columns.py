@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,12 +39,7 @@ def columns_like(table: Table, training: Table, *, by_name: bool = True) -> Tabl
     (('size', 'wet'), (None, (False, 'True')))
     """
     if by_name:
-        known = set(table.names)
-        lacking = [name for name in training.names if name not in known]
-        if lacking:
-            others = f" and {counted(len(lacking) - 1, 'other')}" if len(lacking) > 1 else ""
-            hint = did_you_mean(lacking[0], table.names)
-            raise DataError(f"there is no column {lacking[0]!r}{others}, which the model was fitted on{hint}")
+        check_columns(table.names, training)
         table = table.select([table.index(name) for name in training.names])
     if table.n_columns != training.n_columns:
         expected = f"the model was fitted on {training.n_columns}, which had no names"
@@ -58,7 +54,17 @@ def columns_like(table: Table, training: Table, *, by_name: bool = True) -> Tabl
     if numbers:
         table = table_from(table, nominal=numbers)
     pairs = zip(table.levels, training.levels, strict=True)
-    return replace(table, levels=tuple(_by_text(found, wanted) for found, wanted in pairs))
+    return replace(table, names=training.names, levels=tuple(_by_text(found, wanted) for found, wanted in pairs))
+
+
+def check_columns(names: Sequence[str], training: Table) -> None:
+    """Raise a DataError where a column that a model was fitted on is not among those of these names."""
+    known = set(names)
+    lacking = [name for name in training.names if name not in known]
+    if lacking:
+        others = f" and {counted(len(lacking) - 1, 'other')}" if len(lacking) > 1 else ""
+        hint = did_you_mean(lacking[0], names)
+        raise DataError(f"there is no column {lacking[0]!r}{others}, which the model was fitted on{hint}")
 
 
 def _by_text(found: Levels | None, wanted: Levels | None) -> Levels | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -17,7 +17,7 @@ from omnirank.core.parameters import check_parameters
 from omnirank.core.suggestions import did_you_mean
 from omnirank.core.types import PathLike
 from omnirank.data.atomic_file import replacing
-from omnirank.data.model_values import ModelFields, value_to_json
+from omnirank.data.model_values import JsonFields, value_to_json
 from omnirank.data.text_source import read_whole
 
 _FORMAT = "omnirank-model"
@@ -30,8 +30,6 @@ _MODELS = {
     "PCTForestRegressor": "omnirank.ensembles.pct_forest",
     "PCTRegressor": "omnirank.ensembles.pct",
 }
-
-Self = TypeVar("Self", bound="SavedModel")
 
 
 class SavedModel:
@@ -49,7 +47,7 @@ class SavedModel:
         Parameters
         ----------
         path : str or Path
-            The file; its ending is up to you (omnirank's own commands write ``.omr``).
+            The file; its ending is up to you (``.omr`` in these pages), ``.gz`` packs it.
         """
         check_is_fitted(self)
         if _class_of(type(self).__name__) is not type(self):
@@ -70,7 +68,7 @@ class SavedModel:
         """Return facts, as JSON holds them, and arrays."""
         raise NotImplementedError
 
-    def _restore(self, facts: ModelFields, stored: StoredArrays) -> None:
+    def _restore(self, facts: JsonFields, stored: StoredArrays) -> None:
         """Take back what `_contents` returned, checked: whatever is wrong with it is a `FileFormatError`."""
         raise NotImplementedError
 
@@ -104,7 +102,7 @@ def load_model(path: PathLike) -> Any:
     """
     path = Path(path)
     stored = StoredArrays(read_whole(path), path, _FORMAT, _VERSIONS, "a model")
-    header = ModelFields(stored.header, path)
+    header = JsonFields(stored.header, path)
     name = header.text("model")
     found = _class_of(name)
     if found is None:
@@ -139,7 +137,7 @@ def _parameters(model: Any) -> dict[str, Any]:
     return found
 
 
-def _made(found: Any, parameters: ModelFields) -> Any:
+def _made(found: Any, parameters: JsonFields) -> Any:
     """The model that is not fitted yet, with the parameters of the file."""
     known = found().get_params(deep=False)
     given = {name: parameters.value(name) for name in parameters.keys()}  # noqa: SIM118

@@ -59,7 +59,7 @@ def value_to_json(value: Any, where: str) -> Any:
     raise DataTypeError(f"{where} is of type {type(value).__name__}, which files of models do not hold")
 
 
-class ModelFields:
+class JsonFields:
     """Facts of a file, checked one by one: what is not as it should be is a `FileFormatError` that names it.
 
     Parameters
@@ -73,8 +73,8 @@ class ModelFields:
 
     Examples
     --------
-    >>> from omnirank.data.model_values import ModelFields
-    >>> ModelFields({"task": 3}, "model").text("task")
+    >>> from omnirank.data.model_values import JsonFields
+    >>> JsonFields({"task": 3}, "model").text("task")
     Traceback (most recent call last):
     omnirank.core.errors.FileFormatError: model: task: 3 is not a text
     """
@@ -101,9 +101,9 @@ class ModelFields:
         """Return the names of what is there."""
         return list(self._found)
 
-    def part(self, key: str) -> ModelFields:
+    def part(self, key: str) -> JsonFields:
         """Return facts within the facts."""
-        return ModelFields(self.get(key), self.path, f"{self.where}.{key}" if self.where else key)
+        return JsonFields(self.get(key), self.path, f"{self.where}.{key}" if self.where else key)
 
     def flag(self, key: str) -> bool:
         """Return true or false."""
@@ -223,11 +223,11 @@ def variables_to_json(names: Sequence[str], levels: Sequence[Levels | None], wha
     return found
 
 
-def variables_from_json(given: ModelFields, key: str) -> tuple[tuple[str, ...], tuple[Levels | None, ...]]:
+def variables_from_json(given: JsonFields, key: str) -> tuple[tuple[str, ...], tuple[Levels | None, ...]]:
     """Return the names and levels that `variables_to_json` wrote."""
     names, levels = [], []
     for i, entry in enumerate(given.entries(key)):
-        variable = ModelFields(entry, given.path, f"{key}[{i}]")
+        variable = JsonFields(entry, given.path, f"{key}[{i}]")
         names.append(variable.text("name"))
         levels.append(_levels(variable))
     if len(set(names)) != len(names):
@@ -235,7 +235,7 @@ def variables_from_json(given: ModelFields, key: str) -> tuple[tuple[str, ...], 
     return tuple(names), tuple(levels)
 
 
-def _levels(variable: ModelFields) -> Levels | None:
+def _levels(variable: JsonFields) -> Levels | None:
     found = variable.value("levels")
     if found is None:
         return None

@@ -23,7 +23,7 @@ from omnirank.data.text_source import read_whole
 
 _FORMAT = "omnirank-dataset"
 _VERSION = 1
-_KEY = b"omnirank"
+METADATA_KEY = b"omnirank"
 
 
 def import_pyarrow() -> tuple[Any, Any]:
@@ -126,7 +126,7 @@ def _unreadable(problem: Exception, path: Path) -> FileFormatError:
 
 def own_metadata(schema: Any) -> dict[str, Any]:
     """Return what `write_parquet` noted beside the columns of a schema; nothing for a file of other origin."""
-    raw = dict(schema.metadata or {}).get(_KEY)
+    raw = dict(schema.metadata or {}).get(METADATA_KEY)
     if raw is None:
         return {}
     try:
@@ -179,13 +179,7 @@ def write_parquet(data: Dataset | Table, path: PathLike) -> None:
     table = data if isinstance(data, Table) else data.features
     frame = table.to_frame()
     levels = _unusual_levels(table)
-    facts: dict[str, Any] = {
-        "format": _FORMAT,
-        "version": _VERSION,
-        "target": [],
-        "task": "auto",
-        "hierarchy": None,
-    }
+    facts = metadata_of([])
     if isinstance(data, Dataset) and data.target is not None:
         both = set(table.names) & set(data.target_names)
         if both:
@@ -196,7 +190,13 @@ def write_parquet(data: Dataset | Table, path: PathLike) -> None:
         if data.hierarchy is not None:
             facts["hierarchy"] = [list(above) for above in data.hierarchy.parents]
     facts["levels"] = levels
-    write_frame(frame, path, {_KEY: json.dumps(facts).encode("utf-8")})
+    write_frame(frame, path, {METADATA_KEY: json.dumps(facts).encode("utf-8")})
+
+
+def metadata_of(target: Sequence[str]) -> dict[str, Any]:
+    """Return what is noted beside the columns of a file: its target, of which the task is not known yet."""
+    plain: dict[str, Any] = {"target": list(target), "task": "auto", "hierarchy": None, "levels": {}}
+    return {"format": _FORMAT, "version": _VERSION, **plain}
 
 
 def write_frame(frame: pd.DataFrame, path: PathLike, metadata: Mapping[bytes, bytes] | None = None) -> None:

@@ -19,7 +19,7 @@ from omnirank.core.parameters import FLAG, Domain, check_parameters, count
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy
 from omnirank.core.types import ArrayLike, RandomState
-from omnirank.data.model_values import ModelFields, value_to_json
+from omnirank.data.model_values import JsonFields, value_to_json
 from omnirank.data.table import Table
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.plan import GrowingRules
@@ -142,7 +142,7 @@ class Forest(PCTPredictor):
             facts["oob_error"] = value_to_json(self.oob_error_, "oob_error_")
         return facts, arrays
 
-    def _restore(self, facts: ModelFields, stored: StoredArrays) -> None:
+    def _restore(self, facts: JsonFields, stored: StoredArrays) -> None:
         super()._restore(facts, stored)
         self._entropy = facts.digits("entropy")
         self._data = None if facts.get("data") is None else facts.text("data")

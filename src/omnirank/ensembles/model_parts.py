@@ -11,7 +11,7 @@ from scipy import sparse
 from omnirank.core.array_file import StoredArrays
 from omnirank.core.errors import DataTypeError, OmnirankError
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.model_values import ModelFields, value_to_json, variables_from_json, variables_to_json
+from omnirank.data.model_values import JsonFields, value_to_json, variables_from_json, variables_to_json
 from omnirank.data.table import Levels, Table
 from omnirank.tasks import Task, get_task
 from omnirank.tasks.columns import PrototypeColumns
@@ -34,7 +34,7 @@ def features_contents(model: Any) -> dict[str, Any]:
     }
 
 
-def restore_features(model: Any, facts: ModelFields) -> None:
+def restore_features(model: Any, facts: JsonFields) -> None:
     """Set what a fitted model knows of its features."""
     names, levels = variables_from_json(facts, "features")
     cells = facts.text("cells")
@@ -86,7 +86,7 @@ def target_contents(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     return facts, {"target_weights": columns.weights}
 
 
-def restore_target(model: Any, facts: ModelFields, stored: StoredArrays) -> None:
+def restore_target(model: Any, facts: JsonFields, stored: StoredArrays) -> None:
     """Set what a fitted predictor knows of its target."""
     task = known_task(facts, model.supported_tasks)
     names, levels = variables_from_json(facts, "targets")
@@ -119,7 +119,7 @@ def restore_target(model: Any, facts: ModelFields, stored: StoredArrays) -> None
     model.supervision_curve_ = curve
 
 
-def known_task(facts: ModelFields, supported: Sequence[str]) -> Task:
+def known_task(facts: JsonFields, supported: Sequence[str]) -> Task:
     """Return the task of a file, which must be registered and one that the model handles."""
     name = facts.text("task")
     if name not in supported:
@@ -134,7 +134,7 @@ def _expanded(levels: Sequence[Levels | None]) -> tuple[np.ndarray, np.ndarray]:
     return np.repeat(np.arange(len(levels)), widths), np.concatenate([np.empty(0, np.intp), *within])
 
 
-def _hierarchy(facts: ModelFields, task: Task, labels: tuple[str, ...]) -> Hierarchy | None:
+def _hierarchy(facts: JsonFields, task: Task, labels: tuple[str, ...]) -> Hierarchy | None:
     found = facts.get("parents")
     if (found is None) == task.hierarchical:
         facts.refuse(f"a hierarchy does not go with {task.name}, or is missing", "parents")

@@ -18,7 +18,7 @@ from omnirank.core.seeds import root_entropy
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.estimator_input import any_table, check_sample_weight, features_like, read_input
 from omnirank.data.model_file import SavedModel
-from omnirank.data.model_values import ModelFields
+from omnirank.data.model_values import JsonFields
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_named
 from omnirank.data.types import FeaturesLike, TargetLike
@@ -186,7 +186,7 @@ class PCTClusterer(SavedModel, ClusterMixin, BaseEstimator):
     def _contents(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return features_contents(self) | {"task": self.task_}, arrays_of_trees([self.tree_])
 
-    def _restore(self, facts: ModelFields, stored: StoredArrays) -> None:
+    def _restore(self, facts: JsonFields, stored: StoredArrays) -> None:
         restore_features(self, facts)
         self.task_ = known_task(facts, [task_named("none")]).name
         self._columns = prototype_columns(Target.from_table(self._features))

@@ -70,7 +70,7 @@ def _refuse_options(model: Any, probabilities: bool, threshold: float | None) ->
 
 def _by_target(model: Any, predicted: Any) -> pd.DataFrame:
     if isinstance(predicted, pd.DataFrame):
-        return predicted.reset_index(drop=True)
+        return pd.DataFrame({name: np.asarray(predicted[name]) for name in predicted.columns})
     columns = np.reshape(predicted, (len(predicted), -1))
     names = list(model.target_names_) if columns.shape[1] == len(model.target_names_) else [model.task_]
     if get_task(model.task_).kind == "labels":

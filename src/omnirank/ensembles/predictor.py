@@ -22,8 +22,9 @@ from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import any_table, check_sample_weight, features_like, read_input
 from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.in_memory import in_memory
 from omnirank.data.model_file import SavedModel
-from omnirank.data.model_values import ModelFields
+from omnirank.data.model_values import JsonFields
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.data.types import FeaturesLike, TargetLike
@@ -115,6 +116,7 @@ class PCTPredictor(SavedModel, BaseEstimator):
     ) -> Training:
         """Read and check the data, and note what predictions need to know of it."""
         check_parameters(self)
+        X = in_memory(X)
         name = type(self).__name__
         if y is None and not isinstance(X, Dataset):
             raise DataError(f"{name} requires y to be passed, but the target y is None")
@@ -283,7 +285,7 @@ class PCTPredictor(SavedModel, BaseEstimator):
         facts, arrays = target_contents(self)
         return features_contents(self) | facts, arrays | arrays_of_trees(self._trees())
 
-    def _restore(self, facts: ModelFields, stored: StoredArrays) -> None:
+    def _restore(self, facts: JsonFields, stored: StoredArrays) -> None:
         restore_features(self, facts)
         restore_target(self, facts, stored)
         self._take_trees(trees_of_arrays(stored, self._features.levels, self._columns.n_columns))

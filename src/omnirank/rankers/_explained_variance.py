@@ -9,9 +9,9 @@ values M, every mean, variance and covariance over the examples known in both co
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -67,8 +67,11 @@ class Columns:
 Block = Callable[[], Columns]
 
 
-def feature_blocks(table: Table, weights: np.ndarray) -> list[Block]:
-    """Return the features in blocks, each made when it is called; picklable, so that workers may be processes."""
+def feature_blocks(table: Table, weights: np.ndarray, extents: Extents | None = None) -> list[Block]:
+    """Return the features in blocks, each made when it is called; picklable, so that workers may be processes.
+
+    ``extents`` are given where the table is a part of a larger one.
+    """
     many = np.array([levels is not None and len(levels) > 2 for levels in table.levels], dtype=bool)
     single = np.flatnonzero(~many)
     blocks: list[Block] = [partial(_levels_block, table, part) for part in _parts(np.flatnonzero(many), _WIDTH // 8)]
@@ -77,15 +80,19 @@ def feature_blocks(table: Table, weights: np.ndarray) -> list[Block]:
         thin = stored <= _DENSE_SHARE * table.n_rows
         blocks += [partial(_sparse_block, table, part) for part in _parts(single[thin], _WIDTH)]
         single = single[~thin]
-    blocks += [partial(_numbers_block, table, part, weights) for part in _parts(single, _WIDTH)]
+    blocks += [partial(_numbers_block, table, part, weights, extents) for part in _parts(single, _WIDTH)]
     return blocks
 
 
-def target_blocks(columns: PrototypeColumns, weights: np.ndarray) -> list[Block]:
-    """Return the clustering columns of a target in blocks."""
-    chosen = clustering_columns(columns, weights).columns
+def target_blocks(columns: PrototypeColumns, weights: np.ndarray, extents: Extents | None = None) -> list[Block]:
+    """Return the clustering columns of a target in blocks; ``extents`` are given where it is a part of a larger one."""
+    if extents is None:
+        chosen = clustering_columns(columns, weights).columns
+    else:  # two examples vary in the columns in which all do
+        ends = replace(columns, matrix=np.array([extents.low, extents.high]), labelled=np.ones(2, bool))
+        chosen = clustering_columns(ends).columns
     variables = np.unique(columns.variable[chosen])
-    return [partial(_target_block, columns, chosen, part, weights) for part in _parts(variables, _WIDTH)]
+    return [partial(_target_block, columns, chosen, part, weights, extents) for part in _parts(variables, _WIDTH)]
 
 
 def explained_shares(features: Columns, target: Columns, weights: np.ndarray, adjusted: bool) -> np.ndarray:
@@ -95,7 +102,15 @@ def explained_shares(features: Columns, target: Columns, weights: np.ndarray, ad
     times the weight of these among the examples whose target is known. ``adjusted`` takes off what a feature of as
     many levels explains by chance.
     """
-    s = _sums(features, target, weights)
+    sums = sums_of(features, target, weights)
+    return shares_of_sums(sums, features, target, weights.sum() / (weights @ weights), adjusted)
+
+
+def shares_of_sums(s: Sums, features: Columns, target: Columns, evenness: float, adjusted: bool) -> np.ndarray:
+    """Return what `explained_shares` does, from sums over the examples, which may have been added up in parts.
+
+    ``evenness`` is the sum of the weights over that of their squares: 1 for weights of 1.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         if features.one_hot:
             by_level = np.where(s.first > 0, s.cross**2 / s.first, 0.0)
@@ -114,9 +129,9 @@ def explained_shares(features: Columns, target: Columns, weights: np.ndarray, ad
         shares = np.clip(explained / impurity, 0.0, 1.0)
         if adjusted:
             means = np.broadcast_to(means, s.known.shape)[:, target.starts]
-            shares = _without_chance(shares, means, s.known[:, target.starts] * (weights.sum() / (weights @ weights)))
+            shares = _without_chance(shares, means, s.known[:, target.starts] * evenness)
         shares = shares * (s.known[:, target.starts] / s.target_known)
-    usable = (impurity > _ROUNDING * scale) & (s.known[:, target.starts] > _ROUNDING * weights.sum())
+    usable = (impurity > _ROUNDING * scale) & (s.known[:, target.starts] > _ROUNDING * s.weight)
     return np.where(usable & np.isfinite(shares), shares, 0.0)
 
 
@@ -132,8 +147,8 @@ def _without_chance(shares: np.ndarray, k: np.ndarray, m: np.ndarray) -> np.ndar
 
 
 @dataclass(frozen=True, eq=False)
-class _Sums:
-    """Weighted sums over the examples known in both, one column per target column."""
+class Sums:
+    """Weighted sums over the examples known in both, one column per target column; those of parts may be added."""
 
     cross: np.ndarray  # (C_features, C_target) of products
     first: np.ndarray  # (C_features, C_target) of feature values
@@ -142,9 +157,14 @@ class _Sums:
     target_second: np.ndarray  # ... of their squares
     known: np.ndarray  # (V_features, C_target) of the weights
     target_known: np.ndarray  # (V_target,) of the weights where the target is known, whatever the feature
+    weight: float  # of all examples
+
+    def __add__(self, other: Sums) -> Sums:
+        return Sums(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
 
 
-def _sums(features: Columns, target: Columns, weights: np.ndarray) -> _Sums:
+def sums_of(features: Columns, target: Columns, weights: np.ndarray) -> Sums:
+    """Return the sums over some examples."""
     weighted = _row_scaled(target.values, weights)
     squares = weighted * target.values if not _is_sparse(weighted) else weighted.multiply(target.values).tocsc()
     hidden = None if target.unknown is None else _row_scaled(target.unknown, weights)
@@ -165,7 +185,7 @@ def _sums(features: Columns, target: Columns, weights: np.ndarray) -> _Sums:
         known = known - over_feature_known(hidden)[:, target.variable]
     target_known = weights.sum() - (0.0 if hidden is None else np.asarray(hidden.sum(axis=0)).ravel())
     values = features.values
-    return _Sums(
+    return Sums(
         cross=_product(values, weighted),
         first=over_target_known(values),
         second=over_target_known(values.multiply(values) if _is_sparse(values) else values**2),
@@ -173,6 +193,7 @@ def _sums(features: Columns, target: Columns, weights: np.ndarray) -> _Sums:
         target_second=np.broadcast_to(over_feature_known(squares), shape),
         known=np.broadcast_to(known, shape),
         target_known=np.broadcast_to(target_known, len(target.positions)),
+        weight=float(weights.sum()),
     )
 
 
@@ -210,23 +231,45 @@ def _dense_cells(table: Table, part: np.ndarray) -> np.ndarray:
     return cells
 
 
-def _numbers_block(table: Table, part: np.ndarray, weights: np.ndarray) -> Columns:
-    values, unknown = _centred(_dense_cells(table, part), weights)
+class Extents(NamedTuple):
+    """Smallest, largest and about the mean value of each column, over all examples."""
+
+    low: np.ndarray
+    high: np.ndarray
+    mean: np.ndarray
+
+    def take(self, columns: np.ndarray) -> Extents:
+        """Return those of some columns."""
+        return Extents(self.low[columns], self.high[columns], self.mean[columns])
+
+
+def _numbers_block(table: Table, part: np.ndarray, weights: np.ndarray, extents: Extents | None = None) -> Columns:
+    values, unknown = _centred(_dense_cells(table, part), weights, None if extents is None else extents.take(part))
     return Columns(values, unknown, np.arange(len(part)), part)
 
 
-def _centred(cells: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Cells minus their mean, in units of their range, 0 where missing; and the mask of missing cells."""
+def _centred(
+    cells: np.ndarray, weights: np.ndarray, extents: Extents | None = None
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Cells minus their mean, in units of their range, 0 where missing; and the mask of missing cells.
+
+    Where the cells are some of many, ``extents`` are those of all, so that sums over parts may be added.
+    """
     unknown = np.isnan(cells)
     known = weights @ ~unknown
-    low = np.min(cells, axis=0, where=~unknown, initial=np.inf)
-    high = np.max(cells, axis=0, where=~unknown, initial=-np.inf)
-    low[known == 0] = high[known == 0] = 0.0
+    if extents is None:
+        low = np.min(cells, axis=0, where=~unknown, initial=np.inf)
+        high = np.max(cells, axis=0, where=~unknown, initial=-np.inf)
+        low[known == 0] = high[known == 0] = 0.0
+    else:
+        low, high = extents.low, extents.high
     # From the lowest value on, and by halves: large offsets leave no rounding, large ranges do not overflow.
     size = high / 2 - low / 2
     size[size == 0] = 1.0
     values = np.where(unknown, 0.0, (cells / 2 - low / 2) / size)
     mean = (weights @ values) / np.where(known > 0, known, 1.0)
+    if extents is not None:
+        mean = (extents.mean / 2 - low / 2) / size
     values -= np.where(unknown, 0.0, mean)
     return values, unknown.astype(np.float64) if unknown.any() else None
 
@@ -270,13 +313,19 @@ def _levels_block(table: Table, part: np.ndarray) -> Columns:
     return Columns(hot, unknown if unknown.any() else None, owner, part, one_hot=True)
 
 
-def _target_block(columns: PrototypeColumns, chosen: np.ndarray, part: np.ndarray, weights: np.ndarray) -> Columns:
+def _target_block(
+    columns: PrototypeColumns,
+    chosen: np.ndarray,
+    part: np.ndarray,
+    weights: np.ndarray,
+    extents: Extents | None = None,
+) -> Columns:
     own = chosen[np.isin(columns.variable[chosen], part)]
     variable = np.searchsorted(part, columns.variable[own])
     if columns.is_sparse:  # labels: every column is a variable of its own
         values, unknown = _sparse_parts(sparse.csc_array(columns.matrix[:, own]))
         return Columns(values, unknown, variable, part)
-    values, unknown = _centred(columns.matrix[:, own], weights)
+    values, unknown = _centred(columns.matrix[:, own], weights, None if extents is None else extents.take(own))
     if unknown is not None:
         unknown = unknown[:, np.searchsorted(variable, np.arange(len(part)))]
     return Columns(values, unknown, variable, part)

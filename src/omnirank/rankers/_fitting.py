@@ -8,20 +8,25 @@ from typing import Any
 
 from sklearn.utils.validation import has_fit_parameter
 
-from omnirank.core.errors import DataTypeError
+from omnirank.core.errors import DataTypeError, ParameterError
 from omnirank.core.log import logger
 from omnirank.core.registry import methods
 from omnirank.data.dataset import Dataset
 from omnirank.data.traps import of_one_value
+from omnirank.shards.dataset import ShardedDataset
 
 
-def recorded_of(dataset: Dataset) -> dict[str, Any]:
+def recorded_of(dataset: Dataset | ShardedDataset) -> dict[str, Any]:
     """Return what a ranking records of the data: task, fingerprint, names of targets, constant features."""
+    if isinstance(dataset, ShardedDataset):
+        constant = dataset.constant
+    else:
+        constant = tuple(name for name, _ in of_one_value(dataset.features))
     return {
         "task": dataset.task,
         "fingerprint": dataset.fingerprint,
         "targets": dataset.target_names,
-        "constant": tuple(name for name, _ in of_one_value(dataset.features)),
+        "constant": constant,
     }
 
 
@@ -35,6 +40,20 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
         vars(estimator).clear()
         vars(estimator).update(before)
         raise
+
+
+def check_parts(ranker: Any, data: ShardedDataset, y: Any, sample_weight: Any) -> None:
+    """Refuse what is not possible with data that do not fit in memory."""
+    if y is not None:
+        raise ParameterError("the shards hold their target: y must not be given as well")
+    if sample_weight is not None:
+        raise ParameterError("sample_weight is for data in memory")
+    if isinstance(ranker.n_features_to_select, str):
+        raise ParameterError(
+            "n_features_to_select", ranker.n_features_to_select, "it is for data in memory: give a number"
+        )
+    if ranker.task not in ("auto", data.task):
+        raise ParameterError("task", ranker.task, f"the shards are opened for {data.task!r}: give open_shards the task")
 
 
 def labelled_part(dataset: Dataset, more: tuple[Any, ...]) -> tuple[Dataset, tuple[Any, ...]]:

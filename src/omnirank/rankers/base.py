@@ -27,7 +27,8 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import is_sparse
 from omnirank.data.task_registry import TASKS, task_named
 from omnirank.data.types import FeaturesLike, TargetLike
-from omnirank.rankers._fitting import all_or_nothing, labelled_part, recorded_of, refuse_arguments
+from omnirank.rankers._fitting import all_or_nothing, check_parts, labelled_part, recorded_of, refuse_arguments
+from omnirank.shards.dataset import ShardedDataset
 
 Self = TypeVar("Self", bound="BaseRanker")
 
@@ -125,6 +126,8 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         return self._fit(X, y)
 
     def _fit(self: Self, X: FeaturesLike, y: TargetLike | None, sample_weight: ArrayLike | None = None) -> Self:
+        if isinstance(X, ShardedDataset) and not X.fits_in_memory:
+            return self._fit_parts(X, y, sample_weight)
         with all_or_nothing(self):
             check_parameters(self)
             dataset = read_input(self, X, y, task=self.task, hierarchy=self.hierarchy)
@@ -138,14 +141,31 @@ class BaseRanker(SelectorMixin, BaseEstimator):
                 more = (weights,)
             if dataset.target is not None and "semi-supervised" not in self.supported_supervision:
                 dataset, more = labelled_part(dataset, more)
-            found = self._rank(dataset, *more)
-            rankings = {found.method: found} if isinstance(found, Ranking) else dict(found)
-            self.task_ = dataset.task
-            self.rankings_ = rankings
-            self.ranking_ = next(iter(rankings.values()))
-            self.feature_importances_ = self.ranking_.scores.copy()
+            self._take_rankings(self._rank(dataset, *more), dataset.task)
             self._choose_features(dataset, *more)
         return self
+
+    def _take_rankings(self, found: Ranking | Mapping[str, Ranking], task: str) -> None:
+        self.task_ = task
+        self.rankings_ = {found.method: found} if isinstance(found, Ranking) else dict(found)
+        self.ranking_ = next(iter(self.rankings_.values()))
+        self.feature_importances_ = self.ranking_.scores.copy()
+
+    def _fit_parts(self: Self, data: ShardedDataset, y: TargetLike | None, sample_weight: ArrayLike | None) -> Self:
+        """Rank the features of data that do not fit in memory, if the method can."""
+        with all_or_nothing(self):
+            check_parameters(self)
+            check_parts(self, data, y, sample_weight)
+            read_features(self, data.example, reset=True)
+            self._check_supported(data.example)
+            self._n_selected(data.n_features)
+            self._take_rankings(self._rank_parts(data), data.task)
+            self._choose_features(data.example)
+        return self
+
+    def _rank_parts(self, data: ShardedDataset) -> Ranking | Mapping[str, Ranking]:
+        """Return the ranking of data that do not fit in memory; a method that cannot stream them says so."""
+        return self._rank(data.in_memory())
 
     def _choose_features(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> None:
         """Let the data choose the features, where the user leaves it to them."""
@@ -280,7 +300,7 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _ranking(self, dataset: Dataset, scores: Any, method: str, **others: Any) -> Ranking:
+    def _ranking(self, dataset: Dataset | ShardedDataset, scores: Any, method: str, **others: Any) -> Ranking:
         """Return a Ranking with what all methods record: names, parameters, and what is known of the data."""
         known = recorded_of(dataset) | others
         return Ranking(dataset.feature_names, scores, method, parameters=self._recorded_parameters(), **known)

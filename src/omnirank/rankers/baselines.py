@@ -8,6 +8,7 @@ from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.data.dataset import Dataset
 from omnirank.rankers.base import BaseRanker
+from omnirank.shards.dataset import ShardedDataset
 
 
 class RandomRanker(BaseRanker):
@@ -30,6 +31,10 @@ class RandomRanker(BaseRanker):
         scores = stream(root_entropy(self.random_state), 0).random(dataset.n_features)
         return self._ranking(dataset, scores, "random", constant=())
 
+    def _rank_parts(self, data: ShardedDataset) -> Ranking:
+        scores = stream(root_entropy(self.random_state), 0).random(data.n_features)
+        return self._ranking(data, scores, "random", constant=())
+
 
 class UniformRanker(BaseRanker):
     """The score 1 for every feature.
@@ -50,3 +55,6 @@ class UniformRanker(BaseRanker):
 
     def _rank(self, dataset: Dataset) -> Ranking:
         return self._ranking(dataset, np.ones(dataset.n_features), "uniform", constant=())
+
+    def _rank_parts(self, data: ShardedDataset) -> Ranking:
+        return self._ranking(data, np.ones(data.n_features), "uniform", constant=())

@@ -14,8 +14,10 @@ from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.types import FeaturesLike, TargetLike
+from omnirank.rankers._explained_in_parts import mean_shares_in_parts
 from omnirank.rankers._explained_variance import Block, explained_shares, feature_blocks, target_blocks
 from omnirank.rankers.base import BaseRanker
+from omnirank.shards.dataset import ShardedDataset
 from omnirank.tasks import get_task
 
 
@@ -116,6 +118,9 @@ class UnivariateRanker(BaseRanker):
         weights = np.ones(dataset.n_examples) if sample_weight is None else sample_weight / sample_weight.mean()
         scores = mean_shares(dataset, weights, self.n_jobs, adjusted=self.adjusted)
         return self._ranking(dataset, scores, "univariate")
+
+    def _rank_parts(self, data: ShardedDataset) -> Ranking:
+        return self._ranking(data, mean_shares_in_parts(data, adjusted=self.adjusted), "univariate")
 
 
 def mean_shares(

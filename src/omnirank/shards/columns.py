@@ -48,6 +48,11 @@ class Columns:
     nominal: frozenset[str]
     levels: dict[str, list[Any]]
 
+    @property
+    def facts(self) -> list[Any]:
+        """All of it in an order that is the same in every process, for JSON."""
+        return [self.names, self.kinds, sorted(self.integers), self.single, sorted(self.nominal), self.levels]
+
     def is_nominal(self, name: str) -> bool:
         """Whether a column is nominal."""
         kind = self.kinds[self.names.index(name)]

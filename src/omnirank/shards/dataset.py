@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from omnirank.core.errors import DataError
+from omnirank.core.errors import DataError, setting
 from omnirank.core.plurals import counted
 from omnirank.data.column_choice import ColumnChoice
 from omnirank.data.content import Content, plain_name
@@ -135,6 +136,11 @@ class ShardedDataset:
             )
         return pd.DataFrame(rows).set_index("column")
 
+    @property
+    def example(self) -> Dataset:
+        """Made-up rows with the features, levels, target and task of all: for methods that ask what the data are."""
+        return self._like
+
     def blocks(self) -> Iterator[Dataset]:
         """Yield all examples in order, as data sets that are small enough for the memory allowed."""
         for block in self.source.blocks(self._names):
@@ -151,6 +157,41 @@ class ShardedDataset:
         back = np.empty(len(places), np.intp)
         back[places] = np.arange(len(places))
         return self._dataset(joined.take(back))
+
+    @property
+    def n_bytes(self) -> int:
+        """What all examples take in memory while they are put together, about."""
+        nominal = sum(self.source.columns.is_nominal(name) for name in self._names)
+        cell = np.dtype(self._like.features.dtype).itemsize
+        return 2 * self.n_examples * (4 * nominal + cell * (len(self._names) - nominal))
+
+    def in_memory(self) -> Dataset:
+        """Return all examples as one data set, unless that takes more than ``max_memory``, which is an error."""
+        if not self.fits_in_memory:
+            allowed = setting("max_memory", self.source.max_memory)
+            raise DataError(
+                f"{self.name!r} takes {self.n_bytes / 2**20:.3g} MB in memory, more than {allowed}: give open_shards "
+                "more, or take some of the examples (data.take)"
+            )
+        return self.read()
+
+    @property
+    def fits_in_memory(self) -> bool:
+        """Whether all examples together take at most ``max_memory``."""
+        return self.n_bytes <= self.source.max_memory
+
+    @property
+    def constant(self) -> tuple[str, ...]:
+        """Names of the features with one known value or none."""
+        return tuple(name for name in self.feature_names if self._summary.columns[name].n_values < 2)
+
+    @property
+    def fingerprint(self) -> str | None:
+        """Hash of the files and of which of their columns are what; None where nothing tells whether they change."""
+        if self.source.fingerprint is None:
+            return None
+        text = repr([self.source.fingerprint, self.task, self.feature_names, self.target_names])
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
     def read(self) -> Dataset:
         """Return all examples as one data set in memory."""

@@ -12,7 +12,7 @@ from omnirank.core.errors import OmnirankError
 from omnirank.core.log import logger
 from omnirank.core.own_json import check_heading, own_heading, parsed_json
 from omnirank.data.atomic_file import replacing
-from omnirank.data.model_values import ModelFields, value_to_json
+from omnirank.data.model_values import JsonFields, value_to_json
 from omnirank.shards.source import ShardSource
 from omnirank.shards.summary import ColumnSummary, Summary, summarize
 
@@ -55,30 +55,30 @@ def _path(source: ShardSource, names: Sequence[str], targets: Sequence[str]) -> 
 
 
 def _write(summary: Summary, path: Path) -> None:
-    columns = {
-        name: value_to_json(vars(column) | {"levels": list(column.levels.items())}, name)
-        for name, column in summary.columns.items()
-    }
-    document = own_heading(_FORMAT, _VERSION) | {"n_rows": summary.n_rows, "columns": columns}
     try:
+        columns = {
+            name: value_to_json(vars(column) | {"levels": list(column.levels.items())}, name)
+            for name, column in summary.columns.items()
+        }
+        document = own_heading(_FORMAT, _VERSION) | {"n_rows": summary.n_rows, "columns": columns}
         path.parent.mkdir(exist_ok=True)
         with replacing(path) as file:
             file.write(json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogatepass"))
-    except (OmnirankError, OSError) as problem:  # a folder that may only be read
+    except (OmnirankError, OSError) as problem:  # a folder that may only be read, levels that JSON does not hold
         logger.info("what was found is not kept: %s", problem)
 
 
 def _read(path: Path, source: ShardSource, names: Sequence[str]) -> Summary:
     text = path.read_bytes().decode("utf-8", "surrogatepass")
     heading = check_heading(parsed_json(text, path), _FORMAT, range(1, _VERSION + 1), what="a summary", path=path)
-    document = ModelFields(heading, path)
+    document = JsonFields(heading, path)
     if document.get("n_rows") != source.n_rows:
         document.refuse("it is of other data", "n_rows")
     columns = document.part("columns")
     return Summary(source.n_rows, {name: _column(columns, name) for name in names})
 
 
-def _column(columns: ModelFields, name: str) -> ColumnSummary:
+def _column(columns: JsonFields, name: str) -> ColumnSummary:
     found: dict[str, Any] = columns.value(name)
     expected = vars(ColumnSummary()).keys()
     if not isinstance(found, dict) or found.keys() != expected or not isinstance(found["levels"], list):

@@ -24,6 +24,14 @@ from omnirank.shards.parts import ParquetFile, Part, parts_of
 _MOST_ROWS = 2**18
 
 
+class Batch(NamedTuple):
+    """Some rows of one part: its number, the number of the first row among all rows, and the cells of pyarrow."""
+
+    part: int
+    first: int
+    cells: Any
+
+
 class Block(NamedTuple):
     """Some rows of one part: its number, the number of the first row among all rows, and the cells."""
 
@@ -80,7 +88,7 @@ class ShardSource:
         if any(state is None for state in states):
             return None
         names = [_relative(part.name, self.folder) for part in self.parts]
-        text = json.dumps([names, states, str(self.columns)])
+        text = json.dumps([names, states, self.columns.facts])
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
     def block_rows(self, names: Sequence[str]) -> int:
@@ -97,14 +105,19 @@ class ShardSource:
         parts : sequence of int, optional
             Numbers of the parts that are read, by default all of them.
         """
+        for batch in self.batches(names, parts):
+            yield Block(batch.part, batch.first, self.columns.table(batch.cells, self.parts[batch.part]))
+
+    def batches(self, names: Sequence[str] | None = None, parts: Sequence[int] | None = None) -> Iterator[Batch]:
+        """Yield the rows in order, as `blocks` does, but as record batches of pyarrow."""
         names = list(self.columns.names if names is None else names)
         n_rows = self.block_rows(names)
         for number in range(len(self.parts)) if parts is None else parts:
             part, first = self.parts[number], int(self.starts[number])
-            for batch in part.batches(names, n_rows):
-                if batch.num_rows:
-                    yield Block(number, first, self.columns.table(batch, part))
-                    first += batch.num_rows
+            for cells in part.batches(names, n_rows):
+                if cells.num_rows:
+                    yield Batch(number, first, cells)
+                    first += cells.num_rows
             if first != self.starts[number + 1]:
                 raise DataError(f"shard {part.name}: it had {part.n_rows} rows when it was opened, and has others now")
 

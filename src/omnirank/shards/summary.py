@@ -59,6 +59,13 @@ class ColumnSummary:
         """Biased variance of the known numbers; NaN without any."""
         return self.deviations / self.n_known if self.n_known else float("nan")
 
+    @property
+    def n_values(self) -> int:
+        """Number of different known values, as far as 2."""
+        if self.levels:
+            return min(2, sum(count > 0 for count, _ in self.levels.values()))
+        return 0 if not self.n_known else 1 if self.low == self.high else 2
+
     def add_numbers(self, cells: np.ndarray, name: str) -> None:
         """Take further cells of a numeric column into account (NaN is missing)."""
         known = cells[~np.isnan(cells)].astype(np.float64, copy=False)

@@ -1,0 +1,116 @@
+"""Methods on data in parts: those that fit in memory give the bits that they give in memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import omnirank as om
+from omnirank.errors import DataError, ParameterError
+
+
+def parts_of(folder, n=90, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.normal(size=(n, 3)), columns=["a", "b", "c"])
+    frame["town"] = rng.choice(["Bled", "Kranj", "Piran"], n)
+    frame["wet"] = rng.random(n) < 0.5
+    frame["kind"] = np.where(frame["a"] + (frame["town"] == "Bled") > 0.3, "x", "y")
+    frame["size"] = frame["a"] * 2 + (frame["town"] == "Bled") + rng.normal(size=n)
+    frame.loc[rng.random(n) < 0.2, "b"] = np.nan
+    frame.loc[rng.random(n) < 0.2, "kind"] = None
+    frame = frame.sort_values("size", ignore_index=True)
+    (folder / "parts").mkdir()
+    for i, rows in enumerate(np.array_split(np.arange(n), 4)):
+        frame.iloc[rows].to_parquet(folder / "parts" / f"{i}.parquet", row_group_size=8)
+    frame.to_parquet(folder / "whole.parquet")
+    return folder / "parts", folder / "whole.parquet"
+
+
+@pytest.mark.parametrize("target", ["kind", "size", "a,size", None])
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        om.EnsembleRanker(n_trees=5, random_state=0),
+        om.ReliefRanker(random_state=0),
+        om.UnivariateRanker(),
+        om.RandomRanker(random_state=0),
+    ],
+    ids=lambda ranker: type(ranker).__name__,
+)
+def test_rankings_of_parts_that_fit_are_those_in_memory(tmp_path, ranker, target):
+    parts, whole = parts_of(tmp_path)
+    expected = ranker.fit(om.load(whole, target)).ranking_
+    assert ranker.fit(om.open_shards(parts, target)).ranking_ == expected
+
+
+def test_forests_of_parts_that_fit_are_those_in_memory(tmp_path):
+    parts, whole = parts_of(tmp_path)
+    data = om.open_shards(parts, "kind")
+    forest = om.PCTForestClassifier(n_trees=5, random_state=0, supervision=1)
+    expected = forest.fit(om.load(whole, "kind")).predict_proba(om.load(whole, "kind"))
+    assert np.array_equal(forest.fit(data).predict_proba(data), expected)
+
+
+def test_more_than_fits_is_refused_in_words(tmp_path):
+    parts, _ = parts_of(tmp_path)
+    data = om.open_shards(parts, "size", max_memory="1K")
+    for model in (om.EnsembleRanker(), om.ReliefRanker(), om.PCTForestRegressor()):
+        with pytest.raises(DataError, match=r"'parts' takes .* MB in memory, more than max_memory=1024.*data\.take"):
+            model.fit(data)
+
+
+# -- data that do not fit ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("adjusted", [True, False])
+@pytest.mark.parametrize("target", ["kind", "size", "a,size", "town", "kind,wet", "size,kind", None])
+def test_univariate_shares_add_up_over_parts(tmp_path, target, adjusted):
+    parts, whole = parts_of(tmp_path)
+    ranker = om.UnivariateRanker(adjusted=adjusted)
+    expected = ranker.fit(om.load(whole, target)).ranking_
+    data = om.open_shards(parts, target, max_memory=3000)
+    assert not data.fits_in_memory
+    assert len(list(data.blocks())) > 5
+    found = ranker.fit(data).ranking_
+    assert found.names == expected.names
+    assert np.allclose(found.scores, expected.scores, rtol=1e-9, atol=1e-12)
+    assert (found.task, found.targets, found.constant) == (expected.task, expected.targets, expected.constant)
+    assert ranker.task_ == expected.task
+    assert ranker.get_support().sum() == len(expected.names) // 2
+
+
+def test_univariate_with_large_offsets_and_constant_features(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=60), "one": 3.0, "none": np.nan})
+    frame["far"] = frame["a"] * 1e-4 + 1e7
+    frame["y"] = frame["a"] + 0.1 * rng.normal(size=60)
+    (tmp_path / "parts").mkdir()
+    for i in range(3):
+        frame.iloc[20 * i : 20 * i + 20].to_parquet(tmp_path / "parts" / f"{i}.parquet")
+    data = om.open_shards(tmp_path / "parts", "y", max_memory=1000)
+    found = om.UnivariateRanker().fit(data).ranking_
+    expected = om.UnivariateRanker().fit(frame.drop(columns="y"), frame["y"]).ranking_
+    assert found.constant == ("one", "none")
+    assert np.allclose(found.scores, expected.scores, rtol=1e-6)
+
+
+def test_baselines_need_no_memory(tmp_path):
+    parts, whole = parts_of(tmp_path)
+    data = om.open_shards(parts, "size", max_memory=1000)
+    for ranker in (om.RandomRanker(random_state=0), om.UniformRanker()):
+        expected = ranker.fit(om.load(whole, "size")).ranking_
+        assert np.array_equal(ranker.fit(data).ranking_.scores, expected.scores)
+
+
+def test_what_is_for_data_in_memory(tmp_path):
+    parts, _ = parts_of(tmp_path)
+    data = om.open_shards(parts, "size", max_memory=1000)
+    with pytest.raises(ParameterError, match="y must not be given"):
+        om.UnivariateRanker().fit(data, np.zeros(90))
+    with pytest.raises(ParameterError, match="sample_weight"):
+        om.UnivariateRanker().fit(data, sample_weight=np.ones(90))
+    with pytest.raises(ParameterError, match="n_features_to_select='auto'"):
+        om.UnivariateRanker(n_features_to_select="auto").fit(data)
+    with pytest.raises(ParameterError, match=r"task='clustering'.*open_shards"):
+        om.UnivariateRanker(task="clustering").fit(data)
