@@ -26,9 +26,10 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
+    "_mathml",
+    "_shown",
 ]
 root_doc = "index"
 exclude_patterns = ["_build", "api/generated/*.txt"]
@@ -36,6 +37,9 @@ exclude_patterns = ["_build", "api/generated/*.txt"]
 html_theme = "furo"
 html_title = f"omnirank {release}"
 html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["omnirank.css"]
+html_math_renderer = "mathml"
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
