@@ -82,7 +82,7 @@ def load_source(source: Mapping[str, Any]) -> Loaded:
     Parameters
     ----------
     source : mapping
-        ``{"sample": name}`` or ``{"path": file, "more": files, "test": file, "options": ...}``, see
+        ``{"sample": name, "n_irrelevant": count}`` or ``{"path": file, "more": files, "test": file, "options": ...}``, see
         `DataEntry.source`.
 
     Examples
@@ -102,7 +102,7 @@ def _loaded(source_json: str, stamps: tuple[tuple[int, int], ...]) -> Loaded:
 
     source = json.loads(source_json)
     if "sample" in source:
-        return Loaded(load_sample(source["sample"]), None)
+        return Loaded(load_sample(source["sample"], source.get("n_irrelevant", 0)), None)
     options = source["options"]
     dataset = join_examples([load(path, **options) for path in (source["path"], *source.get("more", ()))])
     return Loaded(dataset, load(source["test"], **options) if "test" in source else None)
