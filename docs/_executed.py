@@ -16,7 +16,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-__all__ = ["WIDTH", "Block", "Command", "Outcome", "blocks_of", "commands_of", "page_environment", "run_block"]
+__all__ = ["FENCE", "WIDTH", "Block", "Command", "Outcome", "blocks_of", "commands_of", "page_environment", "run_block"]
 
 WIDTH = 90
 """Columns of a terminal in the pages; longer lines of code would need a scroll bar."""

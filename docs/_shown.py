@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import textwrap
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-from _executed import Block, Outcome, blocks_of, page_environment, run_block
+from _executed import WIDTH, Block, Outcome, blocks_of, page_environment, run_block
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
 FOLDER = "_pictures"
 LONGEST = 40
 """Lines of output that are shown."""
+
+UNBROKEN: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
 _log = logging.getLogger(__name__)
 
@@ -82,7 +85,8 @@ def _code(block: Block, outcome: Outcome) -> str:
         return block.code
     lines = []
     for command in outcome.commands:
-        lines += [f"$ {' '.join(command.text.split())}", *_shortened(command.printed)]
+        typed = textwrap.wrap(f"$ {' '.join(command.text.split())}", WIDTH - 2, subsequent_indent="    ", **UNBROKEN)
+        lines += [" \\\n".join(typed), *_shortened(command.printed)]
     return "\n".join(lines) + "\n"
 
 

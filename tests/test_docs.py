@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from docs._executed import Block, blocks_of, commands_of, page_environment, run_block
+from docs._executed import FENCE, WIDTH, Block, blocks_of, commands_of, page_environment, run_block
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
@@ -34,6 +34,21 @@ def test_the_guide_shows_code():
     without = [page.name for page in guide if not blocks_in(page)]
     assert len(guide) >= 5
     assert without == []
+
+
+def too_wide(text: str) -> list[str]:
+    code = (match["code"] for match in FENCE.finditer(text))
+    return [line for lines in code for line in lines.splitlines() if len(line) > WIDTH]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_code_needs_no_scroll_bar(page):
+    assert too_wide(page.read_text(encoding="utf-8")) == []
+
+
+def test_wide_code_is_found():
+    wide = "x" * (WIDTH + 1)
+    assert too_wide(f"{wide}\n\n```text\n{wide}\nx\n```\n") == [wide]
 
 
 def test_the_table_of_tasks_is_complete():
