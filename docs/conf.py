@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import omnirank
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+from _api_groups import GROUPS, MODULES  # noqa: E402 - found through the path above
 from _api_pages import write_api_pages, write_methods_table  # noqa: E402 - found through the path above
 
 matplotlib.use("Agg")
@@ -62,5 +64,5 @@ sphinx_gallery_conf = {
 # sphinx-gallery's settings hold functions of its own, which Sphinx cannot keep between builds.
 suppress_warnings = ["config.cache"]
 
-write_api_pages(omnirank, HERE / "api" / "generated")
+write_api_pages(omnirank, [import_module(name) for name in MODULES], GROUPS, HERE / "api" / "generated")
 write_methods_table(omnirank.methods(data=None), HERE / "api" / "generated" / "methods.txt")

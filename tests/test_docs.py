@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import shlex
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+from docs._api_groups import GROUPS, MODULES
+from docs._api_pages import public_names, write_api_pages
 from docs._executed import FENCE, WIDTH, Block, blocks_of, commands_of, page_environment, run_block
+
+import omnirank
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
@@ -61,6 +67,28 @@ def test_the_table_of_tasks_is_complete():
     ]
     measures = {row[0]: row[-1] for row in rows if row[0] != "task"}
     assert measures == {name: get_task(name).default_measure for name in TASKS}
+
+
+# -- the reference --------------------------------------------------------------------------------
+
+
+def test_every_public_name_is_in_one_group_of_the_reference(tmp_path):
+    modules = [import_module(name) for name in MODULES]
+    write_api_pages(omnirank, modules, GROUPS, tmp_path / "api")
+    table = (tmp_path / "api" / "table.txt").read_text(encoding="utf-8")
+    assert "   plot_ranking\n" in table
+    assert "   make_folds\n" in table
+    assert (tmp_path / "api" / "EnsembleRanker.rst").is_file()
+    with pytest.raises(ValueError, match="'Dataset'"):
+        write_api_pages(omnirank, modules, {**GROUPS, "Data": GROUPS["Data"][1:]}, tmp_path / "api")
+
+
+@pytest.mark.parametrize("module", ["omnirank", *MODULES])
+def test_no_summary_has_a_footnote(module):
+    # in a table of summaries, a footnote is the name of a target on another page
+    named = import_module(module)
+    summaries = {name: inspect.getdoc(getattr(named, name)) or "" for name in public_names(named)}
+    assert [name for name, text in summaries.items() if "]_" in text.partition("\n\n")[0]] == []
 
 
 # -- the runner itself ----------------------------------------------------------------------------
