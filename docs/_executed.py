@@ -21,7 +21,7 @@ __all__ = ["FENCE", "WIDTH", "Block", "Command", "Outcome", "blocks_of", "comman
 WIDTH = 90
 """Columns of a terminal in the pages; longer lines of code would need a scroll bar."""
 
-FENCE = re.compile(r"^```(?P<kind>[\w-]*)[^\n]*\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```(?P<kind>[\w-]*)(?P<rest>[^\n]*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 LANGUAGES = ("python", "pycon", "console")
 PICTURES = (".png", ".svg")
 SAME = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -29,13 +29,17 @@ SAME = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block of a page: the line its code starts on, and where the code and the fence are in the text."""
+    """A fenced block of a page: the line its code starts on, and where the code and the fence are in the text.
+
+    Of a hidden one (`python hidden` after the fence), pages show only what it leaves.
+    """
 
     kind: str
     code: str
     line: int
     span: tuple[int, int] = (0, 0)
-    end: int = 0
+    fence: tuple[int, int] = (0, 0)
+    is_hidden: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,9 @@ def blocks_of(text: str) -> list[Block]:
     found = []
     for match in FENCE.finditer(text):
         line = text.count("\n", 0, match.start("code")) + 1
-        found.append(Block(match["kind"], match["code"], line, match.span("code"), match.end()))
+        found.append(
+            Block(match["kind"], match["code"], line, match.span("code"), match.span(), match["rest"] == " hidden")
+        )
     return [block for block in found if block.kind in LANGUAGES]
 
 

@@ -41,10 +41,9 @@ def show_outcomes(app: Sphinx, docname: str, source: list[str]) -> None:
             except Exception as error:
                 _log.warning("line %d: %s: %s", block.line, type(error).__name__, error, location=docname)
                 break
-            start, stop = block.span
-            pieces += [source[0][position:start], _code(block, outcome), source[0][stop : block.end]]
+            pieces += [source[0][position : block.fence[0]], _block(block, source[0], outcome)]
             pieces += [_output(outcome.printed), *pictures.shown(outcome)]
-            position = block.end
+            position = block.fence[1]
     source[0] = "".join([*pieces, source[0][position:]])
 
 
@@ -77,6 +76,12 @@ class Pictures:
     def _markdown(self, alternative: str, suffix: str) -> str:
         words = alternative.replace("\n", " ").replace("[", "(").replace("]", ")")
         return f"\n\n![{words}](/{FOLDER}/{self.stem}-{self.count}{suffix})\n"
+
+
+def _block(block: Block, page: str, outcome: Outcome) -> str:
+    """The block with its fences, or nothing if it is hidden."""
+    (start, stop), (code, end) = block.fence, block.span
+    return "" if block.is_hidden else page[start:code] + _code(block, outcome) + page[end:stop]
 
 
 def _code(block: Block, outcome: Outcome) -> str:

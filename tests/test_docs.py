@@ -126,6 +126,24 @@ def test_blocks_and_commands_are_found():
     assert command.shown == ["output"]
 
 
+def test_hidden_blocks_are_run_too():
+    shown, hidden = blocks_of("```python\nx = 1\n```\n\n```python hidden\ny = x\n```\n")
+    assert (shown.is_hidden, hidden.is_hidden) == (False, True)
+    namespace: dict = {}
+    run_block(shown, "page", namespace)
+    run_block(hidden, "page", namespace)
+    assert namespace["y"] == 1
+
+
+def test_figures_and_printed_text_are_kept():
+    code = "from matplotlib.figure import Figure\nfigure = Figure()\nprint('drawn')\n"
+    namespace: dict = {}
+    outcome = run_block(Block("python", code, 1), "page", namespace)
+    assert outcome.printed == "drawn\n"
+    assert outcome.figures == [namespace["figure"]]
+    assert run_block(Block("pycon", ">>> 1\n1\n", 1), "page", namespace).figures == []
+
+
 def test_blocks_share_a_namespace_and_failures_are_seen():
     python, session, _ = blocks_of(SAMPLE)
     namespace: dict = {}
