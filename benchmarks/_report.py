@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks._headlines import headlines
+
 __all__ = ["as_markdown", "describe", "write_page"]
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
@@ -13,10 +15,14 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 HEAD = """\
 # Benchmarks
 
-Figures of omnirank beside its peers. Every ratio comes from one run on one machine: the contestants do the
-same work in alternation, times are medians with half the range of the repetitions, a ratio of 4 means that
-the contestant takes 4 times as long as the first of its table. Peak memory is what the work needs on top of
-its data, in a process of its own.
+omnirank beside other packages, on one machine; the longer the bar, the longer the other package takes.
+"""
+
+RULES = """
+How it is measured: every ratio comes from one run on one machine. The contestants do the same work in
+alternation, times are medians with half the range of the repetitions, and a ratio of 4 means that the contestant
+takes 4 times as long as the first of its table. Peak memory is what the work needs on top of its data, in a process
+of its own. A *bar* is what was asked for before it was measured.
 
 This page is written by `make bench` from `benchmarks/results/`.
 """
@@ -27,7 +33,7 @@ NOTHING = "\nNo results have been recorded yet.\n"
 def as_markdown(records: Sequence[dict[str, Any]]) -> str:
     """Return the page of all results."""
     sections = [_section(record) for record in records]
-    return HEAD + ("".join(sections) or NOTHING)
+    return HEAD + headlines(records) + RULES + ("".join(sections) or NOTHING)
 
 
 def write_page(records: Sequence[dict[str, Any]], path: Path = PAGE) -> None:
@@ -64,7 +70,7 @@ def _section(record: dict[str, Any]) -> str:
             parts.append(f"\nBar: {_bar(comparison['bar'])}.\n")
     if record["figures"]:
         rows = [_figure_row(item) for item in record["figures"]]
-        parts += ["\n", _table(("figure", "value", "bar"), rows)]
+        parts += ["\n", _table(("result", "value", "bar"), rows)]
     return "".join([*parts, f"\n{_machine_line(record)}\n"])
 
 

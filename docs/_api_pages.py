@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -13,9 +13,13 @@ from typing import Any
 __all__ = ["public_members", "public_names", "write_api_pages", "write_methods_table"]
 
 
+Groups = Mapping[str, Sequence[str]]
+
+
 def public_names(module: ModuleType) -> list[str]:
-    """Names in ``__all__`` that a reader looks up (no dunder names)."""
-    return [name for name in getattr(module, "__all__", ()) if not name.startswith("_")]
+    """Names in ``__all__`` that a reader looks up (no dunder names); without it, what the module itself defines."""
+    own = [name for name, thing in vars(module).items() if getattr(thing, "__module__", "") == module.__name__]
+    return [name for name in getattr(module, "__all__", own) if not name.startswith("_")]
 
 
 def public_members(cls: type, package: str) -> dict[str, str]:
@@ -31,16 +35,22 @@ def public_members(cls: type, package: str) -> dict[str, str]:
     return found
 
 
-def write_api_pages(package: ModuleType, folder: Path) -> None:
-    """Write ``<name>.rst`` for every public name, and ``table.txt`` with the summary table of all."""
+def write_api_pages(package: ModuleType, modules: Sequence[ModuleType], groups: Groups, folder: Path) -> None:
+    """Write a page for every public name and module, and ``table.txt`` with the summary tables of all.
+
+    A public name that no group holds is an error, and so is one that is not there.
+    """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    names = public_names(package)
-    modules = [name for name in names if inspect.ismodule(getattr(package, name))]
-    plain = [name for name in names if name not in modules]
-    for name in names:
-        (folder / f"{name}.rst").write_text(_page(package, name), encoding="utf-8")
-    (folder / "table.txt").write_text(_table(package, plain, modules), encoding="utf-8")
+    named = [name for names in groups.values() for name in names]
+    public = [name for name in public_names(package) if not inspect.ismodule(getattr(package, name))]
+    if sorted(named) != sorted(public):
+        raise ValueError(f"groups of the reference and public names differ by {sorted(set(named) ^ set(public))}")
+    for name in named:
+        (folder / f"{name}.rst").write_text(_title(name) + _directive(package, name), encoding="utf-8")
+    for module in modules:
+        (folder / f"{module.__name__}.rst").write_text(_module_page(module), encoding="utf-8")
+    (folder / "table.txt").write_text(_table(package, groups, modules), encoding="utf-8")
 
 
 def write_methods_table(methods: Iterable[Any], path: Path) -> None:
@@ -62,39 +72,36 @@ def _member_directive(value: Any) -> str:
     return "automethod" if is_method else ""
 
 
-def _page(package: ModuleType, name: str) -> str:
-    thing = getattr(package, name)
-    if inspect.ismodule(thing):
-        entries = [_directive(thing, item) for item in public_names(thing)]
-        title, lead = f"{package.__name__}.{name}", (inspect.getdoc(thing) or "") + "\n\n"
-        return _title(title) + lead + "\n".join(entries)
-    return _title(name) + _directive(package, name)
+def _module_page(module: ModuleType) -> str:
+    entries = [_directive(module, item) for item in public_names(module)]
+    return _title(module.__name__) + f"{inspect.getdoc(module) or ''}\n\n" + "\n".join(entries)
 
 
 def _directive(module: ModuleType, name: str) -> str:
     thing = getattr(module, name)
     head = f".. currentmodule:: {module.__name__}\n\n"
     if not inspect.isclass(thing):
-        kind = "autofunction" if callable(thing) else "autodata"
-        return f"{head}.. {kind}:: {name}\n\n"
+        kind = f".. autofunction:: {name}" if callable(thing) else f".. autodata:: {name}\n   :no-value:"
+        return f"{head}{kind}\n\n"
     kind = "autoexception" if issubclass(thing, BaseException) else "autoclass"
     members = public_members(thing, module.__name__.partition(".")[0])
     body = "".join(f"   .. {directive}:: {member}\n\n" for member, directive in members.items())
     return f"{head}.. {kind}:: {name}\n\n{body}"
 
 
-def _table(package: ModuleType, names: list[str], modules: list[str]) -> str:
-    blocks = [f".. currentmodule:: {package.__name__}\n"]
-    if names:
-        blocks.append(_summary(names))
-    for name in modules:
-        module = getattr(package, name)
-        heading = f":doc:`{module.__name__} <generated/{name}>`"
-        blocks += [f"{heading}\n\n.. currentmodule:: {module.__name__}\n", _summary(public_names(module))]
+def _table(package: ModuleType, groups: Groups, modules: Sequence[ModuleType]) -> str:
+    blocks = []
+    for title, names in groups.items():
+        blocks += [f".. rubric:: {title}\n", f".. currentmodule:: {package.__name__}\n", _summary(names)]
+    for module in modules:
+        heading = f":doc:`{module.__name__} <generated/{module.__name__}>`"
+        lead = (inspect.getdoc(module) or "").partition("\n\n")[0]
+        blocks += [f".. rubric:: {module.__name__}\n", f"{heading}: {lead}\n"]
+        blocks += [f".. currentmodule:: {module.__name__}\n", _summary(public_names(module))]
     return "\n".join(blocks)
 
 
-def _summary(names: list[str]) -> str:
+def _summary(names: Sequence[str]) -> str:
     return ".. autosummary::\n   :nosignatures:\n\n" + "".join(f"   {name}\n" for name in names)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import omnirank
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+from _api_groups import GROUPS, MODULES  # noqa: E402 - found through the path above
 from _api_pages import write_api_pages, write_methods_table  # noqa: E402 - found through the path above
 
 matplotlib.use("Agg")
@@ -26,9 +28,10 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
+    "_mathml",
+    "_shown",
 ]
 root_doc = "index"
 exclude_patterns = ["_build", "api/generated/*.txt"]
@@ -36,6 +39,9 @@ exclude_patterns = ["_build", "api/generated/*.txt"]
 html_theme = "furo"
 html_title = f"omnirank {release}"
 html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["omnirank.css"]
+html_math_renderer = "mathml"
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
@@ -58,5 +64,5 @@ sphinx_gallery_conf = {
 # sphinx-gallery's settings hold functions of its own, which Sphinx cannot keep between builds.
 suppress_warnings = ["config.cache"]
 
-write_api_pages(omnirank, HERE / "api" / "generated")
+write_api_pages(omnirank, [import_module(name) for name in MODULES], GROUPS, HERE / "api" / "generated")
 write_methods_table(omnirank.methods(data=None), HERE / "api" / "generated" / "methods.txt")

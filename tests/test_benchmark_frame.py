@@ -25,6 +25,7 @@ from benchmarks import (
 )
 from benchmarks import __main__ as command
 from benchmarks._declare import discover, select
+from benchmarks._headlines import headlines
 from benchmarks._measure import Comparison, Timing
 from benchmarks._report import PAGE, as_markdown, describe, missed
 from benchmarks._results import as_record, changes, previous_record, read_records, write_record
@@ -293,6 +294,22 @@ def test_markdown_says_it_all():
     assert f"numpy {machine_facts()['numpy']}" in page
     assert missed(record) == ["case"]
     assert any("at least 5: missed" in line for line in describe(record))
+
+
+def test_the_page_begins_with_a_chart_of_the_ratios():
+    ratios = {"scikit-learn": 4.9, "omnirank extra trees": 0.8, "scikit-learn extra trees": 1.2}
+    made = {name: {"value": value, "spread": 0.5} for name, value in ratios.items()}
+    comparisons = [
+        {"name": "wq", "ratios": {"CLUS": {"value": 18.0, "spread": 0.5}}},
+        {"name": "forest-regression-500000", "ratios": made},
+    ]
+    text = headlines([{"comparisons": comparisons}])
+    assert '    "CLUS: random forest, 14 targets": 18,\n' in text
+    assert text.splitlines()[-2:] == [
+        "* CLUS takes 18 ± 0.5 times as long: random forest, 14 targets.",
+        "* scikit-learn extra trees takes 1.5 times as long: extra trees, 500,000 x 50, 20 trees.",
+    ]
+    assert headlines([]) == ""
 
 
 def test_committed_page_shows_the_committed_results():

@@ -2,102 +2,27 @@
 
 from __future__ import annotations
 
-import doctest
-import io
-import os
-import re
+import inspect
 import shlex
-import sys
-from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from benchmarks.public_data import public_data
+from docs._api_groups import GROUPS, MODULES
+from docs._api_pages import public_names, write_api_pages
+from docs._executed import FENCE, WIDTH, Block, blocks_of, commands_of, page_environment, run_block
+
+import omnirank
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
 PAGES = [page for page in PAGES if not {"_build", "gallery"} & set(page.relative_to(ROOT).parts)]
 
-FENCE = re.compile(r"^```(?P<kind>[\w-]*)[^\n]*\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
-LANGUAGES = ("python", "pycon", "console")
-
-
-@dataclass(frozen=True)
-class Block:
-    """A fenced block of a page, with the line its code starts on."""
-
-    kind: str
-    code: str
-    line: int
-
-
-def blocks_of(text: str, kinds: tuple[str, ...] = LANGUAGES) -> list[Block]:
-    found = []
-    for match in FENCE.finditer(text):
-        line = text.count("\n", 0, match.start("code")) + 1
-        found.append(Block(match["kind"], match["code"], line))
-    return [block for block in found if block.kind in kinds]
-
 
 def blocks_in(page: Path) -> list[Block]:
     return blocks_of(page.read_text(encoding="utf-8"))
-
-
-def run_block(block: Block, page: str, namespace: dict) -> None:
-    if block.kind == "python":
-        padded = "\n" * (block.line - 1) + block.code  # so that a traceback names the page's line
-        exec(compile(padded, page, "exec"), namespace)
-    elif block.kind == "pycon":
-        run_session(block, page, namespace)
-    else:
-        for command, shown in commands_of(block.code):
-            printed = run_command(command, page)
-            # Tables for people follow the width of the terminal; figures are the same everywhere.
-            if shown and "--csv" in command:
-                assert printed.splitlines() == shown, f"{page}: {command}"
-
-
-def run_session(block: Block, page: str, namespace: dict) -> None:
-    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS | doctest.FAIL_FAST
-    session = doctest.DocTestParser().get_doctest(block.code, namespace, page, page, block.line - 1)
-    report: list[str] = []
-    runner = doctest.DocTestRunner(optionflags=flags)
-    runner.run(session, out=report.append, clear_globs=False)
-    namespace |= session.globs
-    assert not runner.failures, "".join(report)
-
-
-def commands_of(code: str) -> list[tuple[str, list[str]]]:
-    """Commands after a prompt (a backslash continues the line), each with the output shown below it."""
-    found: list[tuple[str, list[str]]] = []
-    for line in code.replace("\\\n", " ").splitlines():
-        if line.startswith("$ "):
-            found.append((line.removeprefix("$ "), []))
-        elif found:
-            found[-1][1].append(line)
-    return [(command, shown) for command, shown in found if command.startswith("omnirank")]
-
-
-def run_command(command: str, page: str) -> str:
-    """Run a command in this process and return what it prints; ``> file`` sends that to a file."""
-    from omnirank.cli import main
-
-    arguments, _, target = command.partition(">")
-    status: object = None
-    before = sys.argv
-    sys.argv = shlex.split(arguments)
-    try:
-        with redirect_stdout(io.StringIO()) as output:
-            main()
-    except SystemExit as ended:
-        status = ended.code
-    finally:
-        sys.argv = before
-    assert status in (None, 0), f"{page}: {command}: ended with {status}"
-    if target:
-        Path(target.strip()).write_text(output.getvalue(), encoding="utf-8")
-    return output.getvalue()
 
 
 PAGES_WITH_CODE = [page for page in PAGES if blocks_in(page)]
@@ -105,13 +30,11 @@ PAGES_WITH_CODE = [page for page in PAGES if blocks_in(page)]
 
 @pytest.mark.parametrize("page", PAGES_WITH_CODE, ids=lambda page: str(page.relative_to(ROOT)))
 def test_page(page, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(os.environ, "MPLBACKEND", "Agg")
     # classes that a page defines are in no module where a pickle would find them
     monkeypatch.delenv("OMNIRANK_PICKLED_WORK", raising=False)
-    namespace: dict = {"__name__": "__main__"}
-    for block in blocks_in(page):
-        run_block(block, page.name, namespace)
+    with page_environment(tmp_path) as namespace:
+        for block in blocks_in(page):
+            run_block(block, page.name, namespace)
 
 
 def sessions_on_public_data(page: Path) -> list[Block]:
@@ -126,7 +49,7 @@ def test_sessions_on_public_data(page, monkeypatch):
     monkeypatch.chdir(public_data() / "relational")
     namespace: dict = {}
     for block in sessions_on_public_data(page):
-        run_session(block, page.name, namespace)
+        run_block(replace(block, kind="pycon"), page.name, namespace)
 
 
 def test_the_guide_shows_code():
@@ -134,6 +57,21 @@ def test_the_guide_shows_code():
     without = [page.name for page in guide if not blocks_in(page)]
     assert len(guide) >= 5
     assert without == []
+
+
+def too_wide(text: str) -> list[str]:
+    code = (match["code"] for match in FENCE.finditer(text))
+    return [line for lines in code for line in lines.splitlines() if len(line) > WIDTH]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_code_needs_no_scroll_bar(page):
+    assert too_wide(page.read_text(encoding="utf-8")) == []
+
+
+def test_wide_code_is_found():
+    wide = "x" * (WIDTH + 1)
+    assert too_wide(f"{wide}\n\n```text\n{wide}\nx\n```\n") == [wide]
 
 
 def test_the_table_of_tasks_is_complete():
@@ -146,6 +84,28 @@ def test_the_table_of_tasks_is_complete():
     ]
     measures = {row[0]: row[-1] for row in rows if row[0] != "task"}
     assert measures == {name: get_task(name).default_measure for name in TASKS}
+
+
+# -- the reference --------------------------------------------------------------------------------
+
+
+def test_every_public_name_is_in_one_group_of_the_reference(tmp_path):
+    modules = [import_module(name) for name in MODULES]
+    write_api_pages(omnirank, modules, GROUPS, tmp_path / "api")
+    table = (tmp_path / "api" / "table.txt").read_text(encoding="utf-8")
+    assert "   plot_ranking\n" in table
+    assert "   make_folds\n" in table
+    assert (tmp_path / "api" / "EnsembleRanker.rst").is_file()
+    with pytest.raises(ValueError, match="'Dataset'"):
+        write_api_pages(omnirank, modules, {**GROUPS, "Data": GROUPS["Data"][1:]}, tmp_path / "api")
+
+
+@pytest.mark.parametrize("module", ["omnirank", *MODULES])
+def test_no_summary_has_a_footnote(module):
+    # in a table of summaries, a footnote is the name of a target on another page
+    named = import_module(module)
+    summaries = {name: inspect.getdoc(getattr(named, name)) or "" for name in public_names(named)}
+    assert [name for name, text in summaries.items() if "]_" in text.partition("\n\n")[0]] == []
 
 
 # -- the runner itself ----------------------------------------------------------------------------
@@ -178,9 +138,27 @@ $ ls
 def test_blocks_and_commands_are_found():
     blocks = blocks_of(SAMPLE)
     assert [(block.kind, block.line) for block in blocks] == [("python", 5), ("pycon", 13), ("console", 18)]
-    [(command, shown)] = commands_of(blocks[2].code)
-    assert shlex.split(command) == ["omnirank", "rank", "a.csv", "--target", "last"]
-    assert shown == ["output"]
+    [command] = commands_of(blocks[2].code)
+    assert shlex.split(command.text) == ["omnirank", "rank", "a.csv", "--target", "last"]
+    assert command.shown == ["output"]
+
+
+def test_hidden_blocks_are_run_too():
+    shown, hidden = blocks_of("```python\nx = 1\n```\n\n```python hidden\ny = x\n```\n")
+    assert (shown.is_hidden, hidden.is_hidden) == (False, True)
+    namespace: dict = {}
+    run_block(shown, "page", namespace)
+    run_block(hidden, "page", namespace)
+    assert namespace["y"] == 1
+
+
+def test_figures_and_printed_text_are_kept():
+    code = "from matplotlib.figure import Figure\nfigure = Figure()\nprint('drawn')\n"
+    namespace: dict = {}
+    outcome = run_block(Block("python", code, 1), "page", namespace)
+    assert outcome.printed == "drawn\n"
+    assert outcome.figures == [namespace["figure"]]
+    assert run_block(Block("pycon", ">>> 1\n1\n", 1), "page", namespace).figures == []
 
 
 def test_blocks_share_a_namespace_and_failures_are_seen():

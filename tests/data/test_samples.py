@@ -80,3 +80,12 @@ def test_scikit_learn_is_imported_only_to_load():
 def test_what_was_probably_meant_is_said():
     with pytest.raises(ParameterError, match=r"name='digit': choose one of .* \(did you mean 'digits'\?\)"):
         datasets.load_sample("digit")
+
+
+def test_noise_is_added_after_the_features():
+    plain, noisy = datasets.load_sample("wine"), datasets.load_sample("wine", n_irrelevant=3)
+    assert noisy.feature_names == (*plain.feature_names, "noise_1", "noise_2", "noise_3")
+    assert noisy.select_features(list(plain.feature_names)).features.equals(plain.features)
+    assert noisy.fingerprint == datasets.load_sample("wine", n_irrelevant=3).fingerprint
+    with pytest.raises(ParameterError, match="n_irrelevant"):
+        datasets.load_sample("wine", n_irrelevant=-1)

@@ -7,6 +7,7 @@ import pytest
 from omnirank.core.errors import FileFormatError, OmnirankError, ParameterError
 from omnirank.evaluation.experiments import example_plan, keys, read_plan
 from omnirank.evaluation.experiments.learners import fit_parts
+from omnirank.evaluation.experiments.sources import load_source
 from reference.experiment_plans import HEAD, method, write_plan
 
 
@@ -28,6 +29,18 @@ def test_the_example_is_a_plan(tmp_path):
         "n_iterations=1.0 n_neighbors=10",
         "n_iterations=1.0 n_neighbors=20",
     ]
+
+
+def test_rankings_of_the_example_have_noise_to_find(tmp_path):
+    plan = plan_of(tmp_path, head=example_plan())
+    assert all(entry.source["n_irrelevant"] >= 20 for entry in plan.data)
+    assert load_source(plan.data[0].source).dataset.feature_names[-1] == "noise_20"
+
+
+def test_a_negative_number_of_noise_features_is_named(tmp_path):
+    wrong = example_plan().replace("n_irrelevant = 20", "n_irrelevant = -1")
+    with pytest.raises(ParameterError, match="n_irrelevant"):
+        plan_of(tmp_path, head=wrong)
 
 
 def test_a_grid_chosen_by_cross_validation_is_one_piece_of_work(tmp_path):

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omnirank.core.parameters import check, choice
+from omnirank.core.parameters import check, choice, count
 from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
 from omnirank.data.target import Target
@@ -46,7 +46,7 @@ def list_samples() -> tuple[str, ...]:
     return tuple(_SAMPLES)
 
 
-def load_sample(name: str) -> Dataset:
+def load_sample(name: str, n_irrelevant: int = 0) -> Dataset:
     """Return one of the data sets that are installed with scikit-learn.
 
     All features are numeric and keep their names. The digits' features are pixels of an 8 x 8 image,
@@ -58,6 +58,9 @@ def load_sample(name: str) -> Dataset:
     name : str
         One of :func:`list_samples`: "breast-cancer", "digits", "iris" and "wine" (classification), "diabetes"
         (regression), "linnerud" (multi-target regression).
+    n_irrelevant : int
+        Number of features of normal noise to add at the end, ``noise_1``, ``noise_2``, ...; the same ones in each call.
+        Nearly all features of the samples are relevant: a ranking has something to gain only where some are not.
 
     Returns
     -------
@@ -72,13 +75,18 @@ def load_sample(name: str) -> Dataset:
     >>> iris = load_sample("iris")
     >>> iris.feature_names[2], iris.target_names[0], iris.y[0]
     ('petal length (cm)', 'species', 'setosa')
+    >>> load_sample("iris", n_irrelevant=2).feature_names[-3:]
+    ('petal width (cm)', 'noise_1', 'noise_2')
     """
     check("name", name, choice(*_SAMPLES))
+    check("n_irrelevant", n_irrelevant, count(0))
     from sklearn import datasets
 
     sample = _SAMPLES[name]
     bunch = getattr(datasets, sample.loader)()
-    features = Table.from_numeric(bunch.data, [str(feature) for feature in bunch.feature_names])
+    noise = np.random.default_rng(0).normal(size=(len(bunch.data), n_irrelevant))
+    names = [*map(str, bunch.feature_names), *(f"noise_{i + 1}" for i in range(n_irrelevant))]
+    features = Table.from_numeric(np.hstack([bunch.data, noise]), names)
     return Dataset(features, _target(bunch, sample), task=sample.task, name=name)
 
 

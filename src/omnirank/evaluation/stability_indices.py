@@ -16,14 +16,14 @@ class Index(NamedTuple):
 
 
 def top_k_index(ranks: np.ndarray, k: int, level: float = 0.9) -> Index:
-    r"""Return the stability of the top k, corrected for chance: the index of Nogueira, Sechidis and Brown [1]_.
+    r"""Return the stability of the top k, corrected for chance: the index of Nogueira, Sechidis and Brown.
 
     .. math:: \Phi = 1 - \frac{\frac{1}{d} \sum_f \frac{M}{M - 1} p_f (1 - p_f)}{\frac{k}{d} (1 - \frac{k}{d})}
 
     where :math:`p_f` is the share of the M rankings that have feature f among the top k of d features. As all top sets
     have the same size, it is the mean of Kuncheva's index over all pairs of rankings. It is 1 where all top sets are
     equal, about 0 where they are drawn at random, and never below -1/(M - 1); where k is d, it is 1. The interval is
-    the asymptotic one of the paper, for rankings that are independent of each other.
+    the asymptotic one of the paper [1]_, for rankings that are independent of each other.
 
     Parameters
     ----------
@@ -83,11 +83,11 @@ def spearman_index(ranks: np.ndarray, level: float = 0.9) -> Index:
 
 
 def overlap_index(ranks: np.ndarray, persistence: float = 0.9, level: float = 0.9) -> Index:
-    r"""Return the mean of the rank-biased overlap [1]_ over all pairs of rankings; the top counts most.
+    r"""Return the mean of the rank-biased overlap over all pairs of rankings; the top counts most.
 
     .. math:: \mathrm{RBO} = (1 - p) \sum_{j \geq 1} p^{j - 1} |T_j \cap T'_j| / j
 
-    with :math:`T_j` the top j features, and the overlap 1 beyond the last feature. It lies between 0 and 1.
+    with :math:`T_j` the top j features, and the overlap 1 beyond the last feature [1]_. It lies between 0 and 1.
 
     Parameters
     ----------

@@ -81,7 +81,7 @@ def subset_accuracy(truth: MatrixLike, predicted: ArrayLike) -> float:
 
 
 def jaccard_samples(truth: MatrixLike, predicted: ArrayLike) -> float:
-    """Return multi-label accuracy, the mean over examples of |Y & Z| / |Y | Z|; 1 where both are empty.
+    """Return multi-label accuracy, the mean over examples of ``|Y & Z| / |Y | Z|``; 1 where both are empty.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def jaccard_samples(truth: MatrixLike, predicted: ArrayLike) -> float:
 
 
 def precision_samples(truth: MatrixLike, predicted: ArrayLike) -> float:
-    """Return multi-label precision, the mean over examples of |Y & Z| / |Z|; for empty Z 1 if Y is empty, else 0.
+    """Return multi-label precision, the mean over examples of ``|Y & Z| / |Z|``; for empty Z 1 if Y is empty, else 0.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def precision_samples(truth: MatrixLike, predicted: ArrayLike) -> float:
 
 
 def recall_samples(truth: MatrixLike, predicted: ArrayLike) -> float:
-    """Return multi-label recall, the mean over examples of |Y & Z| / |Y|; for empty Y 1 if Z is empty, else 0.
+    """Return multi-label recall, the mean over examples of ``|Y & Z| / |Y|``; for empty Y 1 if Z is empty, else 0.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def recall_samples(truth: MatrixLike, predicted: ArrayLike) -> float:
 
 
 def f1_samples(truth: MatrixLike, predicted: ArrayLike) -> float:
-    """Return multi-label F1, the mean over examples of 2 |Y & Z| / (|Y| + |Z|); 1 where both are empty.
+    """Return multi-label F1, the mean over examples of ``2 |Y & Z| / (|Y| + |Z|)``; 1 where both are empty.
 
     Examples
     --------

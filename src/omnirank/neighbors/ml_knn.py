@@ -26,9 +26,9 @@ from omnirank.tasks.scoring import share_right, true_target
 
 
 class MLkNN(SavedModel, BaseEstimator):
-    r"""Lazy multi-label learner of Zhang and Zhou [1]_.
+    r"""Lazy multi-label learner of Zhang and Zhou.
 
-    With c the number of an example's k neighbours that have a label, the label's probability is
+    With c the number of an example's k neighbours that have a label, the label's probability is [1]_
 
     .. math:: P(H_1 | c) = \frac{P(H_1) P(c | H_1)}{P(H_1) P(c | H_1) + P(H_0) P(c | H_0)},
 

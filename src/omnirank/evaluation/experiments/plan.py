@@ -24,6 +24,7 @@ class DataEntry:
 
     name: str
     sample: str | None = None
+    n_irrelevant: int = 0
     path: Path | None = None
     test: Path | None = None
     more: tuple[Path, ...] = ()
@@ -34,7 +35,8 @@ class DataEntry:
     def source(self) -> dict[str, Any]:
         """How to read it, JSON-like."""
         if self.sample is not None:
-            return {"sample": self.sample}
+            noise = {"n_irrelevant": self.n_irrelevant} if self.n_irrelevant else {}
+            return {"sample": self.sample} | noise
         if self.relational is not None:
             return {"relational": dict(self.relational), "options": dict(self.options)}
         files: dict[str, Any] = {"path": str(self.path)} | ({} if self.test is None else {"test": str(self.test)})
@@ -262,9 +264,10 @@ class _Reader:
         if (kind == "train") != ("test" in table):
             raise ParameterError(f"{where}: train and test come together; a single file is a path")
         if kind == "sample":
-            checks.known_keys(table, ("name", "sample"), where)
+            checks.known_keys(table, ("name", "sample", "n_irrelevant"), where)
             sample = checks.one_of(table["sample"], checks.samples(), where, "sample")
-            return [DataEntry(checks.text(table.get("name", sample), where, "name"), sample=sample)]
+            [noise] = checks.counts([table.get("n_irrelevant", 0)], where, "n_irrelevant", least=0)
+            return [DataEntry(checks.text(table.get("name", sample), where, "name"), sample, noise)]
         options = checks.load_options(table, ("name", "path", "train", "test"), where)
         # a training set may be published in parts, such as one to learn from and one to validate on
         listed = isinstance(table[kind], list) and kind == "train"

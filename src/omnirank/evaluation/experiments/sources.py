@@ -85,8 +85,8 @@ def load_source(source: Mapping[str, Any]) -> Loaded:
     Parameters
     ----------
     source : mapping
-        ``{"sample": name}``, ``{"path": file, "more": files, "test": file, "options": ...}`` or ``{"relational": ...,
-        "options": ...}``, see `DataEntry.source`.
+        ``{"sample": name, "n_irrelevant": count}``, ``{"path": file, "more": files, "test": file, "options": ...}`` or
+        ``{"relational": ..., "options": ...}``, see `DataEntry.source`.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def _loaded(source_json: str, stamps: tuple[tuple[int, int], ...]) -> Loaded:
 
     source = json.loads(source_json)
     if "sample" in source:
-        return Loaded(load_sample(source["sample"]), None)
+        return Loaded(load_sample(source["sample"], source.get("n_irrelevant", 0)), None)
     if "relational" in source:
         return Loaded(load_relational(source), None)
     options = source["options"]
