@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from omnirank import datasets, errors
+    from omnirank import datasets, errors, timeseries
     from omnirank.core.comparison import compare_rankings
     from omnirank.core.ranking import Ranking
     from omnirank.core.registry import make_ranker, methods
@@ -139,7 +139,7 @@ _WHERE = {
     "write_arff": "omnirank.data.arff_write",
     "write_parquet": "omnirank.data.parquet",
 }
-_MODULES = ("datasets", "errors")
+_MODULES = ("datasets", "errors", "timeseries")
 
 __all__ = [
     "AgnosRanker",
@@ -206,6 +206,7 @@ __all__ = [
     "select",
     "significance",
     "stability",
+    "timeseries",
     "tree_from_json",
     "write_arff",
     "write_parquet",

@@ -1,0 +1,178 @@
+"""Series of numbers in time: linear between measurements, unknown in gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from omnirank.core.errors import DataError, DataTypeError
+from omnirank.core.plurals import counted
+from omnirank.timeseries.events import States
+from omnirank.timeseries.times import check_same_kind, read_duration, read_times
+from omnirank.timeseries.values import read_values
+
+
+class Series:
+    """Measurements of one quantity: linear between two that are at most ``max_gap`` apart, unknown elsewhere.
+
+    Parameters
+    ----------
+    times : array-like of numbers or dates
+        Time stamps in any order. Where one comes several times, the mean of its known values counts.
+    values : array-like of numbers
+        Measurements. Missing ones (NaN, None) are left out: what they leave is a gap like any other.
+    max_gap : float, or str or timedelta, optional
+        The longest gap that is filled by interpolation, such as "10min"; None: all gaps are.
+
+    Attributes
+    ----------
+    times, values : ndarray
+        Known measurements in the order of time; dates as seconds since 1970.
+    joined : ndarray of bool
+        Whether the series is known between a measurement and the next.
+    dates : bool
+        Whether times are dates.
+
+    Examples
+    --------
+    >>> from omnirank.timeseries import Series
+    >>> series = Series([0, 10, 100], [1.0, 2.0, 5.0], max_gap=20)
+    >>> series.at([5, 50, 100, 101])
+    array([1.5, nan, 5. , nan])
+    """
+
+    def __init__(self, times: Any, values: Any, *, max_gap: Any = None) -> None:
+        stamps, self.dates = read_times(times, "times")
+        numbers = read_values(values, "values", len(stamps), "time stamp")
+        known = ~np.isnan(numbers)
+        self.times, self.values = _one_value_per_time(stamps[known], numbers[known])
+        longest = np.inf if max_gap is None else self._longest(max_gap)
+        self.joined = np.diff(self.times) <= longest
+        self._freeze()
+
+    def _longest(self, max_gap: Any) -> float:
+        # without a stamp nothing says whether times would be dates
+        dates = self.dates if len(self.times) else isinstance(max_gap, str)
+        return read_duration(max_gap, "max_gap", dates)
+
+    @classmethod
+    def _of_parts(cls, times: np.ndarray, values: np.ndarray, joined: np.ndarray, dates: bool) -> Series:
+        series = cls.__new__(cls)
+        series.times, series.values, series.joined, series.dates = times, values, joined, dates
+        series._freeze()
+        return series
+
+    def _freeze(self) -> None:
+        for array in (self.times, self.values, self.joined):
+            array.flags.writeable = False
+
+    def at(self, times: Any) -> np.ndarray:
+        """Return the values at some times (numbers or dates, in any order); NaN where the series is unknown.
+
+        Examples
+        --------
+        >>> from omnirank.timeseries import Series
+        >>> Series(["2017-01-01", "2017-01-03"], [1.0, 2.0]).at(["2017-01-02"])
+        array([1.5])
+        """
+        read, dates = read_times(times, "times")
+        if len(read) and len(self):
+            check_same_kind(dates, self.dates, "the times")
+        return self.values_at(read)
+
+    def values_at(self, times: np.ndarray) -> np.ndarray:
+        """Return the values as `at` does, for times that are read already."""
+        if not len(self):
+            return np.full(len(times), np.nan)
+        before = np.searchsorted(self.times, times, side="right") - 1
+        measured = (before >= 0) & (self.times[np.maximum(before, 0)] == times)
+        known = measured | self.known_after(times, before)
+        return np.where(known, np.interp(times, self.times, self.values), np.nan)
+
+    def known_after(self, times: np.ndarray, before: np.ndarray | None = None) -> np.ndarray:
+        """Return whether the series is known from each time up to the next measurement."""
+        if len(self) < 2:
+            return np.zeros(len(times), bool)
+        place = np.searchsorted(self.times, times, side="right") - 1 if before is None else before
+        last = len(self.joined) - 1
+        return (place >= 0) & (place <= last) & self.joined[np.clip(place, 0, last)]
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def __repr__(self) -> str:
+        gaps = int((~self.joined).sum())
+        return f"<Series: {counted(len(self), 'measurement')}, {counted(gaps, 'gap')}>"
+
+
+def combine(function: Callable[..., Any], *sources: Series | States) -> Series:
+    """Compute a series from several: a formula on what they are at the same time.
+
+    The formula is evaluated at every time stamp of any of the series, between which the result is linear. It is
+    unknown where one of the series is, or where the formula gives NaN.
+
+    Parameters
+    ----------
+    function : callable
+        Gets one array per source and returns an array of the same length.
+    *sources : Series or States
+        At least one series. States are given as 1 where one of them holds and 0 elsewhere; as they add no time
+        stamps, a jump takes the time between two measurements.
+
+    Returns
+    -------
+    Series
+        With the union of the time stamps, where all sources are known.
+
+    Examples
+    --------
+    The power that falls on a surface, by the angle of the Sun and the solar constant, without that in the umbra:
+
+    >>> import numpy as np
+    >>> from omnirank.timeseries import Series, States, combine
+    >>> angle = Series([0, 1, 2, 3], [0.0, 60.0, 180.0, 60.0])
+    >>> constant = Series([0, 3], [600.0, 600.0])
+    >>> umbra = States([3], [4])
+    >>> combine(lambda a, c, u: np.maximum(np.cos(np.radians(a)), 0) * c * (1 - u), angle, constant, umbra).values
+    array([600., 300.,   0.,   0.])
+    """
+    series = [source for source in sources if isinstance(source, Series)]
+    strange = [source for source in sources if not isinstance(source, Series | States)]
+    if strange or not series:
+        kind = f", not {type(strange[0]).__name__}" if strange else ", one Series at least"
+        raise DataTypeError(f"combine takes a function, then Series and States{kind}")
+    for source in sources:
+        if len(source):
+            check_same_kind(source.dates, _dates_of(sources), "some of the sources")
+    stamps = np.unique(np.concatenate([one.times for one in series]))
+    inputs = [one.values_at(stamps) if isinstance(one, Series) else one.holds_at(stamps) for one in sources]
+    known = ~np.any([np.isnan(values) for values in inputs], axis=0)
+    result = np.asarray(function(*(values[known] for values in inputs)), dtype=np.float64)
+    if result.shape != (int(known.sum()),):
+        raise DataError(f"the formula returned shape {result.shape} for {int(known.sum())} times: it works by element")
+    if np.isinf(result).any():
+        raise DataError("the formula gives infinite values: let it return NaN where it has no value")
+    values = np.full(len(stamps), np.nan)
+    values[known] = result
+    kept = np.flatnonzero(~np.isnan(values))
+    neighbours = np.diff(kept) == 1
+    after = np.logical_and.reduce([one.known_after(stamps) for one in series])
+    return Series._of_parts(stamps[kept], values[kept], neighbours & after[kept[:-1]], _dates_of(sources))
+
+
+def _dates_of(sources: tuple[Series | States, ...]) -> bool:
+    return next((source.dates for source in sources if len(source)), False)
+
+
+def _one_value_per_time(times: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    if (times[1:] > times[:-1]).all():
+        return times, values
+    order = np.lexsort((values, times))  # by value as well, so that the order of rows changes no bit of a mean
+    times, values = times[order], values[order]
+    first = np.flatnonzero(np.r_[True, times[1:] > times[:-1]])
+    counts = np.diff(np.r_[first, len(times)])
+    means = np.add.reduceat(values / np.repeat(counts, counts), first)
+    # shares of equal values need not add up to them
+    return times[first], np.clip(means, values[first], values[first + counts - 1])
