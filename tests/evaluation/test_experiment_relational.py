@@ -8,10 +8,10 @@ import pytest
 
 import omnirank as om
 from omnirank.core.errors import DataError, ParameterError
-from omnirank.evaluation.experiments import read_plan, read_results, run_plan, runner
+from omnirank.evaluation.experiments import read_plan, read_results, run_plan
 from omnirank.evaluation.folds import make_folds
 from omnirank.evaluation.measures import measure
-from reference.experiment_plans import InProcess
+from reference.experiment_plans import in_process
 
 FRAMES = om.datasets.make_movies(60, random_state=0, as_frames=True)
 SETTINGS = {"n_trees": 3, "lookahead": 2}
@@ -21,14 +21,7 @@ RANKERS = {"use": ["relational-genie3", "relational-symbolic"], "parameters": SE
 
 @pytest.fixture(autouse=True)
 def backend(monkeypatch):
-    made = []
-
-    def make(n_workers, memory_limit=None):
-        made.append(InProcess())
-        return made[-1]
-
-    monkeypatch.setattr(runner, "WorkerPool", make)
-    return made
+    return in_process(monkeypatch)
 
 
 @pytest.fixture

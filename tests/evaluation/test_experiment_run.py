@@ -15,7 +15,7 @@ from omnirank.evaluation.experiments.runner import Listeners
 from omnirank.evaluation.experiments.schema import StoreUnavailableError
 from omnirank.evaluation.folds import make_folds
 from omnirank.evaluation.measures import measure
-from reference.experiment_plans import HEAD, InProcess, method, write_plan
+from reference.experiment_plans import HEAD, InProcess, in_process, method, write_plan
 
 ONE = HEAD.replace('[[data]]\nsample = "wine"\n', "")
 ROWS = 'path = "rows.csv"\ntarget = "last"\n'
@@ -23,14 +23,7 @@ ROWS = 'path = "rows.csv"\ntarget = "last"\n'
 
 @pytest.fixture(autouse=True)
 def backend(monkeypatch):
-    made = []
-
-    def make(n_workers, memory_limit=None):
-        made.append(InProcess())
-        return made[-1]
-
-    monkeypatch.setattr(runner, "WorkerPool", make)
-    return made
+    return in_process(monkeypatch)
 
 
 def write_rows(folder, seed=0, name="rows.csv", n=40):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from omnirank.evaluation.experiments import runner
 from omnirank.evaluation.experiments.work import perform
 
 HEAD = """
@@ -33,6 +34,18 @@ def write_plan(folder, *methods, head=HEAD, name="plan.toml"):
     path = folder / name
     path.write_text(head + "".join(methods))
     return path
+
+
+def in_process(monkeypatch) -> list:
+    """Let runs compute in the process of the test; the list will hold their backends."""
+    made: list = []
+
+    def make(n_workers, memory_limit=None):
+        made.append(InProcess())
+        return made[-1]
+
+    monkeypatch.setattr(runner, "WorkerPool", make)
+    return made
 
 
 class InProcess:

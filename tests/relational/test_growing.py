@@ -10,8 +10,12 @@ import omnirank as om
 from omnirank.core.seeds import kernel_seed
 from omnirank.data.table import Table
 from omnirank.ensembles.plan import GrowingData, GrowingRules
+from omnirank.relational.bias import Bias
 from omnirank.relational.candidate_tables import CandidateTables
+from omnirank.relational.construction import RelationalConstruction
 from omnirank.relational.growing import NodeRules, grow_tree
+from omnirank.tasks import get_task
+from omnirank.trees.space import clustering_space
 
 
 def mixed_data(seed: int, kind: str, n: int = 60) -> om.Dataset:
@@ -109,3 +113,23 @@ def test_tables_that_are_made_again_change_nothing():
         om.RelationalTreeClassifier._tables(made_again, training).construction, most_bytes=1
     )
     assert om.export_json(kept.fit(data)) == om.export_json(made_again.fit(data))
+
+
+def test_little_memory_changes_no_tree():
+    data = om.datasets.make_movies(80, random_state=0)
+    construction = RelationalConstruction.of(data, Bias())
+    columns = get_task(data.task).columns(data.target, None)
+    space = clustering_space(columns, get_task(data.task).clustering(columns, None, None), None)
+    settings = GrowingRules(ensemble="bagging", min_samples_leaf=1).settings(1)
+    grown = []
+    for most_bytes in (0, 2**30):
+        tables = CandidateTables(construction, most_bytes)
+        grown.append(grow_tree(tables, space, np.ones(80), settings, kernel_seed(0, 0), NodeRules()))
+        assert (len(tables._tables) == 1) == (most_bytes == 0), "what is not needed now is forgotten"
+        kept = sum(len(table.blocks) for table in tables._tables.values())
+        assert len(tables._blocks) <= kept
+    little, plenty = grown
+    assert little.features == plenty.features
+    for name in ("feature", "cut", "right", "gain", "weight"):
+        np.testing.assert_array_equal(getattr(little.grown, name), getattr(plenty.grown, name), err_msg=name)
+    np.testing.assert_array_equal(little.threshold, plenty.threshold)

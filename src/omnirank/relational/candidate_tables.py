@@ -7,9 +7,9 @@ path that it inherits, and on nothing else: there is one table per inherited pat
 from __future__ import annotations
 
 import threading
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -20,7 +20,7 @@ from omnirank.relational.coded_blocks import CodedBlock, group_key
 from omnirank.trees.codes import DenseFeatures, searched_cells
 
 # Tables beyond this many bytes are made again when they are needed again.
-MOST_BYTES = 2**30
+MOST_BYTES = 3 * 2**28
 
 
 class Constructed(Protocol):
@@ -79,7 +79,10 @@ class CandidateTable:
         distinct = np.concatenate([block.distinct for block in blocks])
         codes = np.concatenate(_of_one_type([block.codes for block in blocks]))
         nothing = Table((), (), np.empty((codes.shape[1], 0)), np.empty((codes.shape[1], 0), np.int32))
-        return cls(inherited, tuple(blocks), DenseFeatures(nothing, codes, n_levels, distinct))
+        starts = np.cumsum([0, *(len(block.features) for block in blocks)]).tolist()
+        # views, which take no memory of their own
+        views = (replace(block, codes=codes[a:b]) for block, a, b in zip(blocks, starts, starts[1:], strict=False))
+        return cls(inherited, tuple(views), DenseFeatures(nothing, codes, n_levels, distinct))
 
     def cells(self, space: Any, settings: Any) -> Any:
         """Return the codes as the growing kernel takes them."""
@@ -134,9 +137,8 @@ class CandidateTables:
     def _forget(self) -> None:
         self._lock = threading.RLock()
         self._tables: OrderedDict[tuple[Any, ...], CandidateTable] = OrderedDict()
-        # a block is kept as long as a table that has it, the values of a feature as long as the fit
+        # blocks are views of the last table that has them; the values of a tested feature are kept as long as the fit
         self._blocks: dict[Any, CodedBlock] = {}
-        self._n_uses: Counter[Any] = Counter()
         self._n_bytes = 0
         self._values: dict[Any, tuple[np.ndarray, Levels | None]] = {}
 
@@ -171,23 +173,15 @@ class CandidateTables:
             return found
 
     def _note(self, table: CandidateTable) -> None:
-        """Keep the blocks of a new table, and add up its memory."""
         self._n_bytes += table.n_bytes
-        for block in table.blocks:
-            key = group_key(block.features)
-            self._n_bytes += 0 if key in self._blocks else block.n_bytes
-            self._blocks[key] = block
-            self._n_uses[key] += 1
+        self._blocks |= {group_key(block.features): block for block in table.blocks}
 
     def _drop(self, table: CandidateTable) -> None:
-        """Forget the blocks that no other table has."""
         self._n_bytes -= table.n_bytes
         for block in table.blocks:
             key = group_key(block.features)
-            self._n_uses[key] -= 1
-            if not self._n_uses[key]:
-                del self._n_uses[key], self._blocks[key]
-                self._n_bytes -= block.n_bytes
+            if self._blocks.get(key) is block:
+                del self._blocks[key]
 
     def cells(self, features: Sequence[Any]) -> Table:
         """Return the values of features that trees test; they are kept, since there are few of them."""

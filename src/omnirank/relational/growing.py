@@ -14,6 +14,9 @@ from omnirank.trees.tree import Tree, midpoints, tree_with_thresholds
 
 INHERITANCE = ("both", "yes_only")
 
+# So many tables have their memory of the search ready: nodes that follow each other often have the same.
+_KEPT_SEARCHES = 2
+
 # A test may miss its least share of the node's impurity by so much: gains are sums of floats.
 _SLACK = 1e-8
 
@@ -74,12 +77,12 @@ class _Scratch:
         self._settings = settings
         self._space = space
         self._rules = rules
-        self._searches: dict[int, tuple[Any, ...]] = {}
+        self._searches: dict[tuple[Any, ...], tuple[Any, ...]] = {}
 
     def search(self, table: CandidateTable) -> tuple[Any, ...]:
         """Return the codes of a table, the settings of its nodes, and the memory of the search."""
-        found = self._searches.get(id(table))
-        if found is None:
+        found = self._searches.get(table.inherited)
+        if found is None or found[-1] is not table:
             from omnirank.trees.kernels.grow import Spare
             from omnirank.trees.kernels.split import search_scratch
 
@@ -87,8 +90,10 @@ class _Scratch:
             pool = np.arange(n, dtype=np.uint32)
             settings = self._settings._replace(max_features=self._rules.n_drawn(n))
             spare = Spare(*self.other, pool, pool.copy())
-            # the table is kept: another one could have its address
-            found = self._searches[id(table)] = cells, settings, search_scratch(cells, self._n_rows), spare, table
+            if len(self._searches) >= _KEPT_SEARCHES:  # a table must not be kept in memory by this
+                self._searches.clear()
+            found = cells, settings, search_scratch(cells, self._n_rows), spare, table
+            self._searches[table.inherited] = found
         return found
 
     def room_for_words(self, n_used: int, work: Any) -> Any:
@@ -133,9 +138,11 @@ def grow_tree(
     counts, stack = np.zeros(4, np.int64), Stack(np.empty((2, 5), np.int64), np.empty(2, np.uint64))
     least = np.array([0.0, float(rules.min_impurity_decrease) * (1 - _SLACK)])
     tested: dict[int, Any] = {}
-    waiting: list[tuple[Any, ...]] = [((0, len(rows), 0, -1, 0), np.uint64(seed), tables.root)]
+    # nodes wait with the paths that they inherit: tables of all of them may take too much memory
+    waiting: list[tuple[Any, ...]] = [((0, len(rows), 0, -1, 0), np.uint64(seed), ())]
     while waiting:
-        stack.waiting[0], stack.seeds[0], table = waiting.pop()
+        stack.waiting[0], stack.seeds[0], inherited = waiting.pop()
+        table = tables.table(inherited)
         counts[WAITING] = counts[TO_GO] = 1
         cells, own, work, spare, _ = scratch.search(table)
         nodes = scratch.room_for_words(int(counts[WORDS]), work)
@@ -144,12 +151,12 @@ def grow_tree(
             continue
         me = int(counts[NODES]) - 1
         tested[me] = table.tested(int(nodes.feature[me]))
-        below = tables.table(tested[me][0].path)
+        below = tested[me][0].path
         left = right = below
         if rules.inherit == "yes_only":
             lo, middle = stack.waiting[1, :2]
             heavier_left = 2 * weight[lo:middle].sum() >= nodes.facts[WEIGHT, me]
-            left, right = (below, table) if heavier_left else (table, below)
+            left, right = (below, inherited) if heavier_left else (inherited, below)
         waiting += [(stack.waiting[i].copy(), stack.seeds[i], child) for i, child in enumerate((right, left))]
     number: dict[Any, int] = {}
     for feature, _ in tested.values():

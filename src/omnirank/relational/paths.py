@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from omnirank.core.errors import DataError
 from omnirank.core.suggestions import did_you_mean
 from omnirank.relational.database import Component, Database, Relation
 
 
+class HashedOnce:
+    """Keys of many tables: a hash is computed once, and stays in its process, since that of a str does."""
+
+    _compared: ClassVar[tuple[str, ...]]
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(tuple([getattr(self, name) for name in self._compared]))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True)
-class Step:
+class Step(HashedOnce):
     """One relation of a path, with what is known of its places.
 
     Parameters
@@ -36,16 +52,8 @@ class Step:
     bound: tuple[tuple[int, int], ...]
     constants: tuple[tuple[int, Any], ...] = ()
 
-    # Paths are keys of many tables: a hash is computed once, and stays in its process, since that of a str does.
-    @cached_property
-    def _hash(self) -> int:
-        return hash((self.relation, self.bound, self.constants))
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Step, (self.relation, self.bound, self.constants)
+    _compared = ("relation", "bound", "constants")
+    __hash__ = HashedOnce.__hash__
 
     @cached_property
     def given(self) -> tuple[int, ...]:
@@ -67,7 +75,7 @@ Path = tuple[Step, ...]
 
 
 @dataclass(frozen=True)
-class Request:
+class Request(HashedOnce):
     """What is to be computed for each binding of variables: a feature without its name, or what is behind its step.
 
     Parameters
@@ -80,15 +88,8 @@ class Request:
     variable: int | None
     aggregates: tuple[str, ...]
 
-    @cached_property
-    def _hash(self) -> int:
-        return hash((self.path, self.variable, self.aggregates))
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Request, (self.path, self.variable, self.aggregates)
+    _compared = ("path", "variable", "aggregates")
+    __hash__ = HashedOnce.__hash__
 
     @cached_property
     def behind(self) -> Request:
@@ -126,7 +127,7 @@ def _renumbered(request: Request, variable: int, n_known: int) -> Request:
 
 
 @dataclass(frozen=True)
-class Feature:
+class Feature(HashedOnce):
     """A function of an example: values reached by a path, aggregated step by step.
 
     With b the variables bound so far and match(r, b) the facts of r that agree with them, step k aggregates what the
@@ -153,16 +154,8 @@ class Feature:
     name: str = field(default="", compare=False)
     sentence: str = field(default="", compare=False)
 
-    # as in Step: every table of candidates looks them all up
-    @cached_property
-    def _hash(self) -> int:
-        return hash((self.path, self.variable, self.aggregates))
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Feature, (self.path, self.variable, self.aggregates, self.name, self.sentence)
+    _compared = ("path", "variable", "aggregates")
+    __hash__ = HashedOnce.__hash__
 
     @cached_property
     def request(self) -> Request:
