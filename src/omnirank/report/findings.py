@@ -61,6 +61,8 @@ class Findings:
         Why something is not there.
     tree : predictor or None
         A small tree over the top features.
+    fitted : ranker or None
+        What ranked again.
     costs : dict of str to float
         Seconds of each.
     budget : float
@@ -78,6 +80,7 @@ class Findings:
     others: dict[str, Ranking] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
     tree: Any = None
+    fitted: Any = None
     costs: dict[str, float] = field(default_factory=dict)
     budget: float = 0.0
     seconds: float | None = None
@@ -155,9 +158,8 @@ class _Search:
     def again(self) -> None:
         """Rank again, with p values where the method has some, and keep the rankings of fewer trees on the way."""
         ranker = clone(self.ranker)
-        own = (
-            ranker.with_p_values() if self.found.ranking.p_values is None and hasattr(ranker, "with_p_values") else None
-        )
+        wanted = self.found.ranking.p_values is None and hasattr(ranker, "with_p_values")
+        own = ranker.with_p_values() if wanted else None
         ranker = own if own is not None else ranker
         sizes = self._stages(ranker)
         if self.budget.own is not None and own is None and not sizes:
@@ -176,6 +178,7 @@ class _Search:
 
     def _take(self, fitted: Any, sizes: list[int]) -> None:
         before, now = self.found.ranking, fitted.ranking_
+        self.found.fitted = fitted
         self.found.repeats = bool(np.array_equal(before.scores, now.scores)) and before.names == now.names
         if self.found.repeats and before.p_values is None and now.p_values is not None:
             self.found.ranking = replace(before, p_values=now.p_values)
