@@ -68,7 +68,13 @@ def test_few_labels_are_told(tmp_path):
     found, _ = sections(text)
     assert found["supervision"] == "Few labels"
     assert "30 of 150 examples are labelled" in text
-    assert "supervision " in text
+    assert re.search(r"<li>supervision [\d.]+: ", text)
+    # a ranking from a file has no ranker: one is made anew, and tells after it has ranked again
+    path = tmp_path / "again.html"
+    om.EnsembleRanker(n_trees=48, random_state=0).fit(data).ranking_.report(path, data)
+    assert re.search(r"<li>supervision [\d.]+: ", path.read_text(encoding="utf-8"))
+    om.EnsembleRanker(n_trees=48, random_state=0).fit(data).ranking_.report(path, data, budget=0)
+    assert "how the others were used is not known" in path.read_text(encoding="utf-8")
 
 
 def test_pixels_are_an_image_and_groups_have_shares(tmp_path):

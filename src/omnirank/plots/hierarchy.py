@@ -10,11 +10,12 @@ import numpy as np
 from omnirank.core.errors import DataError
 from omnirank.core.parameters import check, count
 from omnirank.core.types import ArrayLike
-from omnirank.data.hierarchy import Hierarchy
 from omnirank.plots.style import FAINT, INK, new_axes, set_title, short_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from omnirank.data.hierarchy import Hierarchy
 
 
 def plot_hierarchy(

@@ -11,10 +11,11 @@ import numpy as np
 
 from omnirank.core.parameters import check, count
 from omnirank.plots.style import BAR, CHOSEN, GRID, INK, new_axes, set_title, short_names
-from omnirank.trees.tree_text import TreeWords, words_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from omnirank.trees.tree_text import TreeWords
 
 # Targets whose means a leaf of many targets shows: those that deviate most.
 _DEVIATING = 3
@@ -65,6 +66,8 @@ def plot_tree(
     >>> [text.get_text() for text in plot_tree(model, feature_names=["dose"]).texts]
     ['dose <= 2.5', 'no (100 %)\\n2 examples', 'yes (100 %)\\n2 examples']
     """
+    from omnirank.trees.tree_text import words_of
+
     check("max_depth", max_depth, count(0))
     words = _fitting(words_of(model, tree, feature_names, target_names, digits=digits))
     places = _places(words, max_depth)

@@ -29,12 +29,14 @@ NO_BUDGET = "no further fits were asked for (budget 0)"
 _MOST_PAIRS = 25
 # Share of the budget that halves may use; the rest is for what comes after.
 _SHARE_OF_HALVES = 0.75
+# Share that each other method may use.
+_SHARE_OF_ANOTHER = 0.1
 _STAGES = 6
 # A tree that fits a page.
 _TREE_FEATURES, _TREE_DEPTH, _TREE_LEAVES = 30, 3, 20
 _SHUFFLED_KEY = 2**31 + 13
-# Examples of the first try that tells how long another method takes.
-_TRIED = 200
+# Size of the first try that tells how long another method takes.
+_TRIED_EXAMPLES, _TRIED_FEATURES = 200, 500
 # One method of each family, the fastest first; tree scores of the same fit cost nothing.
 _OTHER_METHODS = ("univariate", "genie3", "relief", "laplacian")
 
@@ -59,6 +61,8 @@ class Findings:
         Why something is not there.
     tree : predictor or None
         A small tree over the top features.
+    fitted : ranker or None
+        What ranked again.
     costs : dict of str to float
         Seconds of each.
     budget : float
@@ -76,6 +80,7 @@ class Findings:
     others: dict[str, Ranking] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
     tree: Any = None
+    fitted: Any = None
     costs: dict[str, float] = field(default_factory=dict)
     budget: float = 0.0
     seconds: float | None = None
@@ -122,9 +127,12 @@ class _Search:
     """The further fits, one after the other."""
 
     def __init__(self, found: Findings, data: Dataset, ranker: Any, budget: Budget, n_jobs: int | None) -> None:
+        known = ranker.get_params(deep=False)
+        if n_jobs is not None and "n_jobs" in known:
+            ranker = clone(ranker).set_params(n_jobs=n_jobs)
         self.found, self.data, self.ranker, self.budget = found, data, ranker, budget
-        self.n_jobs = ranker.get_params(deep=False).get("n_jobs") if n_jobs is None else n_jobs
-        own = ranker.get_params(deep=False).get("random_state")
+        self.n_jobs = known.get("n_jobs") if n_jobs is None else n_jobs
+        own = known.get("random_state")
         self.entropy = root_entropy(own if own is not None else 0)
 
     def steps(self) -> Mapping[str, Callable[[], None]]:
@@ -132,9 +140,9 @@ class _Search:
         return {
             AGAIN: self.again,
             TREE: self.tree,
+            OTHERS: self.others,
             HALVES: self.halves,
             SHUFFLED: self.shuffled,
-            OTHERS: self.others,
             # what is left makes stability surer
             "more halves": lambda: self.halves(1.0) if self.found.halves is not None else None,
         }
@@ -150,9 +158,8 @@ class _Search:
     def again(self) -> None:
         """Rank again, with p values where the method has some, and keep the rankings of fewer trees on the way."""
         ranker = clone(self.ranker)
-        own = (
-            ranker.with_p_values() if self.found.ranking.p_values is None and hasattr(ranker, "with_p_values") else None
-        )
+        wanted = self.found.ranking.p_values is None and hasattr(ranker, "with_p_values")
+        own = ranker.with_p_values() if wanted else None
         ranker = own if own is not None else ranker
         sizes = self._stages(ranker)
         if self.budget.own is not None and own is None and not sizes:
@@ -171,6 +178,7 @@ class _Search:
 
     def _take(self, fitted: Any, sizes: list[int]) -> None:
         before, now = self.found.ranking, fitted.ranking_
+        self.found.fitted = fitted
         self.found.repeats = bool(np.array_equal(before.scores, now.scores)) and before.names == now.names
         if self.found.repeats and before.p_values is None and now.p_values is not None:
             self.found.ranking = replace(before, p_values=now.p_values)
@@ -273,8 +281,8 @@ class _Search:
             known = ranker.get_params(deep=False)
             ranker.set_params(**{k: v for k, v in {"random_state": 0, "n_jobs": self.n_jobs}.items() if k in known})
             expected = self._tried(ranker)
-            if not self.budget.allows(expected):
-                self.found.missing[OTHERS] = f"{name}: {self._ended(expected)}"
+            if expected > _SHARE_OF_ANOTHER * self.budget.seconds or not self.budget.allows(expected):
+                self.found.missing[OTHERS] = f"{name} was left out: it would take about {_seconds(expected)}"
                 continue
             with self.budget.charged(OTHERS):
                 self.found.others[name] = ranker.fit(self.data).ranking_
@@ -282,16 +290,18 @@ class _Search:
             self.found.missing.setdefault(OTHERS, f"no other method ranks features for {self.data.task}")
 
     def _tried(self, ranker: Any) -> float:
-        """Seconds that a fit takes at most, from one on some of the examples: as if it grew with their square."""
-        n = self.data.n_examples
-        if n <= _TRIED:
+        """Seconds that a fit takes at most, from one on a part: as if it grew with the squares of both sides."""
+        n, d = self.data.n_examples, self.data.n_features
+        if n <= _TRIED_EXAMPLES and d <= _TRIED_FEATURES:
             return 0.0
-        rows = np.sort(stream(self.entropy, _SHUFFLED_KEY + 1).permutation(n)[:_TRIED])
+        rng = stream(self.entropy, _SHUFFLED_KEY + 1)
+        rows, columns = (np.sort(rng.permutation(k)[:most]) for k, most in ((n, _TRIED_EXAMPLES), (d, _TRIED_FEATURES)))
+        part = self.data.select_features(columns).take(rows)
         for _ in range(2):  # the first time kernels are read from the disk
             before = self.budget.spent
             with self.budget.charged(OTHERS), suppress(OmnirankError):  # a class may be lost in the part
-                clone(ranker).fit(self.data.take(rows))
-        return (self.budget.spent - before) * (n / _TRIED) ** 2
+                clone(ranker).fit(part)
+        return (self.budget.spent - before) * (n / len(rows) * d / len(columns)) ** 2
 
 
 def _seconds(value: float) -> str:

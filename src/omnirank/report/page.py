@@ -90,7 +90,9 @@ def write_report(
     if ranker is not None and not is_ranker(ranker):
         raise ParameterError("ranker", ranker, "give a ranker of omnirank, fitted or not")
     found = find(first, data, ranker, Budget(budget, seconds), n_jobs)
-    subject = Subject(named, data, ranker, found.seconds, command, found)
+    # one that was made anew tells what its fit found only after ranking again
+    fitted = ranker if hasattr(ranker, "ranking_") else found.fitted
+    subject = Subject(named, data, fitted, found.seconds, command, found)
     with drawing():
         sections = [section for make in SECTIONS if (section := make(subject)) is not None]
     name = data.name if data is not None else f"ranking by {first.method}"

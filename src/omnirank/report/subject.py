@@ -25,7 +25,7 @@ class Subject:
     data : Dataset or None
         What was ranked.
     ranker : ranker or None
-        What ranked it, fitted.
+        What ranked it, fitted; None where it is not at hand.
     seconds : float or None
         How long the ranking took.
     command : str or None

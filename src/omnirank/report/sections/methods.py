@@ -58,9 +58,11 @@ def _judged(subject: Subject) -> list[str]:
     if halves is None:
         return []
     own, same = (digits(float(halves.values(of).mean()), 3) for of in ("worth", "uniform"))
+    how = "with scores as weights" if halves.top is None else f"by the top {halves.top} features"
+    same_of = "equal weights" if halves.top is None else "all features"
     parts = [
-        f"Rankings were judged by nearest neighbours, with scores as weights, on {halves.n} halves of the examples "
-        f"that were not used to rank: {halves.title} {own}, with equal weights {same}.",
+        f"Rankings were judged by nearest neighbours, {how}, on {halves.n} halves of the examples that were not used "
+        f"to rank: {halves.title} {own}, with {same_of} {same}.",
         f"By the one-standard-error rule {counted(halves.curve.chosen_size, 'feature')} sufficed.",
     ]
     found = halves.stability

@@ -22,12 +22,12 @@ def small_tree(subject: Subject) -> Section:
 
 def supervision(subject: Subject) -> Section | None:
     """Return the level of supervision and why it was chosen, where only some examples are labelled."""
-    lines = [] if subject.ranker is None else supervision_lines(subject.ranker)
-    data = subject.data
+    data, ranker = subject.data, subject.ranker
     if data is None or data.target is None or data.labelled.all():
         return None
-    n = int(data.labelled.sum())
-    content = {"lines": lines, "n": n, "all": data.n_examples}
-    if not lines:
-        content["lines"] = ["the method uses the labelled examples only, or has no level of supervision"]
+    if ranker is None:
+        lines = ["how the others were used is not known: give the fitted ranker, report(path, data, ranker=ranker)"]
+    else:
+        lines = supervision_lines(ranker) or ["the method has no level of supervision to choose"]
+    content = {"lines": lines, "n": int(data.labelled.sum()), "all": data.n_examples}
     return Section("supervision", "Few labels", content)

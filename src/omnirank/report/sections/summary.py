@@ -10,6 +10,7 @@ from typing import Any
 from omnirank.core.plurals import counted
 from omnirank.report.halves import Halves
 from omnirank.report.section import Section
+from omnirank.report.sections.scores import cut_of
 from omnirank.report.subject import Subject
 from omnirank.report.tables import digits, listing
 
@@ -39,6 +40,9 @@ def facts(subject: Subject) -> list[tuple[str, str]]:
     if subject.targets:
         shown = ", ".join(subject.targets[:3]) + (", ..." if len(subject.targets) > 3 else "")
         found.append(("targets" if len(subject.targets) > 1 else "target", f"{len(subject.targets)}: {shown}"))
+    n, _ = cut_of(subject)
+    if n:
+        found.append(("features to keep", f"{n}, see Score over rank and How many features"))
     method = subject.method
     found.append(("method", ranking.method if method is None else f"{ranking.method}: {method.summary}"))
     seed = ranking.parameters.get("random_state")
