@@ -126,9 +126,7 @@ class ClassPairs:
 
     cumulative = False
 
-    def __init__(
-        self, search: NeighborSearch, classes: np.ndarray, sigma: float = 0.0, first_place: int = 1
-    ) -> None:
+    def __init__(self, search: NeighborSearch, classes: np.ndarray, sigma: float = 0.0, first_place: int = 1) -> None:
         self.search = search
         self._classes = classes
         self._shares = np.bincount(classes, minlength=search.n_groups) / len(classes)
