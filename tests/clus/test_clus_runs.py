@@ -8,8 +8,9 @@ from typer.testing import CliRunner
 
 import omnirank as om
 from omnirank.cli.app import app
+from omnirank.clus.models import best_f_test
 from omnirank.clus.run import run_clus
-from reference.clus_files import numbers, read_fimp, write_files
+from reference.clus_files import classes, numbers, read_fimp, write_files
 
 RUNNER = CliRunner()
 FOREST = """[Ensemble]
@@ -289,3 +290,39 @@ def test_levels_that_a_node_has_not_seen_go_to_no(tmp_path):
     [line] = (tmp_path / "l.test.pred.arff").read_text().splitlines()[-1:]
     refused = [leaf for leaf in section(text, "Original Model") if "no:" in leaf and "]:" in leaf][-1]
     assert float(line.split(",")[1]) == float(re.search(r"\[(\S+)\]", refused)[1])
+
+
+def test_folds_in_which_nothing_can_be_divided_are_predicted_all_the_same(tmp_path):
+    """Without its only other value the target of a fold is constant, and there is no tree."""
+    rows = "\n".join(["1,2", "2,2", "3,2", "4,2", "5,7"])
+    (tmp_path / "c.arff").write_text(f"@relation c\n@attribute a numeric\n@attribute y numeric\n@data\n{rows}\n")
+    path = tmp_path / "c.s"
+    path.write_text("[Data]\nXVal = LOO\n[Model]\nMinimalWeight = 1\n")
+    run_clus(path, xval=True)
+    tested = (tmp_path / "c.out").read_text().split("Testing error")[1]
+    pruned = tested.split("Mean absolute error (MAE)\n")[1].splitlines()[2]
+    assert pruned.startswith("   Pruned")
+    assert float(re.search(r"\[(\S+)\]", pruned)[1]) < 3
+
+
+def test_each_fold_chooses_its_level_of_the_f_test(tmp_path, monkeypatch):
+    seen = []
+    best = best_f_test
+
+    def noted(examples, *more):
+        seen.append(examples.train.n_examples)
+        return best(examples, *more)
+
+    monkeypatch.setattr("omnirank.clus.run.best_f_test", noted)
+    more = "[Data]\nXVal = 3\nTestSet = None\nPruneSet = test.arff\n[Tree]\nFTest = [0.001, 0.1]\n"
+    run_clus(write_files(tmp_path, "numbers", more), xval=True)
+    assert seen == [120, 80, 80, 80]
+    text = (tmp_path / "run.out").read_text()
+    assert re.findall(r"Number of examples: (\d+)", text) == ["180", "120"]
+
+
+def test_leave_one_out_of_classes(tmp_path):
+    path = write_files(tmp_path, "classes", "[Data]\nXVal = LOO\nTestSet = None\n[Output]\nAllFoldModels = No")
+    (tmp_path / "train.arff").write_text(classes(20, 5))
+    run_clus(path, xval=True)
+    assert (tmp_path / "run.xval").read_text().count("Run: ") == 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -138,39 +139,42 @@ class _Run:
             self.values.tell("Tree", "PruningMethod", "there is no PruneSet, so the tree is pruned by M5")
         if forest and trees.f_tests != (1.0,):
             self.values.tell("Tree", "FTest", "trees of ensembles are grown without the test")
-        elif len(trees.f_tests) > 1:
-            if examples.prune is None:
-                self.values.tell("Tree", "FTest", "there is no PruneSet, so the training set chooses the level")
-            level = best_f_test(examples, trees, supervision, self.seed)
-            # the pruning set has done its work: its examples train, too
-            trees, examples = replace(trees, f_tests=(level,)), examples.with_pruning_set
+        elif len(trees.f_tests) > 1 and examples.prune is None:
+            self.values.tell("Tree", "FTest", "there is no PruneSet, so the training set chooses the level")
         if chosen is not None and chosen.scores and examples.target_weights is not None:
             self.values.tell("Attributes", "Weights", "rankings weigh targets alike; models follow it")
-        fitted = self._fit(examples, trees, chosen, supervision)
+        whole, fitted = self._fit(examples, trees, chosen, supervision)
         written = []
         if chosen is not None and chosen.scores:
             of_target = None if ranked.train.target is None else fitted.level
             written = write_forest_rankings(self.stem, ranked, trees, chosen, self.output, of_target, self.seed)
-        lines = run_lines(1, fitted, supervision != 1) + self._error_lines(fitted, examples)
+        lines = run_lines(1, fitted, supervision != 1) + self._error_lines(fitted, whole)
         if xval:
-            found, text = self._cross_validate(examples, trees, chosen, supervision)
+            names = [model.name for model in fitted.models]
+            found, text = self._cross_validate(examples, trees, chosen, supervision, names)
             title = "Testing error" if examples.test is None else "Testing error (cross-validation)"
             summary = errors_on(title, examples.train, found, examples.train)
             text += [*heading("Summary", "*"), "", *summary]
             written.append(self.write(".xval", [*self._head(".xval"), *text]))
             lines += summary
-        written += self._predictions(fitted, examples)
-        lines += self._models(fitted, examples, chosen)
+        written += self._predictions(fitted, whole)
+        lines += self._models(fitted, whole, chosen)
         written.insert(0, self.write(".out", [*self._head(".out"), *lines]))
         return written
 
     def _head(self, ending: str) -> list[str]:
         return head_lines(self.stem.with_name(self.stem.name + ending), self.values, self.examples)
 
-    def _fit(self, examples: Examples, trees: TreeChoices, forest: ForestChoices | None, supervision: Any) -> Fitted:
-        if forest is None:
-            return fit_tree(examples, trees, supervision, self.seed)
-        return fit_forest(examples, trees, forest, supervision, self.seed)
+    def _fit(
+        self, examples: Examples, trees: TreeChoices, forest: ForestChoices | None, supervision: Any
+    ) -> tuple[Examples, Fitted]:
+        """The models, and the examples that they were learned from: those of a pruning set that chose train, too."""
+        if forest is not None:
+            return examples, fit_forest(examples, trees, forest, supervision, self.seed)
+        if len(trees.f_tests) > 1:
+            level = best_f_test(examples, trees, supervision, self.seed)
+            trees, examples = replace(trees, f_tests=(level,)), examples.with_pruning_set
+        return examples, fit_tree(examples, trees, supervision, self.seed)
 
     def _error_lines(self, fitted: Fitted, examples: Examples) -> list[str]:
         lines, train = [], examples.train
@@ -205,7 +209,12 @@ class _Run:
         return written
 
     def _cross_validate(
-        self, examples: Examples, trees: TreeChoices, forest: ForestChoices | None, supervision: Any
+        self,
+        examples: Examples,
+        trees: TreeChoices,
+        forest: ForestChoices | None,
+        supervision: Any,
+        names: Sequence[str],
     ) -> tuple[dict[str, np.ndarray], list[str]]:
         """What the models of the folds predict for the examples they have not seen, and the text of the folds."""
         n = examples.train.n_examples
@@ -217,11 +226,11 @@ class _Run:
         for number, fold in enumerate(folds, start=1):
             rows = np.zeros(n, bool)
             rows[fold.train] = True
-            part = examples.take(rows)
+            part, fitted = self._fit(examples.take(rows), trees, forest, supervision)
             assert part.test is not None
-            fitted = self._fit(part, trees, forest, supervision)
             means = {model.name: model.means(part.test) for model in fitted.models}
-            for name, values in means.items():
+            for name in names:  # where nothing can be divided, all models are the last one there is
+                values = means.get(name, means[fitted.models[-1].name])
                 found.setdefault(name, np.zeros((n, values.shape[1])))[~rows] = values
             lines += run_lines(number, fitted, supervision != 1)
             if self.output.fold_errors:
