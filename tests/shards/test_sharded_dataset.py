@@ -162,6 +162,16 @@ def test_data_sets_of_omnirank_keep_target_and_hierarchy(tmp_path):
     assert_same(found.read(), om.load(tmp_path / "whole.parquet"))
 
 
+@pytest.mark.parametrize(
+    "noted", [b"{", b"[]", b'{"format": "omnirank-dataset"}', b'{"format": "omnirank-dataset", "version": 9}']
+)
+def test_malformed_notes_name_their_shard(tmp_path, noted):
+    table = pa.table({"a": [1.0, 2.0]}).replace_schema_metadata({b"omnirank": noted})
+    pq.write_table(table, tmp_path / "0.parquet")
+    with pytest.raises(DataError, match=r"0.parquet: the omnirank metadata are malformed"):
+        om.open_shards(tmp_path)
+
+
 def test_doubtful_classes_are_doubtful_here_too(tmp_path):
     for name, values in {"many": np.arange(60), "few": np.arange(600) % 25}.items():
         frame = pd.DataFrame({"a": np.zeros(len(values)), "price": values})

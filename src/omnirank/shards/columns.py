@@ -13,7 +13,7 @@ from omnirank.core.errors import DataError, DataTypeError
 from omnirank.core.plurals import counted
 from omnirank.data.column_choice import ColumnChoice, choose_columns
 from omnirank.data.convert import infinite_cell, table_from, typed_table
-from omnirank.data.parquet import import_pyarrow, own_metadata
+from omnirank.data.parquet import import_pyarrow, own_facts, own_metadata
 from omnirank.data.table import Table
 from omnirank.shards.parts import Part
 
@@ -125,8 +125,17 @@ def agreed_columns(parts: Sequence[Part], nominal: ColumnChoice | None = None) -
         frozenset(name for name in names if all(_is_integer(part.schema.field(name).type) for part in parts)),
         _all_single(parts, kinds),
         frozenset(chosen),
-        dict(own_metadata(first.schema).get("levels", {})),
+        noted_facts(first, names)["levels"],
     )
+
+
+def noted_facts(part: Part, names: Sequence[str]) -> dict[str, Any]:
+    """Return what omnirank has noted in a part: target, task, hierarchy, and levels that are no texts."""
+    try:
+        given = own_metadata(part.schema)
+        return own_facts(given, names) | {"levels": dict(given.get("levels", {}))}
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as problem:
+        raise DataError(f"shard {part.name}: the omnirank metadata are malformed ({problem})") from None
 
 
 def _difference(kinds: dict[str, str], own: dict[str, str], first: Part) -> str:

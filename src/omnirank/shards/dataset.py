@@ -20,10 +20,11 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import recoded_like
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import read_target
-from omnirank.data.parquet import own_facts, own_metadata
+from omnirank.data.remarks import Remarks
 from omnirank.data.roles import Roles, assign_roles, dataset_from
 from omnirank.data.table import Levels, Table, chosen_numbers
 from omnirank.data.target import Target
+from omnirank.shards.columns import noted_facts
 from omnirank.shards.example_rows import example_rows
 from omnirank.shards.kept_summary import summary_of
 from omnirank.shards.source import ShardSource
@@ -224,7 +225,7 @@ class ShardedDataset:
             assert found is not None
             target = _target_like(found, self._like.target)
         made = Dataset(features, target, task=self.task, hierarchy=self.hierarchy, name=self.name)
-        made._remarks = self._like._remarks
+        made._remarks = Remarks(self.notes, self._like._remarks.doubts)
         return made
 
     def __len__(self) -> int:
@@ -303,8 +304,7 @@ def open_shards(
     )
     n = len(roles.features)
     roles = replace(roles, features=tuple(range(n)), target=tuple(range(n, len(used))))
-    wanted = content.task if task == "auto" and target is None else task
-    return ShardedDataset(parts, dataset_from(content, roles, task=wanted, name=name or _name_of(source)), summary)
+    return ShardedDataset(parts, dataset_from(content, roles, task=task, name=name or _name_of(source)), summary)
 
 
 def _roles(
@@ -314,8 +314,8 @@ def _roles(
     key: ColumnChoice | None,
     ignore: ColumnChoice | None,
 ) -> tuple[Content, Roles]:
-    columns, schema = parts.columns, parts.parts[0].schema
-    facts = own_facts(own_metadata(schema), columns.names)
+    columns = parts.columns
+    facts = noted_facts(parts.parts[0], columns.names)
     kinds = [
         "nominal" if columns.is_nominal(name) else _KINDS[kind]
         for name, kind in zip(columns.names, columns.kinds, strict=True)
