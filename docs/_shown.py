@@ -110,5 +110,8 @@ def _output(printed: str) -> str:
 
 
 def _shortened(printed: str) -> list[str]:
-    lines = [line.rstrip() for line in printed.strip("\n").splitlines()]
+    lines = []
+    for line in printed.strip("\n").splitlines():
+        short = len(line.rstrip()) <= WIDTH
+        lines += [line.rstrip()] if short else textwrap.wrap(line, WIDTH, **UNBROKEN)
     return lines if len(lines) <= LONGEST else [*lines[:LONGEST], "..."]
