@@ -66,4 +66,4 @@ $(LOWEST)/.test: pyproject.toml tests/tools/lowest_versions.py
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(LOWEST) docs/_build docs/gallery docs/api/generated .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(LOWEST) docs/_build docs/_pictures docs/gallery docs/api/generated .mypy_cache .ruff_cache .pytest_cache

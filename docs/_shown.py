@@ -10,6 +10,7 @@ from typing import Any
 
 import matplotlib as mpl
 from _executed import WIDTH, Block, Outcome, blocks_of, page_environment, run_block
+from matplotlib.figure import Figure
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
@@ -62,8 +63,7 @@ class Pictures:
                 # Text as text would depend on the fonts of the reader's machine.
                 with mpl.rc_context({"svg.fonttype": "path", "svg.hashsalt": "omnirank"}):
                     figure.savefig(self._next(".svg"), metadata={"Date": None})
-                titles = [axes.get_title() for axes in figure.axes if axes.get_title()]
-                text.append(self._markdown("; ".join(titles) or "what the code above draws", ".svg"))
+                text.append(self._markdown(_words(figure), ".svg"))
         for path in outcome.pictures:
             shutil.copyfile(path, self._next(path.suffix))
             text.append(self._markdown(path.name, path.suffix))
@@ -76,6 +76,13 @@ class Pictures:
     def _markdown(self, alternative: str, suffix: str) -> str:
         words = alternative.replace("\n", " ").replace("[", "(").replace("]", ")")
         return f"\n\n![{words}](/{FOLDER}/{self.stem}-{self.count}{suffix})\n"
+
+
+def _words(figure: Figure) -> str:
+    """What a picture shows, for those who cannot see it: its titles, else its axes."""
+    titles = [axes.get_title(side) for axes in figure.axes for side in ("left", "center")]
+    axes = [f"{axes.get_ylabel()} over {axes.get_xlabel()}" for axes in figure.axes if axes.get_xlabel()]
+    return "; ".join(filter(None, titles)) or "; ".join(axes) or "what the code above draws"
 
 
 def _block(block: Block, page: str, outcome: Outcome) -> str:
@@ -103,5 +110,8 @@ def _output(printed: str) -> str:
 
 
 def _shortened(printed: str) -> list[str]:
-    lines = [line.rstrip() for line in printed.strip("\n").splitlines()]
+    lines = []
+    for line in printed.strip("\n").splitlines():
+        short = len(line.rstrip()) <= WIDTH
+        lines += [line.rstrip()] if short else textwrap.wrap(line, WIDTH, **UNBROKEN)
     return lines if len(lines) <= LONGEST else [*lines[:LONGEST], "..."]

@@ -27,5 +27,7 @@ plt.show()
 # %%
 # How stable is the ranking on a tenth of the examples?
 few = digits.split(0.1, random_state=0)[0]
-agreement = om.compare_rankings(ranker.ranking_, om.make_ranker("univariate").fit(few).ranking_, k=20)
-print(f"Spearman {agreement.spearman:.2f}, {agreement.jaccard:.2f} of the top 20 pixels in common (Jaccard)")
+agreement = om.compare_rankings(
+    ranker.ranking_, om.make_ranker("univariate").fit(few).ranking_, k=20
+)
+print(f"Spearman {agreement.spearman:.2f}, Jaccard (top 20) {agreement.jaccard:.2f}")

@@ -19,7 +19,11 @@ scores = {w: [] for w in levels}
 for seed in range(10):
     few = digits.keep_labels(50, random_state=seed)
     for w in levels:
-        ranking = om.EnsembleRanker(n_trees=30, supervision=w, random_state=seed, n_jobs=-1).fit(few).ranking_
+        ranking = (
+            om.EnsembleRanker(n_trees=30, supervision=w, random_state=seed, n_jobs=-1)
+            .fit(few)
+            .ranking_
+        )
         scores[w].append(ranking.scores / ranking.scores.sum())
 
 # %%
@@ -28,15 +32,21 @@ for seed in range(10):
 figure, axes = plt.subplots(2, 3, figsize=(9, 6), layout="constrained")
 largest = max(np.max(np.mean(found, axis=0)) for found in scores.values())
 for column, w in enumerate(levels):
-    for row, (name, statistic) in enumerate((("mean", np.mean), ("standard deviation", np.std))):
-        image = axes[row, column].imshow(statistic(scores[w], axis=0).reshape(8, 8), vmin=0, vmax=largest)
+    for row, (name, statistic) in enumerate(
+        (("mean", np.mean), ("standard deviation", np.std))
+    ):
+        image = axes[row, column].imshow(
+            statistic(scores[w], axis=0).reshape(8, 8), vmin=0, vmax=largest
+        )
         axes[row, column].set(title=f"w = {w:g}: {name}", xticks=[], yticks=[])
 figure.colorbar(image, ax=axes, label="share of the summed scores")
 plt.show()
 
 # %%
 # How much do two draws of labels agree, and how close do they come to the ranking by all labels?
-reference = om.EnsembleRanker(n_trees=100, random_state=0, n_jobs=-1).fit(digits).ranking_.scores
+reference = (
+    om.EnsembleRanker(n_trees=100, random_state=0, n_jobs=-1).fit(digits).ranking_.scores
+)
 
 
 def rank_correlation(one, other):
@@ -45,12 +55,16 @@ def rank_correlation(one, other):
 
 
 for w, found in scores.items():
-    between = np.mean([rank_correlation(found[i], found[j]) for i in range(10) for j in range(i)])
+    between = np.mean(
+        [rank_correlation(found[i], found[j]) for i in range(10) for j in range(i)]
+    )
     to_all = np.mean([rank_correlation(one, reference) for one in found])
-    print(f"w = {w:g}: between draws {between:.2f}, with the ranking by all labels {to_all:.2f}")
+    print(f"w = {w:g}: between draws {between:.2f}, with all labels {to_all:.2f}")
 
 # %%
 # The level can be chosen by the out-of-bag errors of the labelled examples.
-ranker = om.EnsembleRanker(n_trees=30, random_state=0, n_jobs=-1).fit(digits.keep_labels(50, random_state=0))
+ranker = om.EnsembleRanker(n_trees=30, random_state=0, n_jobs=-1).fit(
+    digits.keep_labels(50, random_state=0)
+)
 print(f"supervision {ranker.supervision_:g}: {ranker.supervision_reason_}")
 print(ranker.supervision_curve_)

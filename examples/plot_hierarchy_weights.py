@@ -32,7 +32,9 @@ figure, axes = plt.subplots(figsize=(7, 3.5), layout="constrained")
 order = hierarchy.topological_order
 names = [hierarchy.labels[i] for i in order]
 for factor in (1.0, 0.75, 0.5):
-    axes.plot(names, hierarchy.weights(factor)[order], marker="o", label=f"factor {factor:g}")
+    axes.plot(
+        names, hierarchy.weights(factor)[order], marker="o", label=f"factor {factor:g}"
+    )
 axes.set_ylim(0, 1.05)
 axes.set_ylabel("weight")
 axes.tick_params(axis="x", rotation=30)

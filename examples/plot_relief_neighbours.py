@@ -16,11 +16,17 @@ import omnirank as om
 
 rng = np.random.default_rng(0)
 X = rng.uniform(-1, 1, size=(1000, 20))
-y = 0.6 * X[:, 0] + np.where(X[:, 1] * X[:, 2] > 0, 1.0, 0.0) + 0.05 * rng.normal(size=1000)
+y = (
+    0.6 * X[:, 0]
+    + np.where(X[:, 1] * X[:, 2] > 0, 1.0, 0.0)
+    + 0.05 * rng.normal(size=1000)
+)
 
 ks = [1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 999]
 ms = [10, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000]
-ranker = om.ReliefRanker(n_neighbors=ks, n_iterations=ms, random_state=0, n_jobs=2).fit(X, y)
+ranker = om.ReliefRanker(n_neighbors=ks, n_iterations=ms, random_state=0, n_jobs=2).fit(
+    X, y
+)
 print(f"{len(ranker.checkpoints_)} rankings from one pass")
 
 # %%
@@ -32,7 +38,13 @@ at_k = np.array([ranker.importances_at(n_neighbors=k) for k in ks])
 at_m = np.array([ranker.importances_at(n_neighbors=15, n_iterations=m) for m in ms])
 for ax, where, scores in ((axes[0], ks, at_k), (axes[1], ms, at_m)):
     others = scores[:, 3:]
-    ax.fill_between(where, others.min(axis=1), others.max(axis=1), color="0.85", label="x4 to x20: nothing")
+    ax.fill_between(
+        where,
+        others.min(axis=1),
+        others.max(axis=1),
+        color="0.85",
+        label="x4 to x20: nothing",
+    )
     ax.plot(where, scores[:, 0], "C0", label="x1: alone")
     ax.plot(where, scores[:, 1], "C1", label="x2: with x3")
     ax.plot(where, scores[:, 2], "C3--", label="x3: with x2")
