@@ -14,9 +14,11 @@ from omnirank.data.generators_classic import make_friedman, make_xor
 from omnirank.data.generators_features import Relevance
 from omnirank.data.samples import list_samples, load_sample
 from omnirank.relational.movies import make_movies
+from omnirank.timeseries.spacecraft import Spacecraft, make_spacecraft
 
 __all__ = [
     "Relevance",
+    "Spacecraft",
     "list_samples",
     "load_sample",
     "make_classification",
@@ -29,5 +31,6 @@ __all__ = [
     "make_multi_target_classification",
     "make_multi_target_regression",
     "make_regression",
+    "make_spacecraft",
     "make_xor",
 ]
