@@ -40,7 +40,13 @@ print(len(train), len(test), len(after))
 # the regime of the training data and in the other one. Here lines have little in common: they answer to different
 # commands and surfaces, and forests of their own are better. For the flight of Mars Express without gyroscopes, one
 # global forest was as good as 33 others.
-options = {"n_trees": 20, "max_features": 0.25, "min_samples_leaf": 5, "random_state": 0, "n_jobs": -1}
+options = {
+    "n_trees": 20,
+    "max_features": 0.25,
+    "min_samples_leaf": 5,
+    "random_state": 0,
+    "n_jobs": -1,
+}
 globally = om.PCTForestRegressor(**options).fit(train)
 predictions = {"global": [globally.predict(part) for part in (test, after)]}
 local = [[] for _ in range(2)]
@@ -55,7 +61,10 @@ for j in range(len(lines)):
 predictions["per target"] = [np.column_stack(columns) for columns in local]
 
 for name, (same, other) in predictions.items():
-    errors = [np.sqrt(np.mean((predicted - part.y) ** 2)) for predicted, part in ((same, test), (other, after))]
+    errors = [
+        np.sqrt(np.mean((predicted - part.y) ** 2))
+        for predicted, part in ((same, test), (other, after))
+    ]
     print(f"{name:10s}  same regime {errors[0]:.3f}, after the change {errors[1]:.3f}")
 
 by_line = np.sqrt(np.mean((predictions["global"][1] - after.y) ** 2, axis=0))
@@ -67,14 +76,19 @@ print("largest errors after the change:", [lines[j] for j in np.argsort(-by_line
 #
 # The scores of a global forest can be told apart by target. Summed by group, they say what a line answers to. A cross
 # marks the groups that it truly answers to; a line that is off has none.
-ranker = om.EnsembleRanker(n_trees=30, min_samples_leaf=5, per_target=True, random_state=0, n_jobs=-1)
+ranker = om.EnsembleRanker(
+    n_trees=30, min_samples_leaf=5, per_target=True, random_state=0, n_jobs=-1
+)
 rankings = {"before": ranker.fit(before).ranking_, "after": ranker.fit(after).ranking_}
 names = list(dict.fromkeys(groups.values()))
 
 
 def group_shares(ranking):
     """Shares of the groups, one row per line."""
-    rows = [ranking.for_target(line).group_scores(groups, as_shares=True).reindex(names) for line in lines]
+    rows = [
+        ranking.for_target(line).group_scores(groups, as_shares=True).reindex(names)
+        for line in lines
+    ]
     return np.array(rows)
 
 
@@ -87,7 +101,9 @@ for ax, (period, ranking) in zip(axes, rankings.items(), strict=True):
         true = np.flatnonzero(truth[:, g])
         ax.plot(true, (bottom + shares / 2)[true, g], "kx", markersize=4)
     ax.set(title=f"{period} the change", ylabel="share of the scores", ylim=(0, 1))
-axes[1].set_xticks(range(len(lines)), [line.removeprefix("heater") for line in lines], fontsize=7)
+axes[1].set_xticks(
+    range(len(lines)), [line.removeprefix("heater") for line in lines], fontsize=7
+)
 axes[1].set_xlabel("heater")
 figure.legend(*axes[0].get_legend_handles_labels(), ncols=4, loc="outside lower center")
 plt.show()
@@ -113,7 +129,9 @@ for ax, (period, ranking) in zip(axes, rankings.items(), strict=True):
     best = np.maximum(scores.max(axis=1, keepdims=True), 0.05 * largest)
     image = ax.imshow((scores / best).T, cmap="Greys", aspect="auto", vmin=0, vmax=1)
     ax.set(title=f"{period} the change", xlabel="heater")
-    ax.set_xticks(range(0, len(lines), 4), [line.removeprefix("heater") for line in lines[::4]])
+    ax.set_xticks(
+        range(0, len(lines), 4), [line.removeprefix("heater") for line in lines[::4]]
+    )
 features = list(rankings["before"].names)
 axes[0].set_yticks(range(len(features)), features, fontsize=5)
 figure.colorbar(image, ax=axes, label="score, relative to the best feature", shrink=0.5)
@@ -126,7 +144,9 @@ plt.show()
 # The fuzzy Jaccard index of the top *j* features starts low for lines that changed, and high for those that did not.
 # Behind the features that matter, chance decides the order: there all curves are about the same.
 comparisons = {
-    line: om.compare_rankings(rankings["before"].for_target(line), rankings["after"].for_target(line))
+    line: om.compare_rankings(
+        rankings["before"].for_target(line), rankings["after"].for_target(line)
+    )
     for line in lines
     if rankings["after"].for_target(line).scores.any()  # a constant line has no ranking
 }
