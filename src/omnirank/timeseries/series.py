@@ -48,14 +48,11 @@ class Series:
         numbers = read_values(values, "values", len(stamps), "time stamp")
         known = ~np.isnan(numbers)
         self.times, self.values = _one_value_per_time(stamps[known], numbers[known])
-        longest = np.inf if max_gap is None else self._longest(max_gap)
+        # without a stamp nothing says whether times would be dates
+        limited = max_gap is not None and len(stamps) > 0
+        longest = read_duration(max_gap, "max_gap", self.dates) if limited else np.inf
         self.joined = np.diff(self.times) <= longest
         self._freeze()
-
-    def _longest(self, max_gap: Any) -> float:
-        # without a stamp nothing says whether times would be dates
-        dates = self.dates if len(self.times) else isinstance(max_gap, str)
-        return read_duration(max_gap, "max_gap", dates)
 
     @classmethod
     def _of_parts(cls, times: np.ndarray, values: np.ndarray, joined: np.ndarray, dates: bool) -> Series:
