@@ -10,7 +10,7 @@ import numpy as np
 from omnirank.core.errors import DataError, DataTypeError
 from omnirank.core.plurals import counted
 from omnirank.timeseries.events import States
-from omnirank.timeseries.times import check_same_kind, read_duration, read_times
+from omnirank.timeseries.times import check_same_kind, merged, read_duration, read_times
 from omnirank.timeseries.values import read_values
 
 
@@ -143,7 +143,7 @@ def combine(function: Callable[..., Any], *sources: Series | States) -> Series:
     for source in sources:
         if len(source):
             check_same_kind(source.dates, _dates_of(sources), "some of the sources")
-    stamps = np.unique(np.concatenate([one.times for one in series]))
+    stamps = merged(*(one.times for one in series))
     inputs = [one.values_at(stamps) if isinstance(one, Series) else one.holds_at(stamps) for one in sources]
     known = ~np.any([np.isnan(values) for values in inputs], axis=0)
     result = np.asarray(function(*(values[known] for values in inputs)), dtype=np.float64)
