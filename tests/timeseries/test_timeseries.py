@@ -205,6 +205,28 @@ def test_table_to_data_set():
     assert np.flatnonzero(~kept.labelled).tolist() == [5, 6]
 
 
+def test_events_and_states_without_kinds_have_names():
+    table = ts.LearningTable(ts.Grid(0, 4, 1))
+    table.add_time_since(ts.Events([1]), 3, "events")
+    table.add_counts(ts.Events([1, 1.5]), "events")
+    table.add_states(ts.States([1], [2]), "states")
+    assert table.dataset().X.T.tolist() == [[3, 0, 1, 2], [0, 2, 0, 0], [0, 1, 0, 0]]
+    assert table.feature_names == ("since event", "event", "state")
+
+
+@pytest.mark.parametrize("bounds", [(0, 4, 1), (DAY, "2017-08-18", "6h")])
+def test_sources_without_rows_fit_every_grid(bounds):
+    """Nothing says whether their times would be dates."""
+    grid = ts.Grid(*bounds)
+    gaps = (None, 5, "10min", timedelta(minutes=10))
+    for series in (ts.Series([], [], max_gap=gap) for gap in gaps):
+        assert np.isnan(ts.integrals(series, grid)).all()
+        assert np.isnan(ts.aggregate(series, grid, "last")).all()
+    assert ts.event_counts(ts.Events([]), grid).tolist() == [0] * 4
+    assert ts.time_since(ts.Events([], []), grid, grid.step if bounds[0] == 0 else "6h").tolist() == [grid.step] * 4
+    assert ts.state_shares(ts.States([], []), grid).tolist() == [0] * 4
+
+
 def test_groups_of_the_table_reach_the_ranking():
     table = small_table()
     table.add_target("current", np.arange(24) % 5 / 3)

@@ -11,8 +11,6 @@ from omnirank.core.plurals import counted
 from omnirank.data.containers import as_array
 from omnirank.timeseries.times import check_same_kind, read_times
 
-_ONE_KIND = ""
-
 
 class Events:
     """What happens at points in time, each of one kind: commands, passages, alarms.
@@ -22,7 +20,7 @@ class Events:
     times : array-like of numbers or dates
         Time stamps in any order.
     kinds : array-like of str, optional
-        Kind of each event; by default all are of one.
+        Kind of each event; by default all are of the kind "event".
 
     Attributes
     ----------
@@ -71,7 +69,7 @@ class States:
     starts, ends : array-like of numbers or dates
         When each state begins and ends.
     kinds : array-like of str, optional
-        Kind of each state; by default all are of one.
+        Kind of each state; by default all are of the kind "state".
 
     Attributes
     ----------
@@ -150,7 +148,7 @@ def _of_kind(kind: str, kinds: tuple[str, ...], codes: np.ndarray) -> np.ndarray
 def _read_kinds(kinds: Any, n: int, what: str) -> tuple[tuple[str, ...], np.ndarray]:
     """The different kinds, sorted, and the number of the kind of each row."""
     if kinds is None:
-        return (_ONE_KIND,), np.zeros(n, np.intp)
+        return (what,), np.zeros(n, np.intp)
     given = as_array(kinds)
     if given.shape != (n,):
         raise DataError(f"kinds of shape {given.shape} for {counted(n, what)}: give one per {what}")

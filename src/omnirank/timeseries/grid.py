@@ -9,7 +9,15 @@ import numpy as np
 
 from omnirank.core.errors import ParameterError
 from omnirank.core.plurals import counted
-from omnirank.timeseries.times import as_dates, check_same_kind, read_duration, read_time, read_times, steps_from
+from omnirank.timeseries.times import (
+    as_dates,
+    check_same_kind,
+    merged,
+    read_duration,
+    read_time,
+    read_times,
+    steps_from,
+)
 
 _MOST_INTERVALS = 10**8
 
@@ -109,7 +117,7 @@ class Grid:
         (array([ 0.,  2.,  5.,  7., 10.]), array([0, 0, 1, 1]))
         """
         inside = points[(points > self.borders[0]) & (points < self.borders[-1])]
-        knots = np.union1d(self.borders, inside)
+        knots = merged(self.borders, inside)
         return knots, np.searchsorted(self.borders, knots[:-1], side="right") - 1
 
     def __len__(self) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from omnirank.core.errors import DataError, DataTypeError
 from omnirank.core.plurals import counted
 from omnirank.timeseries.events import States
-from omnirank.timeseries.times import check_same_kind, read_duration, read_times
+from omnirank.timeseries.times import check_same_kind, merged, read_duration, read_times
 from omnirank.timeseries.values import read_values
 
 
@@ -48,14 +48,11 @@ class Series:
         numbers = read_values(values, "values", len(stamps), "time stamp")
         known = ~np.isnan(numbers)
         self.times, self.values = _one_value_per_time(stamps[known], numbers[known])
-        longest = np.inf if max_gap is None else self._longest(max_gap)
+        # without a stamp nothing says whether times would be dates
+        limited = max_gap is not None and len(stamps) > 0
+        longest = read_duration(max_gap, "max_gap", self.dates) if limited else np.inf
         self.joined = np.diff(self.times) <= longest
         self._freeze()
-
-    def _longest(self, max_gap: Any) -> float:
-        # without a stamp nothing says whether times would be dates
-        dates = self.dates if len(self.times) else isinstance(max_gap, str)
-        return read_duration(max_gap, "max_gap", dates)
 
     @classmethod
     def _of_parts(cls, times: np.ndarray, values: np.ndarray, joined: np.ndarray, dates: bool) -> Series:
@@ -146,7 +143,7 @@ def combine(function: Callable[..., Any], *sources: Series | States) -> Series:
     for source in sources:
         if len(source):
             check_same_kind(source.dates, _dates_of(sources), "some of the sources")
-    stamps = np.unique(np.concatenate([one.times for one in series]))
+    stamps = merged(*(one.times for one in series))
     inputs = [one.values_at(stamps) if isinstance(one, Series) else one.holds_at(stamps) for one in sources]
     known = ~np.any([np.isnan(values) for values in inputs], axis=0)
     result = np.asarray(function(*(values[known] for values in inputs)), dtype=np.float64)

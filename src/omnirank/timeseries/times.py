@@ -123,6 +123,21 @@ def steps_from(start: float, step: float, numbers: np.ndarray, dates: bool) -> n
     return (round(start * _MICROSECONDS) + round(step * _MICROSECONDS) * numbers) / _MICROSECONDS
 
 
+def merged(*times: np.ndarray) -> np.ndarray:
+    """Return all different times of several arrays in order; in linear time where each of the arrays is in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.timeseries.times import merged
+    >>> merged(np.array([1.0, 3.0]), np.array([2.0, 3.0]))
+    array([1., 2., 3.])
+    """
+    found = np.concatenate(times)
+    found.sort(kind="stable")  # merges runs that are in order already
+    return found[np.concatenate([[True], found[1:] > found[:-1]])] if len(found) else found
+
+
 def check_same_kind(dates: bool, expected: bool, what: str) -> None:
     """Raise an error where dates meet numbers.
 
