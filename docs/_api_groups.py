@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 GROUPS = {
-    "Data": ("Dataset", "Hierarchy", "load", "write_arff", "write_parquet"),
+    "Data": ("Dataset", "Hierarchy", "load", "ShardedDataset", "open_shards", "write_arff", "write_parquet"),
     "Rankings": ("Ranking", "compare_rankings", "make_ranker", "methods"),
     "Rankers: trees and neighbours": ("EnsembleRanker", "ReliefRanker", "PerTargetRanker"),
     "Rankers: one feature at a time": (
@@ -45,6 +45,8 @@ GROUPS = {
         "PCTForestClassifier",
         "PCTForestRegressor",
         "MLkNN",
+        "load_model",
+        "predict_shards",
         "export_text",
         "export_graphviz",
         "export_json",
@@ -68,6 +70,8 @@ GROUPS = {
 MODULES = (
     "omnirank.datasets",
     "omnirank.plots",
+    "omnirank.report",
+    "omnirank.timeseries",
     "omnirank.evaluation.folds",
     "omnirank.evaluation.protocols",
     "omnirank.evaluation.curves",
