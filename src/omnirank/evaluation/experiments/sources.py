@@ -82,8 +82,8 @@ def load_source(source: Mapping[str, Any]) -> Loaded:
     Parameters
     ----------
     source : mapping
-        ``{"sample": name, "n_irrelevant": count}`` or ``{"path": file, "more": files, "test": file, "options": ...}``, see
-        `DataEntry.source`.
+        ``{"sample": name, "n_irrelevant": count}`` or ``{"path": file, "more": files, "test": file, "options": ...}``,
+        see `DataEntry.source`.
 
     Examples
     --------
