@@ -167,6 +167,14 @@ def test_influx_by_a_formula():
     np.testing.assert_allclose(power.at(stamps), [2, 1, 0, 0, 1, 1, 1, 0, 0, 0], atol=1e-12)
 
 
+def test_states_within_others_hold_once():
+    states = ts.States([0, 2, 5, 20], [10, 3, 6, 21])
+    starts, ends = states.union()
+    assert (starts.tolist(), ends.tolist()) == ([0, 20], [10, 21])
+    held = ts.combine(lambda x, s: s, ts.Series(range(22), range(22)), states).values
+    assert held.tolist() == [1.0] * 10 + [0.0] * 10 + [1.0, 0.0]
+
+
 def test_formulas_may_have_no_value():
     ratio = ts.combine(lambda x: np.where(x > 0, x, np.nan), ts.Series([0, 1, 2, 3, 4], [1.0, 1.0, -1.0, 1.0, 1.0]))
     assert np.isnan(ratio.at([0.5, 1.5, 2, 2.5, 3.5])).tolist() == [False, True, True, True, False]

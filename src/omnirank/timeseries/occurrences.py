@@ -48,7 +48,7 @@ def time_since(events: Events, grid: Grid, cap: Any) -> np.ndarray:
     last[inside] = inside
     if n and len(times) and times[0] < start:
         newest = times[np.searchsorted(times, start, side="left") - 1]
-        last[0] = max(last[0], min(-1.0, np.floor((newest - start) / grid.step)))
+        last[0] = max(last[0], np.floor((newest - start) / grid.step))
     return np.minimum((np.arange(n) - np.maximum.accumulate(last)) * grid.step, limit)
 
 
