@@ -66,7 +66,7 @@ def restore_features(model: Any, facts: JsonFields) -> None:
 
 
 def target_contents(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Return what a fitted predictor knows of its target, and the weights of the targets."""
+    """Return what a fitted predictor knows of its target, and the targets' weights and the spread of their columns."""
     columns: PrototypeColumns = model._columns
     if not all(
         np.array_equal(own, usual)
@@ -83,7 +83,7 @@ def target_contents(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         "supervision_reason": model.supervision_reason_,
         "supervision_curve": value_to_json(model.supervision_curve_, "supervision_curve_"),
     }
-    return facts, {"target_weights": columns.weights}
+    return facts, {"target_weights": columns.weights, "column_spread": model._column_spread}
 
 
 def restore_target(model: Any, facts: JsonFields, stored: StoredArrays) -> None:
@@ -109,6 +109,7 @@ def restore_target(model: Any, facts: JsonFields, stored: StoredArrays) -> None:
         stored.take("target_weights", np.float64, (len(names),)),
     )
     model._note_target(task.name, _hierarchy(facts, task, names), columns)
+    model._column_spread = stored.take("column_spread", np.float64, (len(variable),))
     model.supervision_ = facts.number("supervision")
     model.supervision_reason_ = facts.text("supervision_reason")
     curve = facts.value("supervision_curve")

@@ -171,6 +171,8 @@ class PCTPredictor(SavedModel, BaseEstimator):
 
     def _note(self, dataset: Dataset, columns: PrototypeColumns) -> None:
         self._note_target(dataset.task, dataset.hierarchy, columns)
+        # how much each column varies: pictures of trees tell by it which means deviate
+        self._column_spread = np.sqrt(columns.variance) * columns.unit
         # What predictions need to know of the features, without their cells.
         self._features = dataset.features.take(slice(0, 0))
         self._had_missing = dataset.features.with_missing
@@ -181,8 +183,6 @@ class PCTPredictor(SavedModel, BaseEstimator):
         self.hierarchy_ = hierarchy
         self.n_outputs_ = columns.n_variables
         self.target_names_ = columns.names
-        # how much each column varies: pictures of trees tell by it which means deviate
-        self._column_spread = np.sqrt(columns.variance) * columns.unit
         self._columns = replace(columns, matrix=columns.matrix[:0], labelled=columns.labelled[:0])
 
     def _plan(self, training: Training, rules: GrowingRules) -> GrowingPlan | None:
