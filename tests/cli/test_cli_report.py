@@ -33,7 +33,7 @@ def test_rank_writes_a_report_with_its_command(folder, tmp_path):
     assert f"report written to {out}" in shown
     text = out.read_text(encoding="utf-8")
     assert f"omnirank rank {folder / 'data.arff'} -m univariate --report {out} --report-budget 1</pre>" in text
-    assert "Worth" in text
+    assert "Does it help to predict?" in text
     assert "Left out: the data were not given" not in text
 
 

@@ -90,7 +90,8 @@ def test_sizes_grow_geometrically_up_to_all_features(n):
 def test_words():
     curve = SelectionCurve([1, 2, 4], [[0.5, 0.4, 0.4], [0.5, 0.6, 0.4]], "rrmse", False, "neighbors")
     assert curve.summary == (
-        "the top 4 features of 4 suffice: RRMSE 0.4000 ± 0.0000, the best of all sizes (2 folds, by neighbours)"
+        "all 4 features are needed, no smaller number that was tried is as good: RRMSE 0.4000 ± 0.0000, the best "
+        "of all sizes (2 folds, by neighbours)"
     )
     curve = SelectionCurve([1, 2], [[0.5, 0.4], [0.5, 0.8]], "accuracy", True, "forest")
     assert curve.summary == (

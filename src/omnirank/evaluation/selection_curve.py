@@ -125,14 +125,17 @@ class SelectionCurve:
         title = MEASURES[self.measure].title if self.measure in MEASURES else self.measure
         chosen, best = (int(np.searchsorted(self.sizes, size)) for size in (self.chosen_size, self.best_size))
         by = "neighbours" if self.judged_by == "neighbors" else self.judged_by
+        n = int(self.sizes[-1])
         which = "the best feature" if self.chosen_size == 1 else f"the top {counted(self.chosen_size, 'feature')}"
-        enough = "suffices" if self.chosen_size == 1 else "suffice"
+        said = f"{which} of {n} {'suffices' if self.chosen_size == 1 else 'suffice'}"
+        if self.chosen_size == n > 1:
+            said = f"all {n} features are needed, no smaller number that was tried is as good"
         reached = f"{title} {self._shown(chosen)}"
         if chosen == best:
             compared = "the best of all sizes"
         else:
             compared = f"the best is {self._shown(best)} with {self.best_size}"
-        return f"{which} of {self.sizes[-1]} {enough}: {reached}, {compared} ({self.n_folds} folds, by {by})"
+        return f"{said}: {reached}, {compared} ({self.n_folds} folds, by {by})"
 
     def _shown(self, i: int) -> str:
         mean, error = float(self.means[i]), float(self.standard_errors[i])

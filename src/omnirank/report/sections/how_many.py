@@ -34,7 +34,7 @@ def how_many(subject: Subject) -> Section:
         "picture": inline_svg(plot_selection(curve), "performance over the number of top features"),
         "columns": columns,
         "rows": rows_of(columns),
-        "keep": subject.ranking.top(curve.chosen_size)[:50],
+        "keep": subject.ranking.top(curve.chosen_size)[:50] if curve.chosen_size < len(subject.ranking) else [],
         "n": curve.chosen_size,
     }
     return Section("how-many", title, content)

@@ -103,8 +103,8 @@ def caveats(subject: Subject) -> Section:
         found += _of_data(subject)
     if subject.found.halves is not None:
         found.append(
-            "Worth, number of features and stability are judged on halves of the examples: a ranking of all of them is "
-            "rather better and more stable. The halves overlap, so that their errors are estimates."
+            "Prediction, number of features and stability are judged on halves of the examples: a ranking of all of "
+            "them is usually better and more stable. The halves overlap, so that their errors are estimates."
         )
     if subject.found.repeats is False:
         found.append("Ranking again gave other scores: these data are not exactly those that were ranked.")

@@ -36,10 +36,12 @@ def cut_of(subject: Subject) -> tuple[int, str]:
     if halves is not None:
         curve = halves.curve
         n = curve.chosen_size
+        if n == len(ranking):
+            return n, f"There is no cut to suggest: {halves.how_many}."
         return n, f"The suggested cut is after {n}: {halves.how_many}."
     if ranking.p_values is not None:
         n = len(ranking.relevant())
-        return n, f"The suggested cut is after {n}, the features that tell significantly more than chance."
+        return n, f"The suggested cut is after {n}, the features that score significantly above chance."
     if subject.found.shuffled is not None:
         n = int(np.sum(ranking.scores > subject.found.shuffled.max()))
         return n, f"The suggested cut is after {n}, the features that score more than any with a shuffled target."

@@ -88,7 +88,7 @@ def groups(subject: Subject) -> Section | None:
 
 def redundant(subject: Subject) -> Section:
     """Return which features stand for each other."""
-    title, data = "Features that say the same", subject.data
+    title, data = "Redundant features", subject.data
     if data is None:
         return Section("redundant", title, left_out=NO_DATA)
     found = redundancy(subject.ranking, data, top=_MOST_COMPARED)

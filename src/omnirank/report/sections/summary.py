@@ -17,6 +17,8 @@ from omnirank.report.tables import digits, listing
 _BEST = 5
 # Share of the halves in which one of two has to be better, to be called so.
 _CLEARLY = 0.8
+# Relative errors above this are hardly better than the mean.
+_HARDLY = 0.95
 _STABLE = ((0.9, "nearly the same"), (0.75, "stable"), (0.4, "moderately stable"), (-math.inf, "unstable"))
 
 
@@ -41,7 +43,7 @@ def facts(subject: Subject) -> list[tuple[str, str]]:
         shown = ", ".join(subject.targets[:3]) + (", ..." if len(subject.targets) > 3 else "")
         found.append(("targets" if len(subject.targets) > 1 else "target", f"{len(subject.targets)}: {shown}"))
     n, _ = cut_of(subject)
-    if n:
+    if 0 < n < len(ranking):
         found.append(("features to keep", f"{n}, see Score over rank and How many features"))
     method = subject.method
     found.append(("method", ranking.method if method is None else f"{ranking.method}: {method.summary}"))
@@ -68,20 +70,29 @@ def best_sentence(subject: Subject) -> str:
     if ranking.p_values is None:
         return f"{which}."
     n = len(ranking.relevant())
-    verb = "tells" if n == 1 else "tell"
-    return f"{which}. In all, {n} {verb} significantly more than chance (with 5 % false discoveries expected)."
+    verb = "scores" if n == 1 else "score"
+    return f"{which}. In all, {n} {verb} significantly above chance (with 5 % false discoveries expected)."
 
 
 def worth_sentence(subject: Subject) -> str:
     """Say whether the ranking beats equal weights on examples that it has not seen."""
     halves = subject.found.halves
     if halves is None:
-        return "Whether the ranking helps to predict was not looked at (see Worth)."
+        return "Whether the ranking helps to predict was not looked at."
     own, same, random = (digits(float(halves.values(of).mean()), 3) for of in ("worth", "uniform", "random"))
     kept = "the scores as weights" if halves.top is None else f"its top {halves.top}"
     all_of = "equal weights" if halves.top is None else "all features"
     values = f"{halves.title} {own} with {kept}, {same} with {all_of}, {random} with random rankings"
-    return f"On examples that were not ranked, the ranking {verdict(halves)} ({values})."
+    return f"On held-out examples, the ranking {verdict(halves)} ({values}).{_scale(halves)}"
+
+
+def _scale(halves: Halves) -> str:
+    """Say what a relative error means, and that little is predicted where it is so."""
+    if halves.measure != "rrmse":
+        return ""
+    hardly = float(halves.values("worth").mean()) > _HARDLY
+    caution = " So hardly anything is predicted here: take the order with caution." if hardly else ""
+    return f" {halves.title} is the error relative to that of always predicting the mean, which has 1.{caution}"
 
 
 def verdict(halves: Halves) -> str:

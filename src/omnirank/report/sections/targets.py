@@ -37,12 +37,12 @@ def by_target(subject: Subject) -> Section | None:
     counts = top_counts(scores)
     n = len(scores.names)
     order = ranking.order[: max(1, min(len(ranking), _MOST_CELLS // (n + 2)))]
-    best = scores.scores.argmax(axis=0)
+    k, (place, best) = top_size(scores), best_places(scores)
     columns = [
         Column("rank", ranking.ranks[order].tolist(), number=True),
         Column("feature", [ranking.names[i] for i in order]),
-        Column(f"targets in top {_TOP}", counts[order].tolist(), number=True, hint=f"of {n} targets"),
-        Column("best for", [scores.names[best[i]] for i in order]),
+        Column(f"targets in top {k}", counts[order].tolist(), number=True, hint=f"of {n} targets"),
+        Column("highest place", [f"{place[i]}. for {scores.names[best[i]]}" for i in order]),
         *(
             Column(name, [digits(value, 3) for value in row[order].tolist()], number=True)
             for name, row in zip(scores.names, scores.scores, strict=True)
@@ -59,9 +59,20 @@ def by_target(subject: Subject) -> Section | None:
     return Section("by-target", title, content)
 
 
+def top_size(scores: TargetScores) -> int:
+    """Return how many features of a target are its top: 10, but no more than a quarter of all."""
+    return min(_TOP, math.ceil(scores.scores.shape[1] / 4))
+
+
+def best_places(scores: TargetScores) -> tuple[np.ndarray, np.ndarray]:
+    """Return the highest place of each feature among the scores of a target, and the first target with it."""
+    places = (-scores.scores).argsort(axis=1, kind="stable").argsort(axis=1) + 1
+    return places.min(axis=0), places.argmin(axis=0)
+
+
 def top_counts(scores: TargetScores) -> np.ndarray:
-    """Return for each feature the number of targets among whose top 10 it is, with a score above 0."""
-    k = min(_TOP, scores.scores.shape[1])
+    """Return for each feature the number of targets among whose top features it is, with a score above 0."""
+    k = top_size(scores)
     counts = np.zeros(scores.scores.shape[1], dtype=np.int64)
     for row in scores.scores:
         top = np.argsort(-row, kind="stable")[:k]
@@ -73,7 +84,7 @@ def sharing(subject: Subject, counts: np.ndarray) -> list[str]:
     """Say which features are shared by targets, and which are specific."""
     ranking, scores = subject.ranking, subject.ranking.per_target
     assert scores is not None
-    n = len(scores.names)
+    n, k = len(scores.names), top_size(scores)
     shared = [ranking.names[i] for i in ranking.order if counts[i] >= max(2, math.ceil(_MOST_OF * n))]
     relative = relative_scores(scores)
     single = [i for i in ranking.order.tolist() if counts[i] == 1]
@@ -83,13 +94,13 @@ def sharing(subject: Subject, counts: np.ndarray) -> list[str]:
         more = f" and {len(shared) - _NAMED} more" if len(shared) > _NAMED else ""
         verb = "is" if len(shared) == 1 else "are"
         found.append(
-            f"Shared: {', '.join(shared[:_NAMED])}{more} {verb} among the top {_TOP} of at least half of {n} targets."
+            f"Shared: {', '.join(shared[:_NAMED])}{more} {verb} among the top {k} of at least half of {n} targets."
         )
     else:
-        found.append(f"No feature is among the top {_TOP} of half of the {n} targets.")
+        found.append(f"No feature is among the top {k} of half of the {n} targets.")
     if single:
         named = [f"{ranking.names[i]} ({scores.names[int(relative[:, i].argmax())]})" for i in single[:_NAMED]]
-        found.append(f"Specific, among the top {_TOP} of one target only: {listing(named)}.")
+        found.append(f"Specific, among the top {k} of one target only: {listing(named)}.")
     return found
 
 
@@ -108,13 +119,17 @@ def target_cards(subject: Subject) -> Section | None:
         cards.append(
             {
                 "name": name,
-                "value": "" if math.isnan(value) else f"{words} {digits(value, 3)}",
+                "value": "" if math.isnan(value) else f"{words} {digits(value, 3)}{_caution(words, value)}",
                 "features": [(ranking.names[i], digits(float(row[i]), 3)) for i in top if row[i] > 0],
             }
         )
-    note = f"How well a target is predicted: {words} on the halves of the examples that were not ranked, by neighbours."
+    note = f"How well nearest neighbours predict a target: {words} on held-out halves of the examples."
     content = {"cards": cards, "note": note if predicted else "", "left": len(scores.names) - len(cards)}
     return Section("targets", title, content)
+
+
+def _caution(measure: str, value: float) -> str:
+    return ": no better than its mean, do not trust the order" if measure == "RRMSE" and value >= 1 else ""
 
 
 def measure_in_words(subject: Subject) -> str:

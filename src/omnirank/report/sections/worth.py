@@ -17,7 +17,7 @@ from omnirank.tasks.measuring import MEASURES
 
 def worth(subject: Subject) -> Section:
     """Return the performance by the ranking, by equal weights and by random rankings."""
-    title, halves, costs = "Worth", subject.found.halves, subject.found.costs
+    title, halves, costs = "Does it help to predict?", subject.found.halves, subject.found.costs
     if halves is None:
         return Section("worth", title, left_out=subject.found.missing.get(HALVES, "nothing was fitted"))
     columns = _columns(halves)
