@@ -312,7 +312,7 @@ def _large() -> Iterator[tuple[str, Case]]:
         partial(ranked, om.EnsembleRanker, large, n_trees=4, max_depth=5, ensemble="extra-trees"),
     )
     yield "large, few labels", partial(ranked, om.EnsembleRanker, few, n_trees=3, max_depth=4, supervision=0.5)
-    yield "large, relief", partial(ranked, om.ReliefRanker, large, n_iterations=300)
+    yield "large, relief", partial(ranked, om.ReliefRanker, large, n_iterations=1200)
     yield "large, univariate", partial(ranked, om.UnivariateRanker, data("classification", "nominal", 1.0, 60_000))
     forest = partial(predicted, om.PCTForestRegressor, large, n_trees=4, max_depth=4, oob_score=True)
     yield "large, forest", forest

@@ -160,7 +160,7 @@ def test_unseen_levels_are_told_about(folder):
     frame = pd.read_csv(folder / "new.csv").assign(colour="green")
     frame.to_csv(folder / "green.csv", index=False)
     result = run("predict", model, folder / "green.csv", "--out", folder / "o.csv")
-    assert "levels that were not in the training data are taken as missing (1 features, first 'colour': 'green')" in (
+    assert "levels that were not in the training data are taken as missing (1 feature, first 'colour': 'green')" in (
         result.stderr
     )
 

@@ -296,3 +296,14 @@ def test_open_rows_of_a_study_are_not_blank(tmp_path):
     shown = run("compare", plan)
     assert "no complete results yet of wine: left out" in shown.stderr
     assert not [line for line in shown.stdout.splitlines() if line.split() == ["wine"]]
+
+
+@pytest.mark.parametrize("again", [("--target", "b"), ("--target=b",), ("-t", "b")])
+def test_an_option_given_twice_is_refused_before_its_first_value_is_lost(tmp_path, again):
+    file = tmp_path / "table.csv"
+    file.write_text("x,a,b\n" + "".join(f"{i},{i % 3}.5,{i % 4}.5\n" for i in range(12)))
+    result = RUNNER.invoke(app, ["rank", str(file), "--target", "a", *again])
+    assert result.exit_code == 2
+    assert "--target is given more than once" in " ".join(result.output.split())
+    several = ["rank", str(file), "--target", "a,b", "--set", "n_trees=3", "--set", "min_samples_leaf=1"]
+    assert RUNNER.invoke(app, several).exit_code == 0

@@ -126,6 +126,29 @@ def test_what_is_wrong_is_said_before_work_starts(shards, tmp_path):
         om.predict_shards(good, folder, tmp_path / "out", key="id")
 
 
+@pytest.mark.parametrize("other", ["one.pq", "ONE.parquet"])
+def test_parts_whose_predictions_would_share_a_file_are_refused(tmp_path, other):
+    X = pd.DataFrame({"a": np.arange(6.0), "b": [0.0, 1.0] * 3})
+    model = om.PCTRegressor().fit(X, X["a"])
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    X.to_parquet(folder / "one.parquet")
+    X.to_parquet(folder / other)
+    with pytest.raises(DataError, match=r"'one\.parquet': rename the parts"):
+        om.predict_shards(model, folder, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_said(tmp_path):
+    X = pd.DataFrame({"a": np.arange(6.0)})
+    model = om.PCTRegressor().fit(X, X["a"])
+    (tmp_path / "parts").mkdir()
+    X.to_parquet(tmp_path / "parts" / "one.parquet")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match="cannot be made"):
+        om.predict_shards(model, tmp_path / "parts", tmp_path / "file" / "out")
+
+
 def test_a_damaged_part_is_named_and_what_was_done_is_kept(shards, tmp_path):
     folder, frame = shards
     model = om.PCTRegressor(random_state=0).fit(frame[FEATURES], frame["a"])

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Collection
 from contextvars import ContextVar
 from functools import partial
+from itertools import takewhile
 from typing import Any
 
 from typer.core import TyperCommand
@@ -46,7 +47,18 @@ class Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments; the command keeps them as they were typed."""
         _typed.set(shlex.join(["omnirank", str(ctx.info_name), *args]))
+        self._refuse_repeated(ctx, args)
         return super().parse_args(ctx, args)
+
+    def _refuse_repeated(self, ctx: Any, args: list[str]) -> None:
+        """Refuse an option that is given twice and takes one value: the first would be lost without a word."""
+        given = [arg.partition("=")[0] for arg in takewhile(lambda arg: arg != "--", args)]
+        for parameter in self.params:
+            once = not (getattr(parameter, "multiple", True) or getattr(parameter, "is_flag", True))
+            if once and sum(name in parameter.opts for name in given) > 1:
+                ctx.fail(
+                    f"{parameter.opts[0]} is given more than once: give it once, several names separated by commas"
+                )
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""

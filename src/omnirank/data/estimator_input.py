@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from omnirank.core.errors import DataError, DataWarning, ParameterError, setting
 from omnirank.core.log import logger
+from omnirank.core.plurals import counted
 from omnirank.core.types import ArrayLike
 from omnirank.data.containers import as_array, checked_sparse, refuse_structured
 from omnirank.data.convert import is_frame, table_from
@@ -170,7 +171,7 @@ def recoded_like(table: Table, training: Table) -> Table:
     if unseen:
         name, level = next(iter(unseen.items()))
         warnings.warn(
-            f"levels that were not in the training data are taken as missing ({len(unseen)} features, "
+            f"levels that were not in the training data are taken as missing ({counted(len(unseen), 'feature')}, "
             f"first {name!r}: {level!r})",
             UserWarning,
             stacklevel=4,

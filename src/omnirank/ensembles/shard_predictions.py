@@ -82,13 +82,14 @@ def predict_shards(
         source = source.source
     parts = source if isinstance(source, ShardSource) else ShardSource(source, max_memory=max_memory)
     keys, features = _chosen(parts, model._features, key, ignore)
+    names = _file_names(parts)
     folder = _new_folder(folder)
     options: dict[str, Any] = {"probabilities": probabilities, "threshold": threshold}
     unseen: dict[str, tuple[Any, str]] = {}
     written = []
     for number in range(len(parts.parts)):
-        path = folder / _file_name(parts, number)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path = folder / names[number]
+        _make_folder(path.parent)
         with _writing(path) as write:
             write(_no_predictions(model, parts, number, keys, options))
             for batch in parts.batches([*keys, *features], [number]):
@@ -118,15 +119,30 @@ def _new_folder(folder: PathLike) -> Path:
     found = Path(folder)
     if found.exists() and (not found.is_dir() or any(found.iterdir())):
         raise DataError(f"predictions are written to a new or empty folder, and there is something at {str(found)!r}")
-    found.mkdir(parents=True, exist_ok=True)
+    _make_folder(found)
     return found
 
 
-def _file_name(parts: ShardSource, number: int) -> str:
-    part = parts.parts[number]
-    if isinstance(part, ParquetFile) and parts.folder is not None:
-        return part.path.relative_to(parts.folder).with_suffix(".parquet").as_posix()
-    return f"part-{number:05}.parquet"
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"the folder {str(folder)!r} cannot be made: {error.strerror or error}") from None
+
+
+def _file_names(parts: ShardSource) -> list[str]:
+    """Names of the parts' predictions: those of the parts, where these have names; no two are the same."""
+    names = [
+        part.path.relative_to(parts.folder).with_suffix(".parquet").as_posix()
+        if isinstance(part, ParquetFile) and parts.folder is not None
+        else f"part-{number:05}.parquet"
+        for number, part in enumerate(parts.parts)
+    ]
+    folded = [name.casefold() for name in names]  # of names that differ in case, some disks keep one file
+    twice = next((name for name in folded if folded.count(name) > 1), None)
+    if twice is not None:
+        raise DataError(f"predictions of several parts would be written to {twice!r}: rename the parts")
+    return names
 
 
 @contextmanager
