@@ -172,7 +172,7 @@ class PCTPredictor(SavedModel, BaseEstimator):
     def _note(self, dataset: Dataset, columns: PrototypeColumns) -> None:
         self._note_target(dataset.task, dataset.hierarchy, columns)
         # how much each column varies: pictures of trees tell by it which means deviate
-        self._column_spread = np.sqrt(columns.variance) * columns.unit
+        self._column_spread = columns.deviation
         # What predictions need to know of the features, without their cells.
         self._features = dataset.features.take(slice(0, 0))
         self._had_missing = dataset.features.with_missing

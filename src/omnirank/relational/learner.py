@@ -130,7 +130,7 @@ class RelationalLearner(PCTPredictor):
         assert target is not None
         columns = get_task(dataset.task).columns(target, dataset.hierarchy, rules.hierarchy_weight)
         self._note_target(dataset.task, dataset.hierarchy, columns)
-        self._column_spread = np.sqrt(columns.variance) * columns.unit
+        self._column_spread = columns.deviation
         self._signature = dataset.signature
         self._labelled = whole.labelled
         return RelationalTraining(whole, used, dataset, weight, columns)

@@ -94,6 +94,11 @@ class PrototypeColumns:
         return _variances(self, None)
 
     @property
+    def deviation(self) -> np.ndarray:
+        """Standard deviation of the known values of each column, in the column's own units."""
+        return np.sqrt(self.variance) * self.unit
+
+    @property
     def impurity(self) -> np.ndarray:
         """Impurity of each variable: variance of a number (in its `unit`) or label, Gini index of a nominal one."""
         return _impurities(self, self.variance)

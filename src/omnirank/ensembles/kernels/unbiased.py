@@ -218,7 +218,7 @@ def add_told(tests, outside, columns, unseen, directions, told):
 
 @compiled
 def add_told_by_cells(tests, outside, counted, said, cells, labelled, owner, told):
-    """Add what single rows out of bag add to the gains of tests, as in `add_covariances`, for sparse columns.
+    """Add what single rows out of bag add to the gains of tests, as in `add_told`, for sparse columns.
 
     Parameters
     ----------
