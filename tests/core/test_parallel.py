@@ -1,8 +1,11 @@
 import io
 import os
+import signal
+import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from functools import partial
 
 import joblib
@@ -257,3 +260,37 @@ def test_the_first_error_stops_what_has_not_begun(in_memory):
     with pytest.raises(KeyError):
         run_parallel(work, range(200), n_jobs=2)
     assert len(begun) < 100
+
+
+OPENMP_IN_A_FORK = """
+import joblib
+import numpy as np
+from sklearn.neighbors import NearestNeighbors
+from omnirank.core.parallel import run_parallel
+
+rng = np.random.default_rng(0)
+cells = rng.normal(size=(3000, 5))
+
+def nearest(n):
+    return NearestNeighbors(n_neighbors=2, algorithm="brute").fit(cells[:n]).kneighbors(cells[:n])[1].sum()
+
+def main():
+    NearestNeighbors(algorithm="brute").fit(cells).kneighbors(cells)  # starts the threads of OpenMP in this process
+    alone = [nearest(n) for n in (1000, 600, 40)]
+    with joblib.parallel_config(backend="multiprocessing", n_jobs=2):
+        assert run_parallel(nearest, [1000, 600, 40]) == alone
+
+main()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_openmp_does_not_hang_in_forked_processes():
+    """The threads of OpenMP are not there in a forked process, which would wait for them for ever."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "2"}
+    process = subprocess.Popen([sys.executable, "-c", OPENMP_IN_A_FORK], env=environment, start_new_session=True)
+    try:
+        assert process.wait(120) == 0
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)

@@ -221,7 +221,7 @@ def one_blas_thread() -> Iterator[None]:
     """Hold BLAS to one thread, for the whole process and for the calling thread.
 
     Both, because the number of threads belongs to the process in some builds of BLAS and to the calling
-    thread in others (those on OpenMP). Calls of `run_parallel` do so themselves; around many short ones it saves a
+    thread in others (those on OpenMP). In a forked process OpenMP is held to one thread, too. Calls of `run_parallel` do so themselves; around many short ones it saves a
     millisecond each.
 
     Examples
@@ -234,10 +234,11 @@ def one_blas_thread() -> Iterator[None]:
     controller = _blas_holder.enter()
     try:
         # Saves a tenth of a millisecond per item where the libraries have one number for the whole process.
-        if all(library.threading_layer != "openmp" for library in _blas_libraries(controller)):
+        if not _forked and all(library.threading_layer != "openmp" for library in _blas_libraries(controller)):
             yield
         else:
-            with controller.limit(limits=1, user_api="blas"):
+            # In a forked process OpenMP, which scikit-learn calls, would wait for ever for threads of the parent.
+            with controller.limit(limits=1, user_api=None if _forked else "blas"):
                 yield
     finally:
         _blas_holder.leave()
@@ -303,16 +304,17 @@ class _BlasHolder:
 
 
 _blas_holder = _BlasHolder()
+_forked = False
 
 
-def _new_holder() -> None:
+def _after_fork() -> None:
     """Forget who is inside: a forked process has none of the threads, the holding one included."""
-    global _blas_holder  # noqa: PLW0603
-    _blas_holder = _BlasHolder()
+    global _blas_holder, _forked  # noqa: PLW0603
+    _blas_holder, _forked = _BlasHolder(), True
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_new_holder)
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 class _ProgressBar:
