@@ -8,6 +8,7 @@ import time
 from types import SimpleNamespace
 
 import numba
+import numpy as np
 import pytest
 from numba.core import event
 
@@ -40,6 +41,27 @@ def said(monkeypatch, tmp_path, caplog):
         return len(caplog.records)
 
     return run
+
+
+def first_sorted(values):
+    return np.sort(values)[0]
+
+
+def _of_numbers(values):
+    return values.dtype.kind == "f"
+
+
+@needs_compiler
+def test_a_kernel_that_makes_arrays_says_so(monkeypatch, tmp_path):
+    monkeypatch.setattr(module, "_CACHE", str(tmp_path))
+    numbers = np.array([3.0, 1.0])
+    assert module.allocating(first_sorted)(numbers) == 1.0
+    with pytest.raises(numba.TypingError, match="sort"):
+        module.compiled(first_sorted)(numbers.astype(np.float32))
+    by_kind = module.compiled_unless(_of_numbers)(first_sorted)
+    assert by_kind(numbers) == 1.0
+    with pytest.raises(numba.TypingError, match="sort"):
+        by_kind(np.array([3, 1]))
 
 
 @needs_compiler

@@ -23,9 +23,48 @@ _OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "cont
 _logger = logging.getLogger("omnirank.compiling")
 
 
+# Numba's option for functions that allocate nothing: no reference is counted, and none of the code for it is compiled.
+_UNCOUNTED = {"_nrt": False}
+
+
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile at the first call, keep the result on disk, release the GIL."""
-    dispatcher = numba.njit(no_cfunc_wrapper=True, **_OPTIONS)(function)
+    """Compile at the first call, keep the result on disk, release the GIL.
+
+    The kernel works in arrays of its caller and makes none: code that counts references takes a sixth of the time to
+    compile. One that makes an array is an error when it is compiled; `allocating` is for those.
+    """
+    return _kernel(function, **_UNCOUNTED)
+
+
+def allocating(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile as `compiled` does, a kernel that makes arrays of its own."""
+    return _kernel(function)
+
+
+def compiled_unless(allocates: Callable[..., bool]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Compile a kernel of which only some kinds make arrays of their own.
+
+    Parameters
+    ----------
+    allocates : callable
+        Whether a call does; it may depend only on the types of the arguments, since files of kernels are named after
+        them.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        without, with_arrays = compiled(function), allocating(function)
+
+        @functools.wraps(function)
+        def call(*arguments: Any) -> Any:
+            return (with_arrays if allocates(*arguments) else without)(*arguments)
+
+        return call
+
+    return decorate
+
+
+def _kernel(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    dispatcher = numba.njit(no_cfunc_wrapper=True, **_OPTIONS, **options)(function)
     if dispatcher is function:  # compiling is switched off
         return function
     if _CACHE is None:

@@ -156,7 +156,10 @@ class _Nearest:
         most = 0 if self.precision == np.float64 else 2 * self.k + 32
         found, certain = np.empty((len(rows), self.k), np.int32), np.empty(len(rows), bool)
         rough = self.examples.rough(rows, self.precision, self.width)
-        settle(self.pairs, rows, rough.lanes, self.n_train, rough.offsets, rough.errors, most, found, certain)
+        settle(
+            self.pairs, rows, rough.lanes, self.n_train, rough.offsets, rough.errors, most,
+            np.empty(self.k, rough.lanes.dtype), np.empty(self.k), found, certain,
+        )  # fmt: skip
         return found, certain
 
 

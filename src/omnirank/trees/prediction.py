@@ -154,4 +154,4 @@ def _add(tree: Tree, block: np.ndarray, rows: np.ndarray, out: np.ndarray) -> No
         tree.subsets,
         tree.n_levels,
     )
-    add_means(tests, means, block, rows, out)
+    add_means(tests, means, block, rows.copy(), np.empty_like(rows), np.empty((len(rows) + 1, 3), np.int64), out)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import compiled, inlined
+from omnirank.core.compiled import allocating, inlined
 from omnirank.core.kernels.vector import uncounted
 from omnirank.ensembles.kernels.permutation import donor
 from omnirank.trees.kernels.route import code_of, walk, walk_with
@@ -48,7 +48,7 @@ class Curves(NamedTuple):
     n_positive: np.ndarray
 
 
-@compiled
+@allocating
 def permutation_moves(tests, codes, order):
     """Route the rows, and those whose path tests a feature again with the value of another row."""
     tests = uncounted(tests)
@@ -105,7 +105,7 @@ def _longer(values, size):
     return longer
 
 
-@compiled
+@allocating
 def permuted_areas(moves, rows, sets, curves):
     """Areas of the curves, (curves,), and when each feature is permuted, (features, curves)."""
     moves = uncounted(moves)

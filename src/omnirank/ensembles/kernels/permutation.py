@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import Kinds, compiled, dispatched, inlined
+from omnirank.core.compiled import Kinds, allocating, dispatched, inlined
 from omnirank.core.kernels.vector import uncounted
 from omnirank.trees.kernels.random import below, mix
 from omnirank.trees.kernels.route import code_of, walk, walk_with
@@ -20,7 +20,7 @@ class Shuffle(NamedTuple):
     shift: np.ndarray
 
 
-@compiled
+@allocating
 def shuffle(rows, n_features, seed):
     """One uniform permutation of the rows, turned by a random shift for each feature.
 
@@ -54,7 +54,7 @@ def last_code(values, starts, f, threshold):
     return low - starts[f]
 
 
-@compiled
+@allocating
 def threshold_cuts(feature, cut, threshold, values, starts):
     """Cuts of numeric tests by which any training row goes where its value goes.
 
@@ -171,7 +171,7 @@ def _add_labels(loss, row, node, weight, out, f):
             out[f, label] += weight
 
 
-@compiled
+@allocating
 def permutation_losses(tests, codes, loss, order, weight, n_targets):
     """Sum of the rows' errors, and its change when a feature is permuted.
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import Kinds, compiled, dispatched
+from omnirank.core.compiled import Kinds, allocating, compiled, dispatched
 from omnirank.core.kernels.vector import uncounted
 from omnirank.trees.kernels.grow import in_subset
 from omnirank.trees.kernels.route import code_of
@@ -112,8 +112,6 @@ def route_rows(tests, cells, first, last, ordered, later):
     parents before children: a row that walked down alone would wait for memory at each step. Rows go by the thresholds
     of numeric tests, since growing knows the codes of the rows in the bag only.
     """
-    tests, cells = uncounted(tests), uncounted(cells)
-    first, last, ordered, later = uncounted(first), uncounted(last), uncounted(ordered), uncounted(later)
     for k in range(len(tests.feature)):
         f = tests.feature[k]
         if f < 0:
@@ -136,8 +134,7 @@ def route_rows(tests, cells, first, last, ordered, later):
 @compiled
 def sum_nodes(nodes, feature, right, columns, sums, known):
     """Sum columns over the rows of leaves, and from there up to the root; both sums start at 0."""
-    nodes, columns, sums, known = uncounted(nodes), uncounted(columns), uncounted(sums), uncounted(known)
-    feature, right, values = uncounted(feature), uncounted(right), columns.values
+    values = columns.values
     n_columns, n_known = values.shape[1], known.shape[1]
     for k in range(len(feature) - 1, -1, -1):
         if feature[k] >= 0:
@@ -181,7 +178,6 @@ def add_told(tests, outside, columns, unseen, directions, told):
     told : ndarray
         Sums, changed in place.
     """
-    outside, columns, unseen = uncounted(outside), uncounted(columns), uncounted(unseen)
     values = columns.values
     n_columns, n = values.shape[1], 0
     for j in range(len(tests)):
@@ -216,7 +212,7 @@ def add_told(tests, outside, columns, unseen, directions, told):
             n += 1
 
 
-@compiled
+@allocating
 def add_told_by_cells(tests, outside, counted, said, cells, labelled, owner, told):
     """Add what single rows out of bag add to the gains of tests, as in `add_told`, for sparse columns.
 

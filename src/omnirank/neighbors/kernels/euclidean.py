@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnirank.core.compiled import compiled, inlined
-from omnirank.core.kernels.vector import uncounted
+from omnirank.core.compiled import allocating, compiled, inlined
 from omnirank.neighbors.kernels.search import keep_nearest
 
 
@@ -17,7 +16,6 @@ def keep_candidates(rough, own, others, ids, distances):
     numbers of the rows; others (n_blocks, width): numbers of the others; ids, distances (n_rows, 1, k): the lists,
     nearest first, where -1 and infinite distances are free places.
     """
-    rough, others, ids, distances = uncounted(rough), uncounted(others), uncounted(ids), uncounted(distances)
     n_blocks, last = len(others), ids.shape[2] - 1
     for row in range(len(own)):
         for block in range(n_blocks):
@@ -33,7 +31,7 @@ def _squared_distance(values, first, second):
     return total
 
 
-@compiled
+@allocating
 def order_candidates(values, own, ids, unit, found, farthest):
     """Fill found (n_rows, k) with the nearest candidates, nearest first, and farthest with the distances of the k-th.
 
@@ -56,7 +54,7 @@ def order_candidates(values, own, ids, unit, found, farthest):
         farthest[row] = keys[k - 1]
 
 
-@compiled
+@allocating
 def nearest_of_all(squared, own, unit, found):
     """Fill found (n_rows, k) from the distances (n_rows, n) of the rows ``own`` to all, rounded as above."""
     k = found.shape[1]

@@ -10,8 +10,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from omnirank.core.compiled import compiled
-from omnirank.core.kernels.vector import uncounted
+from omnirank.core.compiled import allocating, compiled
 from omnirank.neighbors.kernels.search import keep_nearest
 from omnirank.neighbors.kernels.tile import ROWS, VECTORS
 
@@ -35,7 +34,7 @@ class Words(NamedTuple):
     ids: Any
 
 
-@compiled
+@allocating
 def search_words(rows, blocks, groups, unit, ids, distances):
     """Do what `search` does for numbers alone: a distance is the sum of unit |x - t| and both offsets."""
     largest = np.empty((ROWS, WIDTH), np.int32)
@@ -45,8 +44,6 @@ def search_words(rows, blocks, groups, unit, ids, distances):
 
 @compiled
 def _search_words(rows, blocks, groups, unit, ids, distances, largest, out):
-    rows, blocks, ids, distances = uncounted(rows), uncounted(blocks), uncounted(ids), uncounted(distances)
-    largest, out = uncounted(largest), uncounted(out)
     n_blocks, n_pairs, width = blocks.cells.shape
     last = distances.shape[2] - 1
     distances[:] = np.inf

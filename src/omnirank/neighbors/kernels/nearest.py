@@ -161,17 +161,16 @@ def _count_closer(rough, start, stop, limit):
 
 
 @compiled
-def settle(pairs, first, rough, n_train, offsets, errors, most, ids, certain):
+def settle(pairs, first, rough, n_train, offsets, errors, most, smallest, keys, ids, certain):
     """Fill ids (n_rows, k) with the nearest training examples of test examples, nearest first, ties by number.
 
     first (n_rows,): numbers of the test examples; rough (n_rows * n_blocks, width): their approximate distances to
     the training examples less offsets (n_rows,), infinite beyond n_train and wrong by at most errors (n_rows,). Where
     more than ``most`` training examples may be among the nearest, and ``most`` is not 0, the row is left and is not
-    certain.
+    certain. ``smallest`` and ``keys`` have room for k distances, as in ``rough`` and exact.
     """
     n_blocks, width = rough.shape[0] // len(first), rough.shape[1]
     k = ids.shape[1]
-    smallest, keys = np.empty(k, rough.dtype), np.empty(k)
     for row in range(len(first)):
         start, stop = row * n_blocks, (row + 1) * n_blocks
         own, found, error = first[row], ids[row], errors[row]

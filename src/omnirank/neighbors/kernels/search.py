@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import compiled, inlined
-from omnirank.core.kernels.vector import uncounted
+from omnirank.core.compiled import allocating, compiled, inlined
 from omnirank.neighbors.kernels.tile import ROWS, TIE, add_tile, closer, lowest_bit, round_tile
 
 # Columns of the matrix that are summed before the sum is added to the total: bounds rounding, and fits the cache.
@@ -50,7 +49,7 @@ class PairCells(NamedTuple):
     correction: Any
 
 
-@compiled
+@allocating
 def search(rows, blocks, bounds, ids, distances):
     """Fill ids and distances (n_rows, n_groups, k): the nearest of each group, nearest first, ties by number.
 
@@ -63,8 +62,6 @@ def search(rows, blocks, bounds, ids, distances):
 
 @compiled
 def _search(rows, blocks, bounds, ids, distances, out):
-    rows, blocks, ids, distances = uncounted(rows), uncounted(blocks), uncounted(ids), uncounted(distances)
-    out = uncounted(out)
     n_blocks, width = blocks.offset.shape
     last = distances.shape[2] - 1
     distances[:] = np.inf
@@ -149,7 +146,7 @@ def pair_distance(cells, n_numeric, first, second):
     return total
 
 
-@compiled
+@allocating
 def verify(cells, n_numeric, own, ids, distances, error, found, exact, certain):
     """Order candidates by their distances in double precision, and keep the nearest.
 

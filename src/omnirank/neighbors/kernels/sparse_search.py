@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import compiled, inlined
+from omnirank.core.compiled import allocating, inlined
 from omnirank.neighbors.kernels.tile import TIE
 
 
@@ -69,7 +69,7 @@ def stored_distances(cells, first, second, columns, distances, known_only):
     return n
 
 
-@compiled
+@allocating
 def fill_distances(cells, first, second, known_only, out):
     """Add the distances d_i of the pairs (first[j], second[j]) to out (n_pairs, n_features), which holds zeros."""
     columns, distances = np.empty(out.shape[1], np.int64), np.empty(out.shape[1])
@@ -79,7 +79,7 @@ def fill_distances(cells, first, second, known_only, out):
             out[j, columns[place]] = distances[place]
 
 
-@compiled
+@allocating
 def search_stored(cells, base, groups, own, ids, distances):
     """Fill ids and distances (n_rows, n_groups, k) with the nearest of each group, nearest first, ties by number.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnirank.core.compiled import compiled
+from omnirank.core.compiled import allocating
 
 
-@compiled
+@allocating
 def group_codes(codes, n_codes):
     """Return where each code's facts start, and the facts in the order of codes (none where they are in it already)."""
     starts = np.zeros(n_codes + 1, np.int64)
@@ -27,7 +27,7 @@ def group_codes(codes, n_codes):
     return starts, order
 
 
-@compiled
+@allocating
 def expand(starts, ends):
     """Return where the matches of each binding start, and their places: the ranges one after the other."""
     n = starts.shape[0]

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnirank.core.compiled import compiled
+from omnirank.core.compiled import allocating
 
 _LARGEST = 1.7976931348623157e308
 _SHORT = 24
 
 
-@compiled
+@allocating
 def reduce_numbers(offsets, values, wanted):
     """Count, min, max, mean and sum of each group, in one pass; infinite values do not count.
 
@@ -58,7 +58,7 @@ def reduce_numbers(offsets, values, wanted):
     return results, n_too_large
 
 
-@compiled
+@allocating
 def count_different_numbers(offsets, values):
     """Count the different finite numbers of each group."""
     n = offsets.shape[0] - 1
@@ -96,7 +96,7 @@ def count_different_numbers(offsets, values):
     return results
 
 
-@compiled
+@allocating
 def count_different_codes(offsets, codes, n_codes):
     """Count the codes of each group, and the different ones; -1 does not count."""
     n = offsets.shape[0] - 1
@@ -118,7 +118,7 @@ def count_different_codes(offsets, codes, n_codes):
     return counts, different
 
 
-@compiled
+@allocating
 def most_frequent_codes(offsets, codes, n_codes):
     """Return the most frequent code of each group, the smallest of equally frequent ones, -1 where there is none."""
     n = offsets.shape[0] - 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnirank.core.compiled import compiled, inlined
+from omnirank.core.compiled import allocating, compiled, inlined
 from omnirank.neighbors.kernels.sparse_search import stored_distances
 
 
@@ -20,7 +20,7 @@ def accumulate(cells, n_numeric, rows, ids, weights, products, p_f, p_ft):
                 _add_pair(cells, n_numeric, rows[j], ids[j, q], weights[j, q], products[j, q], p_f, p_ft)
 
 
-@compiled
+@allocating
 def accumulate_known(cells, n_numeric, rows, ids, weights, products, sums):
     """Do what `accumulate` does where both cells are known, and add up the pairs that are left out.
 
@@ -33,7 +33,7 @@ def accumulate_known(cells, n_numeric, rows, ids, weights, products, sums):
                 _add_known(cells, n_numeric, rows[j], ids[j, q], weights[j, q], products[j, q], distances, sums)
 
 
-@compiled
+@allocating
 def accumulate_stored(cells, rows, ids, weights, products, p_f, p_ft):
     """Do what `accumulate` does for sparse cells: features that neither row stores add nothing."""
     columns, distances = np.empty(len(p_f), np.int64), np.empty(len(p_f))
@@ -46,7 +46,7 @@ def accumulate_stored(cells, rows, ids, weights, products, p_f, p_ft):
                     p_ft[columns[place]] += products[j, q] * distances[place]
 
 
-@compiled
+@allocating
 def accumulate_stored_known(cells, rows, ids, weights, products, sums):
     """Do what `accumulate_known` does for sparse cells."""
     columns, distances = np.empty(sums.shape[1], np.int64), np.empty(sums.shape[1])

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import compiled, inlined
+from omnirank.core.compiled import allocating, compiled, inlined
 
 # Kinds of label set distances.
 HAMMING, ACCURACY, F1, SUBSET, EUCLIDEAN = range(5)
@@ -45,7 +45,7 @@ def value_distances(values, n_numeric, rows, ids, out):
             out[i, q] = total / n_known if n_known > 0 else np.nan
 
 
-@compiled
+@allocating
 def label_distances(sets, labelled, kind, mu, rows, ids, out):
     """Fill out (n_rows, k) with the distances of label sets; labels unknown in one of them are left out.
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import Kinds, compiled, dispatched, inlined
+from omnirank.core.compiled import Kinds, compiled_unless, dispatched, inlined
 from omnirank.core.kernels.vector import larger, uncounted
 from omnirank.trees.kernels import draw_levels as draw_levels  # its steps are required below
 from omnirank.trees.kernels.blocks import DenseBlocks
@@ -138,7 +138,12 @@ def grow(space, features, weight_of, settings, seed):
     )
 
 
-@compiled
+def _orders_levels(space, features, rows, weight, settings, work, *others):
+    """Whether levels of nominal features are ordered or drawn in arrays of their own."""
+    return isinstance(work, MixedWork)
+
+
+@compiled_unless(_orders_levels)
 def grow_nodes(space, features, rows, weight, settings, work, node, stack, spare, nodes, counts, least):
     """Split waiting nodes, the last one first, and those that come of it: all of them, or as many as ``counts`` says.
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import Kinds, compiled, dispatched, inlined
-from omnirank.core.kernels.vector import uncounted
 from omnirank.trees.kernels.grow import in_subset
 
 # So few rows are routed one by one; more are partitioned together, which mispredicts no branch.
@@ -101,17 +100,13 @@ def _partition(tests, here, X, rows, other, lo, hi):
 
 
 @compiled
-def add_means(tests, means, X, chosen, out):
-    """Add to out[i] the prototype of the leaf that row i reaches, for the chosen rows.
+def add_means(tests, means, X, rows, other, waiting, out):
+    """Add to out[i] the prototype of the leaf that row i reaches, for the given rows, whose order is lost.
 
-    X is (features, rows): nominal features as codes, NaN = missing.
+    X is (features, rows): nominal features as codes, NaN = missing. ``other`` has room for as many rows, ``waiting``
+    (rows + 1, 3) for the nodes that wait.
     """
-    tests = uncounted(tests)
-    means = uncounted(means)
-    rows = chosen.copy()
     n = len(rows)
-    other = np.empty(n, rows.dtype)
-    waiting = np.empty((n + 1, 3), np.int64)
     waiting[0, 0] = 0
     waiting[0, 1] = 0
     waiting[0, 2] = n

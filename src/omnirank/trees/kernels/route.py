@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import Kinds, compiled, dispatched, inlined
+from omnirank.core.compiled import Kinds, allocating, dispatched, inlined
 from omnirank.trees.kernels.grow import in_subset
 
 
@@ -105,7 +105,7 @@ def walk_with(tests, codes, row, here, f, c):
     return here
 
 
-@compiled
+@allocating
 def leaves_of_values(feature, threshold, right, missing_left, subset_start, subsets, n_levels, X):
     """Leaf that each row of a float matrix reaches (nominal features as codes, NaN = missing)."""
     leaf = np.empty(len(X), np.int32)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnirank.core.compiled import compiled, inlined
+from omnirank.core.compiled import compiled, compiled_unless, inlined
 from omnirank.core.kernels.vector import uncounted
 from omnirank.trees.kernels.candidates import FEATURE, draw_feature, open_search, put_back, too_little
 from omnirank.trees.kernels.cell_gains import node_norm
@@ -67,9 +67,9 @@ def grow_sparse(space, features, weight_of, settings, seed):
         tag,
         np.zeros((72, columns + 1)),
         np.zeros(columns),
-        np.zeros(n_features + 2, np.uint32),
-        np.empty(len(features.rows), np.uint32),
-        np.empty(len(features.rows) if has_codes(features) else 0, features.codes.dtype),
+        np.append(features.starts, 0).astype(np.uint32),
+        features.rows.astype(np.uint32),  # the root has all cells: a copy costs less than the rows it would spare
+        features.codes.copy() if has_codes(features) else np.empty(0, features.codes.dtype),
         np.zeros((2, features.bits.shape[1]), np.uint64),
         np.empty(n_all + 64, np.uint32),
         np.empty(n_all + 64, np.uint64),
@@ -88,7 +88,12 @@ def grow_sparse(space, features, weight_of, settings, seed):
     return _in_preorder(features, ints[:, :n_nodes], facts[:, :n_nodes], rows, weight_of[rows])
 
 
-@compiled
+def _sorts(space, features, *others):
+    """Whether the cells of features are sorted in an array of their own."""
+    return isinstance(features, ValuedCells)
+
+
+@compiled_unless(_sorts)
 def _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, test):
     space = uncounted(space)
     features = uncounted(features)
@@ -114,7 +119,8 @@ def _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, 
         n_jobs -= 1
         job_size = jobs[n_jobs, HI] - jobs[n_jobs, LO]
         _copy(jobs, n_jobs, waiting, 0)
-        _own_columns(features, work, jobs[n_jobs, LO], jobs[n_jobs, HI])
+        if job_size < len(work.rows):
+            _own_columns(features, work, jobs[n_jobs, LO], jobs[n_jobs, HI])
         for c in range(columns + 1):
             work.sums[0, c] = 0.0
         for i in range(jobs[n_jobs, LO], jobs[n_jobs, HI]):
@@ -204,17 +210,8 @@ def _copy(source, i, target, j):
 
 @inlined
 def _own_columns(features, work, lo, hi):
-    """Columns of the rows of a subtree only; the root takes all, for a copy costs less than the rows it would spare."""
+    """Columns of the rows of a subtree only."""
     starts = work.starts
-    if hi - lo == len(work.rows):
-        for f in range(len(features.starts)):
-            starts[f] = features.starts[f]
-        for e in range(len(features.rows)):
-            work.cells[e] = features.rows[e]
-        if has_codes(features):
-            for e in range(len(features.rows)):
-                work.codes[e] = features.codes[e]
-        return
     for f in range(len(starts)):
         starts[f] = 0
     for i in range(lo, hi):
