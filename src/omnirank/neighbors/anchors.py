@@ -79,7 +79,8 @@ class AnchorSearch:
         ids, distances = search.nearest(np.where(inside, place, n_rows + np.arange(n_anchors)), self.k)
         anchor, group, q = np.nonzero(ids >= 0)
         far = distances[anchor, group, q]
-        return Candidates(anchor * self.n_groups + group, ids[anchor, group, q].astype(np.int64), np.rint(far / TIE), far)
+        places = ids[anchor, group, q].astype(np.int64)
+        return Candidates(anchor * self.n_groups + group, places, np.rint(far / TIE), far)
 
     def _groups(self, block: Dataset, first: int) -> np.ndarray:
         found = np.zeros(block.n_examples, np.int64)

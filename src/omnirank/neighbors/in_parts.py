@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, Protocol
@@ -14,11 +15,11 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
 from omnirank.shards.dataset import ShardedDataset, stacked
 
-# A block takes, while it is read and searched, about four times what reading it takes. Each worker has this share of the
-# memory for it, whatever their number: neither blocks nor what they give may depend on that.
-_SHARE_OF_BLOCK = 32
-_SEARCHED = 4
-_MOST_BYTES = 2**26
+# All workers of a machine together have half of the memory, a third of it to read blocks and the rest to search them,
+# when a cell takes so many bytes. Larger blocks gain nothing.
+_SHARE_OF_WORKERS = 2
+_BYTES_OF_CELL = 100
+_MOST_BYTES, _MOST_ROWS = 2**26, 2**15
 # Parts that each worker takes before the lists are joined: what was found so far makes later lists short.
 _PARTS = 2
 
@@ -39,8 +40,13 @@ class Candidates(NamedTuple):
 class BlockSearch(Protocol):
     """Finds the nearest rows of one block, the first of which has the number ``first``; picklable."""
 
-    n_lists: int
-    k: int
+    @property
+    def n_lists(self) -> int:
+        """Number of lists."""
+
+    @property
+    def k(self) -> int:
+        """Length of a list."""
 
     def __call__(self, block: Dataset, first: int) -> Candidates | None:
         """Return the k nearest of each list, or None where no row may be a neighbour."""
@@ -103,11 +109,11 @@ def nearest_in_parts(
         Whether the cells of the neighbours are returned.
     """
     found: Lists | None = None
-    step = _PARTS * worker_count(n_jobs)
+    step, sizes = _PARTS * worker_count(n_jobs), BlockSizes.of(data, n_jobs)
     parts = [i for i in range(data.n_shards) if data.source.parts[i].n_rows]
     for i in counted_steps(-(-len(parts) // step), "searching neighbours"):
         limits = np.full(search.n_lists, np.inf) if found is None else found.limits(search.n_lists, search.k)
-        work = partial(_nearest_in_part, data, search, limits, keep_cells)
+        work = partial(_nearest_in_part, data, search, sizes, limits, keep_cells)
         for more in run_parallel(work, parts[i * step : (i + 1) * step], n_jobs, progress=False):
             found = _joined([one for one in (found, more) if one is not None], search.k)
     if found is None:
@@ -116,24 +122,41 @@ def nearest_in_parts(
     return found
 
 
-def block_bytes(data: ShardedDataset) -> int:
-    """Return the bytes that a block may take while it is read, where it is then searched."""
-    return min(data.source.max_memory // (_SHARE_OF_BLOCK * _SEARCHED), _MOST_BYTES)
+class BlockSizes(NamedTuple):
+    """What a worker may take at once: bytes of a block that is read, and rows of it that are searched."""
+
+    n_bytes: int
+    n_rows: int
+
+    @classmethod
+    def of(cls, data: ShardedDataset, n_jobs: int | None) -> BlockSizes:
+        """Divide the memory; workers on other machines have their own."""
+        n_workers = min(worker_count(n_jobs), os.cpu_count() or 1)
+        own = data.source.max_memory // (_SHARE_OF_WORKERS * n_workers)
+        n_rows = 2 * own // (3 * _BYTES_OF_CELL * max(1, data.n_features))
+        return cls(min(own // 3, _MOST_BYTES), min(max(n_rows, 1), _MOST_ROWS))
+
+    def tables(self, data: ShardedDataset, part: int) -> Iterator[tuple[int, Table]]:
+        """Yield the cells of a part, as many rows at a time as are searched, with the number of the first row."""
+        first = int(data.source.starts[part])
+        for table in data.tables([part], self.n_bytes):
+            for start in range(0, table.n_rows, self.n_rows):
+                yield first + start, table.take(slice(start, start + self.n_rows))
+            first += table.n_rows
 
 
 def _nearest_in_part(
-    data: ShardedDataset, search: BlockSearch, limits: np.ndarray, keep_cells: bool, part: int
+    data: ShardedDataset, search: BlockSearch, sizes: BlockSizes, limits: np.ndarray, keep_cells: bool, part: int
 ) -> Lists | None:
     found: Lists | None = None
-    first = int(data.source.starts[part])
-    for table in data.tables([part], block_bytes(data)):
+    for first, table in sizes.tables(data, part):
         near = search(data.dataset_of(table), first)
-        if near is not None:
-            close = near.keys <= limits[near.lists]
-            more = _of_block(Candidates(*(values[close] for values in near)), table if keep_cells else None, first)
-            found = _joined([one for one in (found, more) if one is not None], search.k)
-            limits = np.minimum(limits, found.limits(search.n_lists, search.k))
-        first += table.n_rows
+        if near is None:
+            continue
+        close = near.keys <= limits[near.lists]
+        more = _of_block(Candidates(*(values[close] for values in near)), table if keep_cells else None, first)
+        found = _joined([one for one in (found, more) if one is not None], search.k)
+        limits = np.minimum(limits, found.limits(search.n_lists, search.k))
     return found
 
 

@@ -17,8 +17,8 @@ from omnirank.rankers._relief_amounts import several
 from omnirank.relief.target_facts import TargetFacts
 from omnirank.shards.dataset import ShardedDataset
 
-# "All examples" beyond memory: so many, since the neighbours of all would take time that grows as their square. It is the
-# number by which parameters are chosen in memory, too.
+# What "all examples" are beyond memory, where the time for the neighbours of all grows as the square of their number.
+# In memory parameters are chosen by as many.
 _MOST_ANCHORS = 1000
 # Examples on which parameters are chosen beyond memory: at most, and at least where memory allows fewer.
 _MOST_SAMPLED, _FEWEST_SAMPLED = 20_000, 1000
@@ -38,8 +38,8 @@ def anchors_in_parts(wanted: Any, n_examples: int) -> list[Any]:
         return found
     given = setting("n_iterations", 1.0)
     warnings.warn(
-        f"the examples do not fit in memory: the neighbours of {_MOST_ANCHORS} of them, drawn at random, are looked at, "
-        f"not those of all {n_examples} ({given}); give n_iterations as a number of examples for more or fewer",
+        f"the examples do not fit in memory: the neighbours of {_MOST_ANCHORS} of them, drawn at random, are looked "
+        f"at, not those of all {n_examples} ({given}); give n_iterations as a number of examples for more or fewer",
         UserWarning,
         stacklevel=caller_outside(),
     )

@@ -18,7 +18,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.target import Target
 from omnirank.neighbors.anchors import AnchorSearch
 from omnirank.neighbors.cached_search import StoredNeighbors
-from omnirank.neighbors.in_parts import block_bytes, nearest_in_parts
+from omnirank.neighbors.in_parts import BlockSizes, nearest_in_parts
 from omnirank.neighbors.mixed_distances import Cells, table_cells
 from omnirank.neighbors.search import NeighborSearch
 from omnirank.neighbors.used_rows import FeatureFacts, UsedRows, feature_facts
@@ -29,8 +29,8 @@ from omnirank.relief.sums import Sums, added_up, sums_of_rows, visited_parts
 from omnirank.relief.target_facts import TargetFacts, spanning_rows
 from omnirank.shards.dataset import ShardedDataset, stacked
 
-# Share of the memory that anchors and their neighbours may take, and bytes that a number of theirs takes: as a cell of the
-# table, and scaled.
+# Share of the memory that anchors and their neighbours may take, and bytes that a number of theirs takes: as a cell of
+# the table, and scaled.
 _SHARE_OF_ANCHORS = 2
 _BYTES = 16
 
@@ -69,6 +69,8 @@ class ReliefInParts:
         """Look at the features of those examples that are used: without an influence, the labelled ones."""
         some_unlabelled = len(target.labelled_rows) > 0
         left_out = some_unlabelled and (influence is None or target.n_examples == target.n_labelled)
+        if left_out:
+            logger.info("%d unlabelled examples are left out", data.n_examples - target.n_labelled)
         used = UsedRows(labelled_only=left_out)
         features = feature_facts(data, used, settings.n_jobs)
         return cls(data, settings, target, used, features, influence if some_unlabelled and not left_out else None)
@@ -233,7 +235,7 @@ class _InfluenceOf:
 
 def _ends_of_part(plan: ReliefInParts, found: _InfluenceOf, part: int) -> tuple[float, float]:
     low, high = found.ends
-    for table in plan.data.tables([part], block_bytes(plan.data)):
+    for _, table in BlockSizes.of(plan.data, plan.settings.n_jobs).tables(plan.data, part):
         block = plan.data.dataset_of(table)
         if not block.labelled.all():
             cells = table_cells(block.features.take(~block.labelled), plan.features.ranges)

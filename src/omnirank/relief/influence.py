@@ -37,8 +37,8 @@ def influences(
     """Return the influence of each example: 1 if it is labelled, otherwise the smaller the farther from labelled ones.
 
     The influence of unlabelled examples is linear in the distance: w1 for the nearest of them, w0 for the farthest,
-    (w0 + w1) / 2 where all have the same distance. ``ends`` are the smallest and the largest distance where the examples
-    are some of all only.
+    (w0 + w1) / 2 where all have the same distance. ``ends`` are the smallest and the largest distance where
+    the examples are only some of all.
 
     References
     ----------
