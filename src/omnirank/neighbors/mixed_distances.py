@@ -80,6 +80,17 @@ class Cells:
             self.correction,
         )
 
+    def followed_by(self, others: Cells) -> Cells:
+        """Return these rows, then those of other cells with the same columns."""
+        return Cells(
+            np.concatenate([self.values, others.values]),
+            self.n_numeric,
+            self.features,
+            np.concatenate([self.missing_start, others.missing_start[1:] + self.missing_start[-1]]),
+            np.concatenate([self.missing, others.missing]),
+            self.correction,
+        )
+
     def by_feature(self, columns: np.ndarray) -> np.ndarray:
         """Return values given for each column (last axis) in the order of the features."""
         found = np.empty_like(columns)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,13 +18,27 @@ from omnirank.core.target_scores import TargetScores
 from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.remarks import caller_outside
 from omnirank.data.task_registry import TASKS, TaskNames
 from omnirank.rankers._fitting import recorded_of
+from omnirank.rankers._relief_amounts import (
+    Amounts,
+    given_influence,
+    is_text,
+    iteration_counts,
+    n_iterations,
+    neighbor_counts,
+    several,
+)
+from omnirank.rankers._relief_drawing import anchors_in_parts, drawn, sample_of
 from omnirank.rankers.base import BaseRanker
 from omnirank.relief.choice import Candidate, best_candidate, candidate_rankings, cross_validated_losses
+from omnirank.relief.in_parts import ReliefInParts
 from omnirank.relief.influence import Influence
 from omnirank.relief.rules import PairSettings
 from omnirank.relief.sums import Sums, relief_sums
+from omnirank.relief.target_facts import target_facts
+from omnirank.shards.dataset import ShardedDataset
 
 _ALGORITHMS = ("auto", "rrelieff", "relieff")
 _SEARCHES = ("exact", "approximate")
@@ -226,7 +239,7 @@ class ReliefRanker(BaseRanker):
     def ranking_at(self, **values: Any) -> Ranking:
         """Return the ranking for one of the values of ``n_neighbors`` and ``n_iterations`` of the fit."""
         k = min(values.get("n_neighbors", self.n_neighbors_), self._n_examples - 1)
-        m = _n_iterations(values.get("n_iterations", self.n_iterations_), self._n_examples)
+        m = n_iterations(values.get("n_iterations", self.n_iterations_), self._n_examples)
         try:
             return self.checkpoints_[m, k]
         except KeyError:
@@ -237,8 +250,46 @@ class ReliefRanker(BaseRanker):
 
     def _rank(self, dataset: Dataset) -> Ranking:
         self._check()
-        entropy = root_entropy(self.random_state)
-        settings = PairSettings(
+        entropy, settings = root_entropy(self.random_state), self._settings()
+        self.influence_, k = self._chosen(Amounts.of(dataset), settings, entropy, lambda: dataset)
+        if self.influence_ is None and dataset.target is not None and not dataset.labelled.all():
+            logger.info("%d unlabelled examples are left out", int((~dataset.labelled).sum()))
+            dataset = dataset.take(dataset.labelled)
+        _check_examples(dataset.n_examples)
+        self.algorithm_ = settings.form(dataset)
+        ms = iteration_counts(self.n_iterations, dataset.n_examples, self.first_iteration)
+        ks = neighbor_counts(self.n_neighbors, k, dataset.n_examples)
+        order = stream(entropy, 0).permutation(dataset.n_examples)[self.first_iteration :]
+        stored = ks[-1] if self.search == "approximate" else 0
+        rule = settings.rules(dataset, [self.influence_ or _USUAL_INFLUENCE], entropy, stored)[0]
+        per_target = self.per_target and dataset.target is not None
+        found = relief_sums(rule, order, ms, ks, per_target, self.n_jobs, leave_out=self._leaves_out)
+        return self._taken(dataset, found, dataset.n_examples, ms, ks, entropy)
+
+    def _rank_parts(self, data: ShardedDataset) -> Ranking:
+        self._check()
+        if self.search != "exact":
+            raise ParameterError("search", self.search, "it is for data in memory: choose 'exact'")
+        entropy, settings = root_entropy(self.random_state), self._settings()
+        target = target_facts(data)
+        if "semi-supervised" not in self.supported_supervision:
+            target = target.of_labelled
+        amounts = Amounts(target.n_examples, target.n_labelled if data.n_targets else None)
+        sample = partial(sample_of, data, target, entropy)
+        self.influence_, k = self._chosen(amounts, settings, entropy, sample)
+        plan = ReliefInParts.of(data, settings, target, self.influence_)
+        _check_examples(plan.n_examples)
+        self.algorithm_ = plan.form
+        wanted = anchors_in_parts(self.n_iterations, plan.n_examples - self.first_iteration)
+        ms = iteration_counts(wanted, plan.n_examples, self.first_iteration)
+        ks = neighbor_counts(self.n_neighbors, k, plan.n_examples)
+        order = drawn(entropy, plan.n_examples)[self.first_iteration :]
+        per_target = self.per_target and data.n_targets > 0
+        found = plan.sums(order[: ms[-1]], len(order), ms, ks, per_target, self._leaves_out)
+        return self._taken(data, found, plan.n_examples, ms, ks, entropy)
+
+    def _settings(self) -> PairSettings:
+        return PairSettings(
             self.algorithm,
             self.target_distance,
             self.hierarchy_weight,
@@ -247,58 +298,57 @@ class ReliefRanker(BaseRanker):
             self.n_jobs,
             self._first_place,
         )
-        self.influence_, k = self._chosen(dataset, settings, entropy)
-        if self.influence_ is None and dataset.target is not None and not dataset.labelled.all():
-            logger.info("%d unlabelled examples are left out", int((~dataset.labelled).sum()))
-            dataset = dataset.take(dataset.labelled)
-        if dataset.n_examples < 2:
-            raise DataError("Relief compares examples: it needs at least two, and there is 1 example")
-        self.algorithm_ = settings.form(dataset)
-        ms, ks = self._iteration_counts(dataset.n_examples), self._neighbor_counts(dataset, k)
-        order = stream(entropy, 0).permutation(dataset.n_examples)[self.first_iteration :]
-        stored = ks[-1] if self.search == "approximate" else 0
-        rule = settings.rules(dataset, [self.influence_ or _USUAL_INFLUENCE], entropy, stored)[0]
-        per_target = self.per_target and dataset.target is not None
-        found = relief_sums(rule, order, ms, ks, per_target, self.n_jobs, leave_out=self._leaves_out)
+
+    def _taken(
+        self,
+        data: Dataset | ShardedDataset,
+        found: list[list[Sums]],
+        n_examples: int,
+        ms: list[int],
+        ks: list[int],
+        entropy: int,
+    ) -> Ranking:
+        """Keep the rankings of all numbers of iterations and neighbours; return that of the largest."""
         self.checkpoints_ = {
-            (m, k): self._ranking_from(dataset, sums, m, k, entropy)
+            (m, k): self._ranking_from(data, sums, m, k, entropy)
             for m, row in zip(ms, found, strict=True)
             for k, sums in zip(ks, row, strict=True)
         }
-        self.n_iterations_, self.n_neighbors_, self._n_examples = ms[-1], ks[-1], dataset.n_examples
+        self.n_iterations_, self.n_neighbors_, self._n_examples = ms[-1], ks[-1], n_examples
         if found[-1][-1].together.degenerate:
-            what = "features" if dataset.target is None else "targets"
+            what = "targets" if data.n_targets else "features"
             warnings.warn(
                 f"the {what} of all neighbours are equal, or differ as much as they can: all Relief scores are 0",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=caller_outside(),
             )
         return self.checkpoints_[ms[-1], ks[-1]]
 
-    def _chosen(self, dataset: Dataset, settings: PairSettings, entropy: int) -> Candidate:
-        """The influence and the number of neighbours: as given, or best by cross-validation."""
-        influences: Sequence[Influence | None] = [self._given_influence()]
-        if isinstance(self.influence, str) and dataset.target is not None and not dataset.labelled.all():
-            if dataset.labelled.sum() < _FEWEST_LABELLED:
+    def _chosen(
+        self, amounts: Amounts, settings: PairSettings, entropy: int, examples: Callable[[], Dataset]
+    ) -> Candidate:
+        """The influence and the number of neighbours: as given, or best by cross-validation of the examples."""
+        influences: Sequence[Influence | None] = [given_influence(self.influence)]
+        if isinstance(self.influence, str) and amounts.some_unlabelled:
+            if (amounts.n_labelled or 0) < _FEWEST_LABELLED:
                 influences = [_USUAL_INFLUENCE]
             elif self.influence == "cv":
                 influences = _INFLUENCES
-        choose_k = _is(self.n_neighbors, "auto") and dataset.target is not None
+        choose_k = is_text(self.n_neighbors, "auto") and amounts.n_labelled is not None
         if not choose_k and len(influences) == 1:
             [only] = influences
-            return only, self._usual_neighbors(dataset, only)
+            return only, self._usual_neighbors(amounts, only)
         candidates = [
             (influence, k)
             for influence in influences
-            for k in (_CANDIDATES if choose_k else [self._usual_neighbors(dataset, influence)])
+            for k in (_CANDIDATES if choose_k else [self._usual_neighbors(amounts, influence)])
         ]
         rankings = partial(candidate_rankings, settings, candidates, self._leaves_out, entropy)
-        losses = cross_validated_losses(dataset, rankings, stream(entropy, 1), self.n_jobs)
+        losses = cross_validated_losses(examples(), rankings, stream(entropy, 1), self.n_jobs)
         self.losses_ = {candidate: float(found.mean()) for candidate, found in losses.items()}
         return best_candidate(losses)
 
-    def _ranking_from(self, dataset: Dataset, sums: Sums, m: int, k: int, entropy: int) -> Ranking:
-        assert dataset.target is not None or sums.alone is None
+    def _ranking_from(self, dataset: Dataset | ShardedDataset, sums: Sums, m: int, k: int, entropy: int) -> Ranking:
         return Ranking.from_state(
             dataset.feature_names,
             sums.together,
@@ -331,62 +381,19 @@ class ReliefRanker(BaseRanker):
         if self.search == "approximate" and self.algorithm == "relieff":
             raise ParameterError("search", self.search, f"choose 'exact' with {setting('algorithm', 'relieff')}")
 
-    def _given_influence(self) -> Influence | None:
-        """The influence that was given; None where it is to be found."""
-        given: Any = self.influence
-        if given is None or _is(given, "auto") or _is(given, "cv"):
-            return None
-        try:
-            w0, w1 = given
-            good = 0 <= w0 <= w1 <= 1
-        except (TypeError, ValueError):
-            good = False
-        if not good:
-            advice = "choose (w0, w1) with 0 <= w0 <= w1 <= 1, None, 'auto' or 'cv'"
-            raise ParameterError("influence", given, advice)
-        return float(w0), float(w1)
-
     @property
     def _leaves_out(self) -> bool:
         return self.missing == "left-out"
 
-    def _usual_neighbors(self, dataset: Dataset, influence: Influence | None) -> int:
+    def _usual_neighbors(self, amounts: Amounts, influence: Influence | None) -> int:
         """The largest number of neighbours that was given, or the usual one."""
-        if self.n_neighbors is not None and not _is(self.n_neighbors, "auto"):
-            return max(int(k) for k in _several(self.n_neighbors))
-        if dataset.target is None:
+        if self.n_neighbors is not None and not is_text(self.n_neighbors, "auto"):
+            return max(int(k) for k in several(self.n_neighbors))
+        if amounts.n_labelled is None:
             return _UNSUPERVISED
-        return _SUPERVISED if influence is None or dataset.labelled.all() else _SEMI_SUPERVISED
-
-    def _neighbor_counts(self, dataset: Dataset, chosen: int) -> list[int]:
-        given = self.n_neighbors is not None and not _is(self.n_neighbors, "auto")
-        several = _several(self.n_neighbors) if given else [chosen]
-        most = dataset.n_examples - 1
-        if max(several) > most:
-            logger.info("%d neighbours were asked for, all %d other examples are used", max(several), most)
-        return sorted({min(int(k), most) for k in several})
-
-    def _iteration_counts(self, n_examples: int) -> list[int]:
-        counts = [_n_iterations(amount, n_examples) for amount in _several(self.n_iterations)]
-        if max(counts) > n_examples - self.first_iteration:
-            raise ParameterError(
-                "first_iteration",
-                self.first_iteration,
-                f"with {max(counts)} iterations from there on, more than the {n_examples} examples would be visited",
-            )
-        return sorted(set(counts))
+        return _SUPERVISED if influence is None or amounts.all_labelled else _SEMI_SUPERVISED
 
 
-def _n_iterations(amount: Any, n_examples: int) -> int:
-    """How many iterations a count or a share stands for."""
-    return min(int(amount), n_examples) if isinstance(amount, Integral) else max(1, round(float(amount) * n_examples))
-
-
-def _several(wanted: Any) -> list[Any]:
-    listed = isinstance(wanted, Sequence | np.ndarray) and not isinstance(wanted, str | bytes)
-    return list(wanted) if listed else [wanted]
-
-
-def _is(value: Any, name: str) -> bool:
-    # an array would be compared cell by cell
-    return isinstance(value, str) and value == name
+def _check_examples(n_examples: int) -> None:
+    if n_examples < 2:
+        raise DataError("Relief compares examples: it needs at least two, and there is 1 example")

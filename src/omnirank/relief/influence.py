@@ -31,11 +31,14 @@ def nearest_labelled(cells: Cells | SparseCells, labelled: np.ndarray, n_jobs: i
     return far
 
 
-def influences(far: np.ndarray, labelled: np.ndarray, w0: float, w1: float) -> np.ndarray:
+def influences(
+    far: np.ndarray, labelled: np.ndarray, w0: float, w1: float, ends: tuple[float, float] | None = None
+) -> np.ndarray:
     """Return the influence of each example: 1 if it is labelled, otherwise the smaller the farther from labelled ones.
 
     The influence of unlabelled examples is linear in the distance: w1 for the nearest of them, w0 for the farthest,
-    (w0 + w1) / 2 where all have the same distance.
+    (w0 + w1) / 2 where all have the same distance. ``ends`` are the smallest and the largest distance where
+    the examples are only some of all.
 
     References
     ----------
@@ -52,7 +55,7 @@ def influences(far: np.ndarray, labelled: np.ndarray, w0: float, w1: float) -> n
     unlabelled = far[~labelled]
     if not len(unlabelled) or not labelled.any():
         return found
-    low, high = unlabelled.min(), unlabelled.max()
+    low, high = (unlabelled.min(), unlabelled.max()) if ends is None else ends
     if high - low <= _SAME:
         found[~labelled] = (w0 + w1) / 2
     else:

@@ -118,6 +118,8 @@ class ClassPairs:
         How fast neighbours lose weight.
     first_place : int
         Place of the nearest neighbour.
+    shares : ndarray, optional
+        Shares of the classes among all examples, where the search holds some of them only.
 
     References
     ----------
@@ -126,10 +128,17 @@ class ClassPairs:
 
     cumulative = False
 
-    def __init__(self, search: NeighborSearch, classes: np.ndarray, sigma: float = 0.0, first_place: int = 1) -> None:
+    def __init__(
+        self,
+        search: NeighborSearch,
+        classes: np.ndarray,
+        sigma: float = 0.0,
+        first_place: int = 1,
+        shares: np.ndarray | None = None,
+    ) -> None:
         self.search = search
         self._classes = classes
-        self._shares = np.bincount(classes, minlength=search.n_groups) / len(classes)
+        self._shares = np.bincount(classes, minlength=search.n_groups) / len(classes) if shares is None else shares
         self._sigma = sigma
         self._first_place = first_place
 

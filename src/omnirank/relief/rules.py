@@ -11,6 +11,8 @@ import numpy as np
 from omnirank.core.parameters import check, choice
 from omnirank.core.seeds import stream
 from omnirank.data.dataset import Dataset
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.target import Target
 from omnirank.neighbors.approximate import ApproximateNeighbors
 from omnirank.neighbors.cached_search import StoredNeighbors
 from omnirank.neighbors.mixed_distances import table_cells
@@ -85,10 +87,10 @@ class PairSettings:
             search = ApproximateNeighbors(cells, stored, int(stream(entropy, 2).integers(2**31)))
         else:
             search = search_among(cells, classes)
-            search = StoredNeighbors(search, stored, self.n_jobs, rows) if stored else search
+            search = StoredNeighbors.of(search, stored, self.n_jobs, rows) if stored else search
         if classes is not None:
             return [ClassPairs(search, classes, *weighting) for _ in pairs]
-        distances = None if target is None else self._distances(dataset)
+        distances = None if target is None else self.distances(target, dataset.task, dataset.hierarchy)
         if target is None or target.labelled.all():
             return [DistancePairs(search, distances, None, *weighting) for _ in pairs]
         far = nearest_labelled(cells, target.labelled, self.n_jobs)
@@ -110,19 +112,18 @@ class PairSettings:
         >>> [settings.form(om.Dataset(X, y)) for y in (["a", "b", "b"], ["a", "b", None], [0.5, 1.5, 2.5])]
         ['relieff', 'rrelieff', 'rrelieff']
         """
-        is_hamming = dataset.target is not None and self._kind_of_distance(dataset) == "hamming"
+        is_hamming = dataset.target is not None and self._kind_of_distance(dataset.task) == "hamming"
         if self.algorithm != "auto":
             return self.algorithm
         if dataset.target is None or not dataset.labelled.all() or self.search == "approximate":
             return "rrelieff"
         return "relieff" if is_hamming and get_task(dataset.task).is_one_class else "rrelieff"
 
-    def _kind_of_distance(self, dataset: Dataset) -> str:
-        allowed = get_task(dataset.task).distances
+    def _kind_of_distance(self, task: str) -> str:
+        allowed = get_task(task).distances
         kind = allowed[0] if self.target_distance == "auto" else self.target_distance
-        return str(check("target_distance", kind, choice("auto", *allowed), dataset.task))
+        return str(check("target_distance", kind, choice("auto", *allowed), task))
 
-    def _distances(self, dataset: Dataset) -> TargetDistance:
-        assert dataset.target is not None
-        kind = self._kind_of_distance(dataset)
-        return get_task(dataset.task).distance(dataset.target, kind, dataset.hierarchy, self.hierarchy_weight)
+    def distances(self, target: Target, task: str, hierarchy: Hierarchy | None) -> TargetDistance:
+        """Return how far apart the targets of examples are."""
+        return get_task(task).distance(target, self._kind_of_distance(task), hierarchy, self.hierarchy_weight)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -65,22 +65,41 @@ def relief_sums(
         Whether a feature is compared only in pairs where both its cells are known; otherwise missing cells have the
         distances that the search gives them.
     """
-    leave_out = leave_out and rule.search.cells.some_missing
-    n_sums = (4 if leave_out else 2) * len(ks) * rule.search.cells.n_features
-    parts, ends = _parts(order, ms, max(_FEWEST_PARTS, _MOST_SUMS // n_sums))
+    cells = rule.search.cells
+    leave_out = leave_out and cells.some_missing
+    parts, ends = visited_parts(order, ms, len(order), len(ks) * cells.n_features, leave_out)
+    of_rows = partial(sums_of_rows, rule, ks, per_target, leave_out)
+    found = run_parallel(of_rows, parts, n_jobs, description="comparing neighbours")
+    return added_up(found, ends, cells.by_feature)
+
+
+def added_up(
+    found: Iterable[list[_Growing]], ends: Sequence[int], by_feature: Callable[[np.ndarray], np.ndarray]
+) -> list[list[Sums]]:
+    """Return the sums for each number of iterations, from those of parts of the examples.
+
+    Parameters
+    ----------
+    found : iterable
+        What `sums_of_rows` returned for the parts of `visited_parts`, in order.
+    ends : sequence of int
+        Number of parts that each number of iterations takes.
+    by_feature : callable
+        From the order of the columns of the cells to that of the features.
+    """
     kept: list[list[Sums]] = []
     total: list[_Growing] = []
-    of_rows = partial(_sums_of_rows, rule, ks, per_target, leave_out)
-    for i, sums in enumerate(run_parallel(of_rows, parts, n_jobs, description="comparing neighbours"), 1):
+    for i, sums in enumerate(found, 1):
         total = [_added(a, b) for a, b in zip(total, sums, strict=True)] if total else sums
         if i in ends:
-            kept.append([_finished(rule, grown) for grown in total])
+            kept.append([_finished(by_feature, grown) for grown in total])
     return kept
 
 
-def _sums_of_rows(
+def sums_of_rows(
     rule: PairRule, ks: Sequence[int], per_target: bool, leave_out: bool, rows: np.ndarray
 ) -> list[_Growing]:
+    """Return the sums over the pairs of some examples, for each number of neighbours."""
     found: list[_Growing] = []
     for pairs in rule(rows, ks):
         sums: _Growing = (_block_sums(rule, pairs, leave_out),)
@@ -94,8 +113,7 @@ def _added(a: _Growing, b: _Growing) -> _Growing:
     return tuple(tuple(x + y for x, y in zip(one, other, strict=True)) for one, other in zip(a, b, strict=True))
 
 
-def _finished(rule: PairRule, grown: _Growing) -> Sums:
-    by_feature = rule.search.cells.by_feature
+def _finished(by_feature: Callable[[np.ndarray], np.ndarray], grown: _Growing) -> Sums:
     found = [
         ReliefSums(by_feature(p_ft), by_feature(p_f), p_t, weight, *map(by_feature, left_out))
         for p_ft, p_f, p_t, weight, *left_out in grown
@@ -103,14 +121,37 @@ def _finished(rule: PairRule, grown: _Growing) -> Sums:
     return Sums(found[0], found[1] if len(found) > 1 else None)
 
 
-def _parts(order: np.ndarray, ms: Sequence[int], most: int) -> tuple[list[np.ndarray], list[int]]:
-    """Blocks of rows, about as many as allowed at most, and how many of them each number of iterations takes.
+def visited_parts(
+    order: np.ndarray, ms: Sequence[int], n_drawn: int, n_sums: int, leave_out: bool
+) -> tuple[list[np.ndarray], list[int]]:
+    """Return blocks of rows, and how many of them each number of iterations takes.
 
     Examples between two numbers of iterations are visited in the order of the data: the sums over all examples then
     do not depend on the seed in any bit.
+
+    Parameters
+    ----------
+    order : ndarray of int
+        The examples in the order in which they are visited, at least as many as there are iterations.
+    ms : sequence of int
+        Numbers of iterations, ascending.
+    n_drawn : int
+        How many examples could be visited: the size of the blocks depends on it.
+    n_sums : int
+        Number of sums of each kind: one for each feature and number of neighbours.
+    leave_out : bool
+        As in `relief_sums`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.relief.sums import visited_parts
+    >>> visited_parts(np.array([5, 2, 9, 1]), [2, 4], 10, 1, False)
+    ([array([2, 5]), array([1, 9])], [1, 2])
     """
-    size = int(np.clip(-(-len(order) // _BLOCKS), _FEWEST_ROWS, _MOST_ROWS)) // 4 * 4
-    size = max(size, -(-len(order) // most))
+    size = int(np.clip(-(-n_drawn // _BLOCKS), _FEWEST_ROWS, _MOST_ROWS)) // 4 * 4
+    most = max(_FEWEST_PARTS, _MOST_SUMS // ((4 if leave_out else 2) * n_sums))
+    size = max(size, -(-n_drawn // most))
     parts: list[np.ndarray] = []
     ends = []
     for start, stop in zip([0, *ms[:-1]], ms, strict=True):

@@ -144,20 +144,43 @@ class ShardedDataset:
 
     def blocks(self) -> Iterator[Dataset]:
         """Yield all examples in order, as data sets that are small enough for the memory allowed."""
-        for block in self.source.blocks(self._names):
-            yield self._dataset(block.table)
+        for table in self.tables():
+            yield self.dataset_of(table)
+
+    def tables(self, parts: Sequence[int] | None = None, max_memory: int | None = None) -> Iterator[Table]:
+        """Yield the cells of all examples in order: features, then targets, with the levels of all.
+
+        Parameters
+        ----------
+        parts : sequence of int, optional
+            Numbers of the parts that are read, by default all of them.
+        max_memory : int, optional
+            Bytes that blocks may take while they are read, where it is not what the shards were opened with.
+        """
+        source = self.source if max_memory is None else self.source.within(max_memory)
+        for block in source.blocks(self._names, parts):
+            yield self._recoded(block.table)
+
+    def targets(self) -> Iterator[Target]:
+        """Yield the target of all examples in order, block by block; no feature is read."""
+        columns = self._columns.select(np.arange(self.n_features, len(self._names)))
+        for block in self.source.blocks(self.target_names):
+            yield self._target(recoded_like(block.table, columns))
 
     def take(self, rows: Any) -> Dataset:
         """Return some examples (slice, mask or numbers) as a data set in memory, in the order asked for."""
-        numbers = chosen_numbers(rows, self.n_examples)
+        return self.dataset_of(self.table_of(chosen_numbers(rows, self.n_examples)))
+
+    def table_of(self, numbers: np.ndarray) -> Table:
+        """Return the cells of some examples, as `tables` does, in the order asked for."""
         found = list(self.source.rows(numbers, self._names))
         if not found:
             raise DataError("no examples were asked for")
         places = np.concatenate([place for place, _ in found])
-        joined = _stacked([self._recoded(table) for _, table in found])
+        joined = stacked([self._recoded(table) for _, table in found])
         back = np.empty(len(places), np.intp)
         back[places] = np.arange(len(places))
-        return self._dataset(joined.take(back))
+        return joined.take(back)
 
     @property
     def n_bytes(self) -> int:
@@ -198,7 +221,7 @@ class ShardedDataset:
         """Return all examples as one data set in memory."""
         if not self.n_examples:
             raise DataError("there are no examples in the shards")
-        return self._dataset(_stacked([self._recoded(block.table) for block in self.source.blocks(self._names)]))
+        return self.dataset_of(stacked(list(self.tables())))
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -214,19 +237,22 @@ class ShardedDataset:
         empty = [np.empty(0, self._like.features.dtype if own is None else np.int32) for own in levels]
         return Table.from_columns(self._names, empty, levels)
 
-    def _dataset(self, table: Table) -> Dataset:
-        table = self._recoded(table)
+    def dataset_of(self, table: Table) -> Dataset:
+        """Return cells that `tables` or `table_of` returned as a data set."""
         n = self.n_features
         features, target = table.select(np.arange(n)), None
         features = replace(features, dates=self._like.features.dates)
         if self._like.target is not None:
-            columns = table.select(np.arange(n, table.n_columns))
-            found = read_target(columns, self.task, self.hierarchy, integers=True).target
-            assert found is not None
-            target = _target_like(found, self._like.target)
+            target = self._target(table.select(np.arange(n, table.n_columns)))
         made = Dataset(features, target, task=self.task, hierarchy=self.hierarchy, name=self.name)
         made._remarks = Remarks(self.notes, self._like._remarks.doubts)
         return made
+
+    def _target(self, columns: Table) -> Target:
+        found = read_target(columns, self.task, self.hierarchy, integers=True).target
+        assert found is not None
+        assert self._like.target is not None
+        return _target_like(found, self._like.target)
 
     def __len__(self) -> int:
         return self.n_examples
@@ -348,7 +374,8 @@ def _target_like(found: Target, wanted: Target) -> Target:
     return replace(found, levels=wanted.levels, values=values)
 
 
-def _stacked(tables: Sequence[Table]) -> Table:
+def stacked(tables: Sequence[Table]) -> Table:
+    """Return the rows of several tables with the same columns and levels, one table after the other."""
     first = tables[0]
     return Table(
         first.names,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from copy import copy
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -90,6 +91,12 @@ class ShardSource:
         names = [_relative(part.name, self.folder) for part in self.parts]
         text = json.dumps([names, states, self.columns.facts])
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+    def within(self, max_memory: int) -> ShardSource:
+        """Return the same parts, read in blocks that take other bytes of memory."""
+        other = copy(self)
+        other.max_memory = max_memory
+        return other
 
     def block_rows(self, names: Sequence[str]) -> int:
         """Return the number of rows of a block of some columns."""

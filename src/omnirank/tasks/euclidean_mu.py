@@ -32,15 +32,15 @@ def euclidean_mu(target: Target, hierarchy: Hierarchy, weights: np.ndarray) -> f
     >>> 1 / euclidean_mu(target, hierarchy, np.array([1.0, 0.5, 1.0])) ** 2
     2.5
     """
-    final = _final_labels(target, hierarchy)
+    final = final_labels(target, hierarchy)
     if final.sum() < 2:
         return 1.0
     largest = (_tree_diameter if hierarchy.is_tree else _largest_pair)(hierarchy, final, weights)
     return float(1.0 / np.sqrt(largest)) if largest > 0 else 1.0
 
 
-def _final_labels(target: Target, hierarchy: Hierarchy) -> np.ndarray:
-    """Mask of the labels that are most specific in some example: relevant, and no descendant is."""
+def final_labels(target: Target, hierarchy: Hierarchy) -> np.ndarray:
+    """Return the mask of the labels that are most specific in some example: relevant, and no descendant is."""
     # a stored NaN is unknown: it is not equal to 1
     relevant = sparse.csr_array(target.values == 1).astype(np.float64)
     below = relevant @ hierarchy.ancestors.astype(np.float64)  # relevant labels below each label, and itself
