@@ -30,6 +30,7 @@ def grown_sums(
     checkpoints: Collection[int] = (),
     first_tree: int = 0,
     n_jobs: int | None = None,
+    step: int = 1,
 ) -> Iterator[ScoreSums]:
     """Grow the trees that are lacking; yields the sums of scores on the way and in the end.
 
@@ -49,30 +50,41 @@ def grown_sums(
         Number of the first tree of all.
     n_jobs : int or None
         Number of workers.
+    step : int
+        By how much the numbers of trees differ.
     """
     table = 8 * sum(rows.mean.size for rows in sums.tables.values())
     told = _BYTES_AN_EXAMPLE * scorer.plan.n_examples * len(sums.examples)
     block = max(8, _MOST_BYTES // max(table + told, 1))
-    for stop in _stops(n_trees, sums.n_trees):
+    for stop in tree_stops(n_trees, sums.n_trees):
         while sums.n_trees < stop:
             start = sums.n_trees
             end = min(stop, start + block)
-            numbers = range(first_tree + start, first_tree + end)
+            numbers = range(first_tree + start * step, first_tree + end * step, step)
             trees = run_parallel(scorer, numbers, n_jobs, description="growing trees")
             for size in sorted({q for q in checkpoints if start < q < end} | {end}):
                 sums = sums.update(trees[sums.n_trees - start : size - start])
                 yield sums
-        if n_trees == "auto" and _converged(sums.rows[importance]):
+        if n_trees == "auto" and converged(sums.rows[importance]):
             return
 
 
-def _stops(n_trees: int | str, n_grown: int) -> Sequence[int]:
+def tree_stops(n_trees: int | str, n_grown: int = 0, step: int = _STEP) -> Sequence[int]:
+    """Return the numbers of trees at which it is asked whether there are enough.
+
+    Examples
+    --------
+    >>> from omnirank.ensembles.convergence import tree_stops
+    >>> tree_stops(50), tree_stops("auto")[:3]
+    ((50,), range(20, 50, 10))
+    """
     if n_trees == "auto":
-        return range(max(_FEWEST, n_grown), MOST_TREES + 1, _STEP)
+        return range(max(_FEWEST, n_grown), MOST_TREES + 1, step)
     return (int(n_trees),)
 
 
-def _converged(sums: MeanAccumulator) -> bool:
+def converged(sums: MeanAccumulator) -> bool:
+    """Whether the ranking by these sums would not change by much with more trees."""
     scores, errors = sums.finish()
     return errors is None or reliability(scores, errors) >= RELIABLE
 
