@@ -1,6 +1,5 @@
 """``omnirank rank``: rank the features of a file by any registered method."""
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -182,13 +181,13 @@ def rank(
 
 
 def _ranked(ranker: Any, dataset: "Dataset", significance: bool) -> "tuple[Any, Ranking, float]":
-    """The fitted ranker, its ranking, with p values if wanted, and how many seconds it took."""
+    """The fitted ranker, its ranking, with p values if wanted, and its seconds, without those of compiling."""
     from omnirank.core.parallel import progress_bars
+    from omnirank.core.stopwatch import Stopwatch
 
-    with progress_bars():
-        start = time.perf_counter()
+    with progress_bars(), Stopwatch() as watch:
         ranker, ranking = tested(ranker, dataset) if significance else (ranker, ranker.fit(dataset).ranking_)
-        return ranker, ranking, time.perf_counter() - start
+    return ranker, ranking, watch.seconds
 
 
 def _as_parameters(given: dict[str, Any]) -> dict[str, Any]:
