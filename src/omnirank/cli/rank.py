@@ -156,9 +156,9 @@ def rank(
         from omnirank.cli import relational_models
 
         unfit: dict[str, Any] = {"--per-target": per_target, "--supervision": supervision, "--labelled": labelled}
-        unfit |= {"--report": report, "--plot": plot, "--significance": significance, "--redundancy": redundancy}
+        unfit |= {"--significance": significance, "--redundancy": redundancy}
         relational_models.refuse(unfit)
-        relational_models.rank(dataset, method, settings, top, out, csv)
+        relational_models.rank(dataset, method, settings, top, files, csv)
         return
     if by is not None:
         raise ParameterError("--by is for several tables: leave it out for one")

@@ -73,6 +73,8 @@ class Findings:
         How long the ranking took.
     repeats : bool or None
         Whether ranking again gave the same scores, bit for bit.
+    no_data : str
+        Why there are no data.
     """
 
     ranking: Ranking
@@ -87,9 +89,18 @@ class Findings:
     budget: float = 0.0
     seconds: float | None = None
     repeats: bool | None = None
+    no_data: str = NO_DATA
 
 
-def find(ranking: Ranking, data: Dataset | None, ranker: Any, budget: Budget, n_jobs: int | None = None) -> Findings:
+def find(
+    ranking: Ranking,
+    data: Dataset | None,
+    ranker: Any,
+    budget: Budget,
+    n_jobs: int | None = None,
+    *,
+    no_data: str = NO_DATA,
+) -> Findings:
     """Return what further fits find within a budget.
 
     Parameters
@@ -104,9 +115,11 @@ def find(ranking: Ranking, data: Dataset | None, ranker: Any, budget: Budget, n_
         What may be spent. How long the ranking took is measured by ranking again, where it is not known.
     n_jobs : int or None
         Number of workers; None: that of the ranker.
+    no_data : str
+        Why there are no data.
     """
-    found = Findings(ranking, costs=budget.costs, seconds=budget.own)
-    why = NO_DATA if data is None else NO_BUDGET if budget.times <= 0 else ""
+    found = Findings(ranking, costs=budget.costs, seconds=budget.own, no_data=no_data)
+    why = no_data if data is None else NO_BUDGET if budget.times <= 0 else ""
     if data is not None and not why and ranker is None:
         why = "the ranker is not known: give it, report(path, data, ranker=ranker)"
     if data is None or why:
@@ -151,8 +164,8 @@ class _Search:
 
     @property
     def seconds(self) -> float:
-        """How long the ranking took."""
-        return self.budget.own or 0.0
+        """How long ranking takes: the second time, where kernels are there, if there was one."""
+        return self.budget.costs.get(AGAIN) or self.budget.own or 0.0
 
     def _ended(self, expected: float) -> str:
         return f"the budget of {_seconds(self.budget.seconds)} has ended: it would take about {_seconds(expected)}"
@@ -209,7 +222,7 @@ class _Search:
         return int(n_made < FEWEST_RESAMPLES and self.budget.allows(one))
 
     def halves(self, share: float = _SHARE_OF_HALVES) -> None:
-        """Rank halves of the examples and judge them on the others, and stop before the one that would take too long."""
+        """Rank halves of the examples and judge them on the others; stop before one that would take too long."""
         why = why_no_halves(self.data)
         if why:
             self.found.missing[HALVES] = why
@@ -238,7 +251,14 @@ class _Search:
             return
         order = self.found.ranking.order
         self.found.halves = Halves(
-            tuple(made), self.data.feature_names, order, self.data.task, judge.measure, judge.sizes, judge.top
+            tuple(made),
+            self.data.feature_names,
+            order,
+            self.data.task,
+            judge.measure,
+            judge.sizes,
+            judge.top,
+            judge.n_neighbors,
         )
 
     def tree(self) -> None:
