@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from omnirank.cli.data_notes import data_notes
 from omnirank.cli.files import RankingFiles
 from omnirank.cli.options import (
     CsvOption,
@@ -205,7 +206,7 @@ def print_csv(frame: Any, top: int | None) -> None:
 def _tell_notes(dataset: "Dataset", ranker: Any) -> None:
     if dataset.target is not None and not dataset.labelled.any():
         note("no example has a label: features are ranked without target")
-    for text in (*dataset.notes, *supervision_lines(ranker)):
+    for text in (*data_notes(dataset), *supervision_lines(ranker)):
         note(text)
 
 
