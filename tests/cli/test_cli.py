@@ -20,14 +20,9 @@ from omnirank.cli.app import app
 from omnirank.cli.options import assignments
 from omnirank.cli.output import bar
 from omnirank.core.decimals import numbers
+from tools.command import run
 
 RUNNER = CliRunner()
-
-
-def run(*arguments, code=0, env=None):
-    result = RUNNER.invoke(app, [str(a) for a in arguments], env=env)
-    assert result.exit_code == code, (result.output, result.exception)
-    return result
 
 
 def rows(text):

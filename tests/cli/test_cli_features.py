@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from typer.testing import CliRunner
 
 import omnirank as om
-from omnirank.cli.app import app
-
-RUNNER = CliRunner()
-
-
-def run(*arguments, code=0):
-    result = RUNNER.invoke(app, [str(a) for a in arguments])
-    assert result.exit_code == code, (result.output, result.exception)
-    return result.output
+from tools.command import output
 
 
 @pytest.fixture
@@ -28,7 +19,7 @@ def shop(tmp_path):
 
 def test_features_of_a_folder_are_written_with_the_target(shop, tmp_path):
     out = tmp_path / "table.parquet"
-    text = run("features", shop, "--target", "movies.genre", "--out", out)
+    text = output("features", shop, "--target", "movies.genre", "--out", out)
     assert "number of its ratings" in text
     assert "... and 2 more" in text
     assert "30 examples, all labelled, 12 features written" in text
@@ -39,23 +30,23 @@ def test_features_of_a_folder_are_written_with_the_target(shop, tmp_path):
 
 
 def test_aggregates_steps_and_presets_can_be_chosen(shop):
-    text = run("features", shop, "--target", "movies.genre", "--aggregates", "mean,count", "--lookahead", "3")
+    text = output("features", shop, "--target", "movies.genre", "--aggregates", "mean,count", "--lookahead", "3")
     assert "mean age of the users of its ratings" in text
     assert "minimum" not in text
-    own = run("features", shop, "--target", "movies.genre", "--preset", "NO-Rel")
+    own = output("features", shop, "--target", "movies.genre", "--preset", "NO-Rel")
     assert "its year" in own
     assert "ratings" not in own.split("feature")[1]
 
 
 def test_nothing_to_construct_is_an_error(shop):
     # Every movie has ratings, every rating a user: there is nothing to ask.
-    text = run("features", shop, "--target", "movies.genre", "--preset", "AGG-Exist", code=2)
+    text = output("features", shop, "--target", "movies.genre", "--preset", "AGG-Exist", code=2)
     assert "there is no feature to construct" in text
 
 
 @pytest.mark.filterwarnings("default")
 def test_too_many_features_are_told(shop):
-    text = run("features", shop, "--target", "movies.genre", "--max-candidates", 3)
+    text = output("features", shop, "--target", "movies.genre", "--max-candidates", 3)
     assert "more than 3 candidate features" in " ".join(text.split())
     assert "--max-candidates 6" in text
     assert "... and" not in text
@@ -63,14 +54,14 @@ def test_too_many_features_are_told(shop):
 
 def test_a_wrong_name_is_told_before_anything_is_written(shop, tmp_path):
     out = tmp_path / "table.csv"
-    assert "did you mean 'mean'" in run(
+    assert "did you mean 'mean'" in output(
         "features", shop, "--target", "movies.genre", "--aggregates", "meen", "--out", out, code=2
     )
     assert not out.exists()
-    assert "the ending must be one of" in run(
+    assert "the ending must be one of" in output(
         "features", shop, "--target", "movies.genre", "--out", tmp_path / "table.doc", code=2
     )
 
 
 def test_one_table_has_no_features_to_construct(shop):
-    assert "is one table" in run("features", shop / "movies.csv", "--target", "genre", code=2)
+    assert "is one table" in output("features", shop / "movies.csv", "--target", "genre", code=2)

@@ -6,18 +6,9 @@ import csv
 import io
 
 import pytest
-from typer.testing import CliRunner
 
 import omnirank as om
-from omnirank.cli.app import app
-
-RUNNER = CliRunner()
-
-
-def run(*arguments, code=0):
-    result = RUNNER.invoke(app, [str(a) for a in arguments])
-    assert result.exit_code == code, (result.output, result.exception)
-    return result
+from tools.command import run
 
 
 @pytest.fixture

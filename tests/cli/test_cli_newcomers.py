@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -14,16 +13,11 @@ import omnirank as om
 from omnirank.cli.app import app
 from omnirank.cli.option_names import option_and_value
 from omnirank.errors import ParameterError
+from tools.command import run
 
 RUNNER = CliRunner()
-
-
-def run(*arguments, code=0):
-    with warnings.catch_warnings():
-        warnings.simplefilter("default")  # as a user has them
-        result = RUNNER.invoke(app, [str(a) for a in arguments])
-    assert result.exit_code == code, (result.output, result.exception)
-    return result
+# as a user has them
+pytestmark = pytest.mark.filterwarnings("default")
 
 
 @pytest.fixture

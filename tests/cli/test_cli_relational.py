@@ -5,20 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import sqlite3
+from functools import partial
 
 import pytest
-from typer.testing import CliRunner
 
 import omnirank as om
-from omnirank.cli.app import app
+from tools import command
 
-RUNNER = CliRunner()
-
-
-def run(*arguments, code=0):
-    result = RUNNER.invoke(app, [str(a) for a in arguments], env={"COLUMNS": "200"})
-    assert result.exit_code == code, (result.output, result.exception)
-    return result
+run = partial(command.run, env={"COLUMNS": "200"})
 
 
 def facts(*arguments):

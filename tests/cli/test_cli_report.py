@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import html
+import re
+import shlex
+
 import pytest
-from typer.testing import CliRunner
 
 import omnirank as om
-from omnirank.cli.app import app
+from tools.command import output
 
 PNG, SVG, PDF = b"\x89PNG", b"<?xml", b"%PDF"
 
@@ -21,15 +24,9 @@ def folder(tmp_path_factory):
     return path
 
 
-def run(*args, code=0):
-    result = CliRunner().invoke(app, [str(arg) for arg in args])
-    assert result.exit_code == code, result.output
-    return result.output
-
-
 def test_rank_writes_a_report_with_its_command(folder, tmp_path):
     out = tmp_path / "out.html"
-    shown = run("rank", folder / "data.arff", "-m", "univariate", "--report", out, "--report-budget", 1)
+    shown = output("rank", folder / "data.arff", "-m", "univariate", "--report", out, "--report-budget", 1)
     assert f"report written to {out}" in shown
     text = out.read_text(encoding="utf-8")
     assert f"omnirank rank {folder / 'data.arff'} -m univariate --report {out} --report-budget 1</pre>" in text
@@ -40,25 +37,26 @@ def test_rank_writes_a_report_with_its_command(folder, tmp_path):
 @pytest.mark.parametrize(("ending", "start"), [("png", PNG), ("svg", SVG), ("pdf", PDF), ("PNG", PNG)])
 def test_rank_draws_the_best(folder, tmp_path, ending, start):
     out = tmp_path / f"out.{ending}"
-    run("rank", folder / "data.arff", "-m", "univariate", "--plot", out, "--csv")
+    output("rank", folder / "data.arff", "-m", "univariate", "--plot", out, "--csv")
     assert out.read_bytes().startswith(start)
 
 
 def test_wrong_endings_and_places_are_refused_before_anything_is_computed(folder, tmp_path):
     data = folder / "data.arff"
-    assert "the ending must be .html" in run("rank", data, "--report", tmp_path / "out.pdf", code=2)
-    assert "the ending must be .png or .svg or .pdf" in run("rank", data, "--plot", tmp_path / "out.gif", code=2)
-    assert "does not exist" in run("rank", data, "--report", tmp_path / "no" / "out.html", code=2)
+    assert "the ending must be .html" in output("rank", data, "--report", tmp_path / "out.pdf", code=2)
+    assert "the ending must be .png or .svg or .pdf" in output("rank", data, "--plot", tmp_path / "out.gif", code=2)
+    assert "does not exist" in output("rank", data, "--report", tmp_path / "no" / "out.html", code=2)
     assert not list(tmp_path.iterdir())
 
 
 def test_report_of_rankings(folder, tmp_path):
     out = tmp_path / "out.html"
-    run("report", folder / "a.json", folder / "b.csv", "--out", out)
+    output("report", folder / "a.json", folder / "b.csv", "--out", out)
     text = out.read_text(encoding="utf-8")
     assert "overlap of top" in text
     assert "Left out: the data were not given" in text
-    run("report", folder / "a.json", "--out", out, "--data", folder / "data.arff", "--title", "<mine>", "--budget", 1)
+    about = ["--data", folder / "data.arff", "--title", "<mine>", "--budget", 1]
+    output("report", folder / "a.json", "--out", out, *about)
     text = out.read_text(encoding="utf-8")
     assert "<title>&lt;mine&gt;</title>" in text
     assert "better than" in text or "worse than" in text or "as well as" in text
@@ -70,12 +68,12 @@ def test_report_of_a_study(tmp_path):
     plan |= {"method": [{"use": name} for name in ("univariate", "uniform", "variance")]}
     om.run_plan(plan, store=tmp_path / "small.sqlite")
     out = tmp_path / "study.html"
-    run("report", tmp_path / "small.sqlite", "-o", out)
+    output("report", tmp_path / "small.sqlite", "-o", out)
     text = out.read_text(encoding="utf-8")
     for word in ("breast-cancer", "average rank", "Seconds of a fit", "★", "18, 18 done", "All measures", "<svg"):
         assert word in text, word
-    assert "not both" in run("report", tmp_path / "small.sqlite", tmp_path / "a.json", "-o", out, code=2)
-    assert "a study knows its data" in run(
+    assert "not both" in output("report", tmp_path / "small.sqlite", tmp_path / "a.json", "-o", out, code=2)
+    assert "a study knows its data" in output(
         "report", tmp_path / "small.sqlite", "-o", out, "--data", _csv(tmp_path), code=2
     )
 
@@ -86,9 +84,36 @@ def _csv(folder):
     return path
 
 
-def test_relational_data_have_no_report(tmp_path):
+def test_relational_data_are_reported_without_what_needs_one_table(tmp_path):
     (tmp_path / "tables").mkdir()
     (tmp_path / "tables" / "films.csv").write_text("id,good\n1,yes\n2,no\n3,yes\n4,no\n", encoding="utf-8")
     (tmp_path / "tables" / "roles.csv").write_text("film,actor\n1,a\n2,b\n3,a\n4,b\n", encoding="utf-8")
-    args = ("rank", tmp_path / "tables", "-t", "films.good", "--report", tmp_path / "out.html")
-    assert "--report" in run(*args, code=2)
+    page, picture = tmp_path / "out.html", tmp_path / "out.png"
+    shown = output("rank", tmp_path / "tables", "-t", "films.good", "--report", page, "--plot", picture)
+    assert f"report written to {page}" in shown
+    assert picture.read_bytes().startswith(PNG)
+    text = page.read_text(encoding="utf-8")
+    assert "roles_actor" in text
+    assert "Left out: the data are several tables" in text
+    assert "omnirank features" in text
+    assert "<title>tables: which features matter" in text
+
+
+def test_the_command_of_a_later_report_runs_as_it_stands(tmp_path, monkeypatch):
+    data, _ = om.datasets.make_classification(60, n_relevant=2, n_irrelevant=4, random_state=0)
+    frame = data.features.to_frame().assign(kind=data.y, nr=range(60))
+    frame.to_csv(tmp_path / "my data.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    how = ["--target", "kind", "--ignore", "nr"]
+    ranked = ["-m", "genie3", "--seed", 7, "--trees", 5, "--max-features", "2", "--out", "first.json"]
+    output("rank", "my data.csv", *how, *ranked)
+    output("report", "first.json", "--data", "my data.csv", *how, "--out", "out.html", "--budget", 0)
+    text = html.unescape((tmp_path / "out.html").read_text(encoding="utf-8"))
+    command = shlex.split(re.search(r'<pre id="command">(.*?)</pre>', text, re.DOTALL)[1])
+    assert command[:3] == ["omnirank", "rank", "my data.csv"]
+    output(*command[1:], "--out", "again.json")
+    again = {"om": om}
+    exec(re.search(r'<pre id="code">(.*?)</pre>', text, re.DOTALL)[1], again)
+    first = om.Ranking.load("first.json").scores.tolist()
+    assert om.Ranking.load("again.json").scores.tolist() == first
+    assert again["ranking"].scores.tolist() == first

@@ -11,12 +11,7 @@ from typer.testing import CliRunner
 
 import omnirank as om
 from omnirank.cli.app import app
-
-
-def run(*arguments):
-    result = CliRunner().invoke(app, [str(a) for a in arguments])
-    assert result.exit_code == 0, (result.output, result.exception)
-    return result.stdout
+from tools.command import run
 
 
 @pytest.fixture
@@ -33,19 +28,19 @@ def table(tmp_path):
 def test_p_values_are_printed_and_written(table, tmp_path, method):
     out = tmp_path / "ranking.json"
     options = ["rank", table, "--target", "y", "--method", method, "--significance"]
-    shown = run(*options, "--out", out)
+    shown = run(*options, "--out", out).stdout
     assert "2 of 4 features are relevant at alpha = 0.05 (Benjamini-Hochberg)" in shown
     heading = next(line for line in shown.splitlines() if "feature" in line and "rank" in line)
     assert " p " in f"{heading} "
     ranking = om.Ranking.load(out)
     expected = om.significance(om.make_ranker(method, random_state=0), om.load(table, "y"))
     assert ranking.p_values.tolist() == expected.p_values.tolist()
-    rows = list(csv.DictReader(io.StringIO(run(*options, "--csv"))))
+    rows = list(csv.DictReader(io.StringIO(run(*options, "--csv").stdout)))
     assert [float(row["p_value"]) for row in rows] == expected.p_values[expected.order].tolist()
 
 
 def test_without_the_option_there_are_none(table):
-    assert "relevant" not in run("rank", table, "--target", "y", "--method", "univariate")
+    assert "relevant" not in run("rank", table, "--target", "y", "--method", "univariate").stdout
 
 
 def test_what_became_of_unlabelled_examples_is_told(table):

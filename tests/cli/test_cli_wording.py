@@ -5,24 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 import omnirank as om
-from omnirank.cli.app import app
 from omnirank.core.registry import method_name, methods
 from omnirank.data.mulan import labels_of_relation
 from omnirank.errors import DataError
 from omnirank.evaluation.selection_curve import SelectionCurve
 from omnirank.evaluation.stability import Stability
 from omnirank.plots import plot_rank_intervals
-
-RUNNER = CliRunner()
-
-
-def run(*arguments, code=0):
-    result = RUNNER.invoke(app, [str(a) for a in arguments])
-    assert result.exit_code == code, (result.output, result.exception)
-    return result
+from tools.command import run
 
 
 @pytest.fixture

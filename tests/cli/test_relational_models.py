@@ -8,18 +8,9 @@ import json
 import sqlite3
 
 import pytest
-from typer.testing import CliRunner
 
 import omnirank as om
-from omnirank.cli.app import app
-
-RUNNER = CliRunner()
-
-
-def run(*arguments, code=0):
-    result = RUNNER.invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
+from tools.command import run
 
 
 @pytest.fixture(scope="module")

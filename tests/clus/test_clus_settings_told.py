@@ -6,7 +6,7 @@ import pytest
 
 from omnirank.clus.choices import forest_choices, relief_parameters, tree_choices
 from omnirank.clus.known_settings import DEFAULTS, INSTEAD, notes_on
-from omnirank.clus.values import Values
+from omnirank.clus.values import Values, check_values
 from omnirank.core.errors import FileFormatError
 from omnirank.data.clus_settings import ClusSettings
 from omnirank.data.dataset import Dataset
@@ -182,3 +182,23 @@ def test_wrong_values_are_faults(section, name, value, problem):
     values = Values(settings(**{section: {name: value}}))
     with pytest.raises(FileFormatError, match=rf"run.s: \[{section}\] {name} = {value}: .*{problem}"):
         _ = forest_choices(values, NUMBERS, semi_supervised=False), tree_choices(values, NUMBERS)
+
+
+@pytest.mark.parametrize(
+    ("section", "name", "value"),
+    [
+        ("Data", "XVal", "abc"),
+        ("Data", "XVal", "1"),
+        ("Relief", "Neighbours", "few"),
+        ("Output", "AllFoldErrors", "Perhaps"),
+        ("SemiSupervised", "PercentageLabeled", "half"),
+    ],
+)
+def test_wrong_values_are_faults_whatever_is_run(section, name, value):
+    with pytest.raises(FileFormatError, match=rf"\[{section}\] {name} = {value}: expected"):
+        check_values(Values(settings(**{section: {name: value}})))
+
+
+def test_defaults_and_spellings_of_clus_are_right():
+    check_values(Values(settings()))
+    check_values(Values(settings(Data={"XVal": "LOO"}, Ensemble={"Iterations": "[2, 4]"}, Tree={"FTest": "[0.1,1]"})))

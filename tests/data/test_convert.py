@@ -211,6 +211,12 @@ def test_strings_come_back_from_every_library(values):
         assert list(table.levels[0]) == sorted(set(values) - {None})
 
 
+@pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
+def test_texts_keep_a_nul_at_their_end(make):
+    assert table_from(make({"c": ["a\0", "a"]})).levels == (("a", "a\0"),)
+    assert table_from(make({"c": ["\0", "", "a"]})).column(0).tolist() == [1, 0, 2]
+
+
 # -- arrays -------------------------------------------------------------------------------------------
 
 

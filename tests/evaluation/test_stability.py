@@ -165,7 +165,23 @@ def test_certain_sets(ranks, level):
     ],
 )
 def test_words(ranks, words):
-    assert made(ranks).summary == f"{words} (90 %, draws)"
+    assert made(ranks).summary == f"{words} (in all of draws)"
+    assert made(ranks * 4).summary == f"{words} (90 %, draws)"
+
+
+def test_few_resamples_have_a_range_and_no_interval():
+    ranks = np.array([[1, 2], [1, 2], [2, 1], [1, 2]])
+    few = made(ranks.tolist())
+    assert few.is_range
+    assert (few.lower.tolist(), few.upper.tolist()) == ([1, 1], [2, 2])
+    assert few.range_coverage == pytest.approx(0.6)
+    rng = np.random.default_rng(0)
+    drawn = rng.normal(size=(20_000, 5))
+    inside = (drawn[:, 4] > drawn[:, :4].min(axis=1)) & (drawn[:, 4] < drawn[:, :4].max(axis=1))
+    assert inside.mean() == pytest.approx(few.range_coverage, abs=0.01)
+    many = made(ranks.tolist() * 5)
+    assert not many.is_range
+    assert many.lower.tolist() == [1, 1]
 
 
 # -- resamples ----------------------------------------------------------------------------------------------

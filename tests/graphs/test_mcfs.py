@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 import omnirank as om
+from omnirank.errors import ParameterError
 from omnirank.graphs.affinity import neighbor_edges
 from omnirank.graphs.embedding_fit import embedding
 from omnirank.graphs.spectra import smallest_pairs
@@ -86,3 +87,11 @@ def test_features_behind_the_clusters_come_first():
     assert set(om.MCFSRanker(n_clusters=2).fit(X).ranking_.top(2)) == {"x3", "x8"}
     doubled = np.column_stack([X, X[:, 3]])  # a column twice: one of the two is left out
     assert np.isfinite(om.MCFSRanker().fit(doubled).feature_importances_).all()
+
+
+def test_a_kernel_that_is_too_narrow_is_refused_and_isolated_examples_have_no_say():
+    X = om.datasets.load_sample("iris").X
+    with pytest.raises(ParameterError, match=r"width=0.001: 121 of 150 examples have no neighbours"):
+        om.MCFSRanker(width=0.001).fit(X)
+    # some have none here: divided by affinities of nearly 0 they gave scores of 1e22
+    assert om.MCFSRanker(width=0.01).fit(X).feature_importances_.max() < 1000

@@ -19,19 +19,21 @@ class Clock:
 
     now = 0.0
     seconds = 1.0
+    of_parts = 1.0  # how much longer parts take than their size says
     sizes: list[int] = []  # noqa: RUF012
     rows: list[set[float]] = []  # noqa: RUF012
 
     @classmethod
-    def reset(cls, seconds):
-        cls.now, cls.seconds, cls.sizes, cls.rows = 0.0, seconds, [], []
+    def reset(cls, seconds, of_parts=1.0):
+        cls.now, cls.seconds, cls.of_parts, cls.sizes, cls.rows = 0.0, seconds, of_parts, [], []
 
 
 class TimedRanker(BaseRanker):
     """Takes a second of the clock for all examples; keeps which rows it saw, by the feature that numbers them."""
 
     def _rank(self, dataset):
-        Clock.now += Clock.seconds * dataset.n_examples / 60
+        share = dataset.n_examples / 60
+        Clock.now += Clock.seconds * share * (Clock.of_parts if share < 1 else 1.0)
         Clock.sizes.append(dataset.n_examples)
         cells = np.nan_to_num(dataset.features.numeric)
         Clock.rows.append(set(cells[:, 0].tolist()))
@@ -45,8 +47,8 @@ def data():
     return om.Dataset(X, X[:, 1] + 0.1 * rng.normal(size=60), task="regression")
 
 
-def search(data, times, seconds=1.0):
-    Clock.reset(seconds)
+def search(data, times, seconds=1.0, of_parts=1.0):
+    Clock.reset(seconds, of_parts)
     ranker = TimedRanker().fit(data)
     Clock.sizes.clear()
     Clock.rows.clear()
@@ -62,6 +64,13 @@ class TestBudget:
             assert spent <= times * 100, (times, found.costs)
             assert found.budget == times * 100
             assert Clock.now - 100 == pytest.approx(spent)
+
+    @pytest.mark.parametrize("of_parts", [1.3, 1.9])
+    def test_halves_that_take_longer_than_expected_end_in_time(self, data, of_parts):
+        for times in (1.2, 1.6, 2, 3, 10):
+            found = search(data, times, 100.0, of_parts)
+            assert sum(found.costs.values()) <= times * 100, (times, found.costs)
+            assert found.halves is None or found.halves.n >= 2
 
     def test_what_does_not_fit_has_a_reason(self, data):
         found = search(data, 1.2, seconds=100.0)

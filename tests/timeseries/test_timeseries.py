@@ -62,8 +62,9 @@ def test_the_last_interval_ends_at_the_stop_at_the_latest():
         (lambda: ts.Grid(DAY, "2017-08-18", "soon"), ParameterError, "step='soon'"),
         (lambda: ts.Grid(0, DAY, 1), ParameterError, "stop='2017-08-17': choose a number"),
         (lambda: ts.Grid("yesterday", DAY, "1h"), ParameterError, "start='yesterday': choose a number or a date"),
-        (lambda: ts.Grid(5, 5, 1), ParameterError, "not one interval fits"),
-        (lambda: ts.Grid(5, 0, 1), ParameterError, "not one interval fits"),
+        (lambda: ts.Grid(5, 6, 2), ParameterError, "not one interval fits"),
+        (lambda: ts.Grid(5, 5, 1), ParameterError, "not after start, 5"),
+        (lambda: ts.Grid(5, 0, 1), ParameterError, "not after start, 5: are the two exchanged"),
         (lambda: ts.Grid(0, 1e12, 1), ParameterError, "choose a larger step"),
         (lambda: ts.Grid(1e17, 1e17 + 64, 1), ParameterError, "too small for times of this size"),
         (lambda: ts.Series([0, None], [1, 2]), DataError, "position 1 is missing"),
@@ -151,7 +152,20 @@ def test_the_worked_row_of_the_study():
     grid = ts.Grid(0, 60, 15)
     assert ts.time_since(commands.of("ASXX383C"), grid, 1440).tolist() == [1440, 0, 15, 30]
     assert ts.time_since(commands.of("ATTTF030A"), grid, 1440).tolist() == [1440, 1440, 0, 15]
-    assert ts.time_since(commands.of("never"), grid, 1440).tolist() == [1440] * 4
+    with pytest.warns(om.errors.DataWarning, match="nothing is of the kind 'ASXX383' .did you mean 'ASXX383C'"):
+        missing = commands.of("ASXX383")
+    assert ts.time_since(missing, grid, 1440).tolist() == [1440] * 4
+
+
+def test_states_of_no_kind_are_told():
+    with pytest.warns(om.errors.DataWarning, match="there are EARTH"):
+        assert len(ts.States([0], [5], ["EARTH"]).of("SUN")) == 0
+
+
+def test_a_grid_that_ends_before_it_starts():
+    for start, stop, step in ((10, 0, 1), (5, 5, 1), ("2020-01-02", "2020-01-01", "1h")):
+        with pytest.raises(ParameterError, match=r"not after start.*exchanged"):
+            ts.Grid(start, stop, step)
 
 
 def test_influx_by_a_formula():

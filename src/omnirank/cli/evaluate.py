@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from omnirank.cli.data_notes import data_notes
 from omnirank.cli.options import (
     CsvOption,
     JobsOption,
@@ -120,7 +121,7 @@ def evaluate(
     judged = _judged(ranking, method, {"random_state": seed, "n_jobs": jobs}, given, test is not None)
     options = {"predictor": predictor, "neighbors": among, "top": top, "n_jobs": jobs}
     others = None if test is None else read_like_data(test)
-    for text in dataset.notes:
+    for text in data_notes(dataset):
         note(text)
     data: Dataset = dataset if test is None else with_few_labels(dataset, labelled, seed)
     scheme = _scheme(data, folds or _FOLDS, seed, None if test is not None else labelled)

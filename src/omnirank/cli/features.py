@@ -48,6 +48,12 @@ def features(
     max_candidates: Annotated[
         int, typer.Option("--max-candidates", help="The most features; longer paths are left out first.")
     ] = 10_000,
+    ids: Annotated[
+        bool,
+        typer.Option(
+            "--ids", help="Write the identifiers of the examples as the first columns; --key names them when reading."
+        ),
+    ] = False,
     empty: Annotated[
         str, typer.Option("--empty", help="Where there is nothing to aggregate: missing or infinite.")
     ] = "missing",
@@ -65,8 +71,26 @@ def features(
     _list(constructed)
     if out is not None:
         found = constructed.to_dataset(data)
-        write_data(found, out)
+        write_data(_with_ids(found, data) if ids else found, out)
         say(f"{describe_examples(found)}, {counted(found.n_features, 'feature')} written to {out}")
+        if not ids:
+            say("rows are in the order of the examples' identifiers, which --ids writes, too")
+
+
+def _with_ids(found: "Dataset", data: "RelationalDataset") -> "Dataset":
+    """The features after the identifiers of the examples, one column for each object of an example."""
+    import numpy as np
+
+    from omnirank.core.errors import ParameterError
+    from omnirank.data.dataset import Dataset
+
+    frame = found.features.to_frame()
+    for name, codes in reversed(list(zip(data.example_types, data.example_codes, strict=True))):
+        if name in frame.columns:
+            raise ParameterError(f"--ids: there is a feature {name!r} already")
+        frame.insert(0, name, np.asarray(data.database.objects[name])[codes].astype(str))
+    settings: dict[str, Any] = {"task": found.task, "hierarchy": found.hierarchy, "name": found.name}
+    return Dataset(frame, found.target, **settings)
 
 
 def _relational(dataset: Any) -> "RelationalDataset":

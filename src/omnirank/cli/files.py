@@ -11,17 +11,18 @@ from omnirank.cli.output import say
 if TYPE_CHECKING:
     from omnirank.core.ranking import Ranking
     from omnirank.data.dataset import Dataset
+    from omnirank.relational.dataset import RelationalDataset
 
 PICTURES = (".png", ".svg", ".pdf")
-_PAGES = (".html", ".htm")
 _DPI = 150
 
 
 def check_files(report: Path | None, plot: Path | None) -> None:
     """Refuse, before anything is computed, endings that are not those of a report or a picture."""
     from omnirank.core.errors import ParameterError
+    from omnirank.report.page import PAGES
 
-    for path, endings in ((report, _PAGES), (plot, PICTURES)):
+    for path, endings in ((report, PAGES), (plot, PICTURES)):
         if path is not None and path.suffix.lower() not in endings:
             raise ParameterError(f"{path}: the ending must be {' or '.join(endings)}")
 
@@ -58,7 +59,9 @@ class RankingFiles:
             check_suffix(self.out)
         check_files(self.report, self.plot)
 
-    def write(self, ranking: "Ranking", data: "Dataset", ranker: Any, seconds: float, k: int) -> None:
+    def write(
+        self, ranking: "Ranking", data: "Dataset | RelationalDataset", ranker: Any, seconds: float, k: int
+    ) -> None:
         """Write what was named; the picture shows the k best features."""
         from omnirank.core.parallel import progress_bars
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from omnirank.cli.data_notes import data_notes
 from omnirank.cli.ending import ending_on_sigterm
 from omnirank.cli.options import (
     JobsOption,
@@ -65,7 +66,7 @@ def fit(
     model = with_parameters(model, assignments(parameters))
     with progress_bars():
         model.fit(dataset)
-    for text in (*dataset.notes, *supervision_lines(model)):
+    for text in (*data_notes(dataset), *supervision_lines(model)):
         note(text)
     with ending_on_sigterm():
         model.save(out)

@@ -1,11 +1,13 @@
 """``omnirank info``: what is in a file, and how omnirank takes it."""
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from omnirank.cli.options import CsvOption
-from omnirank.cli.output import figures, say, table
-from omnirank.cli.relational_options import with_any_data
+from omnirank.cli.data_notes import data_notes
+from omnirank.cli.options import CsvOption, with_data
+from omnirank.cli.output import figures, note, say, table
+from omnirank.cli.relational_options import load_any
 from omnirank.core.plurals import counted
 
 if TYPE_CHECKING:
@@ -15,7 +17,26 @@ if TYPE_CHECKING:
 _MOST_SHOWN = 12
 
 
-@with_any_data
+def _read(**options: Any) -> Any:
+    """Read the data; tables of which none is named are shown by the first of them."""
+    from omnirank.relational.targetless import NoTargetError
+
+    try:
+        return load_any(**options)
+    except NoTargetError as error:
+        first = error.tables[0]
+        note(f"no target is named: rows of {first} are the examples here; --target names another table, or a column")
+        return load_any(**options | {"target": first})
+
+
+_read.__signature__ = inspect.signature(load_any)  # type: ignore[attr-defined]
+
+
+def _with_tables(command: Callable[..., None]) -> Callable[..., None]:
+    return with_data(command, _read)
+
+
+@_with_tables
 def info(dataset: "Dataset | RelationalDataset", csv: CsvOption = False) -> None:
     """Show what is in a file, or in several tables: features or relations, the target and the task that is inferred."""
     from omnirank.data.dataset import Dataset
@@ -31,7 +52,7 @@ def info(dataset: "Dataset | RelationalDataset", csv: CsvOption = False) -> None
         return
     say(dataset.name, style="bold")
     table((("", "left"), ("", "left")), list(_lines(dataset, facts).items()))
-    for text in dataset.notes:
+    for text in data_notes(dataset):
         say(f"note: {text}")
 
 

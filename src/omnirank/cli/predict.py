@@ -59,12 +59,11 @@ def predict(
     ] = None,
 ) -> None:
     """Predict the target of the examples of a file, or of a folder of Parquet files."""
-    from omnirank.data.model_file import load_model
     from omnirank.ensembles.prediction_frame import prediction_frame
 
     in_parts = data.is_dir() or (any(sign in str(data) for sign in "*?[") and not data.exists())
     _check_files(data, out, memory, in_parts)
-    fitted = load_model(model)
+    fitted = _model(model, data)
     if "n_jobs" in fitted.get_params(deep=False):
         fitted.set_params(n_jobs=jobs)
     wanted: dict[str, Any] = {"probabilities": probabilities, "threshold": threshold}
@@ -77,6 +76,25 @@ def predict(
     with ending_on_sigterm():
         _write(found, out)
     say(f"predictions for {counted(len(found), 'example')} written to {out}")
+
+
+def _model(path: Path, data: Path) -> Any:
+    """The model, unless the two files are exchanged."""
+    from omnirank.core.errors import FileFormatError, ParameterError
+    from omnirank.data.model_file import load_model
+
+    try:
+        return load_model(path)
+    except FileFormatError:
+        if not data.is_file():
+            raise
+        try:
+            load_model(data)
+        except FileFormatError:
+            pass
+        else:
+            raise ParameterError(f"{data} is the model: it comes first, omnirank predict {data} {path}") from None
+        raise
 
 
 def _check_files(data: Path, out: Path, memory: str | None, in_parts: bool) -> None:
@@ -103,9 +121,10 @@ def _predict_parts(model: Any, data: Path, out: Path, options: dict[str, Any]) -
 
 def _features(model: Any, data: Path, key: str | None, ignore: str | None, text: dict[str, Any]) -> Any:
     """The features of the model as the file has them."""
+    from omnirank.core.errors import ParameterError
     from omnirank.data.dataset import Dataset
     from omnirank.data.load import load
-    from omnirank.data.matching_columns import columns_like
+    from omnirank.data.matching_columns import check_columns, columns_like
     from omnirank.data.table import is_made_up
 
     training = model._features
@@ -113,7 +132,12 @@ def _features(model: Any, data: Path, key: str | None, ignore: str | None, text:
         dataset = load(data, task="clustering", ignore=ignore, key=key, **text)
         return Dataset(columns_like(dataset.features, training, by_name=False))
     nominal = [name for name, levels in zip(training.names, training.levels, strict=True) if levels is not None]
-    dataset = load(data, task="clustering", features=list(training.names), nominal=nominal or None, **text)
+    try:
+        dataset = load(data, task="clustering", features=list(training.names), nominal=nominal or None, **text)
+    except ParameterError:
+        # a column that is not there is named as such, not as one of those that options name
+        check_columns(load(data, task="clustering", strings="drop", **text).feature_names, training)
+        raise
     return Dataset(columns_like(dataset.features, training))
 
 

@@ -1,11 +1,11 @@
 """``omnirank rank``: rank the features of a file by any registered method."""
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from omnirank.cli.data_notes import data_notes
 from omnirank.cli.files import RankingFiles
 from omnirank.cli.options import (
     CsvOption,
@@ -157,9 +157,9 @@ def rank(
         from omnirank.cli import relational_models
 
         unfit: dict[str, Any] = {"--per-target": per_target, "--supervision": supervision, "--labelled": labelled}
-        unfit |= {"--report": report, "--plot": plot, "--significance": significance, "--redundancy": redundancy}
+        unfit |= {"--significance": significance, "--redundancy": redundancy}
         relational_models.refuse(unfit)
-        relational_models.rank(dataset, method, settings, top, out, csv)
+        relational_models.rank(dataset, method, settings, top, files, csv)
         return
     if by is not None:
         raise ParameterError("--by is for several tables: leave it out for one")
@@ -182,13 +182,13 @@ def rank(
 
 
 def _ranked(ranker: Any, dataset: "Dataset", significance: bool) -> "tuple[Any, Ranking, float]":
-    """The fitted ranker, its ranking, with p values if wanted, and how many seconds it took."""
+    """The fitted ranker, its ranking, with p values if wanted, and its seconds, without those of compiling."""
     from omnirank.core.parallel import progress_bars
+    from omnirank.core.stopwatch import Stopwatch
 
-    with progress_bars():
-        start = time.perf_counter()
+    with progress_bars(), Stopwatch() as watch:
         ranker, ranking = tested(ranker, dataset) if significance else (ranker, ranker.fit(dataset).ranking_)
-        return ranker, ranking, time.perf_counter() - start
+    return ranker, ranking, watch.seconds
 
 
 def _as_parameters(given: dict[str, Any]) -> dict[str, Any]:
@@ -206,7 +206,7 @@ def print_csv(frame: Any, top: int | None) -> None:
 def _tell_notes(dataset: "Dataset", ranker: Any) -> None:
     if dataset.target is not None and not dataset.labelled.any():
         note("no example has a label: features are ranked without target")
-    for text in (*dataset.notes, *supervision_lines(ranker)):
+    for text in (*data_notes(dataset), *supervision_lines(ranker)):
         note(text)
 
 

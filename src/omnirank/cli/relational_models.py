@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omnirank.cli.output import figures, note, say, table
@@ -10,6 +9,7 @@ from omnirank.core.decimals import numbers
 from omnirank.core.plurals import counted
 
 if TYPE_CHECKING:
+    from omnirank.cli.files import RankingFiles
     from omnirank.relational.dataset import RelationalDataset
 
 _SHOWN = 20
@@ -36,24 +36,24 @@ def rank(
     method: str | None,
     parameters: dict[str, Any],
     top: int | None,
-    out: Path | None,
+    files: RankingFiles,
     csv: bool,
 ) -> None:
     """Rank the relations of a database, or what else ``by`` says."""
-    from omnirank.cli.files import save_ranking
     from omnirank.cli.rank import print_csv, print_ranking
     from omnirank.core.errors import ParameterError
     from omnirank.core.parallel import progress_bars
     from omnirank.core.registry import get_method, methods
+    from omnirank.core.stopwatch import Stopwatch
 
     chosen = get_method(method or "relational-genie3")
     if chosen.data != "relational":
         others = ", ".join(known.name for known in methods(data="relational"))
         raise ParameterError(f"method {chosen.name!r} ranks the columns of one table; of several: {others}")
     ranker = chosen.make(**parameters)
-    with progress_bars():
+    with progress_bars(), Stopwatch() as watch:
         ranking = ranker.fit(dataset).ranking_
-    save_ranking(ranking, out)
+    files.write(ranking, dataset, ranker, watch.seconds, top or _SHOWN)
     for text in dataset.notes:
         note(text)
     if csv:
@@ -68,8 +68,7 @@ def rank(
     links = ranker.rankings_.get("link")
     if ranker.by == "relation" and links is not None and links.scores.any():
         say("relations that only link tables take credit from the columns behind them: --by column ranks these alone")
-    if out is not None:
-        say(f"whole ranking written to {out}")
+    files.tell()
 
 
 def tree_model(dataset: RelationalDataset, parameters: dict[str, Any]) -> Any:

@@ -34,10 +34,10 @@ def _option(*names: str, text: str) -> Any:
 
 def with_any_data(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command on a Dataset or a RelationalDataset the options that say how to read it, as `with_data` does."""
-    return with_data(command, _load)
+    return with_data(command, load_any)
 
 
-def _load(
+def load_any(
     time: Annotated[
         list[str] | None,
         _option("--time", text="Column that says when a row was known (table.column); may be repeated."),
@@ -51,6 +51,7 @@ def _load(
     ] = None,
     **of_one_table: Any,
 ) -> Any:
+    """Read what a user names: one table, or several."""
     data = of_one_table["data"]
     if target_facts or settings is not None:
         return _facts(data, target_facts or [], settings, time, of_one_table)
@@ -75,11 +76,11 @@ def _signature() -> inspect.Signature:
     data = one[0].replace(annotation=Annotated[str, typer.Argument(metavar="DATA", help=_DATA, show_default=False)])
     texts = {"target": _TARGET, "key": _KEY, "ignore": _IGNORE, "nominal": _NOMINAL}
     one = [_with_text(p, texts[p.name]) if p.name in texts else p for p in one]
-    several = [p for p in inspect.signature(_load).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    several = [p for p in inspect.signature(load_any).parameters.values() if p.kind is not p.VAR_KEYWORD]
     return inspect.Signature([data, *one[1:], *several])
 
 
-_load.__signature__ = _signature()  # type: ignore[attr-defined]
+load_any.__signature__ = _signature()  # type: ignore[attr-defined]
 
 
 def is_relational(data: str) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from omnirank.cli.convert import check_data_file, write_data
+from omnirank.cli.data_notes import data_notes
 from omnirank.cli.options import (
     CsvOption,
     JobsOption,
@@ -83,7 +84,7 @@ def select(
             random_state=seed,
             n_jobs=jobs,
         )
-    for text in dataset.notes:
+    for text in data_notes(dataset):
         note(text)
     if out is not None:
         _write(found, whole, out)

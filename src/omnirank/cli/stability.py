@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from omnirank.cli.data_notes import data_notes
 from omnirank.cli.ending import ending_on_sigterm
 from omnirank.cli.options import (
     CsvOption,
@@ -67,7 +68,7 @@ def stability(
     options: dict[str, Any] = {"n_resamples": resamples, "resample": resample, "share": share, "level": level}
     with progress_bars():
         found = of_resamples(ranker.fit(dataset), dataset, **options, random_state=seed, n_jobs=jobs)
-    for text in dataset.notes:
+    for text in data_notes(dataset):
         note(text)
     frame = found.to_frame()
     if out is not None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from omnirank.cli.data_notes import data_notes
 from omnirank.cli.ending import ending_on_sigterm
 from omnirank.cli.options import (
     LabelledOption,
@@ -68,7 +69,7 @@ def tree(
         relational_models.refuse({"--supervision": supervision, "--labelled": labelled, "--max-leaves": max_leaves})
         made, prune = relational_models.tree_model(dataset, shared), False
     model = with_parameters(made, assignments(parameters)).fit(dataset)
-    for text in (*dataset.notes, *supervision_lines(model)):
+    for text in (*data_notes(dataset), *supervision_lines(model)):
         note(text)
     if json:
         found = export_json(model)

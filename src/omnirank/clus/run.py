@@ -26,7 +26,7 @@ from omnirank.clus.numbers_text import heading
 from omnirank.clus.out_file import errors_on, head_lines, run_lines, shown_models
 from omnirank.clus.predictions import prediction_lines
 from omnirank.clus.rankings import write_forest_rankings, write_relief_ranking
-from omnirank.clus.values import Values
+from omnirank.clus.values import Values, check_values, n_folds
 from omnirank.core.types import PathLike
 from omnirank.data.clus_settings import read_clus_settings
 from omnirank.evaluation.folds import make_folds
@@ -97,6 +97,7 @@ def run_clus(
         path = path.with_name(f"{path.name}.s")
     settings = read_clus_settings(path)
     values = Values(settings, notes_on(settings))
+    check_values(values)
     seed = int(values.number("General", "RandomSeed", least=0))
     run = _Run(values, read_examples(values, ssl, seed), output_choices(values), seed, ssl)
     if relief:
@@ -218,9 +219,8 @@ class _Run:
     ) -> tuple[dict[str, np.ndarray], list[str]]:
         """What the models of the folds predict for the examples they have not seen, and the text of the folds."""
         n = examples.train.n_examples
-        leave_one_out = self.values.name("Data", "XVal") == "loo"
-        n_folds = n if leave_one_out else int(self.values.number("Data", "XVal", least=2))
-        folds = make_folds(examples.train, "cross-validation", n_folds=min(n_folds, n), random_state=self.seed)
+        k = min(n_folds(self.values, n), n)
+        folds = make_folds(examples.train, "cross-validation", n_folds=k, random_state=self.seed)
         found: dict[str, np.ndarray] = {}
         lines: list[str] = []
         for number, fold in enumerate(folds, start=1):

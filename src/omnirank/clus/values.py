@@ -101,6 +101,56 @@ class Values:
         return FileFormatError(f"[{section}] {name} = {self.text(section, name)}: {expected}", path=self.settings.path)
 
 
+# Settings that are read when a run needs them, and checked whatever it needs: a mistake should not wait for -xval.
+_FLAGS_READ = {
+    "Data": ["RemoveMissingTarget"],
+    "Ensemble": ["OOBestimate", "PrintAllModels", "FeatureRankingPerTarget", "SortRankingByRelevance"],
+    "Model": ["NominalSubsetTests"],
+    "Output": ["TrainErrors", "TestErrors", "AllFoldModels", "AllFoldErrors"],
+    "Relief": ["WeightNeighbours"],
+}
+_NUMBERS_READ = {
+    "Constraints": ["MaxDepth"],
+    "Ensemble": ["Iterations", "SymbolicWeight", "NumberOfThreads"],
+    "General": ["RandomSeed"],
+    "Hierarchical": ["WParam"],
+    "Model": ["MinimalWeight"],
+    "Relief": ["Neighbours", "Iterations", "WeightingSigma"],
+    "SemiSupervised": ["PossibleWeights", "PercentageLabeled"],
+    "Tree": ["FTest", "M5PruningMult"],
+}
+
+
+def check_values(values: Values) -> None:
+    """Raise an error for the first setting that should be a flag or a number and is none, used or not."""
+    for section, names in _FLAGS_READ.items():
+        for name in names:
+            values.flag(section, name)
+    for section, names in _NUMBERS_READ.items():
+        for name in names:
+            values.numbers(section, name)
+    n_folds(values, 2)
+
+
+def n_folds(values: Values, n_examples: int) -> int:
+    """Return the number of folds of a cross-validation: as it is set, or one per example (``LOO``).
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from omnirank.clus.values import Values, n_folds
+    >>> from omnirank.data.clus_settings import ClusSettings
+    >>> n_folds(Values(ClusSettings(Path("run.s"), {"data": {"xval": "LOO"}})), 150)
+    150
+    """
+    if values.name("Data", "XVal") == "loo":
+        return n_examples
+    try:
+        return int(values.number("Data", "XVal", least=2))
+    except FileFormatError:
+        raise values.wrong("Data", "XVal", "expected a number of folds of at least 2, or LOO") from None
+
+
 def _parts(text: str) -> Sequence[str]:
     inner = text.strip().strip("[]{}").strip()
     return [part.strip() for part in inner.split(",")] if inner else []

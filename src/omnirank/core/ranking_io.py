@@ -125,7 +125,7 @@ def check_suffix(path: Path) -> str:
     """
     suffix = path.suffix.lower()
     if suffix not in (".json", ".csv"):
-        raise ParameterError(f"a ranking is kept in a file named .json or .csv, not {path.name!r}")
+        raise ParameterError(f"a ranking is kept in a file named .json or .csv, not {str(path)!r}")
     return suffix
 
 

@@ -29,6 +29,8 @@ def replacing(path: PathLike) -> Iterator[IO[bytes]]:
     b'whole'
     """
     path = Path(path)
+    if path.is_dir() or not path.name:
+        raise DataError(f"cannot write {str(path)!r}: it is a folder; name a file in it")
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with unfinished.open("wb") as raw:

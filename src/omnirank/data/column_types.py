@@ -151,7 +151,7 @@ def typed_column(series: Any, where: str) -> tuple[np.ndarray, Levels | None]:
     if dtype == nw.Duration:
         raise DataTypeError(f"{where} holds {': '.join(_DURATIONS)}")
     if dtype == nw.String:
-        return code_values(series.to_numpy(), where)
+        return code_values(_objects(series), where)
     return type_cells(_known(series), where)
 
 
@@ -175,13 +175,13 @@ def _seconds(series: Any) -> np.ndarray:
 def _categorical(series: Any, where: str) -> tuple[np.ndarray, Levels]:
     """Levels as declared, used or not; polars shares a Categorical's levels between columns: those used."""
     if series.dtype == nw.Categorical and series.implementation.is_polars():
-        return code_values(series.to_numpy(), where)
+        return code_values(_objects(series), where)
     levels = tuple(series.cat.get_categories().to_list())
     native = nw.to_native(series)
     if isinstance(native, pd.Series) and isinstance(native.dtype, pd.CategoricalDtype):
         return native.cat.codes.to_numpy().astype(np.int32), levels
     # a null in a dictionary of pyarrow becomes its last value in NumPy
-    values = as_array(_known(series)) if series.implementation.is_pyarrow() else series.to_numpy()
+    values = as_array(_known(series)) if series.implementation.is_pyarrow() else _objects(series)
     codes, found = pd.factorize(values)
     place = {level: code for code, level in enumerate(levels)}
     return np.array([*(place[value] for value in found), -1], np.int32)[codes], levels
@@ -190,6 +190,12 @@ def _categorical(series: Any, where: str) -> tuple[np.ndarray, Levels]:
 def _known(series: Any) -> list[Any]:
     """Values as a list with None for every kind of missing cell."""
     return [None if null else v for v, null in zip(series.to_list(), series.is_null().to_list(), strict=True)]
+
+
+def _objects(series: Any) -> np.ndarray:
+    """Values as NumPy holds objects: in an array of texts, which polars gives, a text would lose NULs at its end."""
+    values = series.to_numpy()
+    return values if values.dtype.kind != "U" else np.fromiter(series.to_list(), dtype=object, count=len(values))
 
 
 def _codes(cells: np.ndarray) -> np.ndarray:

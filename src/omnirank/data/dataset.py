@@ -13,6 +13,7 @@ from omnirank.core.plurals import counted
 from omnirank.core.types import RandomState
 from omnirank.data.convert import table_from
 from omnirank.data.few_labels import hidden_examples
+from omnirank.data.file_source import FileSource
 from omnirank.data.fingerprints import fingerprint_of
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import check_target, read_target
@@ -49,6 +50,11 @@ class Dataset:
     name : str
         What the data set is called in reports.
 
+    Attributes
+    ----------
+    source : FileSource or None
+        The file that it was read from (`omnirank.load`), with the options; None for other data and for parts of a file.
+
     Examples
     --------
     >>> import numpy as np
@@ -59,6 +65,9 @@ class Dataset:
     >>> data.take([0, 2]).y.tolist()
     ['a', 'b']
     """
+
+    # set by what reads it; views are not the file
+    source: FileSource | None = None
 
     def __init__(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.in_memory import in_memory
 from omnirank.data.remarks import caller_outside, warn_about
-from omnirank.data.table import Table, is_made_up
+from omnirank.data.table import Levels, Table, is_made_up
 from omnirank.data.task_registry import is_unsupervised, task_named
 from omnirank.data.types import FeaturesLike, TargetLike
 
@@ -150,7 +151,7 @@ def features_like(estimator: Any, X: FeaturesLike, training: Table) -> Table:
     """Return the features in X with the codes of the training table, for predictions.
 
     A level that the training data did not have is missing, with one warning; a column that was nominal in
-    training and is numeric now, or the other way round, is an error.
+    training and is numeric now, or the other way round, is an error, and so are dates where numbers were.
 
     Examples
     --------
@@ -162,7 +163,35 @@ def features_like(estimator: Any, X: FeaturesLike, training: Table) -> Table:
     >>> features_like(estimator, pd.DataFrame({"town": ["Kranj"]}), training).codes.tolist()
     [[1]]
     """
-    return recoded_like(read_features(estimator, X, reset=False), training)
+    table = read_features(estimator, X, reset=False)
+    _refuse_new_dates(table, training)
+    return recoded_like(_with_booleans_of(table, training), training)
+
+
+def _refuse_new_dates(table: Table, training: Table) -> None:
+    """Refuse dates where numbers were: as seconds since 1970 they would be larger than any threshold."""
+    for found, known in zip(table.names, training.names, strict=False):
+        if found in table.dates and known not in training.dates and training.levels[training.index(known)] is None:
+            raise DataError(f"feature {known!r} was a number in training and holds dates now: give numbers of its unit")
+
+
+def _with_booleans_of(table: Table, training: Table) -> Table:
+    """The table with the booleans of the training data where it has their texts, or the other way round.
+
+    A column of booleans with a missing cell, or one that was written to a file and read, often holds texts.
+    """
+    pairs = zip(table.levels, training.levels, strict=False)
+    levels = tuple(_booleans_of(found, wanted) for found, wanted in pairs)
+    return table if levels == table.levels or len(levels) != len(table.levels) else replace(table, levels=levels)
+
+
+def _booleans_of(found: Levels | None, wanted: Levels | None) -> Levels | None:
+    if not found or not wanted or found == wanted:
+        return found
+    if not any(isinstance(level, bool) for level in (*found, *wanted)):
+        return found
+    texts = {str(level): level for level in wanted if str(level) in ("True", "False")}
+    return tuple(texts.get(str(level), level) for level in found)
 
 
 def recoded_like(table: Table, training: Table) -> Table:

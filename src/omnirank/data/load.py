@@ -15,6 +15,7 @@ from omnirank.data.column_choice import ColumnChoice, similar_columns
 from omnirank.data.content import Content
 from omnirank.data.dataset import Dataset
 from omnirank.data.delimited import read_delimited
+from omnirank.data.file_source import remembering_source
 from omnirank.data.matlab import read_matlab
 from omnirank.data.mulan import read_mulan_labels
 from omnirank.data.parquet import read_parquet
@@ -37,6 +38,7 @@ _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _BINARY = {"parquet": read_parquet, "matlab": read_matlab}
 
 
+@remembering_source
 def load(
     path: PathLike,
     target: ColumnChoice | None = None,

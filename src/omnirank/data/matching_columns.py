@@ -54,7 +54,9 @@ def columns_like(table: Table, training: Table, *, by_name: bool = True) -> Tabl
     if numbers:
         table = table_from(table, nominal=numbers)
     pairs = zip(table.levels, training.levels, strict=True)
-    return replace(table, names=training.names, levels=tuple(_by_text(found, wanted) for found, wanted in pairs))
+    dates = frozenset(new for old, new in zip(table.names, training.names, strict=True) if old in table.dates)
+    levels = tuple(_by_text(found, wanted) for found, wanted in pairs)
+    return replace(table, names=training.names, levels=levels, dates=dates)
 
 
 def check_columns(names: Sequence[str], training: Table) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -32,8 +33,8 @@ _MODELS = {
 }
 
 
-class SavedModel:
-    """A model that can be written to a file, if the table of models above names it.
+class SavedModel(ABC):
+    """A model that can be written to a file, if the table of models above names it: subclasses of others cannot.
 
     Such a model returns what it is made of by ``_contents`` and takes it back by ``_restore``.
     """
@@ -51,9 +52,7 @@ class SavedModel:
         """
         check_is_fitted(self)
         if _class_of(type(self).__name__) is not type(self):
-            raise DataTypeError(
-                f"{type(self).__name__} cannot be written to a file of models: {', '.join(_MODELS)} can"
-            )
+            raise _not_written(self)
         facts, arrays = self._contents()
         header = own_heading(_FORMAT, _VERSIONS[-1]) | {
             "model": type(self).__name__,
@@ -64,13 +63,27 @@ class SavedModel:
         with replacing(path) as file:
             file.write(content)
 
+    @abstractmethod
     def _contents(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return facts, as JSON holds them, and arrays."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _restore(self, facts: JsonFields, stored: StoredArrays) -> None:
         """Take back what `_contents` returned, checked: whatever is wrong with it is a `FileFormatError`."""
-        raise NotImplementedError
+
+
+class UnsavedModel:
+    """A model that cannot be written to a file, and says so."""
+
+    def save(self, path: PathLike) -> None:
+        """Refuse to write the model to a file: it would hold all training examples."""
+        check_is_fitted(self)
+        raise _not_written(self)
+
+
+def _not_written(model: Any) -> DataTypeError:
+    known = ", ".join(_MODELS)
+    return DataTypeError(f"{type(model).__name__} cannot be written to a file of models: {known} can")
 
 
 def load_model(path: PathLike) -> Any:

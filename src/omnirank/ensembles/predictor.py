@@ -72,6 +72,10 @@ class Training:
         return not ((self.columns.impurity > 0) & (self.columns.weights > 0)).any()
 
 
+# What is warned of where nothing can be learned; who fits parts of data may expect it.
+ONE_VALUE = "one class or value only; every prediction will be the same"
+
+
 class PCTPredictor(SavedModel, BaseEstimator):
     """Base of the predictors; subclasses grow trees in ``fit``, name them in ``_trees`` and take those of a file."""
 
@@ -192,7 +196,7 @@ class PCTPredictor(SavedModel, BaseEstimator):
         names = training.columns.names
         shown = repr(names[0]) if len(names) == 1 else f"{names[0]!r} and the {len(names) - 1} others"
         warnings.warn(
-            f"target {shown}: one class or value only; every prediction will be the same",
+            f"target {shown}: {ONE_VALUE}",
             UserWarning,
             stacklevel=4,
         )

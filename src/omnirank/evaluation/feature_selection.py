@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.traps import of_one_value
 from omnirank.data.types import FeaturesLike, TargetLike
+from omnirank.ensembles.predictor import ONE_VALUE
 from omnirank.evaluation.evaluate import evaluate
 from omnirank.evaluation.experiments.judging import Parts, judge
 from omnirank.evaluation.experiments.learners import make_predictor
@@ -224,7 +226,10 @@ def selection_curve(
             f"{n_judged}: say how many to keep"
         )
     folds = labelled_folds(dataset, wanted, stream(judge_of.entropy, _FOLDS_KEY))
-    values = run_refits(judge_of, ranker, folds, n_jobs, "judging numbers of features")
+    with warnings.catch_warnings():
+        # a fold can lose a class that is rare in the whole: its forest predicts the other one, as it should
+        warnings.filterwarnings("ignore", f".*{re.escape(ONE_VALUE)}", UserWarning)
+        values = run_refits(judge_of, ranker, folds, n_jobs, "judging numbers of features")
     shown = measure_of(dataset.task, judge_of.measure)
     return SelectionCurve(np.array(judge_of.sizes), np.array(values), shown.name, shown.larger_is_better, by)
 

@@ -60,7 +60,7 @@ class Stability:
     >>> ranks = np.array([[1, 2, 3, 4], [1, 3, 2, 4], [1, 3, 2, 4]])
     >>> found = Stability(("a", "b", "c", "d"), ranks, np.array([0, 2, 1, 3]), 0.9, 1, "3 subsamples")
     >>> found.summary
-    'the first is certain, ranks 2 to 3 change places, rank 4 is certain (90 %, 3 subsamples)'
+    'the first is certain, ranks 2 to 3 change places, rank 4 is certain (in all of 3 subsamples)'
     >>> found.lower.tolist(), found.upper.tolist()
     ([1, 2, 2, 4], [1, 3, 3, 4])
     """
@@ -85,13 +85,32 @@ class Stability:
 
     @property
     def lower(self) -> np.ndarray:
-        """Lower end of the interval of each feature's rank: with `upper`, `level` of the resamples are inside."""
+        """Lower end of the interval of each feature's rank: with `upper`, at least `level` of the resamples inside."""
         return self._quantile((1 - self.level) / 2)
 
     @property
     def upper(self) -> np.ndarray:
         """Upper end of the interval of each feature's rank."""
         return self._quantile((1 + self.level) / 2)
+
+    @property
+    def is_range(self) -> bool:
+        """Whether `lower` and `upper` are the smallest and the largest rank: so few resamples have no inner ones."""
+        return self._n_outside < 2
+
+    @property
+    def _n_outside(self) -> float:
+        """Number of resamples that an interval of the level may leave out, at both ends together."""
+        return round(self.n_resamples * (1 - self.level), 9)
+
+    @property
+    def range_coverage(self) -> float:
+        """Probability that the rank in one more resample lies between the smallest and the largest of the n there are.
+
+        Of n + 1 values in random order the last is neither the smallest nor the largest with probability
+        (n - 1) / (n + 1): 0.6 for 4 resamples, 0.9 from 19 on.
+        """
+        return (self.n_resamples - 1) / (self.n_resamples + 1)
 
     def top_probability(self, k: int) -> np.ndarray:
         """Return the share of resamples in which each feature is among the top k."""
@@ -126,7 +145,8 @@ class Stability:
         """One line in words: which places are certain."""
         found = "all scores are equal" if self.n_equal == self.n_resamples else self._places()
         some = f", {self.n_equal} of them with equal scores only" if 0 < self.n_equal < self.n_resamples else ""
-        return f"{found} ({100 * self.level:g} %, {self.drawn}{some})"
+        sure = f"{100 * self.level:g} %, " if self._n_outside >= 1 else "in all of "
+        return f"{found} ({sure}{self.drawn}{some})"
 
     def _places(self) -> str:
         groups = self._groups()

@@ -14,13 +14,16 @@ from omnirank.graphs.spectra import smallest_pairs
 
 # Eigenvalues of normalised Laplacians lie between 0 and 2: below this they are 0.
 _ZERO = 1e-9
+# Degrees below this share of the largest one are those of isolated examples.
+_VANISHING = 1e-12
 
 
 def embedding(affinity: Any, n_vectors: int) -> np.ndarray:
     r"""Return the solutions y of :math:`L y = \lambda D y` with the smallest eigenvalues, but for the constant one.
 
-    They have :math:`y' D y = 1`. In a graph of several parts some of the others have the eigenvalue 0, too: they tell
-    the parts apart, and are kept.
+    They have :math:`y' D y = 1`. An example whose affinities vanish beside those of others (`isolated`) belongs to no
+    cluster and is 0 in all of them: divided by its degree it would outweigh all others. In a graph of several parts
+    some of the others have the eigenvalue 0, too: they tell the parts apart, and are kept.
 
     Parameters
     ----------
@@ -45,7 +48,22 @@ def embedding(affinity: Any, n_vectors: int) -> np.ndarray:
     parts = vectors[:, zero] - np.outer(constant, constant @ vectors[:, zero])
     others = np.linalg.svd(parts, full_matrices=False)[0][:, :-1]
     kept = np.column_stack([others, vectors[:, ~zero]])
-    return kept / np.where(root > 0, root, 1.0)[:, None]
+    apart = isolated(affinity)
+    return np.where(apart, 0.0, 1.0)[:, None] * kept / np.where(apart, 1.0, root)[:, None]
+
+
+def isolated(affinity: Any) -> np.ndarray:
+    """Return which examples are so far from all others that their affinities vanish beside the largest ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.graphs.embedding_fit import isolated
+    >>> isolated(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 1e-30], [0.0, 1e-30, 0.0]])).tolist()
+    [False, False, True]
+    """
+    found = degrees(affinity)
+    return found <= _VANISHING * found.max()
 
 
 def sparse_fits(values: np.ndarray, targets: np.ndarray, n_coefficients: int, n_jobs: int | None = None) -> np.ndarray:

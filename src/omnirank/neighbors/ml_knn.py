@@ -15,7 +15,7 @@ from omnirank.core.types import ArrayLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import any_table, features_like, read_input
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.model_file import SavedModel
+from omnirank.data.model_file import UnsavedModel
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
@@ -25,7 +25,7 @@ from omnirank.tasks.classification import decode_levels
 from omnirank.tasks.scoring import share_right, true_target
 
 
-class MLkNN(SavedModel, BaseEstimator):
+class MLkNN(UnsavedModel, BaseEstimator):
     r"""Lazy multi-label learner of Zhang and Zhou.
 
     With c the number of an example's k neighbours that have a label, the label's probability is [1]_

@@ -15,8 +15,8 @@ from omnirank.plots.style import BAR, CHOSEN, FAINT, name_rows, new_axes, set_ti
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# p values below are drawn here: what is smaller says nothing more.
-_SMALLEST = 1e-12
+# p values below are drawn here: what is smaller says nothing more, since no test is exact so far out.
+SMALLEST_P = 1e-12
 
 
 def plot_significance(
@@ -60,7 +60,7 @@ def plot_significance(
     shown = ranking.order[:k]
     corrected = adjusted_p_values(ranking.p_values, correction)[shown]
     ax = new_axes(width=7.0, height=1.2 + 0.24 * len(shown)) if ax is None else ax
-    values = -np.log10(np.maximum(corrected, _SMALLEST))
+    values = -np.log10(np.maximum(corrected, SMALLEST_P))
     colours = [BAR if p <= alpha else FAINT for p in corrected]
     places = np.arange(len(shown))
     ax.scatter(values, places, s=22, color=colours, zorder=3)
@@ -70,7 +70,8 @@ def plot_significance(
     name_rows(ax, [ranking.names[i] for i in shown])
     ax.set_xlim(left=0)
     how = CORRECTIONS[correction] if correction is not None else "not corrected"
-    ax.set_xlabel(f"-log10 p ({how})")
+    cut = f"; below {SMALLEST_P:.0e} drawn as that" if (corrected < SMALLEST_P).any() else ""
+    ax.set_xlabel(f"-log10 p ({how}{cut})")
     ax.legend(frameon=False, loc="lower right")
     if title is not None:
         set_title(ax, title)

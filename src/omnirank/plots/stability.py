@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from omnirank.evaluation.stability import Stability
 
 # Width of an entry of the legend, in inches.
-_ENTRY = 1.5
+_ENTRY = 1.7
 
 
 def plot_rank_intervals(stability: Stability, ax: Axes | None = None, k: int = 20) -> Axes:
@@ -45,7 +45,9 @@ def plot_rank_intervals(stability: Stability, ax: Axes | None = None, k: int = 2
     ax = new_axes(width=7.0, height=1.3 + 0.28 * len(shown)) if ax is None else ax
     places = np.arange(len(shown))
     lower, upper = stability.lower[shown], stability.upper[shown]
-    ax.hlines(places, lower, upper, color=BAR, linewidth=5, alpha=0.45, label=f"{100 * stability.level:g} % interval")
+    # of few resamples the ends are those of all: no interval of a level
+    what = "smallest to largest rank" if stability.is_range else f"{100 * stability.level:g} % interval"
+    ax.hlines(places, lower, upper, color=BAR, linewidth=5, alpha=0.45, label=what)
     ax.plot(stability.mean_ranks[shown], places, "o", color=BAR, markersize=4, label="mean rank", zorder=3)
     ax.plot(places + 1, places, "|", color=CHOSEN, markersize=11, label="place in the list", zorder=3)
     ax.set_xlim(left=0.5)

@@ -6,13 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from omnirank.core.errors import ParameterError
 from omnirank.core.parameters import Domain, count
 from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TaskNames
 from omnirank.graphs.columns import GraphColumns
-from omnirank.graphs.embedding_fit import embedding, sparse_fits
+from omnirank.graphs.embedding_fit import embedding, isolated, sparse_fits
 from omnirank.rankers._graph import N_NEIGHBORS, WIDTH, GraphRanker
 
 
@@ -93,7 +94,16 @@ class MCFSRanker(GraphRanker):
 
     def _feature_scores(self, dataset: Dataset, columns: GraphColumns) -> np.ndarray:
         values = columns.values
-        vectors = embedding(self._neighbor_affinity(values), min(self.n_clusters, len(values) - 1))
+        affinity = self._neighbor_affinity(values)
+        self._check_width(affinity)
+        vectors = embedding(affinity, min(self.n_clusters, len(values) - 1))
         n_coefficients = min(self.n_coefficients, values.shape[1], len(values) - 1)
         found = sparse_fits(values, vectors, n_coefficients, self.n_jobs)
         return columns.by_feature(columns.effects(np.abs(found).max(axis=1)))
+
+    def _check_width(self, affinity: Any) -> None:
+        """Refuse a width at which most examples have no neighbours left: nothing would tell clusters apart."""
+        apart = isolated(affinity)
+        if not isinstance(self.width, str) and 2 * apart.sum() > len(apart):
+            advice = f"{int(apart.sum())} of {len(apart)} examples have no neighbours in so narrow a kernel"
+            raise ParameterError("width", self.width, f"{advice}: choose a larger one, or 'auto'")

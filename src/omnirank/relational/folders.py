@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from omnirank.core.errors import DataError, DataTypeError, FileFormatError, OmnirankError, setting
+from omnirank.core.errors import DataError, DataTypeError, FileFormatError, OmnirankError
 from omnirank.core.suggestions import files_like
 from omnirank.core.types import PathLike
 from omnirank.data.content import plain_name
@@ -14,6 +14,7 @@ from omnirank.data.parquet import read_arrow
 from omnirank.relational.dataset import RelationalDataset
 from omnirank.relational.from_tables import dataset_from_tables, target_place, time_columns
 from omnirank.relational.schema_files import NAMES, SchemaFile, read_schema_file
+from omnirank.relational.targetless import NoTargetError
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _PARQUET = (".parquet", ".pq")
@@ -98,10 +99,7 @@ def dataset_from_folder(path: PathLike, target: Any = None, time: Any = None, **
     folder = read_folder(path)
     target = folder.schema.target if target is None else target
     if target is None:
-        raise DataError(
-            f"{str(path)!r} holds the tables {', '.join(folder.tables)}: name the target by "
-            f"{setting('target', 'table.column')}, or by a table alone"
-        )
+        raise NoTargetError(folder.tables, repr(str(path)))
     options["name"] = options.get("name") or Path(path).resolve().name
     if options.get("like") is None:
         options["declared"] = folder.schema.declared or None

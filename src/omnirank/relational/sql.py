@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from omnirank.core.errors import DataError, DataTypeError, MissingDependencyError, ParameterError, setting
+from omnirank.core.errors import DataError, DataTypeError, MissingDependencyError, ParameterError
 from omnirank.core.suggestions import did_you_mean, files_like
 from omnirank.relational.arguments import names_given
 from omnirank.relational.dataset import RelationalDataset
 from omnirank.relational.declared import Declared, DeclaredTable
 from omnirank.relational.from_tables import dataset_from_tables
 from omnirank.relational.schema import ForeignKey
+from omnirank.relational.targetless import NoTargetError
 
 if TYPE_CHECKING:
     import sqlalchemy
@@ -64,10 +65,7 @@ def dataset_from_database(
         found = read_database(engine, schema, tables)
         name = name or str(engine.url.database or "database").replace("\\", "/").rpartition("/")[2]
     if target is None:
-        raise DataError(
-            f"the database holds the tables {', '.join(found.tables)}: name the target by "
-            f"{setting('target', 'table.column')}, or by a table alone"
-        )
+        raise NoTargetError(found.tables, "the database")
     declared = None if options.get("like") is not None else found.declared
     return dataset_from_tables(found.tables, target=target, name=name, declared=declared, notes=found.notes, **options)
 

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from omnirank.core.stopwatch import Stopwatch
+
 # Rankings that take a moment would leave no time for anything, not even for reading kernels from the disk: so many
 # seconds are always there.
 LEAST_SECONDS = 5.0
@@ -65,12 +67,9 @@ class Budget:
     @contextmanager
     def charged(self, what: str) -> Iterator[None]:
         """Charge the time that a block takes, without compiling, which happens once per installation."""
-        from numba.core.event import TimingListener, install_listener
-
-        start, compiling = self.clock(), TimingListener()
+        watch = Stopwatch(self.clock)
         try:
-            with install_listener("numba:compile", compiling):
+            with watch:
                 yield
         finally:
-            compiled = compiling.duration if compiling.done else 0.0
-            self.costs[what] = self.costs.get(what, 0.0) + max(0.0, self.clock() - start - compiled)
+            self.costs[what] = self.costs.get(what, 0.0) + watch.seconds

@@ -29,6 +29,8 @@ NO_BUDGET = "no further fits were asked for (budget 0)"
 _MOST_PAIRS = 25
 # Share of the budget that halves may use; the rest is for what comes after.
 _SHARE_OF_HALVES = 0.75
+# Fits vary: each is expected to take so many times as long as the slowest before.
+_CAREFUL = 1.15
 # Share that each other method may use.
 _SHARE_OF_ANOTHER = 0.1
 _STAGES = 6
@@ -71,6 +73,8 @@ class Findings:
         How long the ranking took.
     repeats : bool or None
         Whether ranking again gave the same scores, bit for bit.
+    no_data : str
+        Why there are no data.
     """
 
     ranking: Ranking
@@ -85,9 +89,18 @@ class Findings:
     budget: float = 0.0
     seconds: float | None = None
     repeats: bool | None = None
+    no_data: str = NO_DATA
 
 
-def find(ranking: Ranking, data: Dataset | None, ranker: Any, budget: Budget, n_jobs: int | None = None) -> Findings:
+def find(
+    ranking: Ranking,
+    data: Dataset | None,
+    ranker: Any,
+    budget: Budget,
+    n_jobs: int | None = None,
+    *,
+    no_data: str = NO_DATA,
+) -> Findings:
     """Return what further fits find within a budget.
 
     Parameters
@@ -102,9 +115,11 @@ def find(ranking: Ranking, data: Dataset | None, ranker: Any, budget: Budget, n_
         What may be spent. How long the ranking took is measured by ranking again, where it is not known.
     n_jobs : int or None
         Number of workers; None: that of the ranker.
+    no_data : str
+        Why there are no data.
     """
-    found = Findings(ranking, costs=budget.costs, seconds=budget.own)
-    why = NO_DATA if data is None else NO_BUDGET if budget.times <= 0 else ""
+    found = Findings(ranking, costs=budget.costs, seconds=budget.own, no_data=no_data)
+    why = no_data if data is None else NO_BUDGET if budget.times <= 0 else ""
     if data is not None and not why and ranker is None:
         why = "the ranker is not known: give it, report(path, data, ranker=ranker)"
     if data is None or why:
@@ -149,8 +164,8 @@ class _Search:
 
     @property
     def seconds(self) -> float:
-        """How long the ranking took."""
-        return self.budget.own or 0.0
+        """How long ranking takes: the second time, where kernels are there, if there was one."""
+        return self.budget.costs.get(AGAIN) or self.budget.own or 0.0
 
     def _ended(self, expected: float) -> str:
         return f"the budget of {_seconds(self.budget.seconds)} has ended: it would take about {_seconds(expected)}"
@@ -195,14 +210,19 @@ class _Search:
             return []
         return [size for size in top_sizes(n) if size > 1][-_STAGES:]
 
-    def _how_many_halves(self, expected: float, n_made: int, share: float) -> int:
-        """Whether there is time for two more halves, for one where that makes the third, or for none."""
-        if self.budget.allows(expected, share if n_made >= FEWEST_RESAMPLES else 1.0):
-            return 2 - n_made % 2
-        return int(n_made == FEWEST_RESAMPLES - 1 and self.budget.allows(expected / 2))
+    def _how_many_halves(self, one: float, n_made: int, share: float) -> int:
+        """How many more halves there is time for, if one takes so long: two, the other one of a pair, one or none."""
+        limit = share if n_made >= FEWEST_RESAMPLES else 1.0
+        n = 2 - n_made % 2
+        if not n_made:
+            # what judging costs is not known yet: the first is made alone unless there is time for twice as much
+            return 2 if self.budget.allows(4 * one) else int(self.budget.allows(2 * one))
+        if self.budget.allows(n * one, limit):
+            return n
+        return int(n_made < FEWEST_RESAMPLES and self.budget.allows(one))
 
     def halves(self, share: float = _SHARE_OF_HALVES) -> None:
-        """Rank halves of the examples and judge them on the others, pair after pair."""
+        """Rank halves of the examples and judge them on the others; stop before one that would take too long."""
         why = why_no_halves(self.data)
         if why:
             self.found.missing[HALVES] = why
@@ -210,25 +230,35 @@ class _Search:
         judge = JudgedHalf.of(self.data, self.entropy)
         before = () if self.found.halves is None else self.found.halves.halves
         ranker, made = fresh_copy(self.ranker), list(before)
-        # until it is known better: two halves take as long as the whole, or twice that, if all have the unlabelled
+        # until it is known better: a half takes half as long as the whole, or as long, if all have the unlabelled
         # examples
-        whole = self.seconds if self.data.target is None or self.data.labelled.all() else 2 * self.seconds
-        expected = whole if not made else 2 * self.budget.costs[HALVES] / len(made)
+        one = self.seconds / 2 if self.data.target is None or self.data.labelled.all() else self.seconds
+        if made:
+            one = _CAREFUL * self.budget.costs[HALVES] / len(made)
         while len(made) < 2 * _MOST_PAIRS:
-            n = self._how_many_halves(expected, len(made), share)
+            n = self._how_many_halves(one, len(made), share)
             if not n:
                 break
             spent = self.budget.spent
             with self.budget.charged(HALVES):
                 items = [(i, halved(self.data, self.entropy, i // 2)[i % 2]) for i in range(len(made), len(made) + n)]
                 made += run_refits(judge, ranker, items, self.n_jobs, "ranking halves")
-            expected = 2 * (self.budget.spent - spent) / n
-        if not made:
-            self.found.missing[HALVES] = self._ended(expected)
+            took = (self.budget.spent - spent) / n
+            # the first reads kernels from the disk; later ones count as long as the slowest of them
+            one = _CAREFUL * took if len(made) <= 2 else max(one, _CAREFUL * took)
+        if len(made) < 2:
+            self.found.missing[HALVES] = self._ended(2 * one)
             return
         order = self.found.ranking.order
         self.found.halves = Halves(
-            tuple(made), self.data.feature_names, order, self.data.task, judge.measure, judge.sizes, judge.top
+            tuple(made),
+            self.data.feature_names,
+            order,
+            self.data.task,
+            judge.measure,
+            judge.sizes,
+            judge.top,
+            judge.n_neighbors,
         )
 
     def tree(self) -> None:

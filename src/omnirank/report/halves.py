@@ -69,6 +69,8 @@ class Halves:
         Numbers of top features that were tried.
     top : int or None
         Without target: the number of features that predict all of them.
+    n_neighbors : int
+        The number of neighbours that predict.
     """
 
     halves: tuple[Half, ...]
@@ -78,6 +80,7 @@ class Halves:
     measure: str
     sizes: tuple[int, ...]
     top: int | None
+    n_neighbors: int
 
     @property
     def n(self) -> int:

@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
@@ -16,10 +17,12 @@ from omnirank.core.ranking import Ranking
 from omnirank.core.types import PathLike
 from omnirank.data.atomic_file import replacing
 from omnirank.data.dataset import Dataset
+from omnirank.data.in_memory import in_memory
 from omnirank.evaluation.alignment import ranking_of_data
 from omnirank.rankers.refits import is_ranker
+from omnirank.relational.dataset import RelationalDataset
 from omnirank.report.budget import Budget
-from omnirank.report.findings import find
+from omnirank.report.findings import NO_DATA, find
 from omnirank.report.section import Section
 from omnirank.report.sections import SECTIONS
 from omnirank.report.subject import Subject, remade_ranker
@@ -27,6 +30,12 @@ from omnirank.report.vector import drawing
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+PAGES = (".html", ".htm")
+_SEVERAL_TABLES = (
+    "the data are several tables, and this section needs one: omnirank features (om.RelationalFeatures) makes one "
+    "of them, which can be ranked and reported in full"
+)
 
 
 def write_report(
@@ -49,8 +58,9 @@ def write_report(
         What is reported; of several, of the same features, the first is, and the others are compared with it.
     path : str or Path
         The file (``.html``).
-    data : Dataset, optional
-        What was ranked. Without it there is no check of the data, and nothing that needs further fits.
+    data : Dataset, ShardedDataset or RelationalDataset, optional
+        What was ranked. Without it there is no check of the data, and nothing that needs further fits; so also where
+        parts do not fit into memory, and for several tables.
     budget : float
         How many times the time of the ranking further fits may take, 5 seconds at least: p values, rankings of halves
         of the examples (worth, number of features, stability), a shuffled target, other methods. What is not begun when
@@ -80,22 +90,28 @@ def write_report(
     True
     """
     check("budget", budget, number(0))
+    check_page(path)
     named = _named(rankings)
     first = next(iter(named.values()))
+    name = f"ranking by {first.method}" if data is None else getattr(data, "name", "data")
+    given, (data, no_data) = data, one_table(data)
     if data is not None:
-        first = ranking_of_data(first, _checked(data))
+        first = ranking_of_data(first, data)
         named |= {next(iter(named)): first}
         if ranker is None and budget > 0:
             ranker = _remade(first)
-    if ranker is not None and not is_ranker(ranker):
+    if ranker is not None and data is not None and not is_ranker(ranker):
         raise ParameterError("ranker", ranker, "give a ranker of omnirank, fitted or not")
-    found = find(first, data, ranker, Budget(budget, seconds), n_jobs)
+    found = find(first, data, ranker, Budget(budget, seconds), n_jobs, no_data=no_data)
     # one that was made anew tells what its fit found only after ranking again
     fitted = ranker if hasattr(ranker, "ranking_") else found.fitted
-    subject = Subject(named, data, fitted, found.seconds, command, found)
+    if data is not given and not found.repeats:
+        # what was ranked in parts need not be the same to the last bit
+        found.repeats = None
+    same = first.fingerprint in (None, *(getattr(known, "fingerprint", None) for known in (given, data)))
+    subject = Subject(named, data, fitted, found.seconds, command, found, same)
     with drawing():
         sections = [section for make in SECTIONS if (section := make(subject)) is not None]
-    name = data.name if data is not None else f"ranking by {first.method}"
     write_page(path, title or f"{name}: which features matter", sections)
 
 
@@ -119,11 +135,46 @@ def _named(rankings: Any) -> dict[str, Ranking]:
     return named
 
 
-def _checked(data: Any) -> Dataset:
-    if not isinstance(data, Dataset):
+def one_table(data: Any) -> tuple[Dataset | None, str]:
+    """Return data as one table in memory, or None and why there is none.
+
+    Examples
+    --------
+    >>> from omnirank.report.page import one_table
+    >>> one_table(None)[1][:23]
+    'the data were not given'
+    """
+    if data is None:
+        return None, NO_DATA
+    if isinstance(data, RelationalDataset):
+        return None, _SEVERAL_TABLES
+    try:
+        found = in_memory(data)
+    except DataError as error:
+        return None, str(error)
+    if not isinstance(found, Dataset):
         kind = type(data).__name__
         raise DataTypeError(f"data must be a Dataset, not {kind}: make one with om.Dataset(X, y) or om.load(path)")
-    return data
+    return found, ""
+
+
+def check_page(path: PathLike) -> None:
+    """Refuse, before anything is fitted, a file that is no page or cannot be written.
+
+    Examples
+    --------
+    >>> from omnirank.report.page import check_page
+    >>> check_page("report.pdf")
+    Traceback (most recent call last):
+    omnirank.core.errors.ParameterError: report.pdf: a report is a page: the ending must be .html or .htm
+    """
+    file = Path(path)
+    if file.is_dir():
+        raise ParameterError(f"cannot write {path}: it is a folder; name a file in it, such as report.html")
+    if file.suffix.lower() not in PAGES:
+        raise ParameterError(f"{path}: a report is a page: the ending must be {' or '.join(PAGES)}")
+    if not file.parent.is_dir():
+        raise ParameterError(f"cannot write {path}: the folder {file.parent} does not exist")
 
 
 def _remade(ranking: Ranking) -> Any:

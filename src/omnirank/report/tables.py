@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from omnirank.plots.significance import SMALLEST_P
+
 
 @dataclass(frozen=True)
 class Column:
@@ -66,15 +68,15 @@ def digits(value: float, n: int = 4) -> str:
 
 
 def probability(p: float) -> str:
-    """Return a p value as people write it.
+    """Return a p value as people write it; below `SMALLEST_P` only that it is below.
 
     Examples
     --------
     >>> from omnirank.report.tables import probability
-    >>> probability(0.03456), probability(1e-9)
-    ('0.0346', '<0.0001')
+    >>> probability(0.03456), probability(1.23456e-9), probability(1e-300)
+    ('0.0346', '1.2e-09', '<1e-12')
     """
-    return "<0.0001" if p < 0.0001 else f"{p:.3g}"
+    return f"<{SMALLEST_P:.0e}" if p < SMALLEST_P else f"{p:.2g}" if p < 0.001 else f"{p:.3g}"
 
 
 def listing(names: Sequence[str]) -> str:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
-from omnirank.core.errors import DataError
+from omnirank.core.errors import DataError, DataWarning
 from omnirank.core.plurals import counted
+from omnirank.core.suggestions import did_you_mean
 from omnirank.data.containers import as_array
+from omnirank.data.remarks import caller_outside
 from omnirank.timeseries.times import check_same_kind, read_times
+
+# Kinds that a warning names.
+_MOST_NAMED = 5
 
 
 class Events:
@@ -47,7 +53,7 @@ class Events:
         self.times.flags.writeable = False
 
     def of(self, kind: str) -> Events:
-        """Return the events of one kind; none where there is no such kind."""
+        """Return the events of one kind; none, with a warning, where there is no such kind."""
         chosen = _of_kind(kind, self.kinds, self._codes)
         events = Events.__new__(Events)
         events.times, events.kinds, events.dates = self.times[chosen], (kind,), self.dates
@@ -104,7 +110,7 @@ class States:
             array.flags.writeable = False
 
     def of(self, kind: str) -> States:
-        """Return the states of one kind; none where there is no such kind."""
+        """Return the states of one kind; none, with a warning, where there is no such kind."""
         chosen = _of_kind(kind, self.kinds, self._codes)
         states = States.__new__(States)
         states.starts, states.ends = self.starts[chosen], self.ends[chosen]
@@ -142,6 +148,14 @@ class States:
 
 
 def _of_kind(kind: str, kinds: tuple[str, ...], codes: np.ndarray) -> np.ndarray:
+    if kind not in kinds:
+        # no error: what occurs in one period need not occur in another
+        known = "there are " + ", ".join(kinds[:_MOST_NAMED]) + (", ..." if len(kinds) > _MOST_NAMED else "")
+        warnings.warn(
+            f"nothing is of the kind {kind!r}{did_you_mean(kind, kinds)}; {known if kinds else 'there is nothing'}",
+            DataWarning,
+            stacklevel=caller_outside(),
+        )
     return np.flatnonzero(codes == (kinds.index(kind) if kind in kinds else -1))
 
 

@@ -56,6 +56,8 @@ class Grid:
         _, self.dates = _kind_of(start)
         first, last = read_time(start, "start", self.dates), read_time(stop, "stop", self.dates)
         self.step = read_duration(step, "step", self.dates)
+        if last <= first:
+            raise ParameterError("stop", stop, f"it is not after start, {start!r}: are the two exchanged?")
         n = _whole_steps(first, last, self.step, self.dates)
         if n < 1:
             raise ParameterError("stop", stop, "not one interval fits between start and stop: choose a smaller step")

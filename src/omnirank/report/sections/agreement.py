@@ -5,6 +5,7 @@ from __future__ import annotations
 from omnirank.core.comparison import compare_rankings
 from omnirank.core.ranking import Ranking
 from omnirank.plots import plot_fuji, plot_overlay
+from omnirank.report.disagreement import disagreements
 from omnirank.report.findings import OTHERS
 from omnirank.report.section import Section
 from omnirank.report.subject import Subject
@@ -44,6 +45,7 @@ def agreement(subject: Subject) -> Section:
     some = list(pairs)[:_MOST_CURVES]
     content = {
         "sentence": _sentence({own: ranking} | others, k),
+        "disagreements": disagreements(subject, {own: ranking} | others, k),
         "columns": columns,
         "rows": rows_of(columns),
         "curves": inline_svg(plot_fuji([pairs[name] for name in some], labels=some), "overlap of the top features"),

@@ -9,7 +9,6 @@ import numpy as np
 from omnirank.core.plurals import counted
 from omnirank.data.dataset import Dataset
 from omnirank.plots.style import BAR, short_names, tidy
-from omnirank.report.findings import NO_DATA
 from omnirank.report.section import Section
 from omnirank.report.subject import Subject
 from omnirank.report.tables import Column, rows_of
@@ -25,7 +24,7 @@ def data_check(subject: Subject) -> Section:
     """Return what there is to know about the data before trusting the ranking."""
     title, data = "Data check", subject.data
     if data is None:
-        return Section("data", title, left_out=NO_DATA)
+        return Section("data", title, left_out=subject.found.no_data)
     facts = data.describe()
     pairs = [
         ("examples", str(facts["examples"])),

@@ -10,9 +10,14 @@ import numpy as np
 
 from omnirank.core.decimals import numbers
 from omnirank.core.multiplicity import adjusted_p_values
+from omnirank.core.plurals import counted
 from omnirank.core.spreadsheet import harmless
+from omnirank.evaluation.stability import Stability
 from omnirank.plots import plot_ranking
+from omnirank.plots.significance import SMALLEST_P
+from omnirank.report.directions import HINT, direction
 from omnirank.report.section import Section
+from omnirank.report.sections.significance import CORRECTION, p_value_test
 from omnirank.report.subject import Subject
 from omnirank.report.tables import Column, probability, rows_of
 from omnirank.report.vector import inline_svg
@@ -24,12 +29,12 @@ _MOST_CELLS = 200_000
 
 
 def top_features(subject: Subject) -> Section:
-    """Return the picture and the table of the top 30."""
+    """Return the picture of the top 30, and their table, unless they are all: there is one table of all."""
     ranking = subject.ranking
     k = min(N_TOP, len(ranking))
     order = ranking.order[:k]
     picture = inline_svg(plot_ranking(ranking, k=k, title=""), f"scores of the {k} best features")
-    columns = _columns(subject, order)
+    columns = _columns(subject, order, directions=True) if k < len(ranking) else []
     notes = [
         "The line is one standard error to either side, over trees or resamples: it tells whether there were "
         "enough of them, not whether other examples would give the same score (see Stability)."
@@ -40,8 +45,9 @@ def top_features(subject: Subject) -> Section:
         {
             "picture": picture,
             "columns": columns,
-            "rows": rows_of(columns),
+            "rows": rows_of(columns) if columns else [],
             "notes": notes if ranking.standard_errors is not None else [],
+            "legend": column_notes(subject) if columns else [],
         },
     )
 
@@ -50,7 +56,8 @@ def all_features(subject: Subject) -> Section:
     """Return the table of all features, and the file to download."""
     ranking = subject.ranking
     order = ranking.order[:MOST_ROWS]
-    columns = _columns(subject, order)
+    only = len(ranking) <= N_TOP
+    columns = _columns(subject, order, directions=only)
     return Section(
         "all",
         "All features",
@@ -60,11 +67,40 @@ def all_features(subject: Subject) -> Section:
             "csv": csv_text(subject),
             "file": "ranking.csv",
             "left": len(ranking) - len(order),
+            "legend": column_notes(subject) if only else [],
         },
     )
 
 
-def _columns(subject: Subject, order: np.ndarray) -> list[Column]:
+def column_notes(subject: Subject) -> list[str]:
+    """Say below a table what its columns are: the test of p values, the ranks, the directions."""
+    notes = []
+    if subject.ranking.p_values is not None:
+        notes.append(
+            f"p: {p_value_test(subject.ranking)}; corrected for {counted(len(subject.ranking), 'feature')} "
+            f"({CORRECTION}); smaller than {SMALLEST_P:.0e} is shown as <{SMALLEST_P:.0e}."
+        )
+    found = None if subject.found.halves is None else subject.found.halves.stability
+    if found is not None:
+        notes.append(f"ranks: {ranks_hint(found)}.")
+    if _has_directions(subject):
+        notes.append(f"direction: {HINT}.")
+    return notes
+
+
+def ranks_hint(found: Stability) -> str:
+    """Say what the column of ranks shows."""
+    if not found.is_range:
+        return f"ranks in {100 * found.level:g} % of {found.drawn}"
+    return f"smallest and largest rank in {found.drawn}, a range and no confidence interval"
+
+
+def _has_directions(subject: Subject) -> bool:
+    """Whether features go in a direction: with one target, which is known."""
+    return subject.data is not None and subject.data.target is not None and subject.data.n_targets == 1
+
+
+def _columns(subject: Subject, order: np.ndarray, *, directions: bool) -> list[Column]:
     ranking = subject.ranking
     scores = ranking.scores[order]
     errors = None if ranking.standard_errors is None else ranking.standard_errors[order]
@@ -81,9 +117,13 @@ def _columns(subject: Subject, order: np.ndarray) -> list[Column]:
         )
     if ranking.p_values is not None:
         corrected = adjusted_p_values(ranking.p_values, "fdr")[order]
-        hint = "p value, corrected for the number of features (Benjamini-Hochberg)"
+        hint = f"{p_value_test(ranking)}; corrected for the number of features ({CORRECTION})"
         columns.append(Column("p", [probability(p) for p in corrected], corrected.tolist(), number=True, hint=hint))
     columns += _stability_columns(subject, order)
+    if directions and _has_directions(subject):
+        assert subject.data is not None
+        words = [direction(subject.data, i).words for i in order.tolist()]
+        columns.append(Column("direction", words, hint=HINT))
     if ranking.constant:
         constant = set(ranking.constant)
         columns.append(Column("note", ["constant" if ranking.names[i] in constant else "" for i in order]))
@@ -96,7 +136,7 @@ def _stability_columns(subject: Subject, order: np.ndarray) -> list[Column]:
         return []
     lower, upper = found.lower[order].tolist(), found.upper[order].tolist()
     top = found.top_probability(found.k)[order]
-    hint = f"ranks in {100 * found.level:g} % of {found.drawn}"
+    hint = ranks_hint(found)
     return [
         Column("ranks", [f"{a}–{b}" for a, b in zip(lower, upper, strict=True)], lower, number=True, hint=hint),
         Column(

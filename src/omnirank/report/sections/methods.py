@@ -1,13 +1,18 @@
-"""A paragraph on the methods, ready to paste, with citations; and what to keep in mind."""
+"""A paragraph on the methods, ready to paste, with citations."""
 
 from __future__ import annotations
 
 from importlib.metadata import version
+from platform import python_version
+from typing import Any
 
 from omnirank.core.plurals import counted
+from omnirank.ensembles.plan import GrowingRules, features_per_node
+from omnirank.report.repeating import changed_parameters
 from omnirank.report.section import Section
-from omnirank.report.subject import Subject
-from omnirank.report.tables import digits
+from omnirank.report.sections.significance import CORRECTION, p_value_test
+from omnirank.report.subject import Subject, seed_of
+from omnirank.report.tables import digits, listing
 
 _STABILITY = (
     "Nogueira, Sechidis, Brown: On the stability of feature selection algorithms. Journal of Machine Learning "
@@ -17,7 +22,10 @@ _ONE_ERROR = "Breiman, Friedman, Olshen, Stone: Classification and regression tr
 _FALSE_DISCOVERY = (
     "Benjamini, Hochberg: Controlling the false discovery rate. Journal of the Royal Statistical Society B 57, 1995"
 )
-_UNLIKE = 10
+_NAMED = 5
+# What the sentence on trees tells, and what decides it.
+_TOLD = ("n_trees", "ensemble", "bootstrap", "max_features", "min_samples_leaf", "supervision", "random_state")
+_RULES = ("ensemble", "bootstrap", "max_features")
 
 
 def methods(subject: Subject) -> Section:
@@ -28,29 +36,54 @@ def methods(subject: Subject) -> Section:
 
 
 def paragraph(subject: Subject) -> str:
-    """Return what was done, in the words of a paper."""
+    """Return what was done, in the words of a paper: enough to do it again."""
     ranking, data, method = subject.ranking, subject.data, subject.method
     n = counted(len(ranking), "feature")
-    examples = "" if data is None else f" of {counted(data.n_examples, 'example')}"
-    task = f" for {ranking.task}" if ranking.task else ""
+    examples = "" if data is None else f" of {counted(data.n_examples, 'example')} ({data.name})"
+    names = list(subject.targets)
+    targets = listing(names) if len(names) <= _NAMED else f"{len(names)} targets"
+    of = f" of {targets}" if names and targets != "y" else ""
+    task = f" for {ranking.task}{of}" if ranking.task else ""
     what = "" if method is None else f" ({method.summary[0].lower()}{method.summary[1:]})"
-    parts = [
-        f"The {n}{examples} were ranked{task} by the method {ranking.method!r}{what} of omnirank {version('omnirank')}."
-    ]
-    if isinstance(trees := ranking.parameters.get("n_trees"), int):
-        kind = ranking.parameters.get("ensemble")
-        parts.append(f"The ensemble had {counted(trees, 'tree')}{f' ({kind})' if kind else ''}.")
+    parts = [f"The {n}{examples} were ranked{task} by the method {ranking.method!r}{what}."]
+    parts += _trees(subject)
     if data is not None and data.target is not None and not data.labelled.all():
         parts.append(f"{int(data.labelled.sum())} of the examples were labelled.")
+    known = changed_parameters(ranking) or {}
+    others = [f"{name}={value!r}" for name, value in known.items() if name not in _TOLD]
+    if method is not None:
+        changed = f"Further parameters: {', '.join(others)}; all others" if others else "All other parameters"
+        parts.append(f"{changed} had their defaults.")
     if ranking.p_values is not None:
         parts.append(
-            f"{len(ranking.relevant())} features were relevant at a false discovery rate of 0.05 (Benjamini-Hochberg)."
+            f"P values are those of a {p_value_test(ranking)}. With {CORRECTION} correction for {n}, "
+            f"{len(ranking.relevant())} were relevant at a false discovery rate of 0.05."
         )
     parts += _judged(subject)
-    seed = ranking.parameters.get("random_state")
-    if seed is not None:
-        parts.append(f"The seed was {seed}.")
+    seed = seed_of(ranking)
+    packages = ", ".join(f"{name} {version(name)}" for name in ("omnirank", "numpy", "scikit-learn"))
+    parts.append(f"{'' if seed is None else f'The seed was {seed}. '}Software: {packages}, Python {python_version()}.")
     return " ".join(parts)
+
+
+def _trees(subject: Subject) -> list[str]:
+    """How the trees of an ensemble were grown, with the numbers that defaults stand for."""
+    ranking = subject.ranking
+    grown, kind = ranking.parameters.get("n_trees"), ranking.parameters.get("ensemble")
+    if not isinstance(grown, int) or not isinstance(kind, str):
+        return []
+    decided: dict[str, Any] = {name: ranking.parameters.get(name) for name in _RULES}
+    rules = GrowingRules(**decided)
+    replicates = "bootstrap replicates" if rules.bootstraps else "all examples"
+    level, drawn = ranking.parameters.get("supervision_level"), ""
+    # without supervision another rule decides
+    if subject.data is not None and (level != 0 or rules.max_features is not None):
+        drawn = f", {features_per_node(rules, subject.data)} of {len(ranking)} features were tried in each node"
+    leaf = ranking.parameters.get("min_samples_leaf")
+    leaves = "" if leaf is None else f", and a leaf had at least {leaf:g} examples"
+    how = " (the target alone counts)" if level == 1 else " (the features alone count)" if level == 0 else ""
+    supervised = "" if level is None else f" The level of supervision was {level:g}{how}."
+    return [f"{grown} trees ({kind}) were grown on {replicates}{drawn}{leaves}.{supervised}"]
 
 
 def _judged(subject: Subject) -> list[str]:
@@ -61,8 +94,8 @@ def _judged(subject: Subject) -> list[str]:
     how = "with scores as weights" if halves.top is None else f"by the top {halves.top} features"
     same_of = "equal weights" if halves.top is None else "all features"
     parts = [
-        f"Rankings were judged by nearest neighbours, {how}, on {halves.n} halves of the examples that were not used "
-        f"to rank: {halves.title} {own}, with {same_of} {same}.",
+        f"Rankings were judged by {counted(halves.n_neighbors, 'nearest neighbour')}, {how}, on {halves.n} halves of "
+        f"the examples that were not used to rank: {halves.title} {own}, with {same_of} {same}.",
         f"By the one-standard-error rule {counted(halves.curve.chosen_size, 'feature')} sufficed.",
     ]
     found = halves.stability
@@ -85,51 +118,4 @@ def references(subject: Subject) -> list[str]:
         found.append(_ONE_ERROR)
         if subject.found.halves.stability is not None:
             found.append(_STABILITY)
-    return found
-
-
-def caveats(subject: Subject) -> Section:
-    """Return what to keep in mind when the ranking is read."""
-    ranking, data = subject.ranking, subject.data
-    found = [
-        "A high score says that the feature helps to predict, not that it causes anything.",
-        "Features that say the same share their scores in trees: a group of them may matter more than each seems to.",
-    ]
-    if ranking.standard_errors is not None:
-        found.append("Standard errors are over trees or resamples of the method, not over examples: see Stability.")
-    if (ranking.scores < 0).any():
-        found.append("Negative scores mean no relevance, or chance; their order says nothing.")
-    if data is not None:
-        found += _of_data(subject)
-    if subject.found.halves is not None:
-        found.append(
-            "Prediction, number of features and stability are judged on halves of the examples: a ranking of all of "
-            "them is usually better and more stable. The halves overlap, so that their errors are estimates."
-        )
-    if subject.found.repeats is False:
-        found.append("Ranking again gave other scores: these data are not exactly those that were ranked.")
-    left = {what: why for what, why in subject.found.missing.items() if "budget" in why}
-    if left:
-        found.append(
-            f"Left out, because the budget ended: {', '.join(left)}. A larger one (--report-budget) adds them."
-        )
-    return Section("caveats", "What to keep in mind", {"found": found})
-
-
-def _of_data(subject: Subject) -> list[str]:
-    data, found = subject.data, []
-    assert data is not None
-    n = data.n_examples if data.target is None else int(data.labelled.sum())
-    if len(subject.ranking) > _UNLIKE * n:
-        found.append(
-            f"There are {len(subject.ranking)} features and {n} examples: some features look relevant by chance alone; "
-            "look at p values and at stability."
-        )
-    if data.notes:
-        found.append("The data check found something suspicious: see there.")
-    labelled = data if data.target is None or data.labelled.all() else data.take(data.labelled)
-    if subject.ranking.fingerprint not in (None, data.fingerprint, labelled.fingerprint):
-        found.append(
-            "The fingerprint of the data is not that of the ranking: other data were ranked, or parts of these."
-        )
     return found

@@ -7,8 +7,10 @@ from omnirank.plots import plot_tree
 from omnirank.report.findings import TREE
 from omnirank.report.section import Section
 from omnirank.report.subject import Subject
+from omnirank.report.tables import listing
 from omnirank.report.vector import inline_svg
 from omnirank.trees.export import export_text
+from omnirank.trees.tree_text import words_of
 
 
 def small_tree(subject: Subject) -> Section:
@@ -16,7 +18,14 @@ def small_tree(subject: Subject) -> Section:
     title, model = "A small tree", subject.found.tree
     if model is None:
         return Section("tree", title, left_out=subject.found.missing.get(TREE, "none was grown"))
-    content = {"picture": inline_svg(plot_tree(model), "a small tree"), "text": export_text(model)}
+    names = words_of(model).feature_names
+    used = [names[i] for i in dict.fromkeys(model.tree_.feature[model.tree_.feature >= 0].tolist())]
+    content = {
+        "picture": inline_svg(plot_tree(model), "a small tree"),
+        "text": export_text(model),
+        "over": f"the best {len(names)} features" if len(names) < len(subject.ranking) else "all features",
+        "used": listing(used),
+    }
     return Section("tree", title, content, seconds=subject.found.costs.get(TREE))
 
 

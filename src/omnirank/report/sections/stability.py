@@ -9,9 +9,10 @@ import numpy as np
 from omnirank.core.comparison import compare_rankings
 from omnirank.core.ranking import Ranking
 from omnirank.ensembles.convergence import RELIABLE, reliability
-from omnirank.plots import plot_rank_intervals, plot_significance
+from omnirank.evaluation.stability import Stability
+from omnirank.plots import plot_rank_intervals
 from omnirank.plots.style import BAR, CHOSEN, new_axes, tidy
-from omnirank.report.findings import AGAIN, HALVES
+from omnirank.report.findings import HALVES
 from omnirank.report.section import Section
 from omnirank.report.subject import Subject
 from omnirank.report.vector import inline_svg
@@ -32,7 +33,14 @@ def stability(subject: Subject) -> Section:
     if found is None and trees is None:
         few = "" if halves is None else f"the budget ended after {halves.n} fits, 3 are needed"
         return Section("stability", title, left_out=few or missing.get(HALVES, "nothing was fitted"))
-    content: dict[str, Any] = {"trees": trees, "summary": "", "picture": "", "indices": [], "k": 0, "why": ""}
+    content: dict[str, Any] = {
+        "trees": trees,
+        "summary": "",
+        "picture": "",
+        "indices": [],
+        "why": "",
+        "caption": "",
+    }
     if found is not None:
         k = min(_SHOWN, len(found.names))
         content |= {
@@ -43,11 +51,23 @@ def stability(subject: Subject) -> Section:
                 for name, text in _INDICES.items()
                 for i in [found.indices[name]]
             ],
-            "k": k,
+            "caption": spread_caption(found),
         }
     else:
         content["why"] = missing.get(HALVES, "too few halves were ranked within the budget, 3 are needed")
     return Section("stability", title, content)
+
+
+def spread_caption(found: Stability) -> str:
+    """Say what the bars of ranks are, and how sure they are; of few halves they are no interval."""
+    if not found.is_range:
+        return f"Between which ranks the best features lie in {100 * found.level:g} % of {found.drawn}."
+    return (
+        f"The smallest and the largest rank of the best features in {found.drawn}. That is a range and no confidence "
+        f"interval: the rank in one more half would lie inside with a probability of "
+        f"{100 * found.range_coverage:.0f} %. om.stability(ranker, data) or omnirank stability makes 50 resamples, "
+        "which give intervals of 90 %."
+    )
 
 
 def convergence(subject: Subject) -> dict[str, str] | None:
@@ -83,22 +103,4 @@ def _reliable(ranking: Ranking, what: str) -> str:
     return (
         f"{100 * share:.3g} % of the variance of the scores is not error over {what} (from {100 * RELIABLE:g} % on a "
         f"ranking counts as converged): {verdict}."
-    )
-
-
-def significance(subject: Subject) -> Section:
-    """Return the p values of the best features."""
-    title, ranking = "Significance", subject.ranking
-    if ranking.p_values is None:
-        why = subject.found.missing.get(AGAIN, "the method has no p values of its own")
-        return Section("significance", title, left_out=f"{why}; om.significance or rank --significance computes them")
-    n = len(ranking.relevant())
-    sentence = (
-        f"{n} of {len(ranking)} features tell significantly more than chance. If these are called relevant, about 5 % "
-        "of them are expected not to be (Benjamini-Hochberg). A feature that only goes along with a relevant one may "
-        "be among them."
-    )
-    picture = inline_svg(plot_significance(ranking, k=min(_SHOWN, len(ranking))), "p values of the best features")
-    return Section(
-        "significance", title, {"sentence": sentence, "picture": picture}, seconds=subject.found.costs.get(AGAIN)
     )

@@ -6,9 +6,7 @@ import re
 
 import numpy as np
 
-from omnirank.evaluation.redundancy import redundancy
 from omnirank.plots import plot_group_shares, plot_hierarchy, score_map
-from omnirank.report.findings import NO_DATA
 from omnirank.report.section import Section
 from omnirank.report.subject import Subject
 from omnirank.report.tables import Column, digits, rows_of
@@ -16,8 +14,6 @@ from omnirank.report.vector import inline_svg
 
 _TWO_NUMBERS = re.compile(r"\D*(\d+)\D+(\d+)\D*")
 _LEAST_SIDE = 2
-# Features whose associations are looked at: the time grows with the square of their number.
-_MOST_COMPARED = 500
 _MOST_GROUPS = 200
 
 
@@ -88,10 +84,9 @@ def groups(subject: Subject) -> Section | None:
 
 def redundant(subject: Subject) -> Section:
     """Return which features stand for each other."""
-    title, data = "Redundant features", subject.data
-    if data is None:
-        return Section("redundant", title, left_out=NO_DATA)
-    found = redundancy(subject.ranking, data, top=_MOST_COMPARED)
+    title, found = "Redundant features", subject.redundancy
+    if found is None:
+        return Section("redundant", title, left_out=subject.found.no_data)
     several = [group for group in found.groups if group.others][:_MOST_GROUPS]
     columns = [
         Column("feature", [group.representative for group in several]),

@@ -11,7 +11,7 @@ from omnirank.core.plurals import counted
 from omnirank.report.halves import Halves
 from omnirank.report.section import Section
 from omnirank.report.sections.scores import cut_of
-from omnirank.report.subject import Subject
+from omnirank.report.subject import Subject, seed_of
 from omnirank.report.tables import digits, listing
 
 _BEST = 5
@@ -47,9 +47,7 @@ def facts(subject: Subject) -> list[tuple[str, str]]:
         found.append(("features to keep", f"{n}, see Score over rank and How many features"))
     method = subject.method
     found.append(("method", ranking.method if method is None else f"{ranking.method}: {method.summary}"))
-    seed = ranking.parameters.get("random_state")
-    if seed is None and ranking.seeds is not None:
-        seed = ranking.seeds.ranges[0][0]
+    seed = seed_of(ranking)
     found.append(("seed", "none used" if seed is None else seed))
     if subject.seconds is not None:
         found.append(("time of the ranking", f"{subject.seconds:.3g} s"))

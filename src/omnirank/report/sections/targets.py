@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from omnirank.core.target_scores import TargetScores
 from omnirank.plots import plot_target_scores
 from omnirank.plots.targets import relative_scores
+from omnirank.report.directions import direction
 from omnirank.report.section import Section
 from omnirank.report.subject import Subject
 from omnirank.report.tables import Column, digits, listing, rows_of
@@ -112,7 +114,7 @@ def target_cards(subject: Subject) -> Section | None:
     ranking, halves = subject.ranking, subject.found.halves
     predicted = {} if halves is None else halves.by_target()
     words = measure_in_words(subject)
-    cards = []
+    cards: list[dict[str, Any]] = []
     for name, row in list(zip(scores.names, scores.scores, strict=True))[:_MOST_CARDS]:
         top = np.argsort(-row, kind="stable")[:_TOP]
         value = predicted.get(name, math.nan)
@@ -120,12 +122,31 @@ def target_cards(subject: Subject) -> Section | None:
             {
                 "name": name,
                 "value": "" if math.isnan(value) else f"{words} {digits(value, 3)}{_caution(words, value)}",
-                "features": [(ranking.names[i], digits(float(row[i]), 3)) for i in top if row[i] > 0],
+                "features": [
+                    (ranking.names[i], digits(float(row[i]), 3), _arrow(subject, i, name))
+                    for i in top.tolist()
+                    if row[i] > 0
+                ],
             }
         )
-    note = f"How well nearest neighbours predict a target: {words} on held-out halves of the examples."
-    content = {"cards": cards, "note": note if predicted else "", "left": len(scores.names) - len(cards)}
+    notes = []
+    if predicted:
+        notes.append(f"How well nearest neighbours predict a target: {words} on held-out halves of the examples.")
+    if any(arrow for card in cards for *_, arrow in card["features"]):
+        notes.append(
+            "An arrow tells whether the target rises or falls with the feature on its own (sign of Spearman's "
+            "correlation); none: no clear direction."
+        )
+    content = {"cards": cards, "note": " ".join(notes), "left": len(scores.names) - len(cards)}
     return Section("targets", title, content)
+
+
+def _arrow(subject: Subject, feature: int, target: str) -> str:
+    """Whether a target rises or falls with a feature."""
+    data = subject.data
+    if data is None or target not in data.target_names:
+        return ""
+    return {1: "↑", -1: "↓", 0: ""}[direction(data, feature, data.target_names.index(target)).sign]
 
 
 def _caution(measure: str, value: float) -> str:

@@ -1,0 +1,66 @@
+"""Which features tell more than chance, and by which test."""
+
+from __future__ import annotations
+
+from omnirank.core.multiplicity import CORRECTIONS, adjusted_p_values
+from omnirank.core.plurals import counted
+from omnirank.core.ranking import Ranking
+from omnirank.plots import plot_significance
+from omnirank.plots.significance import SMALLEST_P
+from omnirank.report.findings import AGAIN
+from omnirank.report.section import Section
+from omnirank.report.subject import Subject, known_method
+from omnirank.report.vector import inline_svg
+
+_SHOWN = 30
+CORRECTION = CORRECTIONS["fdr"]
+
+
+def significance(subject: Subject) -> Section:
+    """Return the p values of the best features, with the test behind them."""
+    title, ranking = "Significance", subject.ranking
+    if ranking.p_values is None:
+        why = subject.found.missing.get(AGAIN, "the method has no p values of its own")
+        return Section("significance", title, left_out=f"{why}; om.significance or rank --significance computes them")
+    n = len(ranking.relevant())
+    expected = "" if not n else f" Of these {n}, at most about {0.05 * n:.2g} are expected to be false discoveries."
+    verb = "scores" if n == 1 else "score"
+    sentence = f"{n} of {counted(len(ranking), 'feature')} {verb} significantly above chance."
+    test = f"Test: {p_value_test(ranking)}. Correction for {counted(len(ranking), 'test')}: {CORRECTION}, at 0.05."
+    tiny = int((adjusted_p_values(ranking.p_values, "fdr") < SMALLEST_P).sum())
+    if tiny:
+        verb = "is" if tiny == 1 else "are"
+        test += f" {counted(tiny, 'p value')} {verb} shown as <{SMALLEST_P:.0e}: no test is exact so far out."
+    picture = inline_svg(plot_significance(ranking, k=min(_SHOWN, len(ranking))), "p values of the best features")
+    content = {"sentence": sentence + expected, "test": test, "picture": picture}
+    return Section("significance", title, content, seconds=subject.found.costs.get(AGAIN))
+
+
+def has_own_test(ranking: Ranking) -> bool:
+    """Whether the method has p values of its own; those of other methods come from permuted copies."""
+    method = known_method(ranking)
+    own = None if method is None else getattr(method.make(), "with_p_values", None)
+    return own is not None and own() is not None
+
+
+def p_value_test(ranking: Ranking) -> str:
+    """Return the test behind the p values of a ranking, in the words of a paper.
+
+    Examples
+    --------
+    >>> from omnirank.core.ranking import Ranking
+    >>> from omnirank.report.sections.significance import p_value_test
+    >>> p_value_test(Ranking(["a"], [1.0], "unbiased", p_values=[0.1]))[:22]
+    'one-sided z test of th'
+    >>> p_value_test(Ranking(["a"], [1.0], "relief", p_values=[0.1]))[:22]
+    'permutation test: the '
+    """
+    null = "null hypothesis: the feature is independent of the target and of all other features"
+    if ranking.targets == ():
+        null = "null hypothesis: the feature is independent of all other features"
+    if has_own_test(ranking):
+        return (
+            "one-sided z test of the score, whose variance is estimated from what single out-of-bag examples add to "
+            f"it; {null}"
+        )
+    return f"permutation test: the score of a feature against those of permuted copies ranked beside it; {null}"

@@ -1,0 +1,224 @@
+"""What a report says in words: tests behind p values, ranges, disagreements, directions, how to repeat it."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import omnirank as om
+from omnirank.data.file_source import FileSource
+from omnirank.errors import DataTypeError, ParameterError
+from omnirank.report.directions import UNCLEAR, direction
+from omnirank.report.disagreement import disagreements
+from omnirank.report.findings import Findings
+from omnirank.report.repeating import python_code, rank_command
+from omnirank.report.subject import Subject
+
+pytestmark = pytest.mark.usefixtures("two_pairs")
+
+
+def section(text, key):
+    """The text of a section, as people read it."""
+    body = text.split(f'<section id="{key}"')[1].split("</section>")[0]
+    body = re.sub(r"<(svg|script)\b.*?</\1>", "", body, flags=re.DOTALL)
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", body)))
+
+
+@pytest.fixture(scope="module")
+def few(two_pairs, tmp_path_factory):
+    """A report of few features, with four halves."""
+    data, _ = om.datasets.make_regression(120, n_relevant=3, n_irrelevant=5, random_state=0)
+    ranker = om.EnsembleRanker(n_trees=20, random_state=0, n_jobs=1).fit(data)
+    path = tmp_path_factory.mktemp("few") / "report.html"
+    ranker.ranking_.report(path, data, ranker=ranker, seconds=0.1)
+    return path.read_text(encoding="utf-8")
+
+
+class TestSignificance:
+    def test_the_test_and_the_correction_stand_where_p_values_do(self, few):
+        for key in ("significance", "all", "methods"):
+            assert "one-sided z test" in section(few, key), key
+            assert "Benjamini-Hochberg" in section(few, key), key
+        assert "shown as <1e-12" in section(few, "all")
+
+    def test_of_other_scores_it_is_the_permutation_test(self, tmp_path):
+        data = om.datasets.load_sample("iris")
+        ranking = om.significance(om.UnivariateRanker(), data, n_rounds=3, random_state=0)
+        ranking.report(tmp_path / "report.html", data, budget=0)
+        text = (tmp_path / "report.html").read_text(encoding="utf-8")
+        assert "permutation test" in section(text, "significance")
+        assert "z test" not in text
+
+    def test_small_values_are_cut_off_and_said_to_be(self, tmp_path):
+        ranking = om.Ranking(["a", "b"], [2.0, 1.0], "unbiased", p_values=[1e-40, 1e-5])
+        ranking.report(tmp_path / "report.html")
+        text = (tmp_path / "report.html").read_text(encoding="utf-8")
+        assert "1 p value is shown as <1e-12" in section(text, "significance")
+        assert "below 1e-12 drawn as that" in text
+        assert "&lt;1e-12</td>" in text
+
+
+class TestRanges:
+    def test_few_halves_give_a_range_with_its_probability(self, few):
+        said = section(few, "stability")
+        assert "a range and no confidence interval" in said
+        assert "with a probability of 60 %" in said
+        assert "om.stability" in said
+        assert "smallest and largest rank in 4 halves" in section(few, "all")
+        assert "90 % of 4 halves" not in few
+
+
+class TestTables:
+    def test_few_features_have_one_table(self, few):
+        assert 'id="top-features-table"' not in few
+        assert 'id="all-features-table"' in few
+
+    def test_many_features_have_a_table_of_the_best_with_directions(self, tmp_path):
+        data, _ = om.datasets.make_regression(60, n_relevant=3, n_irrelevant=40, random_state=0)
+        om.UnivariateRanker().fit(data).ranking_.report(tmp_path / "report.html", data, budget=0)
+        text = (tmp_path / "report.html").read_text(encoding="utf-8")
+        assert 'id="top-features-table"' in text
+        assert "direction" in section(text, "top")
+        assert "direction" not in section(text, "all")
+
+
+class TestDirections:
+    def test_numbers_rise_and_fall(self):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(200, 3))
+        data = om.Dataset(X, X[:, 0] - X[:, 1])
+        assert [direction(data, i).sign for i in range(2)] == [1, -1]
+        assert re.fullmatch(r"falls \(ρ -0\.\d\d\)", direction(data, 1).words)
+        noise = om.Dataset(X, np.sort(rng.normal(size=200)))
+        assert [direction(noise, i).words for i in range(3)].count(UNCLEAR) >= 2
+
+    def test_classes_and_categories(self):
+        height = np.r_[np.zeros(20), np.ones(20), np.full(20, 5.0)] + np.arange(60) / 100
+        frame = pd.DataFrame({"height": height, "colour": ["red"] * 20 + ["blue"] * 20 + ["green"] * 20})
+        classes = om.Dataset(frame, ["no"] * 40 + ["yes"] * 20)
+        assert direction(classes, 0).words == "highest in yes"
+        assert direction(classes, 1).words == "green goes with yes"
+        numbers = om.Dataset(frame, height)
+        assert direction(numbers, 1).words == "highest for green"
+
+    def test_missing_cells_and_labels_do_not_count(self):
+        x = np.arange(40.0)
+        y = np.r_[x[:30], np.full(10, np.nan)]
+        x[:10] = np.nan
+        assert direction(om.Dataset(x[:, None], y, task="regression"), 0).words == "rises (ρ 1.00)"
+        assert direction(om.Dataset(np.full((40, 1), np.nan), y, task="regression"), 0).words == UNCLEAR
+
+    def test_cards_of_targets_have_arrows(self, tmp_path):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(100, 4))
+        data = om.Dataset(X, np.column_stack([X[:, 0], -X[:, 0]]), feature_names=list("abcd"))
+        ranker = om.EnsembleRanker("genie3", n_trees=5, per_target=True, random_state=0).fit(data)
+        ranker.ranking_.report(tmp_path / "report.html", data, budget=0)
+        said = section((tmp_path / "report.html").read_text(encoding="utf-8"), "targets")
+        assert "a ↑" in said
+        assert "a ↓" in said
+
+
+def subject_of(rankings, data=None):
+    first = next(iter(rankings.values()))
+    return Subject(rankings, data, None, None, None, Findings(first))
+
+
+class TestDisagreement:
+    def ranked(self, method, *best):
+        names = [f"x{i}" for i in range(30)]
+        order = [*best, *(name for name in names if name not in best)]
+        return om.Ranking(names, [30.0 - order.index(name) for name in names], method)
+
+    def test_a_look_at_single_features(self):
+        rankings = {"relief": self.ranked("relief", "x29"), "univariate": self.ranked("univariate")}
+        first, line, *_ = disagreements(subject_of(rankings), rankings, 5)
+        assert first == "The methods disagree most on these:"
+        assert line.startswith("x29: place 1 by relief, place 30 of 30 by univariate")
+        assert "interaction" in line
+
+    def test_copies_and_many_categories(self):
+        rng = np.random.default_rng(0)
+        columns = {f"x{i}": rng.normal(size=80) for i in range(30)}
+        columns["x28"] = columns["x29"] * 2
+        columns["x27"] = [f"level {i % 40}" for i in range(80)]
+        data = om.Dataset(pd.DataFrame(columns), rng.normal(size=80))
+        trees = self.ranked("genie3", "x29", "x27")
+        rankings = {"genie3": trees, "permutation": self.ranked("permutation")}
+        lines = disagreements(subject_of(rankings, data), rankings, 2)
+        assert any(line.startswith("x29") and "nearly the same as x28" in line for line in lines)
+        assert any(line.startswith("x27") and "it has 40 categories" in line for line in lines)
+
+    def test_small_differences_are_none(self):
+        rankings = {"relief": self.ranked("relief", "x1"), "univariate": self.ranked("univariate")}
+        [line] = disagreements(subject_of(rankings), rankings, 5)
+        assert "more than 1 place lower: they agree" in line
+
+
+class TestRepeating:
+    def test_what_no_option_says_has_no_command(self):
+        ranking = om.UnivariateRanker().fit(om.datasets.load_sample("iris")).ranking_
+        assert rank_command(ranking, None) == ""
+        assert rank_command(ranking, FileSource("a.csv", {"name": "mine"})) == ""
+        assert rank_command(ranking, FileSource("a.csv", {"target": ["a,b", "c"]})) == ""
+        assert "X and y as they were ranked" in python_code(ranking, None)
+        several = FileSource("a.tsv", {"target": ["a", 3], "header": False, "missing": ("-", "none")})
+        found = rank_command(ranking, several)
+        assert found == "omnirank rank a.tsv --target a,3 --header no --missing - --missing none --method univariate"
+
+    def test_a_seed_that_was_drawn_is_told(self):
+        data = om.datasets.load_sample("iris")
+        ranking = om.EnsembleRanker(n_trees=3).fit(data).ranking_
+        scope = {"data": data}
+        code = "\n".join(line for line in python_code(ranking, None).splitlines() if not line.startswith("data"))
+        exec(code, scope)
+        assert scope["ranking"].scores.tolist() == ranking.scores.tolist()
+
+    def test_data_know_their_file_and_parts_do_not(self, tmp_path):
+        (tmp_path / "a.csv").write_text("a,b\n1,x\n2,y\n3,x\n", encoding="utf-8")
+        data = om.load(tmp_path / "a.csv", "b")
+        assert data.source == FileSource(str(tmp_path / "a.csv"), {"target": "b"})
+        assert data.take([0, 1]).source is None
+        assert om.Dataset([[1.0], [2.0]], ["a", "b"]).source is None
+
+    def test_the_paragraph_names_the_details(self, few):
+        said = section(few, "methods")
+        assert (
+            "20 trees (extra-trees) were grown on bootstrap replicates, 8 of 8 features were tried in each node" in said
+        )
+        assert "The level of supervision was 1 (the target alone counts)." in said
+        assert "All other parameters had their defaults." in said
+        assert re.search(r"The seed was 0\. Software: omnirank \S+, numpy \S+, scikit-learn \S+, Python 3", said)
+
+
+class TestOtherData:
+    def test_data_in_parts_are_reported(self, tmp_path):
+        rng = np.random.default_rng(0)
+        for i in range(3):
+            frame = pd.DataFrame({"a": rng.normal(size=20), "b": rng.normal(size=20)})
+            frame.assign(kind=np.where(frame.a > 0, "yes", "no")).to_parquet(tmp_path / f"{i}.parquet")
+        parts = om.open_shards(tmp_path, target="kind")
+        ranking = om.UnivariateRanker().fit(parts).ranking_
+        ranking.report(tmp_path / "report.html", parts, budget=0)
+        text = (tmp_path / "report.html").read_text(encoding="utf-8")
+        assert "60" in section(text, "data")
+        assert "fingerprint of the data is not" not in text
+        small = om.open_shards(tmp_path, target="kind", max_memory=1000)
+        ranking.report(tmp_path / "report.html", small)
+        text = (tmp_path / "report.html").read_text(encoding="utf-8")
+        assert "MB in memory, more than" in section(text, "data")
+
+    @pytest.mark.parametrize("name", [".", "report.pdf", "no/report.html"])
+    def test_a_page_that_cannot_be_is_refused_before_any_fit(self, tmp_path, monkeypatch, name):
+        monkeypatch.chdir(tmp_path)
+        data = om.datasets.load_sample("iris")
+        ranking = om.UnivariateRanker().fit(data).ranking_
+        monkeypatch.setattr("omnirank.report.page.find", None)
+        with pytest.raises(ParameterError, match=r"folder|ending"):
+            ranking.report(name, data)
+        with pytest.raises(DataTypeError, match="data must be a Dataset"):
+            ranking.report("report.html", [[1.0]])
