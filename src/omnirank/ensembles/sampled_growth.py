@@ -177,7 +177,8 @@ def grow_on_sample(work: SampleWork, dealt: DealtRows, checkpoints: Checkpoints,
     with progress_bars(False):  # there is one for all samples
         result = work(dealt.read(task.sample), task.trees, n_jobs)
     gc.collect()  # examples and their labelled part know each other, and would stay beside the next sample
-    checkpoints.keep(task.name, work.packed(result))
+    if checkpoints.folder is not None:
+        checkpoints.keep(task.name, work.packed(result))
     return result
 
 
