@@ -34,6 +34,7 @@ def grown_sums(
     checkpoints: Collection[int] = (),
     first_tree: int = 0,
     n_jobs: int | None = None,
+    step: int = 1,
     max_seconds: float | None = None,
 ) -> Iterator[ScoreSums]:
     """Grow the trees that are lacking; yields the sums of scores on the way and in the end.
@@ -57,6 +58,8 @@ def grown_sums(
         Number of the first tree of all.
     n_jobs : int or None
         Number of workers.
+    step : int
+        By how much the numbers of trees differ.
     max_seconds : float or None
         No trees are begun after this time, but for the first two.
     """
@@ -64,13 +67,13 @@ def grown_sums(
     told = _BYTES_AN_EXAMPLE * scorer.plan.n_examples * len(sums.examples)
     block = max(8, _MOST_BYTES // max(table + told, 1))
     clock = _Clock(max_seconds, worker_count(n_jobs), sums.n_trees)
-    for stop in _stops(n_trees, sums.n_trees):
+    for stop in tree_stops(n_trees, sums.n_trees):
         while sums.n_trees < stop:
             start = sums.n_trees
             end = min(stop, start + block, start + clock.trees_left(start))
             if end == start:
                 return
-            numbers = range(first_tree + start, first_tree + end)
+            numbers = range(first_tree + start * step, first_tree + end * step, step)
             trees = run_parallel(scorer, numbers, n_jobs, description="growing trees")
             for size in sorted({q for q in checkpoints if start < q < end} | {end}):
                 sums = sums.update(trees[sums.n_trees - start : size - start])
@@ -105,9 +108,17 @@ class _Clock:
         return max(self._round, int((self._end - now) / 2 * n_new / max(seconds, 1e-9)))
 
 
-def _stops(n_trees: int | str, n_grown: int) -> Sequence[int]:
+def tree_stops(n_trees: int | str, n_grown: int = 0, step: int = _STEP) -> Sequence[int]:
+    """Return the numbers of trees at which it is asked whether there are enough.
+
+    Examples
+    --------
+    >>> from omnirank.ensembles.convergence import tree_stops
+    >>> tree_stops(50), tree_stops("auto")[:3]
+    ((50,), range(20, 50, 10))
+    """
     if n_trees == "auto":
-        return range(max(_FEWEST, n_grown), MOST_TREES + 1, _STEP)
+        return range(max(_FEWEST, n_grown), MOST_TREES + 1, step)
     return (int(n_trees),)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.accumulators import MeanAccumulator
+from omnirank.core.accumulators import Accumulator, MeanAccumulator
 from omnirank.core.parallel import run_parallel
 from omnirank.ensembles.error_parts import ErrorMeasure
 from omnirank.ensembles.example_sums import ExampleSums
@@ -134,6 +134,41 @@ class ScoreSums:
             self.n_undefined + sum(any(one.undefined for one in tree.values()) for tree in trees),
         )
 
+    def merge(self, other: ScoreSums) -> ScoreSums:
+        """Return the sums over the trees of both, without sums by example, whose trees may have seen other examples."""
+        return ScoreSums(
+            {name: sums.merge(other.rows[name]) for name, sums in self.rows.items()},
+            {name: sums.merge(other.tables[name]) for name, sums in self.tables.items()},
+            {},
+            self.n_undefined + other.n_undefined,
+        )
+
+    def of_nothing(self, n_trees: int) -> ScoreSums:
+        """Return sums of the same shapes over so many trees that have no test, and no scores."""
+        return ScoreSums(
+            {name: _zeros(sums, n_trees) for name, sums in self.rows.items()},
+            {name: _zeros(sums, n_trees) for name, sums in self.tables.items()},
+            {},
+            n_trees,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the sums over trees as JSON holds them."""
+        return {
+            "rows": {name: sums.to_json() for name, sums in self.rows.items()},
+            "tables": {name: sums.to_json() for name, sums in self.tables.items()},
+            "n_undefined": self.n_undefined,
+        }
+
+    @classmethod
+    def from_json(cls, content: Any) -> ScoreSums:
+        """Return the sums that `to_json` described; `DataError`, `TypeError` or `LookupError` for anything else."""
+        rows, tables = (
+            {str(name): Accumulator.from_json(sums) for name, sums in content[kind].items()}
+            for kind in ("rows", "tables")
+        )
+        return cls(rows, tables, {}, int(content["n_undefined"]))  # type: ignore[arg-type]  # of means, as written
+
     def apart(self) -> ScoreSums:
         """Return the sums with sums by example of their own, to be continued."""
         return replace(self, examples={name: sums.copy() for name, sums in self.examples.items()})
@@ -145,6 +180,10 @@ class ScoreSums:
     def p_values(self, name: str) -> np.ndarray | None:
         """Return the p values of the features by the score of this name, where they were asked for."""
         return self.examples[name].p_values(self.rows[name]) if name in self.examples else None
+
+
+def _zeros(like: MeanAccumulator, n_trees: int) -> MeanAccumulator:
+    return MeanAccumulator(n_trees, np.zeros(like.shape), np.zeros(like.shape))
 
 
 def mean_scores(

@@ -110,16 +110,10 @@ def resolve_supervision(
     >>> resolve_supervision("auto", data, GrowingRules()).reason
     'all examples are labelled'
     """
-    check("supervision", given, SUPERVISION)
-    named, dataset = isinstance(given, str), data.dataset
-    if dataset.target is None:
-        if not named and float(given) > 0:
-            raise DataError(f"{setting('supervision', given)} needs a target, but no example has a known target value")
-        return Supervision(0.0, "there is no target")
-    if not named:
-        return Supervision(float(given), "given")
-    if dataset.labelled.all():
-        return Supervision(1.0, "all examples are labelled")
+    dataset = data.dataset
+    settled = settled_supervision(given, dataset.target is not None, bool(dataset.labelled.all()))
+    if settled is not None:
+        return settled
     columns = data.labelled.target_columns(rules)
     if not ((columns.impurity > 0) & (columns.weights > 0)).any():
         return Supervision(0.0, "the known target values are all the same")
@@ -132,6 +126,27 @@ def resolve_supervision(
     if get_task(dataset.task).kind == "labels":
         clustering = plain_columns(columns, clustering)
     return _by_out_of_bag_loss(data, rules, clustering, _GRID, _TREES, single, pruning)
+
+
+def settled_supervision(given: Any, has_target: bool, all_labelled: bool) -> Supervision | None:
+    """Return the level of supervision where no example need be looked at; else None.
+
+    Examples
+    --------
+    >>> from omnirank.ensembles.supervision import settled_supervision
+    >>> settled_supervision("auto", has_target=True, all_labelled=True).level
+    1.0
+    >>> settled_supervision("auto", has_target=True, all_labelled=False)
+    """
+    check("supervision", given, SUPERVISION)
+    named = isinstance(given, str)
+    if not has_target:
+        if not named and float(given) > 0:
+            raise DataError(f"{setting('supervision', given)} needs a target, but no example has a known target value")
+        return Supervision(0.0, "there is no target")
+    if not named:
+        return Supervision(float(given), "given")
+    return Supervision(1.0, "all examples are labelled") if all_labelled else None
 
 
 def _compared_by(ensemble: str) -> str:

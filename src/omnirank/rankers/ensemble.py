@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.certainty import Certainty, certainty_of
 from omnirank.core.errors import ParameterError, setting
 from omnirank.core.log import logger
 from omnirank.core.parameters import FLAG, choice, count, listed, number
 from omnirank.core.ranking import Ranking
-from omnirank.core.seeds import SeedRanges, root_entropy
-from omnirank.core.target_scores import TargetScores
+from omnirank.core.seeds import root_entropy
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
@@ -29,9 +29,12 @@ from omnirank.ensembles.score_sums import ScoreSums, TreeScorer
 from omnirank.ensembles.score_table import ScoreOptions, computed_scores, get_score
 from omnirank.ensembles.supervision import SUPERVISION, Supervision, resolve_supervision
 from omnirank.ensembles.target_errors import check_error
+from omnirank.rankers._ensemble_in_parts import rank_in_samples
+from omnirank.rankers._ensemble_result import rankings_by_score
 from omnirank.rankers._fitting import recorded_of
 from omnirank.rankers._warm_start import entropy_before
 from omnirank.rankers.base import BaseRanker
+from omnirank.shards.dataset import ShardedDataset
 
 # Parameters that say which and how many trees there are, or what is kept, and nothing about a tree.
 _NOT_OF_A_TREE = frozenset(
@@ -180,7 +183,6 @@ class EnsembleRanker(BaseRanker):
     }
 
     replicates = "n_trees"
-    certainty_: Certainty
     checkpoints_: dict[int, dict[str, Ranking]]
     _sums: ScoreSums
     _chosen: tuple[Supervision, np.ndarray | None]
@@ -303,25 +305,30 @@ class EnsembleRanker(BaseRanker):
         if self._continues:
             sums, kept = self._sums.apart(), {q: found for q, found in self.checkpoints_.items() if q in self._sizes}
         for reached in grown_sums(
-            scorer, sums, self.n_trees, self.importance, self._sizes, self.first_tree, self.n_jobs, self.max_seconds
+            scorer, sums, self.n_trees, self.importance, self._sizes, self.first_tree, self.n_jobs, 1, self.max_seconds
         ):
             sums = reached
             if sums.n_trees in self._sizes:
                 kept[sums.n_trees] = self._rankings(plan, level, sums, fingerprint)
+        self._chosen = level, data.feature_weights
+        self._note_sums(sums if self.warm_start else sums.without_examples(), level, kept)
+        return self._rankings(plan, level, sums, fingerprint)
+
+    def _rank_parts(self, data: ShardedDataset) -> dict[str, Ranking]:
+        self._check(data.task)
+        check_feature_weights(self.feature_weights, data.example)
+        return rank_in_samples(self, data)
+
+    def _note_sums(self, sums: ScoreSums, level: Supervision, kept: dict[int, dict[str, Ranking]]) -> None:
         self.checkpoints_ = kept
         self.n_trees_ = sums.n_trees
         self.n_undefined_ = sums.n_undefined
-        self._sums = sums if self.warm_start else sums.without_examples()
-        self._chosen = level, data.feature_weights
+        self._sums = sums
         self.supervision_ = level.level
         self.supervision_reason_ = level.reason
         self.supervision_curve_ = dict(level.curve)
         tell_undefined(self.importance, sums.n_undefined, sums.n_trees)
-        found = self._rankings(plan, level, sums, fingerprint)
-        self.certainty_ = certainty_of(
-            found[self.importance], remark=why_ended(self.n_trees, sums.rows[self.importance])
-        )
-        return found
+        self._ended = why_ended(self.n_trees, sums.rows[self.importance])
 
     def _levels(self, data: GrowingData) -> tuple[Supervision, GrowingData]:
         """The level of supervision, and the data with the weights of features: those of the fit that this continues."""
@@ -347,6 +354,12 @@ class EnsembleRanker(BaseRanker):
             return TreeScorer.make(plan, names, options)
         supervised = data.labelled.plan(GrowingRules.of(self))
         return TreeScorer.make(plan, names, options, partner=TreeScorer.make(supervised, names, options))
+
+    @property
+    def certainty_(self) -> Certainty:
+        """Which first features are those of a run with infinitely many trees."""
+        check_is_fitted(self)
+        return certainty_of(self.ranking_, remark=self._ended)
 
     # -- what was asked for -----------------------------------------------------------------------------
 
@@ -379,21 +392,5 @@ class EnsembleRanker(BaseRanker):
     # -- the result -------------------------------------------------------------------------------------
 
     def _rankings(self, plan: GrowingPlan, level: Supervision, sums: ScoreSums, fingerprint: str) -> dict[str, Ranking]:
-        first, dataset = int(self.first_tree), plan.dataset
-        known, found = recorded_of(dataset) | {"fingerprint": fingerprint}, {}
-        for name in (self.importance, *(name for name in sums.rows if name != self.importance)):
-            per_target = None
-            if name in sums.tables:
-                per_target = TargetScores.from_state(plan.columns.names, sums.tables[name])
-            found[name] = Ranking.from_state(
-                dataset.feature_names,
-                sums.rows[name],
-                name,
-                parameters=self._tree_parameters()
-                | {"importance": name, "n_trees": sums.n_trees, "supervision_level": level.level},
-                **known,
-                seeds=SeedRanges.of(plan.entropy, first, first + sums.n_trees),
-                per_target=per_target,
-                p_values=sums.p_values(name),
-            )
-        return found
+        known = recorded_of(plan.dataset) | {"fingerprint": fingerprint}
+        return rankings_by_score(self, plan.dataset.feature_names, plan.columns.names, plan.entropy, level, sums, known)

@@ -14,6 +14,7 @@ import pandas as pd
 
 from omnirank.core.errors import DataError, setting
 from omnirank.core.plurals import counted
+from omnirank.core.types import PathLike
 from omnirank.data.column_choice import ColumnChoice
 from omnirank.data.content import Content, plain_name
 from omnirank.data.dataset import Dataset
@@ -46,11 +47,15 @@ class ShardedDataset:
         Some rows in memory, with the features, levels, target and task of all.
     summary : Summary
         What a pass over all rows found.
+    scratch, checkpoint
+        As in :func:`omnirank.open_shards`.
 
     Attributes
     ----------
     source : ShardSource
         The parts.
+    scratch, checkpoint
+        As given.
     name, task, hierarchy, notes
         As of a `Dataset`.
 
@@ -68,8 +73,17 @@ class ShardedDataset:
     <ShardedDataset 'plants': 6 examples in 3 shards, 1 feature, classification, 1 target> [2.5, 0.0]
     """
 
-    def __init__(self, source: ShardSource, like: Dataset, summary: Summary) -> None:
+    def __init__(
+        self,
+        source: ShardSource,
+        like: Dataset,
+        summary: Summary,
+        scratch: PathLike | None = None,
+        checkpoint: PathLike | bool | None = None,
+    ) -> None:
         self.source = source
+        self.scratch = scratch
+        self.checkpoint = checkpoint
         self.name = like.name
         self.task = like.task
         self.hierarchy: Hierarchy | None = like.hierarchy
@@ -80,6 +94,11 @@ class ShardedDataset:
     def n_examples(self) -> int:
         """Number of examples."""
         return self.source.n_rows
+
+    @property
+    def n_labelled(self) -> int:
+        """Number of examples with a known target value."""
+        return self._summary.n_labelled if self.n_targets else 0
 
     @property
     def n_shards(self) -> int:
@@ -247,6 +266,8 @@ def open_shards(
     nominal: ColumnChoice | None = None,
     task: str = "auto",
     max_memory: int | str | None = None,
+    scratch: PathLike | None = None,
+    checkpoint: PathLike | bool | None = None,
     name: str | None = None,
 ) -> ShardedDataset:
     """Open data that need not fit in memory: Parquet files, a pyarrow dataset or a Dask data frame.
@@ -266,8 +287,16 @@ def open_shards(
     task : str
         The task, or "auto" to infer it; "clustering" sets the target aside.
     max_memory : int, str or None
-        What blocks of rows may take while they are read: bytes, or a text such as ``"500M"``; None: an eighth of the
-        machine's memory.
+        What rows may take in memory: bytes, or a text such as ``"500M"``; None: an eighth of the machine's memory. It
+        decides whether all rows are read, and otherwise on how many of them a tree is grown: for the same result on
+        another machine, give the same amount.
+    scratch : str or Path, optional
+        Folder for rows that are dealt out to samples while trees are grown, which takes no more room than the rows; by
+        default where the system has temporary files. They are removed when the run ends.
+    checkpoint : str, Path, bool or None
+        Folder in which the results of finished samples are kept until the run ends, so that the same run (data,
+        parameters, seed) goes on where it was killed. None: the folder ``.omnirank`` beside the files, where that is
+        possible; False: nothing is kept.
     name : str, optional
         Name of the data set; by default that of the folder or file.
 
@@ -304,7 +333,8 @@ def open_shards(
     )
     n = len(roles.features)
     roles = replace(roles, features=tuple(range(n)), target=tuple(range(n, len(used))))
-    return ShardedDataset(parts, dataset_from(content, roles, task=task, name=name or _name_of(source)), summary)
+    like = dataset_from(content, roles, task=task, name=name or _name_of(source))
+    return ShardedDataset(parts, like, summary, scratch, checkpoint)
 
 
 def _roles(

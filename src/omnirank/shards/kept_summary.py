@@ -17,8 +17,9 @@ from omnirank.shards.source import ShardSource
 from omnirank.shards.summary import ColumnSummary, Summary, summarize
 
 _FORMAT = "omnirank-shards"
-_VERSION = 1
-_FOLDER = ".omnirank"
+_VERSION = 2
+# Folder beside the files in which things are kept.
+KEPT_FOLDER = ".omnirank"
 
 
 def summary_of(source: ShardSource, names: Sequence[str], targets: Sequence[str]) -> Summary:
@@ -51,7 +52,7 @@ def _path(source: ShardSource, names: Sequence[str], targets: Sequence[str]) -> 
         return None
     text = json.dumps([source.fingerprint, list(names), list(targets)])
     name = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    return source.folder / _FOLDER / f"{name}.json"
+    return source.folder / KEPT_FOLDER / f"{name}.json"
 
 
 def _write(summary: Summary, path: Path) -> None:
@@ -60,7 +61,11 @@ def _write(summary: Summary, path: Path) -> None:
             name: value_to_json(vars(column) | {"levels": list(column.levels.items())}, name)
             for name, column in summary.columns.items()
         }
-        document = own_heading(_FORMAT, _VERSION) | {"n_rows": summary.n_rows, "columns": columns}
+        document = own_heading(_FORMAT, _VERSION) | {
+            "n_rows": summary.n_rows,
+            "n_labelled": summary.n_labelled,
+            "columns": columns,
+        }
         path.parent.mkdir(exist_ok=True)
         with replacing(path) as file:
             file.write(json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogatepass"))
@@ -70,12 +75,16 @@ def _write(summary: Summary, path: Path) -> None:
 
 def _read(path: Path, source: ShardSource, names: Sequence[str]) -> Summary:
     text = path.read_bytes().decode("utf-8", "surrogatepass")
-    heading = check_heading(parsed_json(text, path), _FORMAT, range(1, _VERSION + 1), what="a summary", path=path)
+    versions = range(_VERSION, _VERSION + 1)
+    heading = check_heading(parsed_json(text, path), _FORMAT, versions, what="a summary", path=path)
     document = JsonFields(heading, path)
     if document.get("n_rows") != source.n_rows:
         document.refuse("it is of other data", "n_rows")
+    n_labelled = document.get("n_labelled")
+    if not isinstance(n_labelled, int) or not 0 <= n_labelled <= source.n_rows:
+        document.refuse("malformed", "n_labelled")
     columns = document.part("columns")
-    return Summary(source.n_rows, {name: _column(columns, name) for name in names})
+    return Summary(source.n_rows, n_labelled, {name: _column(columns, name) for name in names})
 
 
 def _column(columns: JsonFields, name: str) -> ColumnSummary:

@@ -32,9 +32,14 @@ class Part(ABC):
     def n_rows(self) -> int:
         """Number of rows."""
 
+    @property
+    def group_rows(self) -> Sequence[int]:
+        """Numbers of rows of the groups that can be read apart from each other."""
+        return (self.n_rows,)
+
     @abstractmethod
-    def _batches(self, columns: Sequence[str], n_rows: int) -> Iterator[Any]:
-        """Yield the rows in order, as record batches of pyarrow of at most that many."""
+    def _batches(self, columns: Sequence[str], n_rows: int, groups: Sequence[int] | None) -> Iterator[Any]:
+        """Yield the rows of groups in order, as record batches of pyarrow of at most that many; None: of all."""
 
     @property
     def state(self) -> list[Any] | None:
@@ -45,7 +50,7 @@ class Part(ABC):
         """Raise a DataError where the part is no longer what it was."""
         return
 
-    def batches(self, columns: Sequence[str], n_rows: int) -> Iterator[Any]:
+    def batches(self, columns: Sequence[str], n_rows: int, groups: Sequence[int] | None = None) -> Iterator[Any]:
         """Yield the rows in order, as record batches; a problem with the part is an error that names it.
 
         Parameters
@@ -54,9 +59,11 @@ class Part(ABC):
             Which columns, and in which order.
         n_rows : int
             Most rows of a batch.
+        groups : sequence of int, optional
+            Numbers of the groups of rows that are read, by default all of them.
         """
         self.check()
-        read = self._batches(columns, n_rows)
+        read = self._batches(columns, n_rows, groups)
         while True:
             try:
                 batch = next(read, None)
@@ -91,11 +98,12 @@ class ParquetFile(Part):
             raise DataError(f"there is no file {self.name!r}{files_like(self.path)}") from None
 
     @cached_property
-    def _metadata(self) -> tuple[Any, int]:
+    def _metadata(self) -> tuple[Any, tuple[int, ...]]:
         _, parquet = import_pyarrow()
         try:
             with parquet.ParquetFile(self.path) as file:
-                return file.schema_arrow, file.metadata.num_rows
+                found = file.metadata
+                return file.schema_arrow, tuple(found.row_group(i).num_rows for i in range(found.num_row_groups))
         except Exception as problem:
             raise self._unreadable(problem) from None
 
@@ -107,6 +115,11 @@ class ParquetFile(Part):
     @property
     def n_rows(self) -> int:
         """Number of rows."""
+        return sum(self._metadata[1])
+
+    @property
+    def group_rows(self) -> Sequence[int]:
+        """Numbers of rows of the row groups."""
         return self._metadata[1]
 
     @property
@@ -120,10 +133,11 @@ class ParquetFile(Part):
         if [found.st_size, found.st_mtime_ns] != self.state:
             raise DataError(f"shard {self.name} has changed since it was opened: open the shards again")
 
-    def _batches(self, columns: Sequence[str], n_rows: int) -> Iterator[Any]:
+    def _batches(self, columns: Sequence[str], n_rows: int, groups: Sequence[int] | None) -> Iterator[Any]:
         _, parquet = import_pyarrow()
         with parquet.ParquetFile(self.path, page_checksum_verification=True) as file:
-            for batch in file.iter_batches(batch_size=n_rows, columns=list(columns)):
+            chosen = None if groups is None else list(groups)
+            for batch in file.iter_batches(batch_size=n_rows, row_groups=chosen, columns=list(columns)):
                 yield batch.select(list(columns))
 
     def _unreadable(self, problem: Exception) -> DataError:
@@ -151,7 +165,7 @@ class Fragment(Part):
         except Exception as problem:
             raise self._unreadable(problem) from None
 
-    def _batches(self, columns: Sequence[str], n_rows: int) -> Iterator[Any]:
+    def _batches(self, columns: Sequence[str], n_rows: int, groups: Sequence[int] | None) -> Iterator[Any]:
         options = {"schema": self._schema, "columns": list(columns), "batch_size": n_rows}
         yield from self._fragment.to_batches(**options)
 
@@ -185,7 +199,7 @@ class Partition(Part):
         except Exception as problem:
             raise self._unreadable(problem) from None
 
-    def _batches(self, columns: Sequence[str], n_rows: int) -> Iterator[Any]:
+    def _batches(self, columns: Sequence[str], n_rows: int, groups: Sequence[int] | None) -> Iterator[Any]:
         yield from self._arrow().select(list(columns)).combine_chunks().to_batches(max_chunksize=n_rows)
 
 

@@ -40,6 +40,15 @@ class Block(NamedTuple):
     table: Table
 
 
+class Stretch(NamedTuple):
+    """Consecutive groups of rows of one part: its number, those of the groups, of the first row, and of all rows."""
+
+    part: int
+    groups: range
+    first: int
+    n_rows: int
+
+
 class ShardSource:
     """The parts of a table, their columns, and their rows block by block.
 
@@ -113,18 +122,43 @@ class ShardSource:
         names = list(self.columns.names if names is None else names)
         n_rows = self.block_rows(names)
         for number in range(len(self.parts)) if parts is None else parts:
-            part, first = self.parts[number], int(self.starts[number])
-            for cells in part.batches(names, n_rows):
-                if cells.num_rows:
-                    yield Batch(number, first, cells)
-                    first += cells.num_rows
-            if first != self.starts[number + 1]:
-                raise DataError(f"shard {part.name}: it had {part.n_rows} rows when it was opened, and has others now")
+            yield from self.batches_of(self._stretch(number, range(len(self._group_starts[number]) - 1)), names, n_rows)
+
+    def batches_of(self, stretch: Stretch, names: Sequence[str], n_rows: int) -> Iterator[Batch]:
+        """Yield the rows of some groups of a part, as record batches of at most ``n_rows``."""
+        part, first = self.parts[stretch.part], stretch.first
+        for cells in part.batches(names, n_rows, stretch.groups):
+            if cells.num_rows:
+                yield Batch(stretch.part, first, cells)
+                first += cells.num_rows
+        if first != stretch.first + stretch.n_rows:
+            raise DataError(f"shard {part.name}: it had {part.n_rows} rows when it was opened, and has others now")
+
+    def stretches(self, least: int) -> list[Stretch]:
+        """Return all rows as stretches that can be read apart, of at least so many rows where their parts have them."""
+        found = []
+        for number, starts in enumerate(self._group_starts):
+            start = 0
+            for end in range(1, len(starts)):
+                if starts[end] - starts[start] >= least or end == len(starts) - 1:
+                    found.append(self._stretch(number, range(start, end)))
+                    start = end
+        return [stretch for stretch in found if stretch.n_rows]
+
+    def _stretch(self, number: int, groups: range) -> Stretch:
+        starts = self._group_starts[number]
+        n_rows = int(starts[groups.stop] - starts[groups.start]) if groups else 0
+        return Stretch(number, groups, int(self.starts[number] + starts[groups.start]), n_rows)
+
+    @cached_property
+    def _group_starts(self) -> list[np.ndarray]:
+        """Number of the first row of each group among the rows of its part, and that of the part's rows."""
+        return [np.concatenate([[0], np.cumsum(part.group_rows)]).astype(np.int64) for part in self.parts]
 
     def rows(self, numbers: np.ndarray, names: Sequence[str] | None = None) -> Iterator[tuple[np.ndarray, Table]]:
         """Yield the rows that are asked for, block by block: their places in the question, and their cells.
 
-        Only parts with such rows are read, each once.
+        Only groups with such rows are read, each once.
 
         Parameters
         ----------
@@ -136,13 +170,17 @@ class ShardSource:
         numbers = np.asarray(numbers, np.int64)
         if len(numbers) and (numbers.min() < 0 or numbers.max() >= self.n_rows):
             raise DataError(f"rows are counted from 0 to {self.n_rows - 1}")
+        names = list(self.columns.names if names is None else names)
         order = np.argsort(numbers, kind="stable")
         ordered = numbers[order]
-        wanted = np.unique(np.searchsorted(self.starts, ordered, side="right") - 1).tolist()
-        for block in self.blocks(names, wanted):
-            first, last = np.searchsorted(ordered, [block.first, block.first + block.table.n_rows])
-            if last > first:
-                yield order[first:last], block.table.take(ordered[first:last] - block.first)
+        for stretch in self.stretches(1):
+            if np.diff(np.searchsorted(ordered, [stretch.first, stretch.first + stretch.n_rows]))[0] == 0:
+                continue
+            for batch in self.batches_of(stretch, names, self.block_rows(names)):
+                first, last = np.searchsorted(ordered, [batch.first, batch.first + batch.cells.num_rows])
+                if last > first:
+                    cells = batch.cells.take(ordered[first:last] - batch.first)
+                    yield order[first:last], self.columns.table(cells, self.parts[batch.part])
 
 
 def _folder_of(source: Any, parts: Sequence[Part]) -> Path | None:

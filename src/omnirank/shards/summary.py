@@ -117,11 +117,14 @@ class Summary:
     ----------
     n_rows : int
         Number of rows.
+    n_labelled : int
+        Number of rows with a known value of a target.
     columns : dict
         What is known of each column, by name.
     """
 
     n_rows: int
+    n_labelled: int
     columns: dict[str, ColumnSummary]
 
     def levels(self, name: str, columns: Columns) -> Levels | None:
@@ -158,10 +161,30 @@ def summarize(source: ShardSource, names: Sequence[str], targets: Iterable[str] 
     """
     counted = set(targets)
     found = {name: ColumnSummary(values={} if name in counted else None) for name in names}
+    n_labelled = 0
     for block in source.blocks(names):
         for i, name in enumerate(block.table.names):
             _add(found[name], block, i, source.columns)
-    return Summary(source.n_rows, found)
+        n_labelled += int(known_rows(block.table, [block.table.index(name) for name in counted]).sum())
+    return Summary(source.n_rows, n_labelled, found)
+
+
+def known_rows(table: Table, columns: Iterable[int]) -> np.ndarray:
+    """Return which rows of a table have a known cell in one of the columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import Table
+    >>> from omnirank.shards.summary import known_rows
+    >>> known_rows(Table.from_numeric(np.array([[1.0, np.nan], [np.nan, np.nan]])), [0, 1]).tolist()
+    [True, False]
+    """
+    found = np.zeros(table.n_rows, bool)
+    for i in columns:
+        cells = table.column(i)
+        found |= ~np.isnan(cells) if table.levels[i] is None else cells >= 0
+    return found
 
 
 def _add(summary: ColumnSummary, block: Block, i: int, columns: Columns) -> None:

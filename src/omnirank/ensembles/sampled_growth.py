@@ -1,0 +1,187 @@
+"""Trees of data that do not fit in memory: each grows on one of several random samples, which are there in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+from omnirank.core.errors import DataError, OmnirankError, ParameterError, setting
+from omnirank.core.log import logger
+from omnirank.core.parallel import progress_bars, run_parallel, worker_count
+from omnirank.core.plurals import counted
+from omnirank.data.dataset import Dataset
+from omnirank.shards.checkpoints import Checkpoints
+from omnirank.shards.dataset import ShardedDataset
+from omnirank.shards.dealing import DealtRows, deal_rows
+from omnirank.shards.samples import AT_ONCE, Samples, samples_within
+from omnirank.shards.scratch import scratch_folder
+
+# Measured bytes of a sample in memory while two trees grow: of each cell of a feature (the cell itself, its code, and
+# its copy by row), of each clustering column, and of each row.
+_BYTES_OF_CELL = 26
+_BYTES_OF_COLUMN = 24
+_BYTES_OF_ROW = 200
+
+
+class SampleTask(NamedTuple):
+    """Some trees, by their numbers, and the sample that they grow on."""
+
+    sample: int
+    trees: range
+
+    @property
+    def name(self) -> str:
+        """Name of the file that keeps the result."""
+        return f"sample-{self.sample}-trees-{self.trees.start}-{self.trees.stop}"
+
+
+class SampleWork(Protocol):
+    """What is done with a sample; picklable."""
+
+    def __call__(self, dataset: Dataset, trees: range, n_jobs: int) -> Any:
+        """Return the result of these trees of a sample."""
+
+    def packed(self, result: Any) -> bytes:
+        """Return a result as a file holds it."""
+
+    def unpacked(self, content: bytes) -> Any:
+        """Return the result that a file holds."""
+
+
+def growing_samples(data: ShardedDataset, entropy: int, supervision: Any) -> Samples:
+    """Return the samples of data in parts on which trees are grown.
+
+    Parameters
+    ----------
+    data : ShardedDataset
+        The data.
+    entropy : int
+        Root of the random streams.
+    supervision : "auto", "cv" or float
+        The level of supervision: unlabelled examples are left out where it is 1.
+    """
+    if data.n_targets and not data.n_labelled:
+        raise DataError(f"no example of {data.name!r} has a known target value: open the shards without a target")
+    n_unlabelled = data.n_examples - data.n_labelled
+    if n_unlabelled and data.n_targets and supervision == 1:
+        logger.info("%d unlabelled examples are not used", n_unlabelled)
+        n_unlabelled = 0
+    row_bytes = _row_bytes(data, clusters_features=n_unlabelled > 0)
+    found = samples_within(data.source.max_memory, row_bytes, entropy, data.n_labelled, n_unlabelled)
+    logger.info("trees grow on %s of %r", counted(found.n_samples, "sample"), data.name)
+    return found
+
+
+def _row_bytes(data: ShardedDataset, clusters_features: bool) -> int:
+    n_columns = sum(_n_columns(levels) for levels in data.example.target.levels) if data.example.target else 0
+    if clusters_features:
+        n_columns += sum(_n_columns(levels) for levels in data.feature_levels)
+    return _BYTES_OF_ROW + _BYTES_OF_CELL * data.n_features + _BYTES_OF_COLUMN * n_columns
+
+
+def _n_columns(levels: Sequence[Any] | None) -> int:
+    return 1 if levels is None else len(levels)
+
+
+def sample_tasks(numbers: range, n_samples: int) -> list[SampleTask]:
+    """Return trees by sample: tree i grows on sample i modulo the number of samples, whichever trees are grown.
+
+    Examples
+    --------
+    >>> from omnirank.ensembles.sampled_growth import sample_tasks
+    >>> [(task.sample, list(task.trees)) for task in sample_tasks(range(2, 7), 3)]
+    [(0, [3, 6]), (1, [4]), (2, [2, 5])]
+    """
+    found = []
+    for sample in range(n_samples):
+        first = numbers.start + (sample - numbers.start) % n_samples
+        if first < numbers.stop:
+            found.append(SampleTask(sample, range(first, numbers.stop, n_samples)))
+    return found
+
+
+class SampledGrowth:
+    """A run over samples: rows that are dealt out, and results that are kept.
+
+    Parameters
+    ----------
+    data : ShardedDataset
+        The data.
+    samples : Samples
+        The samples.
+    checkpoints : Checkpoints
+        Where results are kept.
+    n_jobs : int or None
+        Number of workers.
+    """
+
+    def __init__(self, data: ShardedDataset, samples: Samples, checkpoints: Checkpoints, n_jobs: int | None) -> None:
+        self.data, self.checkpoints, self.n_jobs = data, checkpoints, n_jobs
+        self.samples = samples  # as `with_rows` deals them out; afterwards perhaps without the unlabelled rows
+        self._dealt: DealtRows | None = None
+
+    @contextmanager
+    def with_rows(self, numbers: Sequence[int]) -> Iterator[None]:
+        """Have the rows of these samples dealt out on disk meanwhile; results are removed if nothing goes wrong."""
+        if numbers:
+            with scratch_folder(self.data.scratch) as folder:
+                self._dealt = deal_rows(self.data, self.samples, numbers, folder, self.n_jobs)
+                yield
+        else:
+            yield
+        self._dealt = None
+        self.checkpoints.remove()
+
+    def lacking(self, tasks: Sequence[SampleTask]) -> list[int]:
+        """Return the samples of tasks of which no result is kept."""
+        return [task.sample for task in tasks if self.checkpoints.get(task.name) is None]
+
+    def sample(self, number: int) -> Dataset:
+        """Return a sample that is dealt out."""
+        assert self._dealt is not None
+        return self._dealt.read(number)
+
+    def results(self, work: SampleWork, tasks: Sequence[SampleTask]) -> list[Any]:
+        """Return the results of tasks, in their order: those that are kept, and those computed now."""
+        found = {task: self._kept(work, task) for task in tasks}
+        lacking = [task for task in tasks if found[task] is None]
+        if len(lacking) < len(tasks):
+            logger.info("%d of %s are kept of a run before", len(tasks) - len(lacking), counted(len(tasks), "result"))
+        if lacking:
+            assert self._dealt is not None
+            dealt = replace(self._dealt, samples=self.samples)
+            at_once = min(worker_count(self.n_jobs), AT_ONCE, len(lacking))
+            n_each = max(1, worker_count(self.n_jobs) // at_once)
+            grow = partial(grow_on_sample, work, dealt, self.checkpoints, n_each)
+            computed = run_parallel(grow, lacking, at_once, description="growing trees on samples")
+            found |= dict(zip(lacking, computed, strict=True))
+        return [found[task] for task in tasks]
+
+    def _kept(self, work: SampleWork, task: SampleTask) -> Any:
+        content = self.checkpoints.get(task.name)
+        if content is None:
+            return None
+        try:
+            return work.unpacked(content)
+        except (OmnirankError, ValueError, TypeError, LookupError, AttributeError) as problem:
+            logger.warning("the result of %s cannot be read (%s): it is computed again", task.name, problem)
+            return None
+
+
+def grow_on_sample(work: SampleWork, dealt: DealtRows, checkpoints: Checkpoints, n_jobs: int, task: SampleTask) -> Any:
+    """Read a sample, do the work of a task on it, and keep and return the result."""
+    with progress_bars(False):  # there is one for all samples
+        result = work(dealt.read(task.sample), task.trees, n_jobs)
+    checkpoints.keep(task.name, work.packed(result))
+    return result
+
+
+def refuse_in_memory_only(estimator: Any, names: Sequence[str]) -> None:
+    """Refuse parameters that are for data in memory where they are set."""
+    for name in names:
+        if getattr(estimator, name):
+            advice = f"it is for data in memory: leave it out, or take some of the examples ({setting('max_memory')})"
+            raise ParameterError(name, getattr(estimator, name), advice)

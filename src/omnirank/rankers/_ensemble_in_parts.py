@@ -1,0 +1,211 @@
+"""Rankings by trees of data that do not fit in memory: sums over the trees of random samples, merged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.base import clone
+
+from omnirank.core.accumulators import MeanAccumulator
+from omnirank.core.errors import ConstantTargetError, DataError
+from omnirank.core.ranking import Ranking
+from omnirank.core.seeds import root_entropy
+from omnirank.data.dataset import Dataset
+from omnirank.ensembles.convergence import converged, grown_sums, tree_stops
+from omnirank.ensembles.plan import GrowingData, GrowingRules
+from omnirank.ensembles.sampled_growth import (
+    SampledGrowth,
+    SampleTask,
+    growing_samples,
+    refuse_in_memory_only,
+    sample_tasks,
+)
+from omnirank.ensembles.score_sums import ScoreSums
+from omnirank.ensembles.supervision import Supervision, settled_supervision
+from omnirank.rankers._ensemble_result import rankings_by_score
+from omnirank.rankers._fitting import recorded_of
+from omnirank.shards.checkpoints import checkpoints_of
+from omnirank.shards.dataset import ShardedDataset
+
+if TYPE_CHECKING:
+    from omnirank.rankers.ensemble import EnsembleRanker
+
+# Trees that are added at a time with n_trees="auto"; not fewer than there are samples, each of which is read for them.
+_STEP = 10
+
+
+@dataclass(frozen=True, eq=False)
+class _ScoreWork:
+    """Grows trees on a sample and adds up their scores, by the number of trees at which the sums are wanted.
+
+    Nothing is added up where the target is constant in the sample.
+    """
+
+    ranker: EnsembleRanker
+    level: Supervision
+    feature_weights: np.ndarray | None
+    entropy: int
+    n_features: int
+
+    def __call__(self, dataset: Dataset, trees: range, n_jobs: int) -> dict[int, ScoreSums]:
+        ranker, level = self.ranker, self.level
+        data = GrowingData(dataset, self.entropy, None, self.feature_weights, n_jobs).at_level(level.level)
+        try:
+            plan = data.plan(GrowingRules.of(ranker, supervision=level.level))
+            scorer = ranker._scorer(plan, level, data)
+        except ConstantTargetError:
+            return {}
+        wanted = {_n_below(trees, int(ranker.first_tree) + size) for size in ranker._sizes} | {len(trees)}
+        grown = grown_sums(
+            scorer, ScoreSums.empty(scorer), len(trees), ranker.importance, wanted, trees.start, n_jobs, trees.step
+        )
+        return {sums.n_trees: sums for sums in grown if sums.n_trees in wanted}
+
+    def packed(self, result: dict[int, ScoreSums]) -> bytes:
+        return json.dumps({n: sums.to_json() for n, sums in result.items()}).encode()
+
+    def unpacked(self, content: bytes) -> dict[int, ScoreSums]:
+        found = {int(n): ScoreSums.from_json(sums) for n, sums in json.loads(content).items()}
+        for n, sums in found.items():
+            for rows in (*sums.rows.values(), *sums.tables.values()):
+                if not isinstance(rows, MeanAccumulator) or rows.count != n or rows.shape[-1] != self.n_features:
+                    raise DataError("it is of other data")
+        return found
+
+
+def rank_in_samples(ranker: EnsembleRanker, data: ShardedDataset) -> dict[str, Ranking]:
+    """Return the rankings by score of data in parts, and note in the ranker what a fit notes.
+
+    Tree i grows on sample i modulo the number of samples, as trees of data in memory grow on all of it; sums over the
+    trees of a sample are merged in the order of the samples. So the result depends on the seed and on the number of
+    samples, hence on ``max_memory``, and on nothing else.
+
+    Parameters
+    ----------
+    ranker : EnsembleRanker
+        The ranker, its parameters checked.
+    data : ShardedDataset
+        The data.
+    """
+    refuse_in_memory_only(ranker, ("warm_start", "p_values"))
+    run = _Run.of(ranker, data)
+    growth = run.growth
+    with growth.with_rows(run.needed):
+        if not run.settled:
+            run = run.with_level(growth.sample(0))
+        sums, kept = _grown(run)
+    ranker._chosen = run.level, run.feature_weights
+    ranker._note_sums(sums, run.level, kept)
+    return run.rankings(sums)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One fit: what is decided before trees are grown."""
+
+    ranker: EnsembleRanker
+    data: ShardedDataset
+    entropy: int
+    growth: SampledGrowth
+    level: Supervision
+    settled: bool
+    feature_weights: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, ranker: EnsembleRanker, data: ShardedDataset) -> _Run:
+        """Return the run of a ranker; its level of supervision may have to be found on a sample."""
+        entropy = root_entropy(ranker.random_state)
+        samples = growing_samples(data, entropy, ranker.supervision)
+        decisive = {
+            "parameters": ranker._tree_parameters(),
+            "sizes": sorted(ranker._sizes),
+            "n_trees": ranker.n_trees,
+            "entropy": entropy,
+            "samples": repr(samples),
+        }
+        checkpoints = checkpoints_of(data, decisive, ranker.random_state is not None)
+        growth = SampledGrowth(data, samples, checkpoints, ranker.n_jobs)
+        level = settled_supervision(ranker.supervision, data.n_targets > 0, data.n_labelled == data.n_examples)
+        settled = level is not None and (level.level == 1 or ranker.feature_weights is None)
+        return cls(ranker, data, entropy, growth, level or Supervision(1.0, ""), settled)
+
+    @property
+    def stops(self) -> Sequence[int]:
+        """Numbers of trees at which it is asked whether there are enough."""
+        return tree_stops(self.ranker.n_trees, step=max(_STEP, self.growth.samples.n_samples))
+
+    def tasks(self, n_grown: int, n_trees: int) -> list[SampleTask]:
+        """Return the tasks that grow the trees from one number of them to another."""
+        first = int(self.ranker.first_tree)
+        return sample_tasks(range(first + n_grown, first + n_trees), self.growth.samples.n_samples)
+
+    @property
+    def needed(self) -> list[int]:
+        """The samples of which rows are needed."""
+        tasks = self.tasks(0, self.stops[-1])
+        if self.settled and len(self.stops) == 1:
+            return self.growth.lacking(tasks)
+        return sorted({0} | {task.sample for task in tasks})
+
+    def with_level(self, sample: Dataset) -> _Run:
+        """Return the run at the level of supervision that a sample tells; supervised trees need no unlabelled rows."""
+        data = GrowingData(sample, self.entropy, n_jobs=self.ranker.n_jobs)
+        level, data = self.ranker._levels(data)
+        if level.level == 1:
+            self.growth.samples = self.growth.samples.of_labelled
+        return replace(self, level=level, settled=True, feature_weights=data.feature_weights)
+
+    def rankings(self, sums: ScoreSums) -> dict[str, Ranking]:
+        """Return the rankings by score."""
+        data = self.data
+        targets = data.target_names if data.n_targets else data.feature_names
+        known, n_samples = recorded_of(data), self.growth.samples.n_samples
+        return rankings_by_score(
+            self.ranker, data.feature_names, targets, self.entropy, self.level, sums, known, n_samples=n_samples
+        )
+
+
+def _grown(run: _Run) -> tuple[ScoreSums, dict[int, dict[str, Ranking]]]:
+    """The sums over all trees, and the rankings at the numbers of trees that are asked for."""
+    ranker = run.ranker
+    work = _ScoreWork(clone(ranker), run.level, run.feature_weights, run.entropy, run.data.n_features)
+    total: ScoreSums | None = None
+    kept: dict[int, dict[str, Ranking]] = {}
+    n_grown = 0
+    for stop in run.stops:
+        tasks = run.tasks(n_grown, stop)
+        results = run.growth.results(work, tasks)
+        for size in sorted({q for q in ranker._sizes if n_grown < q < stop} | {stop}):
+            found = _merged(tasks, results, int(ranker.first_tree) + size)
+            sums = found if total is None else total.merge(found)
+            if size in ranker._sizes:
+                kept[size] = run.rankings(sums)
+        total, n_grown = sums, stop
+        if ranker.n_trees == "auto" and converged(sums.rows[ranker.importance]):
+            break
+    assert total is not None
+    return total, kept
+
+
+def _merged(tasks: Sequence[SampleTask], results: Sequence[dict[int, ScoreSums]], end: int) -> ScoreSums:
+    """The sums over the trees with numbers below ``end``; trees of a constant target have no tests."""
+    like = next((sums for result in results for sums in result.values()), None)
+    if like is None:
+        raise ConstantTargetError("the target has one class or value only, in every sample: there is nothing to learn")
+    total: ScoreSums | None = None
+    for task, result in zip(tasks, results, strict=True):
+        n = _n_below(task.trees, end)
+        if n:
+            sums = result[n] if result else like.of_nothing(n)
+            total = sums if total is None else total.merge(sums)
+    assert total is not None
+    return total
+
+
+def _n_below(trees: range, end: int) -> int:
+    """How many of the trees have numbers below ``end``."""
+    return len(range(trees.start, min(end, trees.stop), trees.step))

@@ -1,0 +1,154 @@
+"""Rows dealt out to random groups on disk, in one pass over the parts, and samples read back from there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from omnirank.core.errors import DataError
+from omnirank.core.parallel import run_parallel
+from omnirank.data.dataset import Dataset
+from omnirank.shards.dataset import ShardedDataset
+from omnirank.shards.records import copy_back, empty_rows, packed, record_form
+from omnirank.shards.samples import Samples, needed_groups
+from omnirank.shards.source import Stretch
+from omnirank.shards.summary import known_rows
+
+# Rows of a batch: with their copies they stay within the processor's caches, and groups get whole pages of the disk.
+_BATCH_ROWS = 2**16
+# A worker reads at least so many rows of a part, where it has them.
+_STRETCH_ROWS = 2**18
+# Rows that are read back at once: they are turned into columns while they are in the processor's caches.
+_BACK_BYTES = 2**20
+
+
+class Piece(NamedTuple):
+    """A file of dealt rows: in each batch, rows come by group. ``ends`` has the ends of groups (batches x groups)."""
+
+    path: Path
+    ends: np.ndarray
+
+
+@dataclass(frozen=True)
+class DealtRows:
+    """The rows of data in parts by random groups, in files of fixed-width records; picklable, without the rows.
+
+    Attributes
+    ----------
+    data : ShardedDataset
+        The data.
+    samples : Samples
+        Which groups a sample has.
+    pieces : tuple of Piece
+        The files, in the order of the rows.
+    """
+
+    data: ShardedDataset
+    samples: Samples
+    pieces: tuple[Piece, ...]
+
+    def read(self, sample: int) -> Dataset:
+        """Return a sample: its labelled rows in the order of the data, then the unlabelled ones.
+
+        Parameters
+        ----------
+        sample : int
+            Number of the sample.
+        """
+        groups = self.samples.groups_of(sample)
+        n_rows = sum(int(_lengths(piece.ends)[:, list(groups)].sum()) for piece in self.pieces)
+        if not n_rows:
+            raise DataError(f"sample {sample} of {self.data.name!r} has no examples: give open_shards less memory")
+        whole = empty_rows(self.data, n_rows)
+        at = 0
+        for group in groups:
+            for records in self._records(group):
+                copy_back(records, whole, at)
+                at += len(records)
+        return self.data._dataset(whole)
+
+    def _records(self, group: int) -> Iterator[np.ndarray]:
+        """The records of a group, some at a time."""
+        form = record_form(self.data)
+        most = max(1, _BACK_BYTES // form.itemsize)
+        for piece in self.pieces:
+            ends, starts = piece.ends[:, group], (piece.ends - _lengths(piece.ends))[:, group]
+            try:
+                with piece.path.open("rb", buffering=0) as file:
+                    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+                        for first in range(start, end, most):
+                            file.seek(first * form.itemsize)
+                            yield _read_whole(file, np.empty(min(most, end - first), form))
+            except OSError as problem:
+                raise DataError(f"cannot read {str(piece.path)!r}: {problem.strerror or problem}") from None
+
+
+def _read_whole(file: Any, records: np.ndarray) -> np.ndarray:
+    if file.readinto(records.view(np.uint8)) != records.nbytes:
+        raise DataError(f"{file.name!r} has been changed during the run")
+    return records
+
+
+def _lengths(ends: np.ndarray) -> np.ndarray:
+    """Numbers of rows, by batch and group."""
+    return np.diff(ends.ravel(), prepend=0).reshape(ends.shape)
+
+
+def deal_rows(
+    data: ShardedDataset, samples: Samples, numbers: Sequence[int], folder: Path, n_jobs: int | None = None
+) -> DealtRows:
+    """Read all parts once, and write the rows of some samples to a folder, by group.
+
+    Parameters
+    ----------
+    data : ShardedDataset
+        The data.
+    samples : Samples
+        Which row is in which sample.
+    numbers : sequence of int
+        The samples that are needed.
+    folder : Path
+        Where the rows are written.
+    n_jobs : int or None
+        Number of workers.
+    """
+    deal = partial(deal_stretch, data, samples, needed_groups(samples, numbers), folder)
+    stretches = data.source.stretches(_STRETCH_ROWS)
+    return DealtRows(data, samples, tuple(run_parallel(deal, stretches, n_jobs, description="dealing out rows")))
+
+
+def deal_stretch(data: ShardedDataset, samples: Samples, needed: np.ndarray, folder: Path, stretch: Stretch) -> Piece:
+    """Read some rows of a part and write those of the needed groups to a file of the folder, by group."""
+    path = folder / f"{stretch.part:06}-{stretch.groups.start:06}"
+    n_rows = int(np.clip(data.source.block_rows(data._names) // 8, 1, _BATCH_ROWS))
+    ends = [np.zeros((0, samples.n_groups), np.int64)]
+    written = 0
+    try:
+        with path.open("wb", buffering=0) as file:
+            for batch in data.source.batches_of(stretch, data._names, n_rows):
+                table = data._recoded(data.source.columns.table(batch.cells, data.source.parts[batch.part]))
+                labelled = known_rows(table, range(data.n_features, table.n_columns))
+                group = samples.groups(batch.first + np.arange(table.n_rows), labelled)
+                group[~needed[group]] = -1
+                counts = np.bincount(group[group >= 0], minlength=samples.n_groups)
+                order = np.argsort(group, kind="stable")[table.n_rows - int(counts.sum()) :]
+                _write_whole(file, packed(table, order, record_form(data)))
+                ends.append(written + np.cumsum(counts)[None, :])
+                written = int(ends[-1][0, -1])
+    except OSError as problem:
+        raise DataError(
+            f"cannot write the rows of shard {data.source.parts[stretch.part].name} to {str(folder)!r}: "
+            f"{problem.strerror or problem}; scratch names another folder"
+        ) from None
+    return Piece(path, np.concatenate(ends))
+
+
+def _write_whole(file: Any, records: np.ndarray) -> None:
+    left = memoryview(records.tobytes())
+    while left:
+        left = left[file.write(left) :]
