@@ -58,6 +58,16 @@ def test_trees_may_be_auto(targets):
     assert "unbiased: Impurity reductions" in text
 
 
+def test_the_time_may_end_it(targets, tmp_path):
+    out = tmp_path / "ranking.json"
+    options = ["-t", "last:3", "--trees", "1000000", "--max-seconds", "0.2"]
+    text = " ".join(run("rank", targets, *options, "--out", out).stdout.split())
+    found = om.Ranking.load(out)
+    assert f"{found.certainty().summary}; the time ended before there were 1000000 trees" in text
+    assert found.state.count == found.parameters["n_trees"] < 1000000
+    assert "confidence" not in run("rank", targets, *options, "--csv").stdout
+
+
 def test_many_targets_are_not_all_printed(tmp_path):
     data, _ = om.datasets.make_multi_label(60, n_labels=25, random_state=0)
     om.write_arff(data, tmp_path / "labels.arff")
@@ -71,6 +81,7 @@ def test_many_targets_are_not_all_printed(tmp_path):
         (["--ensemble", "forest"], "choose one of random-forest, extra-trees, bagging"),
         (["--trees", "many"], "--trees many"),
         (["--trees", "0"], "--trees 0"),
+        (["--max-seconds", "0"], "--max-seconds 0"),
         (["--max-features", "99"], "a whole number from 1 to 6 (the number of features)"),
         (["--min-leaf", "0"], "--min-leaf 0.0: choose a number above 0"),
         (["--method", "univariate", "--trees", "5"], "--trees 5: method 'univariate' has no such parameter"),

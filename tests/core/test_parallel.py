@@ -186,7 +186,7 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def impatient(monkeypatch):
-    monkeypatch.setattr(parallel._ProgressBar.__init__, "__defaults__", (0.02,))
+    monkeypatch.setattr(parallel.ProgressBar.__init__, "__defaults__", (0.02,))
     monkeypatch.setenv("TERM", "xterm")
 
 

@@ -32,6 +32,7 @@ from omnirank.core.plurals import counted
 from omnirank.core.supervision_words import supervision_lines
 
 if TYPE_CHECKING:
+    from omnirank.core.certainty import Certainty
     from omnirank.core.ranking import Ranking
     from omnirank.data.dataset import Dataset
     from omnirank.relational.dataset import RelationalDataset
@@ -63,6 +64,10 @@ EnsembleOption = Annotated[
 TreesOption = Annotated[
     str | None,
     _tree_option("--trees", "Number of trees, or auto: until the ranking has converged (default: 100).", metavar="N"),
+]
+SecondsOption = Annotated[
+    float | None,
+    _tree_option("--max-seconds", "Grow trees for so long at most (default: until all are grown).", metavar="S"),
 ]
 MaxFeaturesOption = Annotated[
     str | None,
@@ -131,6 +136,7 @@ def rank(
     jobs: JobsOption = -1,
     ensemble: EnsembleOption = None,
     trees: TreesOption = None,
+    max_seconds: SecondsOption = None,
     max_features: MaxFeaturesOption = None,
     min_leaf: MinLeafOption = None,
     per_target: PerTargetOption = False,
@@ -150,8 +156,8 @@ def rank(
 
     files = RankingFiles(out, report, report_budget, plot)
     files.check()
-    trees_of = {"ensemble": ensemble, "n_trees": trees, "max_features": max_features, "min_samples_leaf": min_leaf}
-    given = trees_of | {"per_target": per_target or None, "supervision": supervision, "by": by}
+    given = {"ensemble": ensemble, "n_trees": trees, "max_features": max_features, "min_samples_leaf": min_leaf}
+    given |= {"max_seconds": max_seconds, "per_target": per_target or None, "supervision": supervision, "by": by}
     settings = {"random_state": seed, "n_jobs": jobs} | _as_parameters(given) | assignments(parameters)
     if not isinstance(dataset, Dataset):
         from omnirank.cli import relational_models
@@ -176,7 +182,7 @@ def rank(
         return
     say(f"{data.name}: {ranking.task}, {describe_examples(data)}, {counted(data.n_features, 'feature')}")
     say(f"{chosen.name}: {chosen.summary}")
-    _print_best(ranking, top or _SHOWN)
+    _print_best(ranking, top or _SHOWN, getattr(ranker, "certainty_", None))
     print_redundancy(groups, top or _SHOWN)
     files.tell()
 
@@ -227,11 +233,13 @@ def describe_examples(dataset: "Dataset") -> str:
     return f"{counted(dataset.n_examples, 'example')}, {labelled} labelled"
 
 
-def _print_best(ranking: "Ranking", k: int) -> None:
-    """Print the k best features, in all and by target, and how many others there are."""
+def _print_best(ranking: "Ranking", k: int, certainty: "Certainty | None" = None) -> None:
+    """Print the k best features, in all and by target, how many others there are, and how sure that is."""
     print_ranking(ranking, k)
     if len(ranking) > k:
         say(f"... and {len(ranking) - k} more: --top shows more of them, --out writes all")
+    if certainty is not None:
+        say(certainty.summary)
     if ranking.p_values is not None:
         say(relevance_line(ranking))
     print_targets(ranking)

@@ -123,6 +123,10 @@ class MissingDependencyError(OmnirankError, ImportError):
     """An optional package is needed; the message says how to install it."""
 
 
+class ClusterError(OmnirankError, RuntimeError):
+    """Workers of a cluster died too often for the work to be done."""
+
+
 class FileFormatError(DataError):
     """A file is malformed; knows the file, line and column (both from 1) of the fault.
 

@@ -8,14 +8,16 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import partial
 from itertools import chain, pairwise, repeat
 from typing import Any, TypeVar
 
+from omnirank.core.cluster import cluster_results, is_cluster
 from omnirank.core.errors import ParameterError
 from omnirank.core.parameters import JOBS, check
+from omnirank.core.progress_bar import ProgressBar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -24,7 +26,8 @@ Result = TypeVar("Result")
 _PICKLED_WORK = "OMNIRANK_PICKLED_WORK"
 # Batches of items for each worker process: several, so that none waits long for the slowest.
 _BATCHES = 4
-_PROGRESS_DELAY_S = 2.0
+# A cluster may grow while it works: then there is something left for the new workers.
+_BATCHES_ON_CLUSTER = 32
 _show_progress: ContextVar[bool] = ContextVar("omnirank_show_progress", default=False)
 
 
@@ -78,8 +81,9 @@ def run_parallel(
     shown = _show_progress.get() if progress is None else progress
     if os.environ.get(_PICKLED_WORK):
         function = partial(_call_pickled, _pickled(function))
-    with one_blas_thread(), _ProgressBar(len(todo), description) if shown else nullcontext() as bar:
-        results = map(function, todo) if workers <= 1 else _several(function, todo, workers, bar is not None)
+    with one_blas_thread(), ProgressBar(len(todo), description) if shown else nullcontext() as bar:
+        alone = len(todo) <= 1 or (workers <= 1 and not _on_cluster(n_jobs))
+        results = map(function, todo) if alone else _several(function, todo, workers, bar is not None)
         if bar is None:
             return list(results)
         collected = []
@@ -151,7 +155,7 @@ def counted_steps(n_steps: int, description: str = "") -> Iterator[int]:
     >>> [step for step in counted_steps(3)]
     [0, 1, 2]
     """
-    with _ProgressBar(n_steps, description) if _show_progress.get() else nullcontext() as bar:
+    with ProgressBar(n_steps, description) if _show_progress.get() else nullcontext() as bar:
         for step in range(n_steps):
             yield step
             if bar is not None:
@@ -163,6 +167,9 @@ def _several(function: Callable[[Item], Result], todo: list[Item], workers: int,
     from joblib.parallel import ThreadingBackend, get_active_backend
 
     backend, _ = get_active_backend(prefer="threads")
+    if is_cluster(backend):
+        n_batches = max(_BATCHES * workers, _BATCHES_ON_CLUSTER)
+        return chain.from_iterable(cluster_results(_call_on_cluster, function, _batches(todo, n_batches), backend))
     if not isinstance(backend, ThreadingBackend):
         return _joblib_results(function, todo, workers, one_by_one)
     return _thread_results(function, todo, workers, backend.get_nested_backend()[0])
@@ -191,8 +198,19 @@ def _joblib_results(
     except ValueError:  # a backend that cannot hand over results one by one
         parallel = Parallel(**options)
     # the function may hold all the data: it is sent with every batch, not with every item
-    batches = [[todo[i] for i in batch] for batch in blocks(len(todo), _BATCHES * workers)]
+    batches = _batches(todo, _BATCHES * workers)
     return chain.from_iterable(parallel(delayed(_call_batch)(function, batch) for batch in batches))
+
+
+def _batches(todo: list[Item], n_batches: int) -> list[list[Item]]:
+    return [[todo[i] for i in batch] for batch in blocks(len(todo), n_batches)]
+
+
+def _on_cluster(n_jobs: int | None) -> bool:
+    """Whether the work of a single worker is done by a cluster: what submits it may be no place for work."""
+    from joblib.parallel import get_active_backend
+
+    return n_jobs != 1 and is_cluster(get_active_backend(prefer="threads")[0])
 
 
 def _call(function: Callable[[Item], Result], item: Item) -> Result:
@@ -203,6 +221,13 @@ def _call(function: Callable[[Item], Result], item: Item) -> Result:
 def _call_batch(function: Callable[[Item], Result], batch: list[Item]) -> list[Result]:
     with one_blas_thread():
         return [function(item) for item in batch]
+
+
+def _call_on_cluster(function: Callable[[Item], Result], batch: list[Item]) -> list[Result]:
+    from joblib import parallel_config
+
+    with parallel_config(backend="dask"):  # work inside of work is spread, too
+        return _call_batch(function, batch)
 
 
 def _call_pickled(function: bytes, item: Any) -> Any:
@@ -315,72 +340,3 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
-
-
-class _ProgressBar:
-    """A rich progress bar that appears when the work has taken longer than the delay."""
-
-    def __init__(self, total: int, description: str, delay: float = _PROGRESS_DELAY_S) -> None:
-        self._total = total
-        self._description = description
-        self._done = 0
-        self._closed = False
-        self._lock = threading.Lock()
-        self._display: Any = None
-        self._task: Any = None
-        self._timer = threading.Timer(delay, self._appear)
-        self._timer.daemon = True
-
-    def __enter__(self) -> _ProgressBar:
-        self._timer.start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._timer.cancel()
-        with self._lock:
-            self._closed = True
-            if self._display is not None:
-                with suppress(OSError):  # a closed terminal must not cost the results
-                    self._display.stop()
-
-    def advance(self) -> None:
-        """Count one more item as done."""
-        with self._lock:
-            self._done += 1
-            if self._display is not None:
-                self._display.update(self._task, completed=self._done)
-
-    def _appear(self) -> None:
-        console = _console()
-        if console is None:
-            return
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-        )
-        with self._lock:
-            if self._closed:
-                return
-            display = Progress(*columns, console=console, transient=True)
-            self._task = display.add_task(self._description, total=self._total, completed=self._done)
-            with suppress(OSError):
-                display.start()
-                self._display = display
-
-
-def _console() -> Any:
-    """Return a rich console on the standard error stream, or None where nobody watches it."""
-    from rich.console import Console
-
-    class Bystander(Console):
-        def on_broken_pipe(self) -> None:
-            """Do nothing: rich would close the standard output and exit, and all this shows is a bar."""
-
-    console = Bystander(stderr=True)
-    # not console.is_terminal: settings such as FORCE_COLOR make it true for log files
-    watched = console.is_jupyter or (sys.stderr is not None and sys.stderr.isatty())
-    return console if watched else None

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from omnirank.core.accumulators import Accumulator
+from omnirank.core.certainty import CONFIDENCE, Certainty, certainty_of
 from omnirank.core.errors import DataError, DataTypeError, FileFormatError, ParameterError
+from omnirank.core.group_scores import summed_by_group
 from omnirank.core.immutable import thawed_json
 from omnirank.core.merging import merged_fields
 from omnirank.core.multiplicity import adjusted_p_values
@@ -189,6 +191,17 @@ class Ranking:
         significant = adjusted_p_values(self.p_values, correction) <= alpha
         return [self.names[i] for i in self.order if significant[i]]
 
+    def certainty(self, confidence: float = CONFIDENCE) -> Certainty:
+        """Say which first features are those of a full run, with infinitely many trees: see `Certainty`.
+
+        Examples
+        --------
+        >>> import omnirank as om
+        >>> om.EnsembleRanker(random_state=0).fit(om.datasets.load_sample("iris")).ranking_.certainty().summary
+        'the first 2 are the first 2 of a full run with 95 % confidence (100 trees)'
+        """
+        return certainty_of(self, confidence)
+
     def select(self, n: int | None = None, *, share: float | None = None, threshold: float | None = None) -> np.ndarray:
         """Return which features to keep: one bool per feature, in the order of the data.
 
@@ -255,19 +268,7 @@ class Ranking:
         body    0.375
         Name: share, dtype: float64
         """
-        import pandas as pd
-
-        missing = [name for name in self.names if name not in groups]
-        if missing:
-            raise DataError(f"{len(missing)} features have no group, the first is {missing[0]!r}")
-        sums: dict[str, float] = {}
-        for name, score in zip(self.names, self.scores.tolist(), strict=True):
-            sums[groups[name]] = sums.get(groups[name], 0.0) + (max(score, 0.0) if as_shares else score)
-        total = sum(sums.values())
-        if as_shares and total > 0:
-            sums = {group: value / total for group, value in sums.items()}
-        series = pd.Series(sums, name="share" if as_shares else "score", dtype=np.float64)
-        return series.sort_values(ascending=False, kind="stable")
+        return summed_by_group(self.names, self.scores, groups, as_shares)
 
     def for_target(self, target: str) -> Ranking:
         """Return the ranking for one target, from the per-target scores."""
@@ -275,10 +276,9 @@ class Ranking:
             raise DataError("this ranking has no per-target scores")
         if target not in self.per_target.names:
             raise DataError(f"there is no target {target!r}; targets: {', '.join(self.per_target.names)}")
-        scores = self.per_target.scores[self.per_target.names.index(target)]
         return Ranking(
             self.names,
-            scores,
+            self.per_target.scores[self.per_target.names.index(target)],
             self.method,
             parameters=self.parameters,
             task=self.task,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
 from omnirank.core.accumulators import MeanAccumulator
-from omnirank.core.parallel import run_parallel
+from omnirank.core.parallel import run_parallel, worker_count
 from omnirank.ensembles.score_sums import ScoreSums, TreeScorer
 
 # n_trees="auto": trees are added in steps until the ranking has converged, or the limit is reached.
@@ -15,6 +17,8 @@ MOST_TREES = 1000
 _STEP = 10
 _FEWEST = 20
 RELIABLE = 0.99
+# Trees that are grown whatever the time: fewer have no standard errors.
+_FEWEST_IN_TIME = 2
 
 # Scores by target, and what examples add to scores, of as many trees are held at once as fit in this memory.
 _MOST_BYTES = 2**28
@@ -31,8 +35,12 @@ def grown_sums(
     first_tree: int = 0,
     n_jobs: int | None = None,
     step: int = 1,
+    max_seconds: float | None = None,
 ) -> Iterator[ScoreSums]:
     """Grow the trees that are lacking; yields the sums of scores on the way and in the end.
+
+    The trees and their sums depend on their number alone, not on the clock: as many trees asked for at once are the
+    same ones.
 
     Parameters
     ----------
@@ -52,14 +60,19 @@ def grown_sums(
         Number of workers.
     step : int
         By how much the numbers of trees differ.
+    max_seconds : float or None
+        No trees are begun after this time, but for the first two.
     """
     table = 8 * sum(rows.mean.size for rows in sums.tables.values())
     told = _BYTES_AN_EXAMPLE * scorer.plan.n_examples * len(sums.examples)
     block = max(8, _MOST_BYTES // max(table + told, 1))
+    clock = _Clock(max_seconds, worker_count(n_jobs), sums.n_trees)
     for stop in tree_stops(n_trees, sums.n_trees):
         while sums.n_trees < stop:
             start = sums.n_trees
-            end = min(stop, start + block)
+            end = min(stop, start + block, start + clock.trees_left(start))
+            if end == start:
+                return
             numbers = range(first_tree + start * step, first_tree + end * step, step)
             trees = run_parallel(scorer, numbers, n_jobs, description="growing trees")
             for size in sorted({q for q in checkpoints if start < q < end} | {end}):
@@ -67,6 +80,32 @@ def grown_sums(
                 yield sums
         if n_trees == "auto" and converged(sums.rows[importance]):
             return
+
+
+class _Clock:
+    """How many trees are grown before the clock is looked at again."""
+
+    def __init__(self, max_seconds: float | None, workers: int, n_grown: int) -> None:
+        self._max_seconds = max_seconds
+        self._round = workers
+        self._looked, self._n_grown = time.monotonic(), n_grown
+        self._end = self._looked + (max_seconds or 0)
+
+    def trees_left(self, n_grown: int) -> int:
+        """Return what half of the time left is enough for, at least a tree for each worker; 0: the time is over.
+
+        The rate is that of the last trees: compiled kernels are loaded with the first ones.
+        """
+        if self._max_seconds is None:
+            return sys.maxsize
+        now = time.monotonic()
+        n_new, seconds = n_grown - self._n_grown, now - self._looked
+        self._looked, self._n_grown = now, n_grown
+        if now >= self._end and n_grown >= _FEWEST_IN_TIME:
+            return 0
+        if not n_new:
+            return max(self._round, _FEWEST_IN_TIME - n_grown)
+        return max(self._round, int((self._end - now) / 2 * n_new / max(seconds, 1e-9)))
 
 
 def tree_stops(n_trees: int | str, n_grown: int = 0, step: int = _STEP) -> Sequence[int]:
@@ -83,8 +122,27 @@ def tree_stops(n_trees: int | str, n_grown: int = 0, step: int = _STEP) -> Seque
     return (int(n_trees),)
 
 
+def why_ended(n_trees: int | str, sums: MeanAccumulator) -> str:
+    """Return why there are no more trees, in words; nothing where there are as many as asked for.
+
+    Parameters
+    ----------
+    n_trees : int or "auto"
+        How many trees were asked for.
+    sums : MeanAccumulator
+        Sums of the score that ranks.
+    """
+    if n_trees != "auto":
+        return "" if sums.count >= int(n_trees) else f"the time ended before there were {n_trees} trees"
+    if converged(sums):
+        return ""
+    if sums.count >= MOST_TREES:
+        return f"the ranking has not converged, but {MOST_TREES} trees are the most that are grown unasked"
+    return "the time ended before the ranking had converged"
+
+
 def converged(sums: MeanAccumulator) -> bool:
-    """Whether the ranking by these sums would not change by much with more trees."""
+    """Return whether more trees would hardly change the ranking by a score: its `reliability` is at least 0.99."""
     scores, errors = sums.finish()
     return errors is None or reliability(scores, errors) >= RELIABLE
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
-from omnirank.core.errors import DataError, ParameterError, setting
-from omnirank.core.immutable import frozen_json
+from omnirank.core.certainty import Certainty, certainty_of
+from omnirank.core.errors import ParameterError, setting
 from omnirank.core.log import logger
 from omnirank.core.parameters import FLAG, choice, count, listed, number
 from omnirank.core.ranking import Ranking
@@ -20,7 +21,7 @@ from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.types import FeaturesLike, TargetLike
-from omnirank.ensembles.convergence import MOST_TREES, grown_sums
+from omnirank.ensembles.convergence import MOST_TREES, grown_sums, why_ended
 from omnirank.ensembles.feature_weights import check_feature_weights, resolve_feature_weights, weights_digest
 from omnirank.ensembles.growing_checks import tell_undefined
 from omnirank.ensembles.plan import GROWING, GrowingData, GrowingPlan, GrowingRules
@@ -31,11 +32,14 @@ from omnirank.ensembles.target_errors import check_error
 from omnirank.rankers._ensemble_in_parts import rank_in_samples
 from omnirank.rankers._ensemble_result import rankings_by_score
 from omnirank.rankers._fitting import recorded_of
+from omnirank.rankers._warm_start import entropy_before
 from omnirank.rankers.base import BaseRanker
 from omnirank.shards.dataset import ShardedDataset
 
 # Parameters that say which and how many trees there are, or what is kept, and nothing about a tree.
-_NOT_OF_A_TREE = frozenset({"checkpoints", "first_tree", "n_features_to_select", "n_trees", "p_values", "warm_start"})
+_NOT_OF_A_TREE = frozenset(
+    {"checkpoints", "first_tree", "max_seconds", "n_features_to_select", "n_trees", "p_values", "warm_start"}
+)
 
 
 class EnsembleRanker(BaseRanker):
@@ -124,6 +128,9 @@ class EnsembleRanker(BaseRanker):
     warm_start : bool
         Whether ``fit`` keeps the trees of the previous fit, on the same data with the same parameters, and adds trees
         until there are ``n_trees``.
+    max_seconds : float or None
+        For how long trees are grown: none is begun later, but for the first two. How many there are depends on the
+        machine then; a fit with ``n_trees`` set to ``n_trees_`` and the same seed gives the same bits.
     task, hierarchy, n_features_to_select, random_state, n_jobs
         As in every ranker. The same seed gives the same bits for any number of workers, and the first trees of a
         larger ensemble are those of a smaller one. (Where ``supervision="auto"`` compares levels, from 48 trees on:
@@ -133,6 +140,8 @@ class EnsembleRanker(BaseRanker):
     ----------
     n_trees_ : int
         Number of trees grown, or of pairs of trees.
+    certainty_ : Certainty
+        Which first features are those of a run with infinitely many trees; ``certainty_.summary`` says it in words.
     supervision_ : float
         The level of supervision w.
     supervision_reason_ : str
@@ -170,6 +179,7 @@ class EnsembleRanker(BaseRanker):
         "checkpoints": choice(None) | listed(count(1)),
         "first_tree": count(0),
         "warm_start": FLAG,
+        "max_seconds": choice(None) | number(above=0),
     }
 
     replicates = "n_trees"
@@ -200,6 +210,7 @@ class EnsembleRanker(BaseRanker):
         checkpoints: Sequence[int] | None = None,
         first_tree: int = 0,
         warm_start: bool = False,
+        max_seconds: float | None = None,
         task: str = "auto",
         hierarchy: Hierarchy | None = None,
         n_features_to_select: Any = None,
@@ -228,6 +239,7 @@ class EnsembleRanker(BaseRanker):
         self.checkpoints = checkpoints
         self.first_tree = first_tree
         self.warm_start = warm_start
+        self.max_seconds = max_seconds
 
     def fit(
         self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None
@@ -279,7 +291,7 @@ class EnsembleRanker(BaseRanker):
             logger.info("%d unlabelled examples are not used", n_left_out)
         fingerprint = chosen.fingerprint
         if self._continues:
-            chosen = replace(chosen, entropy=self._entropy_before(fingerprint))
+            chosen = replace(chosen, entropy=entropy_before(self, fingerprint))
         plan = chosen.plan(GrowingRules.of(self, supervision=level.level))
         if plan.trees_are_equal and self.n_trees != 1:
             warnings.warn(
@@ -293,7 +305,7 @@ class EnsembleRanker(BaseRanker):
         if self._continues:
             sums, kept = self._sums.apart(), {q: found for q, found in self.checkpoints_.items() if q in self._sizes}
         for reached in grown_sums(
-            scorer, sums, self.n_trees, self.importance, self._sizes, self.first_tree, self.n_jobs
+            scorer, sums, self.n_trees, self.importance, self._sizes, self.first_tree, self.n_jobs, 1, self.max_seconds
         ):
             sums = reached
             if sums.n_trees in self._sizes:
@@ -316,6 +328,7 @@ class EnsembleRanker(BaseRanker):
         self.supervision_reason_ = level.reason
         self.supervision_curve_ = dict(level.curve)
         tell_undefined(self.importance, sums.n_undefined, sums.n_trees)
+        self._ended = why_ended(self.n_trees, sums.rows[self.importance])
 
     def _levels(self, data: GrowingData) -> tuple[Supervision, GrowingData]:
         """The level of supervision, and the data with the weights of features: those of the fit that this continues."""
@@ -342,6 +355,12 @@ class EnsembleRanker(BaseRanker):
         supervised = data.labelled.plan(GrowingRules.of(self))
         return TreeScorer.make(plan, names, options, partner=TreeScorer.make(supervised, names, options))
 
+    @property
+    def certainty_(self) -> Certainty:
+        """Which first features are those of a run with infinitely many trees."""
+        check_is_fitted(self)
+        return certainty_of(self.ranking_, remark=self._ended)
+
     # -- what was asked for -----------------------------------------------------------------------------
 
     def _check(self, task: str) -> None:
@@ -364,23 +383,6 @@ class EnsembleRanker(BaseRanker):
     @property
     def _continues(self) -> bool:
         return bool(self.warm_start) and hasattr(self, "_sums")
-
-    def _entropy_before(self, fingerprint: str) -> int:
-        """Root of the random streams of the previous fit, which this one continues."""
-        before = self.ranking_
-        if before.fingerprint != fingerprint:
-            raise DataError(f"{setting('warm_start', True)}, but the data are not those of the fit before")
-        [(entropy, first, _)] = before.seeds.ranges if before.seeds is not None else ((0, 0, 0),)
-        now = frozen_json(self._tree_parameters() | {"first_tree": self.first_tree}, "parameters")
-        then = {**before.parameters, "first_tree": first}
-        changed = [name for name in now if now[name] != then.get(name)]
-        if changed:
-            raise ParameterError("warm_start", True, f"{', '.join(changed)} changed since the fit before")
-        if bool(self.p_values) != bool(self._sums.examples):
-            raise ParameterError("warm_start", True, "p_values changed since the fit before")
-        if self.n_trees != "auto" and int(self.n_trees) < self.n_trees_:
-            raise ParameterError("n_trees", self.n_trees, f"warm_start keeps the {self.n_trees_} trees there are")
-        return entropy
 
     def _tree_parameters(self) -> dict[str, Any]:
         recorded = self._recorded_parameters()

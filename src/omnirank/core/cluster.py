@@ -1,0 +1,132 @@
+"""Work on a Dask cluster: data are sent once, straight to the workers, and what dying workers lose is sent again."""
+
+from __future__ import annotations
+
+import pickle
+import time
+import uuid
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from typing import Any
+
+from omnirank.core.errors import ClusterError
+from omnirank.core.log import logger
+
+# Items of this size and more do not travel in the description of a task, which goes through the scheduler.
+_LARGE_BYTES = 2**16
+# Data are lost only when all workers that hold them die at once.
+_MOST_LOSSES = 10
+# Attempts to reach the workers from here, before their data go through the scheduler.
+_DIRECT_ATTEMPTS = 3
+
+
+def is_cluster(backend: Any) -> bool:
+    """Return whether a backend of joblib is a Dask cluster; by its name, since Dask may be absent."""
+    return type(backend).__name__ == "DaskDistributedBackend"
+
+
+def cluster_results(
+    work: Callable[[Any, Any], list[Any]], function: Callable[..., Any], batches: Sequence[Any], backend: Any
+) -> Iterator[list[Any]]:
+    """Yield ``work(function, batch)`` for each of the batches, in their order.
+
+    Parameters
+    ----------
+    work : callable
+        A module-level function.
+    function : callable
+        What may hold all the data. It is sent to each worker once, and kept there as long as it lives here.
+    batches : sequence
+        What to work on.
+    backend : DaskDistributedBackend
+        The backend of ``joblib.parallel_config(backend="dask")``.
+
+    Notes
+    -----
+    When a worker dies, the scheduler gives its tasks to others. The scheduler cannot restore data that all of their
+    holders took with them: they are sent again from here, and what is not done yet is begun again.
+    """
+    job = _Job(backend.client, work, function, batches)
+    with backend.retrieval_context():  # a worker that waits for others makes room for them
+        for i in range(len(batches)):
+            yield job.result(i)
+
+
+class _Job:
+    """Batches of work on a cluster, of which the results are fetched one by one."""
+
+    def __init__(self, client: Any, work: Callable[..., Any], function: Any, batches: Sequence[Any]) -> None:
+        self._client, self._work, self._function, self._batches = client, work, function, batches
+        self._n_losses = 0
+        self._there, self._direct = _kept_there(client, function)
+        self._futures = {i: self._submitted(i) for i in range(len(batches))}
+
+    def _submitted(self, i: int) -> Any:
+        batch = self._batches[i]
+        if len(pickle.dumps(batch)) >= _LARGE_BYTES:
+            batch = _sent(self._client, batch)[0]
+        name = getattr(self._function, "__name__", type(self._function).__name__).strip("_")
+        return self._client.submit(self._work, self._there, batch, key=f"{name}-{uuid.uuid4().hex}")
+
+    def result(self, i: int) -> list[Any]:
+        """Wait for one of the batches."""
+        while True:
+            try:
+                found: list[Any] = self._client.gather(self._futures[i], direct=self._direct)
+            except CancelledError as error:
+                self._send_again(error)
+            except Exception as error:
+                if type(error).__name__ != "KilledWorker":
+                    raise
+                raise ClusterError(
+                    f"workers of the cluster died again and again at the same work, for lack of memory perhaps: {error}"
+                ) from error
+            else:
+                del self._futures[i]  # the cluster forgets what nobody refers to
+                return found
+
+    def _send_again(self, error: CancelledError) -> None:
+        self._n_losses += 1
+        if self._n_losses > _MOST_LOSSES or self._client.status != "running":
+            raise ClusterError(f"the cluster lost the data again and again: {error}") from error
+        logger.warning("the workers that held the data are gone: the data are sent again")
+        _kept.pop((id(self._client), id(self._function)), None)
+        self._there, self._direct = _kept_there(self._client, self._function)
+        self._futures = {
+            i: future if future.status == "finished" else self._submitted(i) for i, future in self._futures.items()
+        }
+
+
+# By client and identity of a function: where it is kept, for as long as it lives.
+_kept: dict[tuple[int, int], tuple[Any, bool]] = {}
+
+
+def _kept_there(client: Any, function: Any) -> tuple[Any, bool]:
+    """A function on the workers, sent when it is asked for first, and whether they can be reached from here."""
+    place = id(client), id(function)
+    if place in _kept:
+        return _kept[place]
+    sent = _sent(client, function)
+    with suppress(TypeError):  # of what has no weak references it is not known when it ends
+        for owner in (function, client):
+            weakref.finalize(owner, _kept.pop, place, None).atexit = False
+        _kept[place] = sent
+    return sent
+
+
+def _sent(client: Any, thing: Any) -> tuple[Any, bool]:
+    """A thing on all workers, straight from here, or through the scheduler where workers cannot be reached."""
+    for attempt in range(_MOST_LOSSES):
+        direct = attempt < _DIRECT_ATTEMPTS
+        # a cluster that grows and shrinks with its tasks does not grow with data, and shrinks while they are sent
+        busy = client.submit(time.sleep, 1 + attempt, pure=False) if attempt or not client.nthreads() else None
+        try:
+            [future] = client.scatter([thing], broadcast=True, direct=direct, hash=False)
+        except (OSError, TimeoutError, KeyError) as error:  # a worker that has just left, or another network
+            logger.warning("the workers cannot be reached (%s: %s)", type(error).__name__, error)
+        else:
+            del busy
+            return future, direct
+    raise ClusterError("the workers of the cluster cannot be reached, neither from here nor from the scheduler")

@@ -1,0 +1,120 @@
+"""Rankings on Dask clusters that are disturbed; prints what was found as JSON.
+
+PYTHONPATH=tests python -m backends.cluster kills 20     # workers killed at random in so many runs
+PYTHONPATH=tests python -m backends.cluster losses       # all workers killed at once
+PYTHONPATH=tests python -m backends.cluster adaptive     # a cluster that starts without a worker
+PYTHONPATH=tests python -m backends.cluster traffic      # bytes by way of the scheduler
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import random
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import joblib
+from distributed import Client, LocalCluster
+from distributed.comm.tcp import TCP
+
+import omnirank as om
+from backends.digests import digest
+
+OPTIONS = {"threads_per_worker": 1, "dashboard_address": None, "worker_dashboard_address": None, "host": "127.0.0.1"}
+LONGEST_S = 300
+
+
+def ranked(n_trees: int = 150) -> str:
+    """Return the digest of a ranking that takes two workers about a second."""
+    data, _ = om.datasets.make_regression(2000, n_relevant=10, n_irrelevant=40, random_state=0)
+    return digest(om.EnsembleRanker(n_trees=n_trees, random_state=0).fit(data).ranking_)
+
+
+@contextmanager
+def cluster(n_workers: int = 2) -> Iterator[tuple[LocalCluster, Client]]:
+    """Have two processes do the work."""
+    with (
+        LocalCluster(n_workers=n_workers, processes=True, **OPTIONS) as made,
+        Client(made) as client,
+        joblib.parallel_config(backend="dask", client=client, wait_for_workers_timeout=LONGEST_S),
+    ):
+        yield made, client
+
+
+def while_killing(n_killed: int, after_s: float, client: Client, rng: random.Random) -> str:
+    """Return the digest of a ranking in the middle of which workers are killed."""
+    victims = rng.sample(list(client.run(os.getpid).values()), n_killed)
+    killer = threading.Timer(after_s, lambda: [os.kill(pid, signal.SIGKILL) for pid in victims])
+    killer.start()
+    found = ranked()
+    killer.join()
+    client.wait_for_workers(2, timeout=LONGEST_S)
+    return found
+
+
+def disturbed(n_kills: str = "3") -> dict[str, Any]:
+    """Count what goes through the scheduler, kill a worker at a random time, several times, and then all at once."""
+    expected, rng = ranked(), random.Random(0)
+    with cluster() as (made, client):
+        ranked(10)  # kernels are loaded
+        start = time.perf_counter()
+        found = traffic(made)
+        took = time.perf_counter() - start
+        runs = [while_killing(1, rng.uniform(0.1, 0.9) * took, client, rng) for _ in range(int(n_kills))]
+        all_lost = while_killing(2, took / 2, client, rng)
+    return found | {"n_same": runs.count(expected), "same_after_loss": all_lost == expected}
+
+
+def adaptive() -> dict[str, Any]:
+    """Start without a worker."""
+    expected, seen = ranked(1000), set()
+    with cluster(0) as (made, client):
+        before = len(client.nthreads())
+        made.adapt(minimum=0, maximum=2, interval="500ms", target_duration="1s")
+        done = threading.Event()
+
+        def watch() -> None:
+            while not done.wait(0.05):
+                seen.update(client.nthreads())
+
+        watching = threading.Thread(target=watch)
+        watching.start()
+        found = ranked(1000)
+        done.set()
+        watching.join()
+    return {"before": before, "n_workers": len(seen), "same": found == expected}
+
+
+def traffic(made: LocalCluster) -> dict[str, Any]:
+    """Count the bytes that the scheduler sends and is sent."""
+    from omnirank.core import parallel
+
+    n_bytes, sent, writes, results = 0, {}, TCP.write, parallel.cluster_results
+
+    async def counted(self: TCP, *message: Any, **options: Any) -> Any:
+        nonlocal n_bytes
+        written = await writes(self, *message, **options)
+        if made.scheduler.address in (self.local_address, self.peer_address):
+            n_bytes += written
+        return written
+
+    def noted(work: Callable[..., Any], function: Any, *others: Any) -> Any:
+        sent[id(function)] = len(pickle.dumps(function))
+        return results(work, function, *others)
+
+    TCP.write, parallel.cluster_results = counted, noted
+    ranked()
+    TCP.write, parallel.cluster_results = writes, results
+    return {"data_bytes": sum(sent.values()), "scheduler_bytes": n_bytes}
+
+
+if __name__ == "__main__":
+    what = {"disturbed": disturbed, "adaptive": adaptive}[sys.argv[1]]
+    print(json.dumps(what(*sys.argv[2:])))

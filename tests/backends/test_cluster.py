@@ -1,0 +1,55 @@
+"""Clusters of which workers die, come and go: the bits are those of one worker, and nobody has to start again.
+
+Three runs lose a worker by default, 20 with OMNIRANK_BACKENDS=all (``make test-backends``).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("distributed", reason="needs omnirank[dask]")
+
+N_KILLS = 20 if os.environ.get("OMNIRANK_BACKENDS") == "all" else 3
+LONGEST_S = 900
+
+
+@cache
+def outcome(*what):
+    settings = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+    settings.pop("OMNIRANK_PICKLED_WORK", None)
+    command = [sys.executable, "-m", "backends.cluster", *map(str, what)]
+    ended = subprocess.run(command, env=settings, capture_output=True, text=True, timeout=LONGEST_S, check=False)
+    assert ended.returncode == 0, ended.stderr
+    return json.loads(ended.stdout), ended.stderr
+
+
+def test_killed_workers_change_no_bit():
+    found, log = outcome("disturbed", N_KILLS)
+    assert found["n_same"] == N_KILLS
+    assert log.count("Restarting worker") == N_KILLS + 2
+
+
+def test_data_that_all_workers_lost_are_sent_again():
+    found, log = outcome("disturbed", N_KILLS)
+    assert "lose scattered data" in log
+    assert found["same_after_loss"]
+
+
+def test_nothing_large_goes_through_the_scheduler():
+    found, _ = outcome("disturbed", N_KILLS)
+    assert found["data_bytes"] > 1e6
+    assert found["scheduler_bytes"] < 0.2 * found["data_bytes"]
+
+
+def test_a_cluster_may_grow_from_nothing():
+    found, _ = outcome("adaptive")
+    assert found["same"]
+    assert found["before"] == 0
+    assert found["n_workers"] >= 2
