@@ -16,6 +16,7 @@ from omnirank.core.ranking import Ranking
 from omnirank.core.types import PathLike
 from omnirank.data.atomic_file import replacing
 from omnirank.data.dataset import Dataset
+from omnirank.data.in_memory import in_memory
 from omnirank.evaluation.alignment import ranking_of_data
 from omnirank.rankers.refits import is_ranker
 from omnirank.report.budget import Budget
@@ -83,7 +84,8 @@ def write_report(
     named = _named(rankings)
     first = next(iter(named.values()))
     if data is not None:
-        first = ranking_of_data(first, _checked(data))
+        data = _checked(data)
+        first = ranking_of_data(first, data)
         named |= {next(iter(named)): first}
         if ranker is None and budget > 0:
             ranker = _remade(first)
@@ -120,6 +122,7 @@ def _named(rankings: Any) -> dict[str, Ranking]:
 
 
 def _checked(data: Any) -> Dataset:
+    data = in_memory(data)
     if not isinstance(data, Dataset):
         kind = type(data).__name__
         raise DataTypeError(f"data must be a Dataset, not {kind}: make one with om.Dataset(X, y) or om.load(path)")
