@@ -103,6 +103,19 @@ class Target:
             known = known & labelled
         return cls(tuple(names), none, _blank(values, ~known), known, True)
 
+    @classmethod
+    def joined(cls, targets: Sequence[Target]) -> Target:
+        """The examples of several targets with the same variables and levels, one after the other."""
+        first = targets[0]
+        values = [target.values for target in targets]
+        return cls(
+            first.names,
+            first.levels,
+            sparse.vstack(values, format="csr") if first.is_sparse else np.concatenate(values),
+            np.concatenate([target.labelled for target in targets]),
+            first.is_labels,
+        )
+
     # -- shape --------------------------------------------------------------------------------------
 
     @property

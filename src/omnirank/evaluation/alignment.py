@@ -150,12 +150,23 @@ def aligned_targets(train: Dataset, test: Dataset) -> tuple[Target, Target]:
     >>> first.levels, second.values.ravel().tolist()
     ((('b', 'c', 'a'),), [2.0, 0.0])
     """
-    first, second = train.target, test.target
-    if first is None or second is None or train.task != test.task:
+    check_same_task(train, test)
+    assert train.target is not None
+    assert test.target is not None
+    return joint_targets(train.target, test.target)
+
+
+def check_same_task(train: Dataset, test: Dataset) -> None:
+    """Refuse training and test data without a target, or with other ones."""
+    if train.target is None or test.target is None or train.task != test.task:
         raise DataError(
             f"the training data are made for {train.task}, the test data for {test.task}: both need the same target "
             "and task"
         )
+
+
+def joint_targets(first: Target, second: Target) -> tuple[Target, Target]:
+    """Return both targets with the variables of the first and the levels of both."""
     if first.names != second.names:
         places = _places(second.names, first.names, "the test target", "the training target", "target")
         second = second.select(places)

@@ -8,20 +8,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omnirank.core.errors import DataTypeError
 from omnirank.core.parameters import check, choice, count, listed
 from omnirank.core.ranking import Ranking
+from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
 from omnirank.evaluation.alignment import RankingLike, aligned_features, aligned_targets, ranking_of_data
+from omnirank.evaluation.in_parts import TrainingParts, held_out, predictions_in_parts
 from omnirank.evaluation.knn import (
     NEIGHBOR_PREDICTORS,
     NEIGHBORS,
     distance_weights,
     neighbor_predictions,
 )
+from omnirank.evaluation.sampled import SampledMeasures, with_standard_errors
 from omnirank.neighbors.weighted_knn import warn_of_many_neighbors
+from omnirank.shards.dataset import ShardedDataset
 from omnirank.tasks import get_task
 
 __all__ = [
@@ -55,8 +58,8 @@ class Predictions(NamedTuple):
 
 def evaluate(
     ranking: RankingLike,
-    train: Dataset,
-    test: Dataset,
+    train: Dataset | ShardedDataset,
+    test: Dataset | ShardedDataset | None = None,
     n_neighbors: int | Sequence[int] | None = None,
     *,
     predictor: str = "knn",
@@ -67,6 +70,8 @@ def evaluate(
     variant: str = "standard",
     variance: str = "training",
     threshold: float = 0.5,
+    n_test: int | None = None,
+    random_state: RandomState = 0,
     n_jobs: int | None = None,
 ) -> Any:
     r"""Return how well neighbours predict the target in a distance that weighs features by a ranking.
@@ -79,9 +84,11 @@ def evaluate(
     ----------
     ranking : Ranking, fitted ranker or array-like of scores
         Features are matched by name; an array holds one score per feature.
-    train, test : Dataset
+    train, test : Dataset or ShardedDataset
         ``om.Dataset(X, y)`` or ``om.load(path)``: the data that the ranking was made from (nothing else should have
-        been used), and others. Numbers are scaled by their ranges in the training data.
+        been used), and others. Numbers are scaled by their ranges in the training data. Data in parts
+        (``om.open_shards``) that do not fit in memory stream past the test examples, whose neighbours are exact;
+        without test data, some examples in parts are held out.
     n_neighbors : int, sequence of int or None
         Number of neighbours; several cost hardly more than one. If it is not smaller than the number of labelled
         training examples, there is a warning: all of them are neighbours then, whatever the ranking is. None: 20 for
@@ -101,13 +108,19 @@ def evaluate(
         Whether numbers are divided by their ranges; by default not without target.
     variant, variance, threshold
         As in `omnirank.evaluation.measures.measure`.
+    n_test : int or None
+        Data in parts: how many test examples are drawn, from the labelled ones. None: all of ``test`` where it fits in
+        memory, else 2000. Without ``test``, at most half of the labelled examples.
+    random_state : None, int, RandomState or Generator
+        Seed of these.
     n_jobs : int or None
         Number of workers; changes no bit.
 
     Returns
     -------
     dict
-        Values by measure, the task's primary measure first; with several ``n_neighbors`` one such dict for each.
+        Values by measure, the task's primary measure first; with several ``n_neighbors`` one such dict for each. Where
+        the test examples are a sample, the dict is a `SampledMeasures`, with ``n_test`` and ``standard_errors``.
 
     Notes
     -----
@@ -132,10 +145,11 @@ def evaluate(
     >>> list(om.evaluate(ranking, train, test, n_neighbors=[1, 20]))
     [1, 20]
     """
+    parts = held_out(train, test, n_test, random_state)
     found = predictions(
         ranking,
-        train,
-        test,
+        parts.train,
+        parts.test,
         n_neighbors,
         predictor=predictor,
         neighbors=neighbors,
@@ -144,15 +158,19 @@ def evaluate(
         scaled=scaled,
         n_jobs=n_jobs,
     )
-    warn_of_many_neighbors(max(found.means), *candidate_count(train, neighbors))
-    measured = measured_predictions(found, variant=variant, variance=variance, threshold=threshold)
+    if isinstance(parts.train, Dataset):
+        warn_of_many_neighbors(max(found.means), *candidate_count(parts.train, neighbors))
+    settings: dict[str, Any] = {"variant": variant, "variance": variance, "threshold": threshold}
+    measured: dict[int, Any] = measured_predictions(found, **settings)
+    if parts.sampled:
+        measured = {k: _sampled(found, k, values, settings) for k, values in measured.items()}
     one = n_neighbors is None or isinstance(n_neighbors, Integral)
     return next(iter(measured.values())) if one else measured
 
 
 def predictions(
     ranking: RankingLike,
-    train: Dataset,
+    train: Dataset | TrainingParts,
     test: Dataset,
     n_neighbors: int | Sequence[int] | None = None,
     *,
@@ -178,12 +196,22 @@ def predictions(
     >>> predictions([1.0, 0.5, 0.0], train, test, 3).means[3].shape
     (10, 3)
     """
-    for name, given in (("train", train), ("test", test)):
-        if not isinstance(given, Dataset):
-            kind = type(given).__name__
-            raise DataTypeError(
-                f"{name} must be a Dataset, not {kind}: make one with om.Dataset(X, y) or om.load(path)"
-            )
+    if isinstance(train, TrainingParts):
+        data = train.data
+        chosen = ranking_of_data(ranking, data.example)
+        made = predictions_in_parts(
+            chosen,
+            train,
+            test,
+            evaluate_counts(n_neighbors, data.task),
+            predictor=predictor,
+            neighbors=neighbors,
+            top=_checked_top(top, chosen),
+            weighted=weighted,
+            scaled=scaled,
+            n_jobs=n_jobs,
+        )
+        return Predictions(data.task, data.hierarchy, *made)
     counts = evaluate_counts(n_neighbors, train.task)
     chosen = ranking_of_data(ranking, train)
     features = aligned_features(train, test)
@@ -229,6 +257,14 @@ def measured_predictions(found: Predictions, **settings: Any) -> dict[int, dict[
 
     shared: dict[str, Any] = {"training": found.training, "task": found.task, "hierarchy": found.hierarchy}
     return {k: measure(found.truth, means, **shared, **settings) for k, means in found.means.items()}
+
+
+def _sampled(found: Predictions, k: int, values: dict[str, float], settings: dict[str, Any]) -> SampledMeasures:
+    def measured(mask: np.ndarray) -> dict[str, float]:
+        part = found._replace(truth=found.truth.take(mask), means={k: found.means[k][mask]})
+        return measured_predictions(part, **settings)[k]
+
+    return with_standard_errors(values, found.truth.n_examples, measured)
 
 
 def evaluate_counts(n_neighbors: int | Sequence[int] | None, task: str) -> list[int]:

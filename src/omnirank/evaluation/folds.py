@@ -15,6 +15,7 @@ from omnirank.core.parameters import check, choice, count, listed, share
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
+from omnirank.data.in_memory import in_memory
 from omnirank.data.table import chosen_numbers
 from omnirank.evaluation.stratification import deal_folds
 
@@ -117,7 +118,7 @@ def make_folds(dataset: Dataset, scheme: str = "cross-validation", **params: Any
     """
     check("scheme", scheme, choice(*SCHEMES))
     try:
-        return list(_SCHEMES[scheme](dataset, **params))
+        return list(_SCHEMES[scheme](in_memory(dataset), **params))
     except TypeError as error:
         known = scheme_parameters(scheme)
         unknown = sorted(set(params) - set(known))

@@ -13,7 +13,7 @@ from omnirank.core.variances import column_units
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Table
 from omnirank.data.target import Target
-from omnirank.neighbors.mixed_distances import feature_ranges
+from omnirank.neighbors.mixed_distances import Ranges, feature_ranges
 from omnirank.neighbors.ml_knn import ml_knn_probabilities, other_neighbors
 from omnirank.neighbors.weighted_knn import neighbor_means, ranking_weights, weighted_neighbors
 from omnirank.tasks import PrototypeColumns, get_task
@@ -23,7 +23,13 @@ NEIGHBORS = ("labelled", "oracle", "published")
 
 
 def distance_weights(
-    ranking: Ranking, features: Table, *, top: int | None = None, weighted: bool = True, scaled: bool = True
+    ranking: Ranking,
+    features: Table,
+    *,
+    top: int | None = None,
+    weighted: bool = True,
+    scaled: bool = True,
+    ranges: Ranges | None = None,
 ) -> np.ndarray:
     """Return the weight of each feature in the squared distance.
 
@@ -39,6 +45,8 @@ def distance_weights(
         Weights max(score, 0), all 1 where none is positive; otherwise all 1.
     scaled : bool
         Whether numbers are divided by their range in the training data.
+    ranges : Ranges, optional
+        These ranges, where they are not those of the table.
 
     Examples
     --------
@@ -55,7 +63,7 @@ def distance_weights(
     weights = np.zeros(len(ranking))
     weights[kept] = ranking_weights(ranking.scores[kept]) if weighted else 1.0
     if not scaled:
-        span = np.nan_to_num(feature_ranges(features).span)
+        span = np.nan_to_num((feature_ranges(features) if ranges is None else ranges).span)
         # the square of a huge range overflows, that of a tiny one vanishes; levels differ by 1
         largest = span.max(initial=float(features.is_nominal.any()))
         unit = column_units(np.array([[0.0], [largest]]))
@@ -124,7 +132,21 @@ def neighbor_predictions(
     columns = get_task(task).columns(target, hierarchy)
     if predictor == "ml-knn":
         return _ml_knn(train, columns, test, weights, counts, task, neighbors, n_jobs)
-    ids = weighted_neighbors(train, test, weights, max(counts), n_jobs)
+    return votes(columns, weighted_neighbors(train, test, weights, max(counts), n_jobs), counts, neighbors)
+
+
+def votes(columns: PrototypeColumns, ids: np.ndarray, counts: Sequence[int], neighbors: str) -> dict[int, np.ndarray]:
+    """Return what neighbours predict, by their number.
+
+    Parameters
+    ----------
+    columns : PrototypeColumns
+        The target of the examples that may be neighbours.
+    ids : ndarray of int
+        The neighbours of each test example, nearest first.
+    counts, neighbors
+        As in `neighbor_predictions`.
+    """
     values = columns.matrix if columns.is_sparse_and_known else columns.dense()
     default = _default_votes(columns) if neighbors == "published" else None
     return {k: neighbor_means(values, ids[:, :k], default) for k in counts}

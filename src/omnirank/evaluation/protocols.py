@@ -15,6 +15,7 @@ from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
+from omnirank.data.in_memory import in_memory
 from omnirank.data.remarks import warn_about
 from omnirank.data.target import Target
 from omnirank.evaluation.alignment import RankingLike, ranking_of_data
@@ -115,6 +116,7 @@ def evaluate_folds(
     check("aggregate", aggregate, choice(*_AGGREGATES))
     if not folds:
         raise DataError("there is no fold to evaluate")
+    dataset = in_memory(dataset)
     warn_about(dataset)  # of all of it, not of the first training part
     counts = evaluate_counts(n_neighbors, dataset.task)
     settings = {name: options.pop(name) for name in _SETTINGS if name in options}
@@ -158,17 +160,7 @@ def pooled(parts: Sequence[Predictions]) -> Predictions:
     >>> pooled([part, part]).truth.n_examples
     20
     """
-    from scipy import sparse
-
-    first = parts[0]
-    values = [part.truth.values for part in parts]
-    truth = Target(
-        first.truth.names,
-        first.truth.levels,
-        sparse.vstack(values, format="csr") if first.truth.is_sparse else np.vstack(values),
-        np.concatenate([part.truth.labelled for part in parts]),
-        first.truth.is_labels,
-    )
+    first, truth = parts[0], Target.joined([part.truth for part in parts])
     means = {k: np.vstack([part.means[k] for part in parts]) for k in first.means}
     return first._replace(truth=truth, means=means)
 

@@ -11,10 +11,12 @@ from omnirank.core.parameters import check, count, number
 from omnirank.core.plurals import counted
 from omnirank.core.seeds import stream
 from omnirank.data.dataset import Dataset
+from omnirank.data.in_memory import in_memory
 from omnirank.data.table import Table
 from omnirank.data.types import FeaturesLike
 from omnirank.evaluation.alignment import RankingLike, ranking_for
 from omnirank.evaluation.associations import Pairs, associated_pairs
+from omnirank.shards.dataset import ShardedDataset
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,7 +109,7 @@ class Redundancy:
 
 def redundancy(
     ranking: RankingLike,
-    dataset: Dataset | FeaturesLike,
+    dataset: Dataset | ShardedDataset | FeaturesLike,
     threshold: float = 0.9,
     *,
     top: int = 2000,
@@ -124,8 +126,9 @@ def redundancy(
     ----------
     ranking : Ranking, fitted ranker or array-like of scores
         The order of the features.
-    dataset : Dataset, or features
-        The data; the target is not looked at.
+    dataset : Dataset, ShardedDataset, or features
+        The data; the target is not looked at. Of data in parts that do not fit in memory, only the examples that are
+        drawn are read.
     threshold : float
         The least association between a feature and the one that stands for it: the absolute rank correlation of two
         numbers, the correlation ratio of a number and a nominal feature, Tschuprow's T of two nominal features, the
@@ -163,7 +166,7 @@ def redundancy(
     check("threshold", threshold, number(above=0, most=1))
     check("top", top, count(1))
     check("max_examples", max_examples, count(2))
-    data = dataset if isinstance(dataset, Dataset) else Dataset(dataset)
+    data = dataset if isinstance(dataset, Dataset | ShardedDataset) else Dataset(dataset)
     ordered = ranking_for(ranking, data.feature_names)
     compared = ordered.order[:top]
     pairs = associated_pairs(_part(data, compared, max_examples), threshold, n_jobs)
@@ -182,12 +185,14 @@ def redundancy(
     return Redundancy(tuple(made), float(threshold), len(ordered))
 
 
-def _part(data: Dataset, columns: np.ndarray, max_examples: int) -> Table:
+def _part(data: Dataset | ShardedDataset, columns: np.ndarray, max_examples: int) -> Table:
     """The features that are compared, of so many examples; what leaves out more is done first."""
     n = data.n_examples
     if n <= max_examples:
-        return data.features.select(columns)
+        return in_memory(data).features.select(columns)
     rows = np.sort(stream(0, _EXAMPLES_KEY).permutation(n)[:max_examples])
+    if isinstance(data, ShardedDataset):
+        return data.take(rows).features.select(columns)
     if max_examples * data.n_features < n * len(columns):
         return data.take(rows).features.select(columns)
     return data.features.select(columns).take(rows)

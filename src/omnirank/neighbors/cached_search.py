@@ -17,29 +17,27 @@ _ROWS = 256
 class StoredNeighbors:
     """Neighbours of some examples, kept; used as a `NeighborSearch`.
 
-        Parameters
-        ----------
-        cells : Cells
-            The examples and their neighbours.
-        n_groups : int
-            Number of groups.
-        rows : ndarray of int
-            Whose neighbours are kept.
-        ids, distances : ndarray of shape (n_rows, n_groups, k)
-            The neighbours, as `NeighborSearch.nearest` returns them.
+    Parameters
+    ----------
+    cells : Cells
+        The examples and their neighbours.
+    n_groups : int
+        Number of groups.
+    rows : ndarray of int
+        Whose neighbours are kept.
+    ids, distances : ndarray of shape (n_rows, n_groups, k)
+        The neighbours, as `NeighborSearch.nearest` returns them.
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from omnirank.data.table import Table
-        >>> from omnirank.neighbors.mixed_distances import table_cells
-        >>> from omnirank.neighbors.mixed_distances import Cells
-    from omnirank.neighbors.search import NeighborSearch
-    from omnirank.neighbors.sparse_cells import SparseCells, SparseSearch
-        >>> from omnirank.neighbors.cached_search import StoredNeighbors
-        >>> cells = table_cells(Table.from_numeric(np.array([[0.0], [1.0], [3.0], [4.0]])))
-        >>> StoredNeighbors.of(NeighborSearch(cells), 3).nearest(np.array([0, 2]), 2)[0][:, 0].tolist()
-        [[1, 2], [3, 1]]
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import Table
+    >>> from omnirank.neighbors.mixed_distances import table_cells
+    >>> from omnirank.neighbors.search import NeighborSearch
+    >>> from omnirank.neighbors.cached_search import StoredNeighbors
+    >>> cells = table_cells(Table.from_numeric(np.array([[0.0], [1.0], [3.0], [4.0]])))
+    >>> StoredNeighbors.of(NeighborSearch(cells), 3).nearest(np.array([0, 2]), 2)[0][:, 0].tolist()
+    [[1, 2], [3, 1]]
     """
 
     def __init__(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, Protocol
@@ -115,7 +115,7 @@ def nearest_in_parts(
         limits = np.full(search.n_lists, np.inf) if found is None else found.limits(search.n_lists, search.k)
         work = partial(_nearest_in_part, data, search, sizes, limits, keep_cells)
         for more in run_parallel(work, parts[i * step : (i + 1) * step], n_jobs, progress=False):
-            found = _joined([one for one in (found, more) if one is not None], search.k)
+            found = found if more is None else _joined(found, more, search.k)
     if found is None:
         nothing = np.empty(0, np.int64)
         return Lists(nothing, nothing, np.empty(0), np.empty(0), nothing, None)
@@ -155,7 +155,7 @@ def _nearest_in_part(
             continue
         close = near.keys <= limits[near.lists]
         more = _of_block(Candidates(*(values[close] for values in near)), table if keep_cells else None, first)
-        found = _joined([one for one in (found, more) if one is not None], search.k)
+        found = _joined(found, more, search.k)
         limits = np.minimum(limits, found.limits(search.n_lists, search.k))
     return found
 
@@ -167,10 +167,11 @@ def _of_block(near: Candidates, table: Table | None, first: int) -> Lists:
     return Lists(lists, places + first, keys, distances, kept + first, None if table is None else table.take(kept))
 
 
-def _joined(several: Sequence[Lists], k: int) -> Lists:
-    """The k nearest of each list over several lists of other rows each."""
-    if len(several) == 1:
-        return several[0]
+def _joined(first: Lists | None, second: Lists, k: int) -> Lists:
+    """The k nearest of each list, of two with other rows each."""
+    if first is None:
+        return second
+    several = (first, second)
     lists, numbers, keys, distances = (
         np.concatenate([getattr(one, name) for one in several]) for name in ("lists", "numbers", "keys", "distances")
     )

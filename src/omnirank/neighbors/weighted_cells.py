@@ -11,7 +11,7 @@ from scipy import sparse
 
 from omnirank.core.parallel import run_parallel
 from omnirank.data.table import Table
-from omnirank.neighbors.mixed_distances import feature_ranges
+from omnirank.neighbors.mixed_distances import Ranges, feature_ranges
 
 # Shares of stored cells up to which products of sparse matrices are faster than those of dense ones.
 _SPARSE_SHARE = 0.06
@@ -33,11 +33,16 @@ class Rough(NamedTuple):
     errors: np.ndarray
 
 
-def weighted_examples(train: Table, test: Table, weights: np.ndarray) -> DenseExamples | SparseExamples:
-    """Return test and training examples ready for products; weights are positive, the largest is 1."""
-    if _stays_sparse(train) and _stays_sparse(test):
+def weighted_examples(
+    train: Table, test: Table, weights: np.ndarray, ranges: Ranges | None = None
+) -> DenseExamples | SparseExamples:
+    """Return test and training examples ready for products; weights are positive, the largest is 1.
+
+    Ranges are given where the training examples are only some of all; the tables are dense then.
+    """
+    if ranges is None and _stays_sparse(train) and _stays_sparse(test):
         return SparseExamples.of(train, test, weights)
-    return DenseExamples.of(train, test, weights)
+    return DenseExamples.of(train, test, weights, ranges)
 
 
 def _stays_sparse(table: Table) -> bool:
@@ -151,9 +156,9 @@ class DenseExamples:
     n_levels: np.ndarray
 
     @classmethod
-    def of(cls, train: Table, test: Table, weights: np.ndarray) -> DenseExamples:
+    def of(cls, train: Table, test: Table, weights: np.ndarray, ranges: Ranges | None = None) -> DenseExamples:
         """Read the cells of both tables; features that no training example knows are left out."""
-        ranges = feature_ranges(train)
+        ranges = feature_ranges(train) if ranges is None else ranges
         numeric, nominal = np.flatnonzero(~train.is_nominal), np.flatnonzero(train.is_nominal)
         n_levels = np.array([len(train.levels[i] or ()) for i in nominal.tolist()], np.int64)
         known, several = ~np.isnan(ranges.span), n_levels > 1

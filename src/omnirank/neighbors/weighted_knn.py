@@ -14,6 +14,7 @@ from omnirank.core.errors import DataError, setting
 from omnirank.core.parallel import run_parallel
 from omnirank.core.parameters import check, check_weights, count
 from omnirank.data.table import Table, is_sparse
+from omnirank.neighbors.mixed_distances import Ranges
 from omnirank.neighbors.weighted_cells import weighted_examples
 
 # Rough distances that a worker holds at a time: bounds the memory whatever the number of training examples.
@@ -107,19 +108,51 @@ def weighted_neighbors(train: Table, test: Table, weights: np.ndarray, k: int, n
     >>> weighted_neighbors(train, test, np.array([1.0, 0.0]), 2).tolist()
     [[0, 1]]
     """
+    return _nearest(train, test, weights, k, n_jobs)[0]
+
+
+def weighted_nearest(
+    train: Table, test: Table, weights: np.ndarray, k: int, ranges: Ranges
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return what `weighted_neighbors` returns, and the keys by which neighbours are ordered before their numbers.
+
+    The nearest of several blocks of training examples are those with the lowest keys.
+
+    Parameters
+    ----------
+    train, test, weights, k
+        As in `weighted_neighbors`.
+    ranges : Ranges
+        Ranges of all training examples, of which ``train`` are some.
+    """
+    from omnirank.neighbors.kernels.nearest import fill_keys
+
+    ids, examples = _nearest(train, test, weights, k, 1, ranges)
+    keys = np.empty(ids.shape)
+    fill_keys(examples.pairs(), ids, keys)
+    return ids, keys
+
+
+def _nearest(
+    train: Table, test: Table, weights: np.ndarray, k: int, n_jobs: int | None, ranges: Ranges | None = None
+) -> tuple[np.ndarray, Any]:
     weights = check_weights("weights", weights, train.n_columns, "feature")
     check("k", k, count(1))
     if not train.n_rows:
         raise DataError("there is no training example to be a neighbour")
     used = np.flatnonzero(weights)
-    examples = weighted_examples(train.select(used), test.select(used), weights[used] / weights.max())
+    if ranges is not None:
+        numeric = np.flatnonzero(~train.is_nominal)
+        kept = np.isin(numeric, used)
+        ranges = Ranges(ranges.low[kept], ranges.span[kept])
+    examples = weighted_examples(train.select(used), test.select(used), weights[used] / weights.max(), ranges)
     k = min(k, train.n_rows)
     ids = np.empty((test.n_rows, k), np.int32)
     left = np.arange(test.n_rows)
     for precision in examples.precisions:
         if len(left):
             left = _search(examples, left, precision, ids, train.n_rows, n_jobs)
-    return ids
+    return ids, examples
 
 
 def _search(

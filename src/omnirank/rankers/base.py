@@ -24,6 +24,7 @@ from omnirank.data.convert import is_frame
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import any_table, check_sample_weight, read_features, read_input
 from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.in_memory import in_memory
 from omnirank.data.table import is_sparse
 from omnirank.data.task_registry import TASKS, task_named
 from omnirank.data.types import FeaturesLike, TargetLike
@@ -374,6 +375,7 @@ _transform_table = BaseRanker.transform
 
 
 def _transform(self: BaseRanker, X: FeaturesLike) -> Any:
+    X = in_memory(X)
     if not isinstance(X, Dataset):
         return _transform_table(self, X)
     check_is_fitted(self)

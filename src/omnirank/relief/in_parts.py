@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from omnirank.core.errors import DataError, setting
 from omnirank.core.log import logger
@@ -26,7 +25,7 @@ from omnirank.relief.influence import Influence, influences
 from omnirank.relief.pairs import ClassPairs, DistancePairs, PairRule
 from omnirank.relief.rules import PairSettings
 from omnirank.relief.sums import Sums, added_up, sums_of_rows, visited_parts
-from omnirank.relief.target_facts import TargetFacts, spanning_rows
+from omnirank.relief.target_facts import TargetFacts, spanning_target
 from omnirank.shards.dataset import ShardedDataset, stacked
 
 # Share of the memory that anchors and their neighbours may take, and bytes that a number of theirs takes: as a cell of
@@ -181,7 +180,7 @@ class ReliefInParts:
             return ClassPairs(stored, classes, *weighting, counts / self.n_examples)
         if target is None:
             return DistancePairs(stored, None, None, *weighting)
-        spanned = with_rows(target, spanning_rows(self.data, self.target, target))
+        spanned = Target.joined([target, spanning_target(self.data, self.target, target)])
         distances = settings.distances(spanned, held.task, held.hierarchy)
         found = None if weigh is None else weigh(stored.cells, target.labelled)
         return DistancePairs(stored, distances, found, *weighting)
@@ -253,13 +252,3 @@ def _batches(parts: list[np.ndarray], most: int) -> Iterator[list[np.ndarray]]:
             batch = []
         batch.append(part)
     yield batch
-
-
-def with_rows(target: Target, values: np.ndarray) -> Target:
-    """Return a target with further examples behind its own."""
-    if target.is_sparse:
-        joined = sparse.vstack([target.values, sparse.csr_array(values)], format="csr")
-    else:
-        joined = np.concatenate([target.values, values])
-    labelled = np.concatenate([target.labelled, np.ones(len(values), bool)])
-    return Target(target.names, target.levels, joined, labelled, target.is_labels)

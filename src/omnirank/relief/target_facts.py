@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy import sparse
 
 from omnirank.data.target import Target
 from omnirank.shards.dataset import ShardedDataset
@@ -65,11 +66,11 @@ def target_facts(data: ShardedDataset) -> TargetFacts:
     return TargetFacts(data.n_examples, int(mask.sum()), rows, counts, final)
 
 
-def spanning_rows(data: ShardedDataset, facts: TargetFacts, target: Target) -> np.ndarray:
-    """Return values of a target whose range, and whose most specific labels, are those of all examples.
+def spanning_target(data: ShardedDataset, facts: TargetFacts, target: Target) -> Target:
+    """Return a few targets whose range, and whose most specific labels, are those of all examples.
 
-    Distances of targets are relative to these. Behind the targets of some examples, the rows make distances those of
-    all.
+    Distances of targets are relative to these: with the spanning ones behind them, the targets of some examples have
+    the distances that they have among all.
 
     Parameters
     ----------
@@ -81,10 +82,11 @@ def spanning_rows(data: ShardedDataset, facts: TargetFacts, target: Target) -> n
         The target of some examples.
     """
     if target.is_labels:
-        if data.hierarchy is None:
-            return np.empty((0, target.n_targets))
-        return data.hierarchy.ancestors[np.flatnonzero(facts.final)].toarray().astype(np.float64)
+        paths = np.empty((0, target.n_targets))
+        if data.hierarchy is not None:
+            paths = data.hierarchy.ancestors[np.flatnonzero(facts.final)].toarray().astype(np.float64)
+        return Target.labels(sparse.csr_array(paths) if target.is_sparse else paths, target.names)
     summary = data.summary.loc[list(target.names)]
     ends = np.array([summary["low"], summary["high"]], np.float64)
     ends[:, target.is_nominal] = np.nan
-    return ends
+    return Target(target.names, target.levels, ends, np.ones(2, bool))

@@ -1,0 +1,221 @@
+"""Rankings judged on data in parts: the figures of the same examples in memory, and clear refusals."""
+
+from __future__ import annotations
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import omnirank as om
+from omnirank.errors import DataError, DataTypeError, ParameterError
+from omnirank.evaluation.folds import make_folds
+from omnirank.evaluation.protocols import evaluate_folds, relevance
+from shards.test_relief_in_parts import both
+from shards.test_sharded_dataset import frame_of, written
+
+TARGETS = ["kind", "count", "size", "l1,l2", "kind,wet", "size,a", "size,kind", "wet"]
+
+
+def scores_of(data, seed=0):
+    return np.random.default_rng(seed).random(data.n_features) - 0.2
+
+
+def sample(data, n_test, seed=0):
+    """Test examples that are held out, and the others, in memory."""
+    whole = data.read()
+    labelled = np.flatnonzero(whole.labelled)
+    from omnirank.core.seeds import root_entropy, stream
+
+    rows = np.sort(stream(root_entropy(seed), 0).choice(labelled, n_test, replace=False))
+    others = np.setdiff1d(np.arange(whole.n_examples), rows)
+    return whole.take(others), whole.take(rows)
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    n=st.integers(60, 120),
+    cuts=st.lists(st.integers(0, 120), max_size=5),
+    missing=st.sampled_from([0.0, 0.2, 0.5]),
+    target=st.sampled_from(TARGETS),
+    rows=st.sampled_from([5, 30, 1000]),
+    seed=st.integers(0, 5),
+    options=st.sampled_from(
+        [{}, {"neighbors": "published"}, {"scaled": False}, {"weighted": False}, {"top": 3, "n_neighbors": [1, 6]}]
+    ),
+)
+def test_parts_give_the_figures_of_the_whole(tmp_path_factory, n, cuts, missing, target, rows, seed, options):
+    parts, _ = written(tmp_path_factory.mktemp("shards"), frame_of(n, seed, missing), [min(cut, n) for cut in cuts])
+    whole, streamed = om.open_shards(parts, target, max_memory="1G"), om.open_shards(parts, target)
+    streamed.source.max_memory = streamed.n_bytes - 1
+    scores = scores_of(whole, seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("omnirank.neighbors.in_parts._MOST_ROWS", rows)
+        patch.setattr("omnirank.evaluation.in_parts._SHARE_OF_TARGETS", 0)  # they fit
+        found = om.evaluate(scores, streamed, n_test=15, random_state=seed, **options)
+    expected = om.evaluate(scores, *sample(whole, 15, seed), **options)
+    assert repr(found) == repr(expected)  # bits, also of measures that are not defined
+    assert repr(om.evaluate(scores, whole, n_test=15, random_state=seed, **options)) == repr(expected)
+
+
+@pytest.mark.parametrize("target", ["kind", "size"])
+def test_test_data_of_every_kind(tmp_path, target):
+    frame = frame_of(240, missing=0.1)
+    for name, rows in (("train", slice(0, 160)), ("test", slice(160, 240))):
+        (tmp_path / name).mkdir()
+        written(tmp_path / name, frame.iloc[rows].reset_index(drop=True), [50])
+    whole, streamed = both(tmp_path / "train" / "parts", target)
+    test, streamed_test = both(tmp_path / "test" / "parts", target, 5000)
+    scores = scores_of(whole)
+    expected = om.evaluate(scores, whole.read(), test.read())
+    for train in (whole, streamed, whole.read()):
+        assert repr(om.evaluate(scores, train, test)) == repr(expected)
+        assert repr(om.evaluate(scores, train, test.read())) == repr(expected)
+        drawn = om.evaluate(scores, train, streamed_test, n_test=20)
+        assert (drawn.n_test, set(drawn.standard_errors)) == (20, set(drawn))
+        assert repr(om.evaluate(scores, train, test, n_test=20)) == repr(drawn)
+
+
+def test_hierarchies(tmp_path):
+    hierarchy = om.Hierarchy(("p", "q", "r", "s"), ((), (0,), (0,), (2,)))
+    rng = np.random.default_rng(0)
+    labels = hierarchy.close(rng.random((150, 4)) < 0.3).astype(float)
+    labels[rng.random(150) < 0.3] = np.nan
+    data = om.Dataset(rng.normal(size=(150, 3)), labels, hierarchy=hierarchy, feature_names=["a", "b", "c"])
+    for i, rows in enumerate((slice(0, 90), slice(90, 150))):
+        om.write_parquet(data.take(rows), tmp_path / f"{i}.parquet")
+    whole, streamed = both(tmp_path, max_memory=9000)
+    assert repr(om.evaluate([1.0, 2.0, 0.0], streamed, n_test=30)) == repr(
+        om.evaluate([1.0, 2.0, 0.0], whole, n_test=30)
+    )
+
+
+def test_other_examples_are_no_training_examples(tmp_path):
+    """Every example has a twin in the data, but itself it must not see."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.permutation(500) * 1.0, "b": rng.normal(size=500)})
+    frame["y"] = np.where(rng.random(500) < 0.5, "x", "z")  # noise
+    parts, _ = written(tmp_path, frame, [100])
+    _, streamed = both(parts, "y", 10_000)
+    found = om.evaluate([1.0, 0.0], streamed, n_neighbors=1, n_test=200)
+    assert 0.3 < found["accuracy"] < 0.7
+
+
+def test_workers_change_no_bit(tmp_path):
+    parts, _ = written(tmp_path, frame_of(300), [40, 90, 130, 200, 260])
+    _, streamed = both(parts, "kind")
+    expected = om.evaluate(scores_of(streamed), streamed, n_test=40)
+    with joblib.parallel_config("loky", n_jobs=2):
+        assert repr(om.evaluate(scores_of(streamed), streamed, n_test=40)) == repr(expected)
+    assert repr(om.evaluate(scores_of(streamed), streamed, n_test=40, n_jobs=2)) == repr(expected)
+
+
+def test_standard_errors_are_those_of_other_samples(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=3000)})
+    frame["y"] = np.where(frame["a"] + rng.normal(size=3000) > 0, "x", "z")
+    parts, _ = written(tmp_path, frame, [1000])
+    data = om.open_shards(parts, "y")
+    found = [om.evaluate([1.0], data, n_test=200, random_state=seed) for seed in range(12)]
+    spread = np.std([one["accuracy"] for one in found], ddof=1)
+    assert spread / 2 < np.mean([one.standard_errors["accuracy"] for one in found]) < spread * 2
+
+
+def test_the_sample_is_at_most_half_of_the_labelled_examples(tmp_path):
+    frame = frame_of(300, missing=0.0)
+    frame["kind"] = frame["kind"].where(np.arange(300) % 5 == 0)
+    parts, _ = written(tmp_path, frame, [100])
+    _, streamed = both(parts, "kind")
+    assert om.evaluate(scores_of(streamed), streamed, n_neighbors=3).n_test == 30
+    with pytest.warns(UserWarning, match="n_neighbors=40, but there are only 30 labelled training examples"):
+        om.evaluate(scores_of(streamed), streamed, n_neighbors=40)
+
+
+def test_a_ranking_beats_random_ones(tmp_path):
+    parts, _ = written(tmp_path, frame_of(300, missing=0.0), [100])
+    _, streamed = both(parts, "size")
+    ranking = om.UnivariateRanker().fit(streamed).ranking_
+    found = relevance(ranking, streamed, streamed.take(range(0, 300, 5)), n_random=3, random_state=0)
+    assert found.share_beaten == 1.0
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "error", "problem"),
+    [
+        ("l1,l2", {"predictor": "ml-knn"}, ParameterError, "predictor='ml-knn': it is for data in memory: .*data.take"),
+        (None, {}, DataError, "without a target all features are predicted, .*data.take"),
+        ("size", {}, DataError, r"the targets of all training examples take .* MB .*max_memory=2000: .*data.take"),
+        ("kind", {"n_test": 0}, ParameterError, "n_test=0"),
+        ("kind", {"neighbors": "all"}, ParameterError, "neighbors='all'"),
+    ],
+)
+def test_what_is_refused(tmp_path, target, options, error, problem):
+    parts, _ = written(tmp_path, frame_of(100, missing=0.0), [50])
+    _, streamed = both(parts, target, 2000)
+    with pytest.raises(error, match=problem):
+        om.evaluate(scores_of(streamed), streamed, **options)
+
+
+def test_data_in_memory_are_not_sampled(tmp_path):
+    parts, _ = written(tmp_path, frame_of(50, missing=0.0), [20])
+    data = om.open_shards(parts, "kind").read()
+    with pytest.raises(ParameterError, match=r"n_test=5: it is for data in parts \(om.open_shards\)"):
+        om.evaluate(scores_of(data), data, data, n_test=5)
+    with pytest.raises(DataTypeError, match="test must be a Dataset, not NoneType"):
+        om.evaluate(scores_of(data), data)
+
+
+# -- what needs all examples at once -----------------------------------------------------------------------
+
+
+def folds(data):
+    return [fold.test.tolist() for fold in make_folds(data, n_folds=3, random_state=0)]
+
+
+@pytest.mark.parametrize(
+    "used",
+    [
+        lambda data, _: om.significance(om.UnivariateRanker(), data, n_rounds=3, random_state=0).scores.tolist(),
+        lambda data, _: om.stability(om.UnivariateRanker(), data, n_resamples=5, random_state=0).mean_ranks.tolist(),
+        lambda data, whole: om.UnivariateRanker().fit(whole).transform(data).X.to_csv(),
+        lambda data, _: folds(data),
+        lambda data, whole: evaluate_folds(
+            [1.0] * 8, data, make_folds(whole, n_folds=3, random_state=0)
+        ).summary.to_csv(),
+    ],
+    ids=["significance", "stability", "transform", "make_folds", "evaluate_folds"],
+)
+def test_what_fits_is_used_and_what_does_not_is_refused(tmp_path, used):
+    parts, _ = written(tmp_path, frame_of(100, missing=0.0), [50])
+    data, streamed = both(parts, "l1,l2", 5000)
+    whole = data.read()
+    assert used(data, whole) == used(whole, whole)
+    with pytest.raises(DataError, match=r"MB in memory, more than max_memory=5000: .*\(data.take\)"):
+        used(streamed, whole)
+
+
+def test_reports(tmp_path):
+    parts, _ = written(tmp_path, frame_of(100, missing=0.0), [50])
+    whole, streamed = both(parts, "l1,l2", 5000)
+    ranking = om.UnivariateRanker().fit(whole).ranking_
+    ranking.report(tmp_path / "page.html", whole, budget=0)
+    assert "l1" in (tmp_path / "page.html").read_text()
+    with pytest.raises(DataError, match=r"MB in memory, more than max_memory=5000: .*\(data.take\)"):
+        ranking.report(tmp_path / "other.html", streamed, budget=0)
+
+
+def test_redundancy_reads_what_it_draws(tmp_path):
+    frame = frame_of(400, missing=0.2)
+    frame["copy"] = frame["a"] * 3
+    parts, _ = written(tmp_path, frame, [150])
+    whole, streamed = both(parts, "kind")
+    scores = scores_of(whole)
+    expected = om.redundancy(scores, whole.read(), max_examples=100)
+    assert om.redundancy(scores, streamed, max_examples=100).groups == expected.groups
+    of_all = om.redundancy(scores, whole.read(), max_examples=1000)
+    assert om.redundancy(scores, whole, max_examples=1000).groups == of_all.groups
+    assert "copy" in {name for group in expected.groups for name in (group.representative, *group.others)}
+    with pytest.raises(DataError, match=r"\(data.take\)"):
+        om.redundancy(scores, streamed)
