@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from omnirank.trees.kernels.order import ORDER, order_rows
+from omnirank.trees.kernels.order import MANY_ROWS, ORDER, order_rows
 from omnirank.trees.kernels.split import NumericCodes, search_scratch
 
 SIZES = [*range(1, 71), 200, 300]
@@ -53,6 +53,15 @@ def test_every_size_of_node(dtype):
             for missing_share in (0.0, 0.3):
                 codes = random_codes(rng, n + 10, dtype, n_values, missing_share)
                 check(codes, rng.permutation(n + 10)[:n])
+
+
+@pytest.mark.parametrize("n_values", [2, 2048, 2**19, 2**31])
+def test_large_nodes(n_values):
+    rng = np.random.default_rng(0)
+    for missing_share in (0.0, 0.3):
+        codes = random_codes(rng, MANY_ROWS + 10, np.uint32, n_values, missing_share)
+        for n in (MANY_ROWS - 1, MANY_ROWS):
+            check(codes, rng.permutation(len(codes))[:n])
 
 
 @settings(max_examples=60, deadline=None)

@@ -13,6 +13,9 @@ NETWORK_ROWS = 8
 # Up to this many rows an order by counting smaller codes (vectorised) beats a radix sort.
 COUNTING_ROWS = 4 * LANES
 
+# A pass of a radix sort takes up to eight bits, and up to eleven from so many rows on: its counters still fit L1.
+MANY_ROWS = 8192
+
 # Rows of the integer scratch of a node: local row numbers in order, and another set of them.
 ORDER, OTHER = 0, 1
 
@@ -169,11 +172,12 @@ def _order_by_radix(low, high, n, ints, code, key, pairs):
     half = np.uint64(pairs.itemsize * 4)
     for i in range(n):
         pairs[0, i] = ((np.uint64(code[i]) - low) << half) | np.uint64(i)
-    # The fewest passes of up to eight bits, all of about as many: few rows should not pay for unused counters.
+    # The fewest passes, all of about as many bits: few rows should not pay for unused counters.
+    most = np.uint64(8) if n < MANY_ROWS else np.uint64(11)
     bits = np.uint64(0)
     while (high - low) >> bits:
         bits += np.uint64(1)
-    passes = (bits + np.uint64(7)) // np.uint64(8)
+    passes = (bits + most - np.uint64(1)) // most
     digit = (bits + passes - np.uint64(1)) // passes
     last = (np.uint64(1) << digit) - np.uint64(1)
     source = 0
@@ -196,6 +200,6 @@ def _order_by_radix(low, high, n, ints, code, key, pairs):
         shift += digit
     mask = (np.uint64(1) << half) - np.uint64(1)
     for i in range(n):
-        row = np.uint32(np.uint64(pairs[source, i]) & mask)
-        ints[ORDER, i] = row
-        key[i] = code[row]
+        pair = np.uint64(pairs[source, i])
+        ints[ORDER, i] = np.uint32(pair & mask)
+        key[i] = (pair >> half) + low
