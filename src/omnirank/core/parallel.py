@@ -246,8 +246,8 @@ def one_blas_thread() -> Iterator[None]:
     """Hold BLAS to one thread, for the whole process and for the calling thread.
 
     Both, because the number of threads belongs to the process in some builds of BLAS and to the calling
-    thread in others (those on OpenMP). In a forked process OpenMP is held to one thread, too. Calls of `run_parallel` do so themselves; around many short ones it saves a
-    millisecond each.
+    thread in others (those on OpenMP). In a forked process OpenMP is held to one thread, too. Calls of
+    `run_parallel` do so themselves; around many short ones it saves a millisecond each.
 
     Examples
     --------
@@ -334,7 +334,7 @@ _forked = False
 
 def _after_fork() -> None:
     """Forget who is inside: a forked process has none of the threads, the holding one included."""
-    global _blas_holder, _forked  # noqa: PLW0603
+    global _blas_holder, _forked
     _blas_holder, _forked = _BlasHolder(), True
 
 

@@ -72,7 +72,7 @@ class DealtRows:
             for records in self._records(group):
                 copy_back(records, whole, at)
                 at += len(records)
-        return self.data._dataset(whole)
+        return self.data.dataset_of(whole)
 
     def _records(self, group: int) -> Iterator[np.ndarray]:
         """The records of a group, some at a time."""
