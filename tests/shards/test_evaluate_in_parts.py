@@ -202,8 +202,8 @@ def test_reports(tmp_path):
     ranking = om.UnivariateRanker().fit(whole).ranking_
     ranking.report(tmp_path / "page.html", whole, budget=0)
     assert "l1" in (tmp_path / "page.html").read_text()
-    with pytest.raises(DataError, match=r"MB in memory, more than max_memory=5000: .*\(data.take\)"):
-        ranking.report(tmp_path / "other.html", streamed, budget=0)
+    ranking.report(tmp_path / "other.html", streamed, budget=0)
+    assert "MB in memory, more than max_memory=5000" in (tmp_path / "other.html").read_text(), "what is left out, and why"
 
 
 def test_redundancy_reads_what_it_draws(tmp_path):
