@@ -95,7 +95,7 @@ def test_groups_depend_on_nothing_but_the_number_of_the_row(seed, n):
 # -- rankings ---------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     cuts=st.lists(st.integers(0, 2000), max_size=6),
     group=st.sampled_from([37, 500, 10**6]),

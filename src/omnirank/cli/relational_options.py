@@ -10,7 +10,7 @@ from typing import Annotated, Any, get_args
 
 import typer
 
-from omnirank.cli.options import load_one_table, with_data
+from omnirank.cli.options import load_one_table, refuse_given, with_data
 
 _PANEL = "Several tables"
 _DATA = (
@@ -56,7 +56,7 @@ def load_any(
     if target_facts or settings is not None:
         return _facts(data, target_facts or [], settings, time, of_one_table)
     if not is_relational(data):
-        _refuse({"time": time}, "for several tables")
+        refuse_given({"time": time}, load_one_table, "for several tables")
         _refuse_facts(Path(data), of_one_table["separator"])
         return load_one_table(**of_one_table)
     return _tables(data, time, of_one_table)
@@ -98,7 +98,7 @@ def is_relational(data: str) -> bool:
 def _tables(data: str, time: list[str] | None, given: dict[str, Any]) -> Any:
     from omnirank.relational.dataset import RelationalDataset
 
-    _refuse({name: given[name] for name in _OF_ONE_TABLE}, "for one table")
+    refuse_given({name: given[name] for name in _OF_ONE_TABLE}, load_one_table, "for one table")
     options: dict[str, Any] = {
         "target": _target(given["target"]),
         "keys": keys_of(given["key"]),
@@ -138,7 +138,8 @@ def _facts(
     from omnirank.core.errors import ParameterError
     from omnirank.relational.dataset import RelationalDataset
 
-    _refuse({name: given[name] for name in (*_OF_ONE_TABLE, "target", "key", "nominal")} | {"time": time}, "for tables")
+    of_tables = {name: given[name] for name in (*_OF_ONE_TABLE, "target", "key", "nominal")} | {"time": time}
+    refuse_given(of_tables, load_one_table, "for tables")
     if len(target_facts) not in (1, 2):
         raise ParameterError("--target-facts: give one file, or two of positive and negative facts")
     target = target_facts[0] if len(target_facts) == 1 else (target_facts[0], target_facts[1])
@@ -175,12 +176,3 @@ def _target(text: str | None) -> Any:
 
 def _names(text: str | None) -> list[str]:
     return [part.strip() for part in (text or "").split(",") if part.strip()]
-
-
-def _refuse(given: dict[str, Any], what: str) -> None:
-    from omnirank.core.errors import ParameterError, setting
-
-    default = {name: p.default for name, p in inspect.signature(load_one_table).parameters.items()}
-    for name, value in given.items():
-        if value and value != default.get(name):
-            raise ParameterError(f"{setting(name, value)} is {what}")
