@@ -22,8 +22,11 @@ from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.model_values import JsonFields, value_to_json
 from omnirank.data.table import Table
 from omnirank.data.types import FeaturesLike, TargetLike
+from omnirank.ensembles.forest_in_parts import fit_in_samples
 from omnirank.ensembles.plan import GrowingRules
 from omnirank.ensembles.predictor import PCTPredictor, Training, tree_grower
+from omnirank.shards.dataset import ShardedDataset
+from omnirank.shards.given import check_given
 from omnirank.tasks import get_task
 from omnirank.trees.prediction import leaves_of, paths_of, prefix_means, sum_means
 from omnirank.trees.tree import Tree
@@ -96,6 +99,12 @@ class Forest(PCTPredictor):
             rules = replace(rules, max_features=self._default_max_features)
         if not (self.warm_start and getattr(self, "trees_", [])):
             self._entropy = root_entropy(self.random_state)
+        if isinstance(X, ShardedDataset) and not X.fits_in_memory:
+            check_given(self, X, y, sample_weight)
+            self.trees_ = fit_in_samples(self, X, rules)
+            self._data = None
+            self._clear_out_of_bag()
+            return self
         training = self._training(X, y, sample_weight, rules, self._entropy)
         kept = self._kept_trees(training)
         plan = self._plan(training, rules)

@@ -226,9 +226,14 @@ class GrowingData:
         weight = None if self.weight is None else self.weight[rows]
         return replace(self, dataset=self.dataset.take(rows), weight=weight, _codings={}, _taken_from=(self, rows))
 
-    @cached_property
+    @property
     def labelled(self) -> GrowingData:
         """The labelled examples."""
+        # not cached where it is itself: what refers to itself keeps its memory until the garbage is collected
+        return self if self.dataset.labelled.all() else self._labelled_part
+
+    @cached_property
+    def _labelled_part(self) -> GrowingData:
         return self.take(self.dataset.labelled)
 
     def at_level(self, supervision: float) -> GrowingData:

@@ -127,23 +127,39 @@ class PCTPredictor(SavedModel, BaseEstimator):
         if whole.task not in self.supported_tasks:
             raise DataError(self._refusal(whole))
         weight = None if sample_weight is None else check_sample_weight(sample_weight, whole.n_examples)
+        training = self._prepared(whole, weight, rules, entropy)
+        if not training.used.all():
+            logger.info("%d examples without known target or weight are not used", int((~training.used).sum()))
+        self._note(training.data.dataset, training.columns)
+        self._labelled = whole.labelled
+        self._note_level(training.level)
+        return training
+
+    def _prepared(
+        self,
+        whole: Dataset,
+        weight: np.ndarray | None,
+        rules: GrowingRules,
+        entropy: int,
+        level: Supervision | None = None,
+        feature_weights: np.ndarray | None = None,
+    ) -> Training:
+        """Return what trees see of the examples, at a level of supervision that is given or found."""
         weight = self._with_class_weight(whole, weight)
         used = np.ones(whole.n_examples, bool) if weight is None else weight > 0
         if not (used & whole.labelled).any():
             raise DataError("no example has both a known target value and a positive weight")
-        data = GrowingData(whole, entropy, weight, n_jobs=self._n_jobs()).take(used)
-        level, data = self._level(data, rules)
+        data = GrowingData(whole, entropy, weight, feature_weights, self._n_jobs()).take(used)
+        if level is None:
+            level, data = self._level(data, rules)
         if level.level == 1:
             used, data = used & whole.labelled, data.labelled
-        if not used.all():
-            logger.info("%d examples without known target or weight are not used", int((~used).sum()))
-        columns = data.target_columns(rules)
-        self._note(data.dataset, columns)
-        self._labelled = whole.labelled
+        return Training(whole, used, data, data.target_columns(rules), level)
+
+    def _note_level(self, level: Supervision) -> None:
         self.supervision_ = level.level
         self.supervision_reason_ = level.reason
         self.supervision_curve_ = dict(level.curve)
-        return Training(whole, used, data, columns, level)
 
     def _level(self, data: GrowingData, rules: GrowingRules) -> tuple[Supervision, GrowingData]:
         """Return the level of supervision, and the data with the weights of the features, which count below 1 only."""
@@ -189,14 +205,16 @@ class PCTPredictor(SavedModel, BaseEstimator):
         """Return the plan of the trees; None, with a warning, where the target is constant."""
         if not training.is_constant:
             return training.data.plan(replace(rules, supervision=training.level.level))
-        names = training.columns.names
+        self._tell_constant(training.columns.names)
+        return None
+
+    def _tell_constant(self, names: Sequence[str]) -> None:
         shown = repr(names[0]) if len(names) == 1 else f"{names[0]!r} and the {len(names) - 1} others"
         warnings.warn(
             f"target {shown}: one class or value only; every prediction will be the same",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
-        return None
 
     # -- predicting -----------------------------------------------------------------------------------
 
@@ -262,6 +280,7 @@ class PCTPredictor(SavedModel, BaseEstimator):
         ndarray or DataFrame
             As ``predict``, one entry for each example without any known target value, in their order.
         """
+        X = in_memory(X)
         self.fit(X, y, sample_weight)
         if self._labelled.all():
             raise DataError("all examples are labelled: there is nothing to predict; use fit and predict")

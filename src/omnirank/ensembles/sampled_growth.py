@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,7 +24,7 @@ from omnirank.shards.scratch import scratch_folder
 # its copy by row), of each clustering column, and of each row.
 _BYTES_OF_CELL = 26
 _BYTES_OF_COLUMN = 24
-_BYTES_OF_ROW = 200
+_BYTES_OF_ROW = 400
 
 
 class SampleTask(NamedTuple):
@@ -188,7 +189,9 @@ def grow_on_sample(work: SampleWork, dealt: DealtRows, checkpoints: Checkpoints,
     """Read a sample, do the work of a task on it, and keep and return the result."""
     with progress_bars(False):  # there is one for all samples
         result = work(dealt.read(task.sample), task.trees, n_jobs)
-    checkpoints.keep(task.name, work.packed(result))
+    gc.collect()  # examples and their labelled part know each other, and would stay beside the next sample
+    if checkpoints.folder is not None:
+        checkpoints.keep(task.name, work.packed(result))
     return result
 
 

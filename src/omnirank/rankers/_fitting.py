@@ -14,6 +14,7 @@ from omnirank.core.registry import methods
 from omnirank.data.dataset import Dataset
 from omnirank.data.traps import of_one_value
 from omnirank.shards.dataset import ShardedDataset
+from omnirank.shards.given import check_given
 
 
 def recorded_of(dataset: Dataset | ShardedDataset) -> dict[str, Any]:
@@ -44,16 +45,11 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
 
 def check_parts(ranker: Any, data: ShardedDataset, y: Any, sample_weight: Any) -> None:
     """Refuse what is not possible with data that do not fit in memory."""
-    if y is not None:
-        raise ParameterError("the shards hold their target: y must not be given as well")
-    if sample_weight is not None:
-        raise ParameterError("sample_weight is for data in memory")
+    check_given(ranker, data, y, sample_weight)
     if isinstance(ranker.n_features_to_select, str):
         raise ParameterError(
             "n_features_to_select", ranker.n_features_to_select, "it is for data in memory: give a number"
         )
-    if ranker.task not in ("auto", data.task):
-        raise ParameterError("task", ranker.task, f"the shards are opened for {data.task!r}: give open_shards the task")
 
 
 def labelled_part(dataset: Dataset, more: tuple[Any, ...]) -> tuple[Dataset, tuple[Any, ...]]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from omnirank.core.errors import DataError
-from omnirank.core.parallel import run_parallel
+from omnirank.core.parallel import run_parallel, worker_count
 from omnirank.data.dataset import Dataset
 from omnirank.shards.dataset import ShardedDataset
 from omnirank.shards.records import copy_back, empty_rows, packed, record_form
@@ -25,6 +25,8 @@ _BATCH_ROWS = 2**16
 _STRETCH_ROWS = 2**18
 # Rows that are read back at once: they are turned into columns while they are in the processor's caches.
 _BACK_BYTES = 2**20
+# What reading takes for each column: a page of a Parquet file, packed and unpacked, and its dictionary.
+_READING_BYTES = 3 * 2**20
 
 
 class Piece(NamedTuple):
@@ -119,7 +121,8 @@ def deal_rows(
     """
     deal = partial(deal_stretch, data, samples, needed_groups(samples, numbers), folder)
     stretches = data.source.stretches(_STRETCH_ROWS)
-    return DealtRows(data, samples, tuple(run_parallel(deal, stretches, n_jobs, description="dealing out rows")))
+    workers = max(1, min(worker_count(n_jobs), data.source.max_memory // (_READING_BYTES * len(data._names))))
+    return DealtRows(data, samples, tuple(run_parallel(deal, stretches, workers, description="dealing out rows")))
 
 
 def deal_stretch(data: ShardedDataset, samples: Samples, needed: np.ndarray, folder: Path, stretch: Stretch) -> Piece:

@@ -15,6 +15,7 @@ from omnirank.data.parquet import import_pyarrow
 
 _ENDINGS = (".parquet", ".pq")
 _MOST_SHOWN = 200
+_BUFFER_BYTES = 2**18
 
 
 class Part(ABC):
@@ -135,7 +136,9 @@ class ParquetFile(Part):
 
     def _batches(self, columns: Sequence[str], n_rows: int, groups: Sequence[int] | None) -> Iterator[Any]:
         _, parquet = import_pyarrow()
-        with parquet.ParquetFile(self.path, page_checksum_verification=True) as file:
+        # pages through small buffers: else whole column chunks of a row group, all of a file at worst, come into memory
+        small = {"pre_buffer": False, "buffer_size": _BUFFER_BYTES}
+        with parquet.ParquetFile(self.path, page_checksum_verification=True, **small) as file:
             chosen = None if groups is None else list(groups)
             for batch in file.iter_batches(batch_size=n_rows, row_groups=chosen, columns=list(columns)):
                 yield batch.select(list(columns))
@@ -201,6 +204,12 @@ class Partition(Part):
 
     def _batches(self, columns: Sequence[str], n_rows: int, groups: Sequence[int] | None) -> Iterator[Any]:
         yield from self._arrow().select(list(columns)).combine_chunks().to_batches(max_chunksize=n_rows)
+
+
+def release_unused() -> None:
+    """Give memory that pyarrow holds for reading on back to the system."""
+    pyarrow, _ = import_pyarrow()
+    pyarrow.default_memory_pool().release_unused()
 
 
 def parts_of(source: Any) -> list[Part]:

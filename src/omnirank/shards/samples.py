@@ -41,7 +41,7 @@ class Samples:
     >>> from omnirank.shards.samples import Samples
     >>> samples = Samples(seed=1, n_labelled=2, n_unlabelled=3)
     >>> samples.groups(np.arange(8), np.arange(8) < 4).tolist()
-    [0, 1, 0, 1, 4, 4, 3, 4]
+    [1, 1, 1, 0, 3, 4, 4, 3]
     >>> [samples.groups_of(s) for s in range(samples.n_samples)]
     [(0, 2), (1, 3), (0, 4)]
     """

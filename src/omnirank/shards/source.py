@@ -18,7 +18,7 @@ from omnirank.data.column_choice import ColumnChoice
 from omnirank.data.table import Table
 from omnirank.data.text_source import memory_size
 from omnirank.shards.columns import agreed_columns
-from omnirank.shards.parts import ParquetFile, Part, parts_of
+from omnirank.shards.parts import ParquetFile, Part, parts_of, release_unused
 
 # A block has at most so many rows, however much memory there is: larger ones leave the processor's caches.
 _MOST_ROWS = 2**18
@@ -131,6 +131,7 @@ class ShardSource:
             if cells.num_rows:
                 yield Batch(stretch.part, first, cells)
                 first += cells.num_rows
+        release_unused()
         if first != stretch.first + stretch.n_rows:
             raise DataError(f"shard {part.name}: it had {part.n_rows} rows when it was opened, and has others now")
 

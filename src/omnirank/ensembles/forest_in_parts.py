@@ -1,0 +1,148 @@
+"""Forests on data that do not fit in memory: the trees of random samples, together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from omnirank.core.array_file import StoredArrays, packed_arrays
+from omnirank.core.errors import DataError
+from omnirank.core.own_json import own_heading
+from omnirank.core.parallel import run_parallel
+from omnirank.data.dataset import Dataset
+from omnirank.data.estimator_input import read_features
+from omnirank.data.table import Levels
+from omnirank.ensembles.feature_weights import check_feature_weights, weights_digest
+from omnirank.ensembles.plan import GrowingData, GrowingRules
+from omnirank.ensembles.predictor import tree_grower
+from omnirank.ensembles.sampled_growth import SampledGrowth, growing_samples, refuse_in_memory_only, sample_tasks
+from omnirank.ensembles.supervision import Supervision, settled_supervision
+from omnirank.shards.checkpoints import checkpoints_of
+from omnirank.shards.dataset import ShardedDataset
+from omnirank.shards.summary import ColumnSummary
+from omnirank.tasks.columns import PrototypeColumns
+from omnirank.trees.tree import Tree
+from omnirank.trees.tree_arrays import arrays_of_trees, trees_of_arrays
+
+if TYPE_CHECKING:
+    from omnirank.ensembles.forest import Forest
+
+_FORMAT = "omnirank-trees"
+# Parameters that say how many trees there are and who grows them, or that are no numbers and texts.
+_NOT_OF_A_TREE = ("n_trees", "n_jobs", "random_state", "warm_start", "feature_weights")
+
+
+@dataclass(frozen=True, eq=False)
+class _TreeWork:
+    """Grows trees on a sample; those of a sample in which the target is constant are one leaf each."""
+
+    forest: Forest
+    rules: GrowingRules
+    entropy: int
+    level: Supervision
+    feature_weights: np.ndarray | None
+    levels: tuple[Levels | None, ...]
+    n_values: int
+
+    def __call__(self, dataset: Dataset, trees: range, n_jobs: int) -> list[Tree]:
+        training = self.forest._prepared(dataset, None, self.rules, self.entropy, self.level, self.feature_weights)
+        rules = replace(self.rules, supervision=self.level.level)
+        plan = None if training.is_constant else training.data.plan(rules)
+        return run_parallel(tree_grower(plan, training, None), trees, n_jobs)
+
+    def packed(self, result: list[Tree]) -> bytes:
+        return packed_arrays(own_heading(_FORMAT, 1), arrays_of_trees(result))
+
+    def unpacked(self, content: bytes) -> list[Tree]:
+        stored = StoredArrays(content, "checkpoint", _FORMAT, range(1, 2), "trees")
+        return trees_of_arrays(stored, self.levels, self.n_values)
+
+
+def fit_in_samples(forest: Forest, data: ShardedDataset, rules: GrowingRules) -> list[Tree]:
+    """Return the trees of a forest on data in parts, and note in the forest what a fit notes.
+
+    Tree i grows on sample i modulo the number of samples. Levels, classes and their order are those of all rows, so
+    that a class that a sample does not have keeps its place.
+
+    Parameters
+    ----------
+    forest : Forest
+        The forest, its parameters checked.
+    data : ShardedDataset
+        The data.
+    rules : GrowingRules
+        How trees are grown.
+    """
+    refuse_in_memory_only(forest, ("oob_score", "warm_start"))
+    if not data.n_targets:
+        raise DataError(f"{type(forest).__name__} needs a target: open the shards with one")
+    if data.task not in forest.supported_tasks:
+        raise DataError(forest._refusal(data.example))
+    read_features(forest, data.example, reset=True)
+    check_feature_weights(forest.feature_weights, data.example)
+    entropy = forest._entropy
+    samples = growing_samples(data, entropy, forest.supervision)
+    decisive = {
+        "forest": type(forest).__name__,
+        "parameters": {k: repr(v) for k, v in forest.get_params(deep=False).items() if k not in _NOT_OF_A_TREE},
+        "feature_weights": weights_digest(forest.feature_weights),
+        "entropy": entropy,
+        "samples": repr(samples),
+    }
+    checkpoints = checkpoints_of(data, decisive, forest.random_state is not None)
+    growth = SampledGrowth(data, samples, checkpoints, forest.n_jobs)
+    level = settled_supervision(forest.supervision, True, data.n_labelled == data.n_examples)
+    settled = level is not None and (level.level == 1 or forest.feature_weights is None)
+    tasks = sample_tasks(range(forest.n_trees), samples.n_samples)
+    needed = growth.lacking(tasks) if settled else [task.sample for task in tasks]
+    columns = GrowingData(data.example, entropy).target_columns(rules)
+    weights = None
+    with growth.with_rows(needed):
+        if not settled or level is None:
+            level, weights = _level_of_sample(forest, growth, rules)
+            tasks = sample_tasks(range(forest.n_trees), growth.samples.n_samples)
+        worker = clone(forest).set_params(n_jobs=1)
+        work = _TreeWork(worker, rules, entropy, level, weights, data.feature_levels, columns.n_columns)
+        results = growth.results(work, tasks)
+    forest._note_level(level)
+    _note(forest, data, columns)
+    numbered = {
+        i: tree for task, trees in zip(tasks, results, strict=True) for i, tree in zip(task.trees, trees, strict=True)
+    }
+    return [numbered[i] for i in range(forest.n_trees)]
+
+
+def _level_of_sample(
+    forest: Forest, growth: SampledGrowth, rules: GrowingRules
+) -> tuple[Supervision, np.ndarray | None]:
+    """The level of supervision and the weights of the features, as the first sample tells them."""
+    training = forest._prepared(growth.sample(0), None, rules, forest._entropy)
+    if training.level.level == 1:
+        growth.samples = growth.samples.of_labelled
+    return training.level, training.data.feature_weights
+
+
+def _note(forest: Forest, data: ShardedDataset, columns: PrototypeColumns) -> None:
+    """Note what predictions need to know, of all rows."""
+    found, n_rows = data._summary.columns, data.n_examples
+    forest._note(data.example, columns)
+    forest._labelled = np.zeros(0, bool)
+    forest._had_missing = tuple(found[name].n_known < n_rows for name in data.feature_names)
+    target = data.example.target
+    assert target is not None
+    spread = [_spread(found[name], levels) for name, levels in zip(target.names, target.levels, strict=True)]
+    forest._column_spread = np.concatenate(spread)
+    if all(found[name].n_values < 2 for name in target.names):
+        forest._tell_constant(target.names)
+
+
+def _spread(found: ColumnSummary, levels: Levels | None) -> np.ndarray:
+    """Standard deviations of the columns of a target variable, over all rows."""
+    if levels is None:
+        return np.sqrt([found.variance])
+    counts: Any = {level: count for level, (count, _) in found.levels.items()} if found.levels else found.values or {}
+    shares = np.array([counts.get(level, 0) for level in levels]) / max(found.n_known, 1)
+    return np.sqrt(shares * (1 - shares))

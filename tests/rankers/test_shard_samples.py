@@ -1,0 +1,224 @@
+"""Rankings by trees of data that do not fit in memory: random samples, whatever the files are like."""
+
+from __future__ import annotations
+
+import joblib
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import omnirank as om
+from omnirank.ensembles.convergence import converged
+from omnirank.ensembles.sampled_growth import growing_samples
+from omnirank.errors import ConstantTargetError, DataError, ParameterError
+from omnirank.shards.dealing import deal_rows
+from omnirank.shards.samples import Samples, samples_within
+from tests.rankers.shard_files import LITTLE, frame_of, written
+
+FEATURES = "a,b,c,d,e,n,town"
+
+
+def opened(folder, target="size", max_memory=LITTLE, **options):
+    return om.open_shards(folder, target, features=FEATURES, max_memory=max_memory, **options)
+
+
+def ranked(folder, target="size", max_memory=LITTLE, n_jobs=None, **parameters):
+    parameters = {"n_trees": 12, "random_state": 0} | parameters
+    return om.EnsembleRanker(n_jobs=n_jobs, **parameters).fit(opened(folder, target, max_memory))
+
+
+def same_bits(found, expected):
+    assert found.names == expected.names
+    assert np.array_equal(found.scores, expected.scores)
+    assert np.array_equal(found.standard_errors, expected.standard_errors)
+    assert found.parameters == expected.parameters
+    assert found.seeds == expected.seeds
+
+
+# -- samples ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", ["size", "kind", "l1,l2", None])
+def test_every_row_is_in_one_sample_as_it_is(tmp_path, target):
+    frame = frame_of()
+    data = opened(written(tmp_path / "parts", frame, [300, 300, 1500], group=128), target)
+    samples = growing_samples(data, 0, "auto")
+    dealt = deal_rows(data, samples, range(samples.n_samples), tmp_path)
+    rows = np.arange(len(frame))
+    groups = samples.groups(rows, np.full(len(frame), target is not None))
+    for sample in range(samples.n_samples):
+        found, expected = dealt.read(sample), data.take(rows[groups == sample])
+        assert found.fingerprint == expected.fingerprint
+        assert found.task == data.task
+    sizes = np.bincount(groups, minlength=samples.n_samples)
+    assert sizes.sum() == len(frame)
+    assert samples.n_samples > 5
+    assert abs(sizes - sizes.mean()).max() < 6 * np.sqrt(sizes.mean())
+
+
+def test_records_are_no_wider_than_the_data(tmp_path):
+    frame = frame_of()
+    data = opened(written(tmp_path / "parts", frame))
+    samples = growing_samples(data, 0, "auto")
+    pieces = deal_rows(data, samples, range(samples.n_samples), tmp_path).pieces
+    dealt = sum(piece.path.stat().st_size for piece in pieces)
+    assert dealt == len(frame) * (6 * 8 + 2 + 1)  # floats and the target; n has two bytes, a code of town one
+
+
+def test_samples_that_nobody_needs_are_not_written(tmp_path):
+    data = opened(written(tmp_path / "parts", frame_of()))
+    samples = growing_samples(data, 0, "auto")
+    few = deal_rows(data, samples, [1, 3], tmp_path)
+    assert few.read(3).n_examples > 50
+    with pytest.raises(DataError, match="sample 2 of 'parts' has no examples"):
+        few.read(2)
+
+
+def test_few_labelled_rows_are_in_all_samples():
+    samples = samples_within(10**6, 1000, 0, n_labelled=100, n_unlabelled=10**5)
+    assert samples.n_labelled == 1
+    assert samples.n_unlabelled * 400 >= 10**5
+    many = samples_within(10**6, 1000, 0, n_labelled=2000, n_unlabelled=10**5)
+    assert (many.n_labelled, many.n_unlabelled % many.n_labelled) == (8, 0)
+
+
+@given(seed=st.integers(0, 2**64 - 1), n=st.integers(1, 50))
+def test_groups_depend_on_nothing_but_the_number_of_the_row(seed, n):
+    rows, labelled = np.arange(200), np.arange(200) % 3 > 0
+    whole = Samples(seed, n, 3).groups(rows, labelled)
+    assert np.array_equal(whole[70:90], Samples(seed, n, 3).groups(rows[70:90], labelled[70:90]))
+    assert set(whole[labelled]) <= set(range(n))
+    assert set(whole[~labelled]) <= {n, n + 1, n + 2}
+
+
+# -- rankings ---------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    cuts=st.lists(st.integers(0, 2000), max_size=6),
+    group=st.sampled_from([37, 500, 10**6]),
+    missing=st.sampled_from([0.0, 0.3]),
+    n_jobs=st.sampled_from([1, 2, 3]),
+    target=st.sampled_from(["size", "kind", "size,width"]),
+)
+def test_files_may_be_divided_in_any_way(tmp_path_factory, cuts, group, missing, n_jobs, target):
+    folder = tmp_path_factory.mktemp("shards")
+    frame = frame_of(missing=missing)
+    expected = ranked(written(folder / "whole", frame), target)
+    assert expected.ranking_.parameters["n_samples"] > 5
+    found = ranked(written(folder / "parts", frame, cuts, group), target, n_jobs=n_jobs)
+    same_bits(found.ranking_, expected.ranking_)
+    same_bits(found.rankings_["genie3"], expected.rankings_["genie3"])
+
+
+def test_batches_change_nothing(tmp_path, monkeypatch):
+    folder = written(tmp_path / "parts", frame_of(), [700])
+    expected = ranked(folder).ranking_
+    monkeypatch.setattr("omnirank.shards.dealing._BATCH_ROWS", 17)
+    monkeypatch.setattr("omnirank.shards.dealing._BACK_BYTES", 100)
+    assert ranked(folder).ranking_ == expected
+
+
+def test_processes_give_the_bits_of_threads(tmp_path):
+    folder = written(tmp_path / "parts", frame_of(), [700])
+    expected = ranked(folder).ranking_
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        assert ranked(folder).ranking_ == expected
+
+
+@pytest.mark.parametrize("ensemble", ["extra-trees", "random-forest"])
+@pytest.mark.parametrize("target", ["size", "kind", "l1,l2", "size,kind"])
+def test_the_features_that_matter_are_found_in_sorted_files(tmp_path, target, ensemble):
+    frame = frame_of(4000, missing=0.05)
+    found = ranked(written(tmp_path / "parts", frame, [1000, 2000, 3000]), target, n_trees=30, ensemble=ensemble)
+    assert set(found.ranking_.top(3)) == {"a", "b", "town"}
+    assert found.n_trees_ == 30
+    assert (found.ranking_.standard_errors > 0).all()
+
+
+@pytest.mark.parametrize("importance", ["genie3", "symbolic", "permutation", "unbiased"])
+def test_all_scores(tmp_path, importance):
+    frame = frame_of()
+    folder = written(tmp_path / "parts", frame)
+    found = ranked(folder, importance=importance, per_target=importance != "symbolic", n_trees=20, n_jobs=2)
+    expected = om.EnsembleRanker(importance, n_trees=20, random_state=0).fit(opened(folder, max_memory="1G"))
+    assert np.corrcoef(found.ranking_.scores, expected.ranking_.scores)[0, 1] > 0.95
+    if importance != "symbolic":
+        assert np.allclose(found.ranking_.per_target.scores.sum(axis=0), found.ranking_.scores)
+
+
+def test_unsupervised(tmp_path):
+    frame = frame_of()
+    frame["c"] = frame["a"] + 0.1 * frame["c"]
+    folder = written(tmp_path / "parts", frame)
+    found = ranked(folder, None, n_trees=20)
+    assert set(found.ranking_.top(2)) == {"a", "c"}
+    assert found.supervision_ == 0
+
+
+@pytest.mark.parametrize("supervision", ["auto", 1, 0.5])
+def test_few_labels(tmp_path, supervision):
+    frame = frame_of()
+    rng = np.random.default_rng(1)
+    frame.loc[rng.random(len(frame)) > 0.04, "size"] = np.nan
+    folder = written(tmp_path / "parts", frame, [900])
+    found = ranked(folder, n_trees=50, supervision=supervision, n_jobs=2)
+    assert found.ranking_.top(1) == ("a",)
+    same_bits(ranked(folder, n_trees=50, supervision=supervision).ranking_, found.ranking_)
+    if supervision == 1:
+        assert found.ranking_.parameters["n_samples"] == 1  # all labelled rows fit
+    if supervision == 0.5:
+        assert found.ranking_.parameters["n_samples"] > 5
+
+
+def test_a_class_that_few_samples_have(tmp_path):
+    frame = frame_of()
+    frame["kind"] = np.where(frame.index > len(frame) - 8, "rare", "frequent")
+    found = ranked(written(tmp_path / "parts", frame), "kind", importance="genie3")
+    assert found.n_undefined_ > 0
+    assert (found.ranking_.scores > 0).any()
+    frame["kind"] = "frequent"
+    with pytest.raises(ConstantTargetError, match="one class or value only"):
+        ranked(written(tmp_path / "others", frame), "kind")
+
+
+def test_numbers_of_trees_on_the_way(tmp_path):
+    folder = written(tmp_path / "parts", frame_of())
+    found = ranked(folder, n_trees=25, checkpoints=[3, 25])
+    few = ranked(folder, n_trees=3)
+    assert np.array_equal(found.checkpoints_[3]["unbiased"].scores, few.ranking_.scores)
+    assert found.checkpoints_[25]["unbiased"] == found.ranking_
+
+
+def test_trees_of_two_machines_merge(tmp_path):
+    folder = written(tmp_path / "parts", frame_of())
+    whole = ranked(folder, n_trees=25).ranking_
+    first, second = ranked(folder, n_trees=9).ranking_, ranked(folder, n_trees=16, first_tree=9).ranking_
+    merged = first.merge(second)
+    assert np.allclose(merged.scores, whole.scores, rtol=1e-12)
+    assert np.allclose(merged.standard_errors, whole.standard_errors, rtol=1e-9)
+    with pytest.raises(DataError, match="n_samples"):
+        first.merge(ranked(folder, n_trees=16, first_tree=9, max_memory=100_000).ranking_)
+
+
+def test_as_many_trees_as_needed(tmp_path):
+    folder = written(tmp_path / "parts", frame_of())
+    found = ranked(folder, n_trees="auto", n_jobs=2)
+    assert found.n_trees_ in range(20, 1001, max(10, found.ranking_.parameters["n_samples"]))
+    assert set(found.ranking_.top(2)) == {"a", "b"}
+    assert converged(found.ranking_.state)
+
+
+def test_what_is_for_data_in_memory(tmp_path):
+    folder = written(tmp_path / "parts", frame_of())
+    for name in ("p_values", "warm_start"):
+        with pytest.raises(ParameterError, match=f"{name}=True: it is for data in memory"):
+            ranked(folder, **{name: True})
+    with pytest.raises(DataError, match=r"room for samples of \d examples.*at least max_memory=\d+.*data\.take"):
+        ranked(folder, max_memory=5000)
+    frame = frame_of()
+    frame["size"] = np.nan
+    with pytest.raises(DataError, match="no example of 'none' has a known target value"):
+        ranked(written(tmp_path / "none", frame))
