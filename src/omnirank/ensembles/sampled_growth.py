@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 from omnirank.core.errors import DataError, OmnirankError, ParameterError, setting
 from omnirank.core.log import logger
-from omnirank.core.parallel import progress_bars, run_parallel, worker_count
+from omnirank.core.parallel import on_cluster, progress_bars, run_parallel, worker_count
 from omnirank.core.plurals import counted
 from omnirank.data.dataset import Dataset
 from omnirank.shards.checkpoints import Checkpoints
@@ -167,10 +167,12 @@ class SampledGrowth:
         if lacking:
             assert self._dealt is not None
             dealt = replace(self._dealt, samples=self.samples)
-            at_once = min(worker_count(self.n_jobs), AT_ONCE, len(lacking))
-            n_each = max(1, worker_count(self.n_jobs) // at_once)
+            n_jobs, n_each = self.n_jobs, 1
+            if not on_cluster(self.n_jobs):  # whose workers have memory of their own, and a sample each
+                n_jobs = min(worker_count(self.n_jobs), AT_ONCE, len(lacking))
+                n_each = max(1, worker_count(self.n_jobs) // n_jobs)
             grow = partial(grow_on_sample, work, dealt, self.checkpoints, n_each)
-            computed = run_parallel(grow, lacking, at_once, description="growing trees on samples")
+            computed = run_parallel(grow, lacking, n_jobs, description="growing trees on samples")
             found |= dict(zip(lacking, computed, strict=True))
         return [found[task] for task in tasks]
 
