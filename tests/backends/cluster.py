@@ -14,6 +14,7 @@ import pickle
 import random
 import signal
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -48,12 +49,14 @@ def cluster(n_workers: int = 2) -> Iterator[tuple[LocalCluster, Client]]:
         yield made, client
 
 
-def while_killing(n_killed: int, after_s: float, client: Client, rng: random.Random) -> str:
+def while_killing(
+    n_killed: int, after_s: float, client: Client, rng: random.Random, run: Callable[[], str] = ranked
+) -> str:
     """Return the digest of a ranking in the middle of which workers are killed."""
     victims = rng.sample(list(client.run(os.getpid).values()), n_killed)
     killer = threading.Timer(after_s, lambda: [os.kill(pid, signal.SIGKILL) for pid in victims])
     killer.start()
-    found = ranked()
+    found = run()
     killer.join()
     client.wait_for_workers(2, timeout=LONGEST_S)
     return found
@@ -92,7 +95,38 @@ def adaptive() -> dict[str, Any]:
     return {"before": before, "n_workers": len(seen), "same": found == expected}
 
 
-def traffic(made: LocalCluster) -> dict[str, Any]:
+def in_parts() -> dict[str, Any]:
+    """Rank shards that do not fit in memory, also while a worker is killed; scratch is a folder that all can reach."""
+    with tempfile.TemporaryDirectory() as folder:
+        for i in range(4):
+            part, _ = om.datasets.make_regression(20_000, n_relevant=5, n_irrelevant=15, random_state=0)
+            rows = part.take(slice(i * 5000, (i + 1) * 5000))
+            frame = rows.features.to_frame().assign(y=rows.y)
+            frame.to_parquet(f"{folder}/{i}.parquet")
+        shards = om.open_shards(f"{folder}/*.parquet", "y", max_memory="4M", scratch=folder)
+        expected = ranked_parts(shards)
+        with cluster() as (made, client):
+            start = time.perf_counter()
+            same = ranked_parts(shards) == expected
+            took = time.perf_counter() - start
+            found = traffic(made, lambda: ranked_parts(shards))
+            seen = client.run(_opened)
+            survived = while_killing(1, took / 2, client, random.Random(0), lambda: ranked_parts(shards)) == expected
+        left = sorted(os.listdir(folder))
+    return found | {"same": same, "survived": survived, "workers": sum(seen.values()), "left": left}
+
+
+def ranked_parts(shards: Any) -> str:
+    """Return the digest of a ranking by trees on samples."""
+    return digest(om.EnsembleRanker(n_trees=60, random_state=0).fit(shards).ranking_)
+
+
+def _opened() -> bool:
+    """Whether this process has grown trees."""
+    return "omnirank.ensembles.sampled_growth" in sys.modules
+
+
+def traffic(made: LocalCluster, run: Callable[[], Any] = ranked) -> dict[str, Any]:
     """Count the bytes that the scheduler sends and is sent."""
     from omnirank.core import parallel
 
@@ -110,11 +144,11 @@ def traffic(made: LocalCluster) -> dict[str, Any]:
         return results(work, function, *others)
 
     TCP.write, parallel.cluster_results = counted, noted
-    ranked()
+    run()
     TCP.write, parallel.cluster_results = writes, results
     return {"data_bytes": sum(sent.values()), "scheduler_bytes": n_bytes}
 
 
 if __name__ == "__main__":
-    what = {"disturbed": disturbed, "adaptive": adaptive}[sys.argv[1]]
+    what = {"disturbed": disturbed, "adaptive": adaptive, "in_parts": in_parts}[sys.argv[1]]
     print(json.dumps(what(*sys.argv[2:])))

@@ -53,3 +53,12 @@ def test_a_cluster_may_grow_from_nothing():
     assert found["same"]
     assert found["before"] == 0
     assert found["n_workers"] >= 2
+
+
+def test_workers_read_shards_themselves():
+    found, _ = outcome("in_parts")
+    assert found["same"]
+    assert found["survived"]
+    assert found["workers"] == 2
+    assert found["scheduler_bytes"] < 0.1 * 20_000 * 20 * 8
+    assert not [name for name in found["left"] if not name.endswith(("parquet", ".omnirank"))]

@@ -26,7 +26,8 @@ _TOLD = 3
 class Certainty:
     """Numbers k for which the first k features are, as a set, the first k of a full run.
 
-    A *full run* has infinitely many trees of the same kind, on the same data. It says nothing about other examples:
+    A *full run* has infinitely many trees of the same kind, on the same data: with as many examples per tree, too,
+    where trees see some of them each (``max_samples``). It says nothing about other examples:
     :func:`omnirank.stability` does.
 
     Parameters
@@ -39,6 +40,8 @@ class Certainty:
         Number of trees.
     remark : str
         Why there are no more trees, where the user did not wish it so.
+    n_examples : int or None
+        Number of examples that each of them sees; None: all.
 
     Examples
     --------
@@ -53,6 +56,7 @@ class Certainty:
     confidence: float
     n_trees: int
     remark: str = ""
+    n_examples: int | None = None
 
     @property
     def size(self) -> int:
@@ -69,7 +73,10 @@ class Certainty:
         k, others = self.size, [k for k in self.sizes if k != self.size]
         said = "the first is the first" if k == 1 else f"the first {k} are the first {k}"
         said = said if k else "no first features are certain to be those"
-        said = f"{said} of a full run with {100 * self.confidence:g} % confidence ({counted(self.n_trees, 'tree')})"
+        trees = counted(self.n_trees, "tree")
+        if self.n_examples is not None:
+            trees = f"{trees} of {self.n_examples} examples each"
+        said = f"{said} of a full run with {100 * self.confidence:g} % confidence ({trees})"
         return "; ".join(part for part in (said, _so_are(others), self.remark) if part)
 
 
@@ -107,7 +114,7 @@ def certainty_of(ranking: Ranking, confidence: float = CONFIDENCE, remark: str =
     scores, errors = ranking.state.finish()
     n = ranking.state.count
     sizes = () if errors is None else certain_sizes(scores[known], errors[known], n, confidence)
-    return Certainty(sizes, float(confidence), n, remark)
+    return Certainty(sizes, float(confidence), n, remark, ranking.parameters.get("max_samples"))
 
 
 def certain_sizes(scores: np.ndarray, errors: np.ndarray, n: int, confidence: float = CONFIDENCE) -> tuple[int, ...]:

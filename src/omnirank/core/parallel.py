@@ -82,7 +82,7 @@ def run_parallel(
     if os.environ.get(_PICKLED_WORK):
         function = partial(_call_pickled, _pickled(function))
     with one_blas_thread(), ProgressBar(len(todo), description) if shown else nullcontext() as bar:
-        alone = len(todo) <= 1 or (workers <= 1 and not _on_cluster(n_jobs))
+        alone = len(todo) <= 1 or (workers <= 1 and not on_cluster(n_jobs))
         results = map(function, todo) if alone else _several(function, todo, workers, bar is not None)
         if bar is None:
             return list(results)
@@ -106,6 +106,20 @@ def worker_count(n_jobs: int | None = None) -> int:
 
     check("n_jobs", n_jobs, JOBS)
     return int(effective_n_jobs(None if n_jobs is None else int(n_jobs)))
+
+
+def on_cluster(n_jobs: int | None = None) -> bool:
+    """Return whether work goes to a Dask cluster, even to one of a single worker.
+
+    Examples
+    --------
+    >>> from omnirank.core.parallel import on_cluster
+    >>> on_cluster()
+    False
+    """
+    from joblib.parallel import get_active_backend
+
+    return n_jobs != 1 and is_cluster(get_active_backend(prefer="threads")[0])
 
 
 def blocks(n_items: int, n_blocks: int) -> list[range]:
@@ -204,13 +218,6 @@ def _joblib_results(
 
 def _batches(todo: list[Item], n_batches: int) -> list[list[Item]]:
     return [[todo[i] for i in batch] for batch in blocks(len(todo), n_batches)]
-
-
-def _on_cluster(n_jobs: int | None) -> bool:
-    """Whether the work of a single worker is done by a cluster: what submits it may be no place for work."""
-    from joblib.parallel import get_active_backend
-
-    return n_jobs != 1 and is_cluster(get_active_backend(prefer="threads")[0])
 
 
 def _call(function: Callable[[Item], Result], item: Item) -> Result:

@@ -10,12 +10,12 @@ import numpy as np
 
 from omnirank.core.accumulators import MeanAccumulator
 from omnirank.core.parallel import run_parallel, worker_count
-from omnirank.ensembles.score_sums import ScoreSums, TreeScorer
+from omnirank.ensembles.score_sums import Scorer, ScoreSums
 
 # n_trees="auto": trees are added in steps until the ranking has converged, or the limit is reached.
 MOST_TREES = 1000
 _STEP = 10
-_FEWEST = 20
+FEWEST_TREES = 20
 RELIABLE = 0.99
 # Trees that are grown whatever the time: fewer have no standard errors.
 _FEWEST_IN_TIME = 2
@@ -27,7 +27,7 @@ _BYTES_AN_EXAMPLE = 64
 
 
 def grown_sums(
-    scorer: TreeScorer,
+    scorer: Scorer,
     sums: ScoreSums,
     n_trees: int | str,
     importance: str,
@@ -44,7 +44,7 @@ def grown_sums(
 
     Parameters
     ----------
-    scorer : TreeScorer
+    scorer : Scorer
         What grows and scores a tree.
     sums : ScoreSums
         Sums over the trees there are.
@@ -118,7 +118,7 @@ def tree_stops(n_trees: int | str, n_grown: int = 0, step: int = _STEP) -> Seque
     ((50,), range(20, 50, 10))
     """
     if n_trees == "auto":
-        return range(max(_FEWEST, n_grown), MOST_TREES + 1, step)
+        return range(max(FEWEST_TREES, n_grown), MOST_TREES + 1, step)
     return (int(n_trees),)
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 from omnirank.core.errors import DataError, OmnirankError, ParameterError, setting
 from omnirank.core.log import logger
-from omnirank.core.parallel import progress_bars, run_parallel, worker_count
+from omnirank.core.parallel import on_cluster, progress_bars, run_parallel, worker_count
 from omnirank.core.plurals import counted
 from omnirank.data.dataset import Dataset
 from omnirank.shards.checkpoints import Checkpoints
@@ -70,17 +70,30 @@ def growing_samples(data: ShardedDataset, entropy: int, supervision: Any) -> Sam
     if n_unlabelled and data.n_targets and supervision == 1:
         logger.info("%d unlabelled examples are not used", n_unlabelled)
         n_unlabelled = 0
-    row_bytes = _row_bytes(data, clusters_features=n_unlabelled > 0)
-    found = samples_within(data.source.max_memory, row_bytes, entropy, data.n_labelled, n_unlabelled)
+    bytes_of_row = row_bytes(data.example, clusters_features=n_unlabelled > 0)
+    found = samples_within(data.source.max_memory, bytes_of_row, entropy, data.n_labelled, n_unlabelled)
     logger.info("trees grow on %s of %r", counted(found.n_samples, "sample"), data.name)
     return found
 
 
-def _row_bytes(data: ShardedDataset, clusters_features: bool) -> int:
-    n_columns = sum(_n_columns(levels) for levels in data.example.target.levels) if data.example.target else 0
+def row_bytes(dataset: Dataset, clusters_features: bool) -> int:
+    """Return what an example takes in memory while trees grow on it.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Examples of the same kind.
+    clusters_features : bool
+        Whether features are clustering columns, too.
+    """
+    features, target = dataset.features, dataset.target
+    n_columns = 0 if target is None else sum(_n_columns(levels) for levels in target.levels)
     if clusters_features:
-        n_columns += sum(_n_columns(levels) for levels in data.feature_levels)
-    return _BYTES_OF_ROW + _BYTES_OF_CELL * data.n_features + _BYTES_OF_COLUMN * n_columns
+        n_columns += sum(_n_columns(levels) for levels in features.levels)
+    n_cells = features.n_columns
+    if features.is_sparse:
+        n_cells = -(-features.matrix.nnz // max(features.n_rows, 1))
+    return _BYTES_OF_ROW + _BYTES_OF_CELL * n_cells + _BYTES_OF_COLUMN * n_columns
 
 
 def _n_columns(levels: Sequence[Any] | None) -> int:
@@ -154,10 +167,12 @@ class SampledGrowth:
         if lacking:
             assert self._dealt is not None
             dealt = replace(self._dealt, samples=self.samples)
-            at_once = min(worker_count(self.n_jobs), AT_ONCE, len(lacking))
-            n_each = max(1, worker_count(self.n_jobs) // at_once)
+            n_jobs, n_each = self.n_jobs, 1
+            if not on_cluster(self.n_jobs):  # whose workers have memory of their own, and a sample each
+                n_jobs = min(worker_count(self.n_jobs), AT_ONCE, len(lacking))
+                n_each = max(1, worker_count(self.n_jobs) // n_jobs)
             grow = partial(grow_on_sample, work, dealt, self.checkpoints, n_each)
-            computed = run_parallel(grow, lacking, at_once, description="growing trees on samples")
+            computed = run_parallel(grow, lacking, n_jobs, description="growing trees on samples")
             found |= dict(zip(lacking, computed, strict=True))
         return [found[task] for task in tasks]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,6 +15,25 @@ from omnirank.ensembles.example_sums import ExampleSums
 from omnirank.ensembles.plan import GrowingPlan
 from omnirank.ensembles.score_table import SCORES, Contributions, FeatureScores, ScoredTree, ScoreOptions
 from omnirank.ensembles.target_errors import error_measure
+
+
+class Scorer(Protocol):
+    """What grows trees by their numbers and returns their scores; picklable."""
+
+    @property
+    def plan(self) -> GrowingPlan:
+        """What trees are grown on."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the scores."""
+
+    @property
+    def options(self) -> ScoreOptions:
+        """How trees are scored."""
+
+    def __call__(self, i: int) -> dict[str, FeatureScores]:
+        """Grow tree i and return its scores."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +121,7 @@ class ScoreSums:
     n_undefined: int = 0
 
     @classmethod
-    def empty(cls, scorer: TreeScorer) -> ScoreSums:
+    def empty(cls, scorer: Scorer) -> ScoreSums:
         """Return the sums over no tree."""
         n_targets, n_features = scorer.plan.columns.n_variables, scorer.plan.dataset.n_features
         split = [name for name in scorer.names if scorer.options.per_target and SCORES[name].splits_by_target]

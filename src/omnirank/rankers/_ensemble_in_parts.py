@@ -91,7 +91,7 @@ def rank_in_samples(ranker: EnsembleRanker, data: ShardedDataset) -> dict[str, R
     data : ShardedDataset
         The data.
     """
-    refuse_in_memory_only(ranker, ("warm_start", "p_values"))
+    refuse_in_memory_only(ranker, ("warm_start", "p_values", "max_samples", "max_memory", "max_seconds"))
     run = _Run.of(ranker, data)
     growth = run.growth
     with growth.with_rows(run.needed):

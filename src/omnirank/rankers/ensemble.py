@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,15 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.certainty import Certainty, certainty_of
 from omnirank.core.errors import ParameterError, setting
-from omnirank.core.log import logger
 from omnirank.core.parameters import FLAG, choice, count, listed, number
 from omnirank.core.ranking import Ranking
-from omnirank.core.seeds import root_entropy
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.types import FeaturesLike, TargetLike
-from omnirank.ensembles.convergence import MOST_TREES, grown_sums, why_ended
+from omnirank.ensembles.convergence import MOST_TREES, why_ended
+from omnirank.ensembles.example_samples import MAX_SAMPLES
 from omnirank.ensembles.feature_weights import check_feature_weights, resolve_feature_weights, weights_digest
 from omnirank.ensembles.growing_checks import tell_undefined
 from omnirank.ensembles.plan import GROWING, GrowingData, GrowingPlan, GrowingRules
@@ -29,16 +27,15 @@ from omnirank.ensembles.score_sums import ScoreSums, TreeScorer
 from omnirank.ensembles.score_table import ScoreOptions, computed_scores, get_score
 from omnirank.ensembles.supervision import SUPERVISION, Supervision, resolve_supervision
 from omnirank.ensembles.target_errors import check_error
+from omnirank.rankers._ensemble_in_memory import rank_in_memory
 from omnirank.rankers._ensemble_in_parts import rank_in_samples
-from omnirank.rankers._ensemble_result import rankings_by_score
-from omnirank.rankers._fitting import recorded_of
-from omnirank.rankers._warm_start import entropy_before
 from omnirank.rankers.base import BaseRanker
 from omnirank.shards.dataset import ShardedDataset
 
 # Parameters that say which and how many trees there are, or what is kept, and nothing about a tree.
 _NOT_OF_A_TREE = frozenset(
-    {"checkpoints", "first_tree", "max_seconds", "n_features_to_select", "n_trees", "p_values", "warm_start"}
+    {"checkpoints", "first_tree", "n_features_to_select", "n_trees", "p_values", "warm_start"}
+    | {"max_memory", "max_samples", "max_seconds"}
 )
 
 
@@ -130,7 +127,16 @@ class EnsembleRanker(BaseRanker):
         until there are ``n_trees``.
     max_seconds : float or None
         For how long trees are grown: none is begun later, but for the first two. How many there are depends on the
-        machine then; a fit with ``n_trees`` set to ``n_trees_`` and the same seed gives the same bits.
+        machine then; a fit with ``n_trees`` set to ``n_trees_`` (and ``max_samples`` to ``max_samples_``) and the same
+        seed gives the same bits.
+    max_samples : None, int, float or "auto"
+        Examples that a tree sees (a bootstrap replicate of them): a count or a share; None: all. Examples are dealt out
+        at random to as many samples as needed, and tree i grows on sample i modulo their number. "auto": 20 trees
+        each are grown with 2000, 4000, 8000, ... examples, as long as the scores change by more than 1 % of their
+        variance (beyond their standard errors) and half of the time left is enough for the next step.
+    max_memory : int, str or None
+        What a fit may take in memory beside the data, about: bytes, or a text such as ``"500M"``. Where all examples
+        take more, a tree sees as many of them as leave room for two trees at once, and two workers grow them.
     task, hierarchy, n_features_to_select, random_state, n_jobs
         As in every ranker. The same seed gives the same bits for any number of workers, and the first trees of a
         larger ensemble are those of a smaller one. (Where ``supervision="auto"`` compares levels, from 48 trees on:
@@ -140,6 +146,8 @@ class EnsembleRanker(BaseRanker):
     ----------
     n_trees_ : int
         Number of trees grown, or of pairs of trees.
+    max_samples_ : int
+        Number of examples that a tree sees, for data in memory.
     certainty_ : Certainty
         Which first features are those of a run with infinitely many trees; ``certainty_.summary`` says it in words.
     supervision_ : float
@@ -180,9 +188,11 @@ class EnsembleRanker(BaseRanker):
         "first_tree": count(0),
         "warm_start": FLAG,
         "max_seconds": choice(None) | number(above=0),
+        "max_samples": MAX_SAMPLES,
     }
 
     replicates = "n_trees"
+    max_samples_: int
     checkpoints_: dict[int, dict[str, Ranking]]
     _sums: ScoreSums
     _chosen: tuple[Supervision, np.ndarray | None]
@@ -211,6 +221,8 @@ class EnsembleRanker(BaseRanker):
         first_tree: int = 0,
         warm_start: bool = False,
         max_seconds: float | None = None,
+        max_samples: int | float | str | None = None,
+        max_memory: int | str | None = None,
         task: str = "auto",
         hierarchy: Hierarchy | None = None,
         n_features_to_select: Any = None,
@@ -240,6 +252,8 @@ class EnsembleRanker(BaseRanker):
         self.first_tree = first_tree
         self.warm_start = warm_start
         self.max_seconds = max_seconds
+        self.max_samples = max_samples
+        self.max_memory = max_memory
 
     def fit(
         self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None
@@ -282,37 +296,7 @@ class EnsembleRanker(BaseRanker):
     def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> dict[str, Ranking]:
         self._check(dataset.task)
         check_feature_weights(self.feature_weights, dataset)
-        entropy = 0 if self._continues else root_entropy(self.random_state)
-        data = GrowingData(dataset, entropy, sample_weight, n_jobs=self.n_jobs)
-        level, data = self._levels(data)
-        chosen = data.at_level(level.level)
-        if chosen is not data:
-            n_left_out = dataset.n_examples - chosen.dataset.n_examples
-            logger.info("%d unlabelled examples are not used", n_left_out)
-        fingerprint = chosen.fingerprint
-        if self._continues:
-            chosen = replace(chosen, entropy=entropy_before(self, fingerprint))
-        plan = chosen.plan(GrowingRules.of(self, supervision=level.level))
-        if plan.trees_are_equal and self.n_trees != 1:
-            warnings.warn(
-                "without bootstrap, trees that see all features are the same tree up to ties: set "
-                f"{setting('bootstrap', True)} or {setting('max_features', 'sqrt')}, or grow one tree",
-                UserWarning,
-                stacklevel=4,
-            )
-        scorer = self._scorer(plan, level, chosen)
-        sums, kept = ScoreSums.empty(scorer), {}
-        if self._continues:
-            sums, kept = self._sums.apart(), {q: found for q, found in self.checkpoints_.items() if q in self._sizes}
-        for reached in grown_sums(
-            scorer, sums, self.n_trees, self.importance, self._sizes, self.first_tree, self.n_jobs, 1, self.max_seconds
-        ):
-            sums = reached
-            if sums.n_trees in self._sizes:
-                kept[sums.n_trees] = self._rankings(plan, level, sums, fingerprint)
-        self._chosen = level, data.feature_weights
-        self._note_sums(sums if self.warm_start else sums.without_examples(), level, kept)
-        return self._rankings(plan, level, sums, fingerprint)
+        return rank_in_memory(self, dataset, sample_weight)
 
     def _rank_parts(self, data: ShardedDataset) -> dict[str, Ranking]:
         self._check(data.task)
@@ -388,9 +372,3 @@ class EnsembleRanker(BaseRanker):
         recorded = self._recorded_parameters()
         recorded["feature_weights"] = weights_digest(self.feature_weights)
         return {name: value for name, value in recorded.items() if name not in _NOT_OF_A_TREE}
-
-    # -- the result -------------------------------------------------------------------------------------
-
-    def _rankings(self, plan: GrowingPlan, level: Supervision, sums: ScoreSums, fingerprint: str) -> dict[str, Ranking]:
-        known = recorded_of(plan.dataset) | {"fingerprint": fingerprint}
-        return rankings_by_score(self, plan.dataset.feature_names, plan.columns.names, plan.entropy, level, sums, known)

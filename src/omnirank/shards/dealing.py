@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from omnirank.core.errors import DataError
-from omnirank.core.parallel import run_parallel, worker_count
+from omnirank.core.parallel import on_cluster, run_parallel, worker_count
 from omnirank.data.dataset import Dataset
 from omnirank.shards.dataset import ShardedDataset
 from omnirank.shards.records import copy_back, empty_rows, packed, record_form
@@ -121,8 +121,9 @@ def deal_rows(
     """
     deal = partial(deal_stretch, data, samples, needed_groups(samples, numbers), folder)
     stretches = data.source.stretches(_STRETCH_ROWS)
-    workers = max(1, min(worker_count(n_jobs), data.source.max_memory // (_READING_BYTES * len(data._names))))
-    return DealtRows(data, samples, tuple(run_parallel(deal, stretches, workers, description="dealing out rows")))
+    if not on_cluster(n_jobs):  # whose workers have memory of their own
+        n_jobs = max(1, min(worker_count(n_jobs), data.source.max_memory // (_READING_BYTES * len(data._names))))
+    return DealtRows(data, samples, tuple(run_parallel(deal, stretches, n_jobs, description="dealing out rows")))
 
 
 def deal_stretch(data: ShardedDataset, samples: Samples, needed: np.ndarray, folder: Path, stretch: Stretch) -> Piece:
