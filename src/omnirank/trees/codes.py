@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -263,14 +264,30 @@ def _code_block(table: Table, n_levels: np.ndarray, dtype: Any, features: range)
     codes = np.empty((len(features), table.n_rows), dtype)
     distinct = np.zeros(len(features), bool)
     missing = dtype(np.iinfo(dtype).max)
+    # Compiling the radix sort takes longer than ranking few cells.
+    rank = _ranks_of_many(table.n_rows) if codes.itemsize > np.dtype(np.uint16).itemsize else _rank
     for i, f in enumerate(features):
         if n_levels[f]:
             cells = table.column(f)
             codes[i] = cells
             codes[i, cells < 0] = missing
         else:
-            distinct[i] = _rank(table.column(f), codes[i], missing)
+            distinct[i] = rank(table.column(f), codes[i], missing)
     return codes, distinct
+
+
+def _ranks_of_many(n: int) -> Callable[[np.ndarray, np.ndarray, Any], bool]:
+    """Return a function that does the same as `_rank` for n cells, in a third of the time."""
+    from omnirank.trees.kernels.ranks import DIGIT, rank_cells
+
+    memory = np.empty((2, n), np.uint64), np.empty(2 ** int(DIGIT) + 1, np.uint32), np.empty(n)
+
+    def rank(cells: np.ndarray, codes: np.ndarray, missing: Any) -> bool:
+        numbers = np.ascontiguousarray(cells, np.float64)
+        differ = rank_cells(numbers, numbers.view(np.uint64), codes, missing, *memory)
+        return _rank(cells, codes, missing) if differ < 0 else bool(differ)
+
+    return rank
 
 
 def _rank(cells: np.ndarray, codes: np.ndarray, missing: Any) -> bool:
