@@ -13,13 +13,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.rankers.shard_files import LITTLE, frame_of, written
 
 import omnirank as om
 from omnirank.ensembles import sampled_growth
 from omnirank.errors import DataError, ParameterError
 from omnirank.shards.checkpoints import Checkpoints
 from omnirank.shards.scratch import scratch_folder
-from tests.rankers.shard_files import LITTLE, frame_of, written
 
 FEATURES = "a,b,c,d,e,n,town"
 

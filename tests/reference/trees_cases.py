@@ -11,7 +11,7 @@ from scipy import sparse
 from omnirank.data.table import Table
 from omnirank.trees import space as spaces
 from omnirank.trees.codes import code_features, searched_cells
-from omnirank.trees.kernels import grow as kernels
+from omnirank.trees.kernels import grow_tree as kernels
 from omnirank.trees.kernels.blocks import DenseBlocks
 from omnirank.trees.kernels.gram import GramColumns
 from omnirank.trees.kernels.spaces import DenseColumns

@@ -14,7 +14,7 @@ from omnirank.tasks import clustering_columns, get_task
 from omnirank.trees.codes import code_features
 from omnirank.trees.kernels import spaces as kinds
 from omnirank.trees.kernels.blocks import DenseBlocks
-from omnirank.trees.kernels.grow import grow
+from omnirank.trees.kernels.grow_tree import grow
 from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.space import clustering_space
 from reference import trees_cases as cases

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
     from omnirank.relational.dataset import RelationalDataset
+    from omnirank.shards.dataset import ShardedDataset
 
 # Fewer different whole numbers are hardly counts.
 _FEWEST = 6
 
 
-def data_notes(dataset: Dataset | RelationalDataset) -> tuple[str, ...]:
+def data_notes(dataset: Dataset | RelationalDataset | ShardedDataset) -> tuple[str, ...]:
     """Return the notes of a data set, and a word on whole numbers that are taken as classes unless --task says so.
 
     In Python ``task_`` tells; on the command line nobody looks there.
@@ -31,7 +32,7 @@ def data_notes(dataset: Dataset | RelationalDataset) -> tuple[str, ...]:
     return (*dataset.notes, *_whole_numbers(dataset))
 
 
-def _whole_numbers(dataset: Dataset | RelationalDataset) -> list[str]:
+def _whole_numbers(dataset: Dataset | RelationalDataset | ShardedDataset) -> list[str]:
     from omnirank.core.errors import setting
     from omnirank.data.dataset import Dataset
     from omnirank.data.task_registry import task_named, task_target

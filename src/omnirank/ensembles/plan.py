@@ -319,7 +319,7 @@ class GrowingData:
         else:  # all features are constant, and no tree splits
             space = constant_space(dataset.n_examples)
         n_tried = features_per_node(rules, dataset)
-        coded = self._coded(on_cells).with_tests(rules.random_tests, n_tried)
+        coded = self._coded(on_cells).with_tests(rules.random_tests, n_tried, space)
         task = get_task(dataset.task)
         settings = rules.settings(n_tried)
         made = dataset, rules, task, *target, coded, space, settings, weight, self.entropy, feature_part, unit

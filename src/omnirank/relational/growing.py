@@ -135,7 +135,7 @@ def grow_tree(
     rows = np.flatnonzero(weight_of > 0).astype(np.uint32)
     weight = weight_of[rows]
     scratch = _Scratch(space, rows, settings, rules)
-    counts, stack = np.zeros(4, np.int64), Stack(np.empty((2, 5), np.int64), np.empty(2, np.uint64))
+    counts, stack = np.zeros(5, np.int64), Stack(np.empty((2, 5), np.int64), np.empty(2, np.uint64))
     least = np.array([0.0, float(rules.min_impurity_decrease) * (1 - _SLACK)])
     tested: dict[int, Any] = {}
     # nodes wait with the paths that they inherit: tables of all of them may take too much memory

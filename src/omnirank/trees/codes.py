@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -36,8 +37,11 @@ class CodedFeatures(ABC):
     table: Table
 
     @abstractmethod
-    def with_tests(self, random_tests: bool, n_tried: int) -> CodedFeatures:
-        """Return the same features for trees that try all tests, or one random test, of so many features per node."""
+    def with_tests(self, random_tests: bool, n_tried: int, space: Any) -> CodedFeatures:
+        """Return the same features for trees in a clustering space that try so many features per node.
+
+        They try all tests of a feature, or one random test.
+        """
 
     @abstractmethod
     def grow(self, space: Any, weight: np.ndarray, settings: Any, seed: Any) -> Any:
@@ -60,7 +64,7 @@ class SparseFeatures(CodedFeatures):
 
     cells: Any
 
-    def with_tests(self, random_tests: bool, n_tried: int) -> SparseFeatures:
+    def with_tests(self, random_tests: bool, n_tried: int, space: Any) -> SparseFeatures:
         """Return the same cells as another kind."""
         return replace(self, cells=with_tests(self.cells, random_tests))
 
@@ -101,6 +105,8 @@ class DenseFeatures(CodedFeatures):
         Whether trees try one random test per feature.
     most_at_once : bool
         Whether nodes try most features, so that reading cells by row pays.
+    copied : bool
+        Whether small nodes see copies of their rows, never these codes.
     """
 
     codes: np.ndarray
@@ -108,12 +114,21 @@ class DenseFeatures(CodedFeatures):
     distinct: np.ndarray
     random_tests: bool = False
     most_at_once: bool = False
+    copied: bool = False
 
-    def with_tests(self, random_tests: bool, n_tried: int) -> DenseFeatures:
+    def with_tests(self, random_tests: bool, n_tried: int, space: Any) -> DenseFeatures:
         """Return the same codes, with the cells of the kernel made: workers would each make their own."""
+        from omnirank.trees.kernels.subtree_rows import copies_pay
+
         most = random_tests and len(self.codes) >= _FEW_FEATURES and 2 * n_tried >= len(self.codes)
-        same = random_tests == self.random_tests and most == self.most_at_once
-        found = self if same else replace(self, random_tests=random_tests, most_at_once=most)
+        found = replace(self, random_tests=random_tests, most_at_once=most)
+        found = replace(found, copied=copies_pay(space, found._kind, self.codes))
+        if (found.random_tests, found.most_at_once, found.copied) == (
+            self.random_tests,
+            self.most_at_once,
+            self.copied,
+        ):
+            found = self
         _ = found.cells
         return found
 
@@ -123,7 +138,7 @@ class DenseFeatures(CodedFeatures):
 
     def grow(self, space: Any, weight: np.ndarray, settings: Any, seed: Any) -> Any:
         """Grow a tree."""
-        from omnirank.trees.kernels.grow import grow
+        from omnirank.trees.kernels.grow_tree import grow
 
         return grow(space, searched_cells(self.cells, space, settings), weight, settings, seed)
 
@@ -131,25 +146,28 @@ class DenseFeatures(CodedFeatures):
     def _missing(self) -> Any:
         return self.codes.dtype.type(np.iinfo(self.codes.dtype).max)
 
-    @cached_property
-    def cells(self) -> Any:
-        """Codes as the growing kernel takes them: for all tests, or for one random test per feature."""
+    @property
+    def _kind(self) -> type:
+        """The kind of features that the growing kernel takes."""
         from omnirank.trees.kernels.draw import NumericDraws
         from omnirank.trees.kernels.nominal import MixedCodes, MixedDraws
         from omnirank.trees.kernels.split import NumericCodes
 
-        packed = np.zeros(0, np.uint32 if self.codes.itemsize == 2 else np.uint64)
-        first = (self.codes, self._missing, packed)
-        nominal = bool(self.n_levels.any())
+        if self.n_levels.any():
+            return MixedDraws if self.random_tests else MixedCodes
+        return NumericDraws if self.random_tests else NumericCodes
+
+    @cached_property
+    def cells(self) -> Any:
+        """Codes as the growing kernel takes them: for all tests, or for one random test per feature."""
+        first = (self.codes, self._missing, np.zeros(0, np.uint32 if self.codes.itemsize == 2 else np.uint64))
+        nominal = (self.n_levels,) if self.n_levels.any() else ()
         if self.random_tests:
             values = _numeric_cells(self.table)
-            if nominal:
-                return MixedDraws(*first, values, self.n_levels)
-            return NumericDraws(*first, values, self._by_row(values))
-        by_row = np.ascontiguousarray(self.codes.T)
-        if nominal:
-            return MixedCodes(*first, self.distinct, by_row, self.n_levels)
-        return NumericCodes(*first, self.distinct, by_row)
+            return self._kind(*first, values, *(nominal or (self._by_row(values),)))
+        # small nodes read codes by row
+        by_row = np.zeros((0, 0), self.codes.dtype) if self.copied else np.ascontiguousarray(self.codes.T)
+        return self._kind(*first, self.distinct, by_row, *nominal)
 
     def _by_row(self, values: np.ndarray) -> np.ndarray:
         """Return cells by row, with zeros up to whole blocks of features; none where they would not be read."""
@@ -246,14 +264,30 @@ def _code_block(table: Table, n_levels: np.ndarray, dtype: Any, features: range)
     codes = np.empty((len(features), table.n_rows), dtype)
     distinct = np.zeros(len(features), bool)
     missing = dtype(np.iinfo(dtype).max)
+    # Compiling the radix sort takes longer than ranking few cells.
+    rank = _ranks_of_many(table.n_rows) if codes.itemsize > np.dtype(np.uint16).itemsize else _rank
     for i, f in enumerate(features):
         if n_levels[f]:
             cells = table.column(f)
             codes[i] = cells
             codes[i, cells < 0] = missing
         else:
-            distinct[i] = _rank(table.column(f), codes[i], missing)
+            distinct[i] = rank(table.column(f), codes[i], missing)
     return codes, distinct
+
+
+def _ranks_of_many(n: int) -> Callable[[np.ndarray, np.ndarray, Any], bool]:
+    """Return a function that does the same as `_rank` for n cells, in a third of the time."""
+    from omnirank.trees.kernels.ranks import DIGIT, rank_cells
+
+    memory = np.empty((2, n), np.uint64), np.empty(2 ** int(DIGIT) + 1, np.uint32), np.empty(n)
+
+    def rank(cells: np.ndarray, codes: np.ndarray, missing: Any) -> bool:
+        numbers = np.ascontiguousarray(cells, np.float64)
+        differ = rank_cells(numbers, numbers.view(np.uint64), codes, missing, *memory)
+        return _rank(cells, codes, missing) if differ < 0 else bool(differ)
+
+    return rank
 
 
 def _rank(cells: np.ndarray, codes: np.ndarray, missing: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Growing one tree."""
+"""Splitting the nodes of a tree; `grow_tree` grows a whole one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from omnirank.trees.kernels.gram import GramColumns
 from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.kernels.nominal import MixedCodes, MixedDraws, MixedSets, MixedWork
 from omnirank.trees.kernels.random import child_seed, mix
-from omnirank.trees.kernels.spaces import SPACES, DenseColumns, OneColumn, node_scratch, open_node
+from omnirank.trees.kernels.spaces import SPACES, DenseColumns, OneColumn, open_node
 from omnirank.trees.kernels.split import (
     CODES,
     CUT,
@@ -27,7 +27,6 @@ from omnirank.trees.kernels.split import (
     NumericCodes,
     Work,
     search_feature,
-    search_scratch,
 )
 from omnirank.trees.kernels.two_parts import TwoParts
 
@@ -66,7 +65,7 @@ class Nodes(NamedTuple):
 
 
 DRAWN, GAIN_OF, WEIGHT = 0, 1, 2
-WAITING, NODES, WORDS, TO_GO = 0, 1, 2, 3
+WAITING, NODES, WORDS, TO_GO, SMALL = 0, 1, 2, 3, 4
 
 
 class Stack(NamedTuple):
@@ -99,45 +98,6 @@ def room_for_nodes(n_nodes, n_words):
     )
 
 
-def grow(space, features, weight_of, settings, seed):
-    """Grow a tree on the rows of positive weight.
-
-    Memory is allocated here, outside the kernel: compiling NumPy's constructors takes longer than calling them.
-    """
-    rows = np.flatnonzero(weight_of > 0).astype(np.uint32)
-    weight = weight_of[rows]
-    n, n_features = len(rows), features.codes.shape[0]
-    work = search_scratch(features, n)
-    stack = Stack(np.empty((n + 2, 5), np.int64), np.empty(n + 2, np.uint64))
-    spare = Spare(
-        np.empty(n, np.uint32),
-        np.empty(n),
-        np.arange(n_features, dtype=np.uint32),
-        np.arange(n_features, dtype=np.uint32),  # features that are all tried together stay in their order
-    )
-    k = 2 * n + 1
-    nodes = room_for_nodes(k, n * len(work.subset) if isinstance(work, MixedWork) else 0)
-    stack.waiting[0] = 0, n, 0, -1, 0
-    stack.seeds[0] = seed
-    counts = np.array([1, 0, 0, -1])
-    grow_nodes(
-        space, features, rows, weight, settings, work, node_scratch(space, n), stack, spare, nodes, counts, np.zeros(2)
-    )
-    k, n_words = counts[NODES], counts[WORDS]
-    return GrownTree(
-        nodes.feature[:k].copy(),
-        nodes.cut[:k].copy(),
-        nodes.right[:k].copy(),
-        nodes.missing_left[:k].copy(),
-        *nodes.ends[:, :k].copy(),
-        *nodes.facts[:, :k].copy(),
-        *nodes.ranges[:, :k].copy(),
-        nodes.subsets[:n_words].copy(),
-        rows,
-        weight,
-    )
-
-
 def _orders_levels(space, features, rows, weight, settings, work, *others):
     """Whether levels of nominal features are ordered or drawn in arrays of their own."""
     return isinstance(work, MixedWork)
@@ -145,19 +105,20 @@ def _orders_levels(space, features, rows, weight, settings, work, *others):
 
 @compiled_unless(_orders_levels)
 def grow_nodes(space, features, rows, weight, settings, work, node, stack, spare, nodes, counts, least):
-    """Split waiting nodes, the last one first, and those that come of it: all of them, or as many as ``counts`` says.
+    """Split waiting nodes, the last one first, and those that come of it: all of them, or as ``counts`` says.
 
     A caller that stops after each node may give each node other features; where it gives all of them the same, the tree
-    is that of `grow`.
+    is that of `grow_tree.grow`. One that stops before small nodes may give these copies of their rows.
 
     Parameters
     ----------
     space, features, rows, weight, settings, work, node, spare, nodes
-        As `grow` makes them.
+        As `grow_tree.grow` makes them.
     stack : Stack
         The waiting nodes. The root waits with the seed of the tree.
     counts : ndarray of int64
-        WAITING, NODES, WORDS that hold subsets of levels, and TO_GO, nodes to split (-1: all); changed in place.
+        WAITING, NODES, WORDS that hold subsets of levels; changed in place. TO_GO, nodes to split (-1: all), and SMALL:
+        stops before a node of up to so many rows.
     least : ndarray of float64
         Least gain of a test in this tree, found in its root, and least share of a node's own impurity.
     """
@@ -180,7 +141,8 @@ def grow_nodes(space, features, rows, weight, settings, work, node, stack, spare
     n_nodes = counts[NODES]
     n_subsets = counts[WORDS]
     to_go = counts[TO_GO]
-    while top > 0 and to_go != 0:
+    small = counts[SMALL]
+    while top > 0 and to_go != 0 and waiting[top - 1, 1] - waiting[top - 1, 0] > small:
         to_go -= 1
         top -= 1
         lo = waiting[top, 0]

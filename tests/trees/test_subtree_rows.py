@@ -1,0 +1,100 @@
+"""Subtrees on copies of their rows: the ranks of the copies, and the same tree bit for bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import omnirank as om
+from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.trees.kernels import grow_tree, subtree_rows
+from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
+from omnirank.trees.kernels.split import NumericCodes
+from reference import trees_cases as cases
+
+MISSING = np.uint32(np.iinfo(np.uint32).max)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_copies_have_the_ranks_of_their_rows(data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    n = data.draw(st.integers(1, 300))
+    codes = rng.integers(0, data.draw(st.sampled_from([1, 70, n])), (3, n)).clip(max=n - 1).astype(np.uint32)
+    codes[rng.random(codes.shape) < data.draw(st.sampled_from([0.0, 0.3, 1.0]))] = MISSING
+    features = NumericCodes(codes, MISSING, np.zeros(0, np.uint64), np.zeros(3, bool), np.zeros((0, 0), np.uint32))
+    rows = np.flatnonzero(rng.random(n) < 0.6).astype(np.uint32)
+    z = rng.normal(size=n)
+    copy = subtree_rows.copies(OneColumn(z), features, n)
+    copy(np.arange(n, dtype=np.uint32))  # memory that was used before
+    space, copied = copy(rows)
+    np.testing.assert_array_equal(space.z, z[rows])
+    for f in range(3):
+        own = codes[f, rows]
+        expected = np.unique(own, return_inverse=True)[1].astype(np.uint16)
+        expected[own == MISSING] = copied.missing
+        np.testing.assert_array_equal(copied.codes[f], expected)
+    np.testing.assert_array_equal(copied.by_row, copied.codes.T)
+
+
+@pytest.fixture
+def copies(monkeypatch):
+    """Have subtrees of up to so many rows copied (0: none), whatever the size of the data."""
+
+    def set_rows(n):
+        monkeypatch.setattr(subtree_rows, "LARGE", 0)
+        monkeypatch.setattr(subtree_rows, "MOST_ROWS", n)
+        monkeypatch.setattr(subtree_rows, "copies_pay", lambda *_: n > 0)
+
+    return set_rows
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+@pytest.mark.parametrize("n_columns", [1, 3])
+def test_trees_with_copies_are_the_same(copies, n_columns, missing):
+    rng = np.random.default_rng(n_columns)
+    n = 400
+    features = [cases.numeric_feature(rng, n, missing) for _ in range(6)]
+    columns = features[0][:, None].copy() + rng.normal(size=(n, n_columns))
+    columns[np.isnan(columns)] = 0.0
+    problem = cases.Problem(features, [0] * 6, columns, np.ones(n_columns), np.ones(n))
+    kind = "one" if n_columns == 1 else "dense"
+    assert isinstance(cases.space_of(problem, kind), OneColumn if n_columns == 1 else DenseColumns)
+    weight = cases.row_weights(rng, n)
+    copies(0)
+    expected = cases.grow(problem, kind, weight, cases.settings(2), 3, wide=True)
+    assert len(expected.feature) > 100
+    for most in (2, 5, 50, 399, 10_000):
+        copies(most)
+        found = cases.grow(problem, kind, weight, cases.settings(2), 3, wide=True)
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_large_data_are_copied(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(70_000, 3))
+    data = om.Dataset(X, X[:, 0] + rng.normal(size=len(X)))
+    rules = GrowingRules(min_samples_leaf=200)
+    expected = make_plan(data, rules, 0).grow(0)
+    monkeypatch.setattr(subtree_rows, "LARGE", 0)
+    monkeypatch.setattr(subtree_rows, "MOST_ROWS", 10_000)
+    sizes = []
+    monkeypatch.setattr(grow_tree, "copies", lambda *parts: _counting(subtree_rows.copies(*parts), sizes))
+    plan = make_plan(data, rules, 0)
+    assert plan.coded.cells.by_row.size == 0
+    found = plan.grow(0)
+    assert sum(sizes) == len(found.rows)
+    assert max(sizes) <= 10_000
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def _counting(copy, sizes):
+    def counted(rows):
+        sizes.append(len(rows))
+        return copy(rows)
+
+    return counted
