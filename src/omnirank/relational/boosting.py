@@ -150,6 +150,10 @@ class Boosting(RelationalLearner):
     def _trees(self) -> list[Tree]:
         return [tree for together in self.trees_ for tree in together]
 
+    def _take_trees(self, trees: list[Tree]) -> None:
+        k = len(self.start_)
+        self.trees_ = [trees[first : first + k] for first in range(0, len(trees), k)]
+
     @property
     def _leaf_columns(self) -> PrototypeColumns:
         """What leaves hold: a residual."""
