@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from omnirank.report.directions import UNCLEAR, direction
 from omnirank.report.disagreement import disagreements
 from omnirank.report.findings import Findings
 from omnirank.report.repeating import python_code, rank_command
+from omnirank.report.sections.summary import best_sentence
 from omnirank.report.subject import Subject
 
 pytestmark = pytest.mark.usefixtures("two_pairs")
@@ -157,6 +159,29 @@ class TestDisagreement:
         rankings = {"relief": self.ranked("relief", "x1"), "univariate": self.ranked("univariate")}
         [line] = disagreements(subject_of(rankings), rankings, 5)
         assert "more than 1 place lower: they agree" in line
+
+    def test_places_that_are_chance_are_no_disagreement(self):
+        own = self.ranked("unbiased", "x5")
+        p_values = np.where(np.array(own.names) == "x5", 1e-6, 0.5)
+        rankings = {"unbiased": replace(own, p_values=p_values), "relief": self.ranked("relief", "x5", "x29", "x28")}
+        [line] = disagreements(subject_of(rankings), rankings, 5)
+        assert line.startswith("No method has one of the top 1 features of another more than 0 places lower")
+        nothing = {"unbiased": replace(own, p_values=np.full(30, 0.5)), "relief": self.ranked("relief")}
+        assert disagreements(subject_of(nothing), nothing, 5)[0].startswith("No feature scores above chance")
+
+
+class TestSummary:
+    def said(self, p_values):
+        names = ["kidney, adult", *"abcdefghi"]
+        ranking = om.Ranking(names, np.arange(10.0)[::-1], "unbiased", p_values=p_values)
+        return best_sentence(subject_of({"unbiased": ranking}))
+
+    def test_what_is_significant_is_told_and_no_more(self):
+        assert self.said(np.full(10, 0.5)).startswith("None of 10 features scores significantly above chance")
+        two = self.said([1e-6, 1e-6, *[0.5] * 8])
+        assert two.startswith("Of 10 features, 2 score significantly above chance: kidney, adult; and a (")
+        all_of_them = self.said(np.full(10, 1e-6))
+        assert "kidney, adult; a; b; c; and d. In all, 10 score" in all_of_them
 
 
 class TestRepeating:

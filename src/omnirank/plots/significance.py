@@ -63,7 +63,7 @@ def plot_significance(
     values = -np.log10(np.maximum(corrected, SMALLEST_P))
     colours = [BAR if p <= alpha else FAINT for p in corrected]
     places = np.arange(len(shown))
-    ax.scatter(values, places, s=22, color=colours, zorder=3)
+    ax.scatter(values, places, s=22, color=colours, zorder=3, clip_on=False)
     ax.hlines(places, 0, values, color=colours, linewidth=1.4, alpha=0.6, zorder=2)
     ax.axvline(-np.log10(alpha), color=CHOSEN, linewidth=1.2, linestyle="--", label=f"p = {alpha:g}", zorder=1)
     tidy(ax, grid="x")

@@ -14,8 +14,12 @@ from omnirank.plots.style import new_axes, set_title, short_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import Normalize
 
 _MOST_NAMED_TARGETS = 80
+# Relative scores that look like 0 on a linear scale; where most do, a scale of roots shows them.
+_OUTSHONE = 0.1
+_MOST = 0.8
 
 
 def plot_target_scores(
@@ -70,7 +74,7 @@ def plot_target_scores(
     cells = relative[np.ix_(columns, chosen[rows])].T
     if ax is None:
         ax = new_axes(min(14.0, 3.2 + 0.42 * len(columns)), min(20.0, 1.6 + 0.2 * len(rows)))
-    image = ax.imshow(cells, cmap=cmap, vmin=0, vmax=1, aspect="auto", interpolation="nearest")
+    image = ax.imshow(cells, cmap=cmap, norm=_scale(cells), aspect="auto", interpolation="nearest")
     ax.set_yticks(range(len(rows)), short_names([ranking.names[i] for i in chosen[rows]]), parse_math=False)
     if len(columns) <= _MOST_NAMED_TARGETS:
         labels = short_names([names[i] for i in columns], 24)
@@ -87,6 +91,14 @@ def plot_target_scores(
     if title is not None:
         set_title(ax, title)
     return ax
+
+
+def _scale(cells: np.ndarray) -> Normalize:
+    """A linear scale, or one of roots where few features outshine the others, which would all look like 0."""
+    from matplotlib.colors import Normalize, PowerNorm
+
+    crowded = (cells[cells > 0] < _OUTSHONE).mean() > _MOST if (cells > 0).any() else False
+    return PowerNorm(0.4, vmin=0, vmax=1) if crowded else Normalize(vmin=0, vmax=1)
 
 
 def relative_scores(scores: TargetScores) -> np.ndarray:

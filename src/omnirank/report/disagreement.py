@@ -77,14 +77,18 @@ def largest_disagreements(rankings: Mapping[str, Ranking], k: int) -> list[Disag
 
 def disagreements(subject: Subject, rankings: Mapping[str, Ranking], k: int) -> list[str]:
     """Return in words on which features the rankings disagree most, with a plausible reading of each."""
-    found = largest_disagreements(rankings, k)
+    above = n_above_chance(subject)
+    if above == 0:
+        return ["No feature scores above chance: on which places methods agree says nothing."]
+    found = largest_disagreements(rankings, min(k, above or k))
     n = len(subject.ranking)
     far = max(_FEWEST_PLACES, round(_FAR * n))
     most = found[0].worst - found[0].best if found else 0
     if most < far:
+        of = f"the top {min(k, above or k)} features"
         return [
-            f"No method has one of the top {k} features of another more than {counted(most, 'place')} lower: "
-            "they agree on what matters here."
+            f"No method has one of {of} of another more than {counted(most, 'place')} lower: they agree on what "
+            "matters here."
         ]
     lines = [
         f"{one.feature}: place {one.best} by {one.high}, place {one.worst} of {n} by {one.low}; "
@@ -93,6 +97,17 @@ def disagreements(subject: Subject, rankings: Mapping[str, Ranking], k: int) -> 
         if one.worst - one.best >= far
     ]
     return ["The methods disagree most on these:", *lines]
+
+
+def n_above_chance(subject: Subject) -> int | None:
+    """Return how many features score above chance, by p values or a shuffled target; None where nothing tells.
+
+    Places beyond are chance, and methods cannot agree on them.
+    """
+    if subject.ranking.p_values is not None:
+        return len(subject.ranking.relevant())
+    shuffled = subject.found.shuffled
+    return None if shuffled is None else int((subject.ranking.scores > shuffled.max()).sum())
 
 
 def reading(subject: Subject, one: Disagreement, rankings: Mapping[str, Ranking]) -> str:

@@ -31,6 +31,8 @@ _MOST_PAIRS = 25
 _SHARE_OF_HALVES = 0.75
 # Fits vary: each is expected to take so many times as long as the slowest before.
 _CAREFUL = 1.15
+# What other methods leave for halves, which tell more: three of them take so many times as long as the ranking.
+_KEPT_FOR_HALVES = 1.5
 # Share that each other method may use.
 _SHARE_OF_ANOTHER = 0.1
 _STAGES = 6
@@ -311,7 +313,8 @@ class _Search:
             known = ranker.get_params(deep=False)
             ranker.set_params(**{k: v for k, v in {"random_state": 0, "n_jobs": self.n_jobs}.items() if k in known})
             expected = self._tried(ranker)
-            if expected > _SHARE_OF_ANOTHER * self.budget.seconds or not self.budget.allows(expected):
+            kept = _KEPT_FOR_HALVES * self.seconds if not why_no_halves(self.data) else 0.0
+            if expected > _SHARE_OF_ANOTHER * self.budget.seconds or not self.budget.allows(expected + kept):
                 self.found.missing[OTHERS] = f"{name} was left out: it would take about {_seconds(expected)}"
                 continue
             with self.budget.charged(OTHERS):

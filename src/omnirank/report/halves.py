@@ -141,7 +141,8 @@ class Halves:
         if self.n < FEWEST_RESAMPLES:
             return None
         ranks = np.array([half.ranks for half in self.halves])
-        k = math.isqrt(len(self.names) - 1) + 1
+        # what is worth keeping has to be stable; beyond that, places are chance
+        k = min(self.curve.chosen_size, math.isqrt(len(self.names) - 1) + 1)
         return Stability(self.names, ranks, self.order, _LEVEL, k, f"{self.n} halves of the examples")
 
     def by_target(self) -> dict[str, float]:

@@ -79,6 +79,18 @@ def probability(p: float) -> str:
     return f"<{SMALLEST_P:.0e}" if p < SMALLEST_P else f"{p:.2g}" if p < 0.001 else f"{p:.3g}"
 
 
+def joined(names: Sequence[str]) -> str:
+    """Return names in a row, between commas; between semicolons where a name has a comma itself.
+
+    Examples
+    --------
+    >>> from omnirank.report.tables import joined
+    >>> joined(["a", "b"]), joined(["kidney, adult", "b"])
+    ('a, b', 'kidney, adult; b')
+    """
+    return ("; " if any("," in name for name in names) else ", ").join(names)
+
+
 def listing(names: Sequence[str]) -> str:
     """Return names as a list in a sentence.
 
@@ -88,4 +100,6 @@ def listing(names: Sequence[str]) -> str:
     >>> listing(["a"]), listing(["a", "b", "c"])
     ('a', 'a, b and c')
     """
+    if len(names) > 1 and any("," in name for name in names):
+        return f"{joined(names[:-1])}; and {names[-1]}"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""

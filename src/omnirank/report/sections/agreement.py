@@ -9,7 +9,7 @@ from omnirank.report.disagreement import disagreements
 from omnirank.report.findings import OTHERS
 from omnirank.report.section import Section
 from omnirank.report.subject import Subject
-from omnirank.report.tables import Column, digits, listing, rows_of
+from omnirank.report.tables import Column, digits, joined, listing, rows_of
 from omnirank.report.vector import inline_svg
 
 _OVERLAID = 15
@@ -39,7 +39,7 @@ def agreement(subject: Subject) -> Section:
         Column(
             "fuzzy overlap", [digits(p.fuji_area, 3) for p in pairs.values()], number=True, hint="mean over all tops"
         ),
-        Column("best features", [", ".join(other.top(5)) for other in others.values()]),
+        Column("best features", [joined(other.top(5)) for other in others.values()]),
     ]
     farthest = min(pairs, key=lambda name: pairs[name].fuji_area)
     some = list(pairs)[:_MOST_CURVES]
@@ -68,5 +68,5 @@ def _sentence(rankings: dict[str, Ranking], k: int) -> str:
     if not shared:
         return f"No feature is among the top {k} of all {len(rankings)} rankings."
     more = len(shared) - _NAMED
-    named = listing(shared) if more <= 0 else f"{', '.join(shared[:_NAMED])} and {more} more"
+    named = listing(shared) if more <= 0 else f"{joined(shared[:_NAMED])} and {more} more"
     return f"Among the top {k} of all {len(rankings)} rankings: {named}."

@@ -6,7 +6,7 @@ from omnirank.plots import plot_selection
 from omnirank.report.findings import HALVES
 from omnirank.report.section import Section
 from omnirank.report.subject import Subject
-from omnirank.report.tables import Column, digits, rows_of
+from omnirank.report.tables import Column, digits, joined, rows_of
 from omnirank.report.vector import inline_svg
 
 
@@ -34,7 +34,7 @@ def how_many(subject: Subject) -> Section:
         "picture": inline_svg(plot_selection(curve), "performance over the number of top features"),
         "columns": columns,
         "rows": rows_of(columns),
-        "keep": subject.ranking.top(curve.chosen_size)[:50] if curve.chosen_size < len(subject.ranking) else [],
+        "keep": joined(subject.ranking.top(curve.chosen_size)[:50]) if curve.chosen_size < len(subject.ranking) else "",
         "n": curve.chosen_size,
     }
     return Section("how-many", title, content)

@@ -15,13 +15,14 @@ from omnirank.plots.style import BAR, CHOSEN, new_axes, tidy
 from omnirank.report.findings import HALVES
 from omnirank.report.section import Section
 from omnirank.report.subject import Subject
+from omnirank.report.tables import Column, rows_of
 from omnirank.report.vector import inline_svg
 
 _SHOWN = 30
 _INDICES = {
-    "top_k": "the top {k} (Kuncheva; 1: always the same, 0: chance)",
-    "overlap": "the order, the top most (rank-biased overlap; 1: always the same)",
-    "spearman": "all ranks (Spearman)",
+    "top_k": ("the top {k}", "index of Kuncheva and Nogueira; 1: always the same, 0: chance"),
+    "overlap": ("the order, the top most", "rank-biased overlap; 1: always the same"),
+    "spearman": ("all ranks", "mean correlation of Spearman; 1: always the same, 0: chance"),
 }
 
 
@@ -38,6 +39,7 @@ def stability(subject: Subject) -> Section:
         "summary": "",
         "picture": "",
         "indices": [],
+        "index_rows": [],
         "why": "",
         "caption": "",
     }
@@ -46,16 +48,30 @@ def stability(subject: Subject) -> Section:
         content |= {
             "summary": found.summary,
             "picture": inline_svg(plot_rank_intervals(found, k=k), "intervals of ranks"),
-            "indices": [
-                (text.format(k=found.k), f"{i.value:.3f} ({i.lower:.3f} to {i.upper:.3f})")
-                for name, text in _INDICES.items()
-                for i in [found.indices[name]]
-            ],
+            "indices": (columns := index_columns(found)),
+            "index_rows": rows_of(columns),
             "caption": spread_caption(found),
         }
     else:
         content["why"] = missing.get(HALVES, "too few halves were ranked within the budget, 3 are needed")
     return Section("stability", title, content)
+
+
+def index_columns(found: Stability) -> list[Column]:
+    """Return the table of the indices of stability."""
+    indices = [found.indices[name] for name in _INDICES]
+    return [
+        Column("stability of", [what.format(k=found.k) for what, _ in _INDICES.values()]),
+        Column("value", [f"{index.value:.3f}" for index in indices], number=True),
+        Column(
+            f"{100 * found.level:g} % interval",
+            [f"{index.lower:.3f} to {index.upper:.3f}" for index in indices],
+            [index.lower for index in indices],
+            number=True,
+            hint="approximate, over the halves",
+        ),
+        Column("meaning", [text for _, text in _INDICES.values()]),
+    ]
 
 
 def spread_caption(found: Stability) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from omnirank.plots import plot_group_shares, plot_hierarchy, score_map
 from omnirank.report.section import Section
 from omnirank.report.subject import Subject
-from omnirank.report.tables import Column, digits, rows_of
+from omnirank.report.tables import Column, digits, joined, rows_of
 from omnirank.report.vector import inline_svg
 
 _TWO_NUMBERS = re.compile(r"\D*(\d+)\D+(\d+)\D*")
@@ -90,7 +90,7 @@ def redundant(subject: Subject) -> Section:
     several = [group for group in found.groups if group.others][:_MOST_GROUPS]
     columns = [
         Column("feature", [group.representative for group in several]),
-        Column("stands also for", [", ".join(group.others) for group in several]),
+        Column("stands also for", [joined(group.others) for group in several]),
         Column("features", [1 + len(group.others) for group in several], number=True),
         Column("least association", [digits(min(group.associations), 3) for group in several], number=True),
     ]

@@ -12,7 +12,7 @@ from omnirank.report.halves import Halves
 from omnirank.report.section import Section
 from omnirank.report.sections.scores import cut_of
 from omnirank.report.subject import Subject, seed_of
-from omnirank.report.tables import digits, listing
+from omnirank.report.tables import digits, joined, listing
 
 _BEST = 5
 # Share of the halves in which one of two has to be better, to be called so.
@@ -40,11 +40,11 @@ def facts(subject: Subject) -> list[tuple[str, str]]:
         found += [("data", data.name), ("examples", f"{data.n_examples}{known}")]
     found += [("features", len(ranking)), ("task", ranking.task or "not known")]
     if subject.targets:
-        shown = ", ".join(subject.targets[:3]) + (", ..." if len(subject.targets) > 3 else "")
+        shown = joined(subject.targets[:3]) + (", ..." if len(subject.targets) > 3 else "")
         found.append(("targets" if len(subject.targets) > 1 else "target", f"{len(subject.targets)}: {shown}"))
     n, _ = cut_of(subject)
     if 0 < n < len(ranking):
-        found.append(("features to keep", f"{n}, see Score over rank and How many features"))
+        found.append(("features to keep", f"{n} (see How many features)"))
     method = subject.method
     found.append(("method", ranking.method if method is None else f"{ranking.method}: {method.summary}"))
     seed = seed_of(ranking)
@@ -64,12 +64,18 @@ def best_sentence(subject: Subject) -> str:
     best = ranking.top(min(_BEST, max(1, len(ranking) // 2)))
     target = subject.targets[0] if len(subject.targets) == 1 else "y"
     of = f" for {target}" if target != "y" else ""  # what targets without a name are called
-    which = f"The best of {counted(len(ranking), 'feature')}{of} {'is' if len(best) == 1 else 'are'} {listing(best)}"
+    features = counted(len(ranking), "feature")
+    which = f"The best of {features}{of} {'is' if len(best) == 1 else 'are'} {listing(best)}"
     if ranking.p_values is None:
         return f"{which}."
-    n = len(ranking.relevant())
+    relevant = ranking.relevant()
+    n, level = len(relevant), "false discovery rate 0.05"
+    if not n:
+        return f"None of {features} scores significantly above chance{of} ({level}); first in order: {listing(best)}."
     verb = "scores" if n == 1 else "score"
-    return f"{which}. In all, {n} {verb} significantly above chance (with 5 % false discoveries expected)."
+    if n < len(best):
+        return f"Of {features}, {n} {verb} significantly above chance{of}: {listing(relevant)} ({level})."
+    return f"{which}. In all, {n} {verb} significantly above chance ({level})."
 
 
 def worth_sentence(subject: Subject) -> str:
@@ -109,7 +115,7 @@ def stability_sentence(subject: Subject) -> str:
     index = found.indices["top_k"].value
     word = next(word for limit, word in _STABLE if index >= limit)
     always = [found.names[i] for i in found.order[: found.k] if (found.ranks[:, i] <= found.k).all()]
-    shown = listing(always) if len(always) <= _BEST else f"{', '.join(always[:_BEST])} and {len(always) - _BEST} more"
+    shown = listing(always) if len(always) <= _BEST else f"{joined(always[:_BEST])} and {len(always) - _BEST} more"
     which = f"always among them: {shown}" if always else "no feature is always among them"
     return (
         f"With other examples the top {found.k} would be {word} (index {index:.2f}; 1: always the same, 0: chance); "

@@ -13,7 +13,7 @@ from omnirank.plots.targets import relative_scores
 from omnirank.report.directions import direction
 from omnirank.report.section import Section
 from omnirank.report.subject import Subject
-from omnirank.report.tables import Column, digits, listing, rows_of
+from omnirank.report.tables import Column, digits, joined, listing, rows_of
 from omnirank.report.vector import inline_svg
 from omnirank.tasks import get_task
 from omnirank.tasks.measuring import primary_measure
@@ -96,7 +96,7 @@ def sharing(subject: Subject, counts: np.ndarray) -> list[str]:
         more = f" and {len(shared) - _NAMED} more" if len(shared) > _NAMED else ""
         verb = "is" if len(shared) == 1 else "are"
         found.append(
-            f"Shared: {', '.join(shared[:_NAMED])}{more} {verb} among the top {k} of at least half of {n} targets."
+            f"Shared: {joined(shared[:_NAMED])}{more} {verb} among the top {k} of at least half of {n} targets."
         )
     else:
         found.append(f"No feature is among the top {k} of half of the {n} targets.")
