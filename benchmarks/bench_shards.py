@@ -1,4 +1,4 @@
-"""Data that do not fit in memory: trees of random samples of the rows, and what reading in parts costs where it does."""
+"""Data that do not fit in memory: trees of random samples of the rows; and the cost of parts where they fit."""
 
 from __future__ import annotations
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from tests.rankers.shard_files import LITTLE, frame_of, written
 from typer.testing import CliRunner
 
 import omnirank as om
 from omnirank.cli.app import app
-from tests.rankers.shard_files import LITTLE, frame_of, written
 
 RUNNER = CliRunner()
 COLUMNS = ("--features", "a,b,c,d,e,n,town", "--target", "kind")

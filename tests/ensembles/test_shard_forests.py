@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.rankers.shard_files import LITTLE, frame_of, written
 
 import omnirank as om
 from omnirank.errors import DataError, ParameterError
-from tests.rankers.shard_files import LITTLE, frame_of, written
 
 FEATURES = "a,b,c,d,e,n,town"
 FRAME = frame_of()

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.rankers.shard_files import LITTLE, frame_of, written
 
 import omnirank as om
 from omnirank.ensembles.convergence import converged
@@ -14,7 +15,6 @@ from omnirank.ensembles.sampled_growth import growing_samples
 from omnirank.errors import ConstantTargetError, DataError, ParameterError
 from omnirank.shards.dealing import deal_rows
 from omnirank.shards.samples import Samples, samples_within
-from tests.rankers.shard_files import LITTLE, frame_of, written
 
 FEATURES = "a,b,c,d,e,n,town"
 

@@ -123,6 +123,7 @@ class SampledGrowth:
         self.data, self.checkpoints, self.n_jobs = data, checkpoints, n_jobs
         self.samples = samples  # as `with_rows` deals them out; afterwards perhaps without the unlabelled rows
         self._dealt: DealtRows | None = None
+        self._kept: dict[SampleTask, Any] = {}
 
     @contextmanager
     def with_rows(self, numbers: Sequence[int]) -> Iterator[None]:
@@ -136,9 +137,14 @@ class SampledGrowth:
         self._dealt = None
         self.checkpoints.remove()
 
-    def lacking(self, tasks: Sequence[SampleTask]) -> list[int]:
-        """Return the samples of tasks of which no result is kept."""
-        return [task.sample for task in tasks if self.checkpoints.get(task.name) is None]
+    def lacking(self, work: SampleWork, tasks: Sequence[SampleTask]) -> list[SampleTask]:
+        """Return the tasks of which no result is kept, or none that can be read."""
+        for task in tasks:
+            if task not in self._kept:
+                found = self._read_kept(work, task)
+                if found is not None:
+                    self._kept[task] = found
+        return [task for task in tasks if task not in self._kept]
 
     def sample(self, number: int) -> Dataset:
         """Return a sample that is dealt out."""
@@ -147,8 +153,8 @@ class SampledGrowth:
 
     def results(self, work: SampleWork, tasks: Sequence[SampleTask]) -> list[Any]:
         """Return the results of tasks, in their order: those that are kept, and those computed now."""
-        found = {task: self._kept(work, task) for task in tasks}
-        lacking = [task for task in tasks if found[task] is None]
+        lacking = self.lacking(work, tasks)
+        found = {task: self._kept.pop(task) for task in tasks if task in self._kept}
         if len(lacking) < len(tasks):
             logger.info("%d of %s are kept of a run before", len(tasks) - len(lacking), counted(len(tasks), "result"))
         if lacking:
@@ -161,7 +167,7 @@ class SampledGrowth:
             found |= dict(zip(lacking, computed, strict=True))
         return [found[task] for task in tasks]
 
-    def _kept(self, work: SampleWork, task: SampleTask) -> Any:
+    def _read_kept(self, work: SampleWork, task: SampleTask) -> Any:
         content = self.checkpoints.get(task.name)
         if content is None:
             return None
