@@ -182,7 +182,8 @@ def grow_on_sample(work: SampleWork, dealt: DealtRows, checkpoints: Checkpoints,
     """Read a sample, do the work of a task on it, and keep and return the result."""
     with progress_bars(False):  # there is one for all samples
         result = work(dealt.read(task.sample), task.trees, n_jobs)
-    gc.collect()  # examples and their labelled part know each other, and would stay beside the next sample
+    if dealt.samples.n_unlabelled and dealt.samples.n_labelled:
+        gc.collect()  # examples and their labelled part know each other, and would stay beside the next sample
     if checkpoints.folder is not None:
         checkpoints.keep(task.name, work.packed(result))
     return result
