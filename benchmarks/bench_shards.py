@@ -1,4 +1,4 @@
-"""Data that do not fit in memory: trees of random samples of the rows, and what reading in parts costs where it does."""
+"""Data that do not fit in memory: trees of random samples of the rows; and the cost of parts where they fit."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ from scipy.special import ndtri
 
 import omnirank as om
 from benchmarks import Bar, Contestant, benchmark, compare, figure
-from benchmarks._memory import ROOT, _peak_bytes
+from benchmarks._memory import ROOT, peak_bytes
 
 # A smaller number of rows shows whether the benchmark runs; seconds and the bar are those of the whole.
 VARIABLE = "OMNIRANK_SHARD_ROWS"
 ROWS, N_FEATURES, N_TRUE, N_TREES = 20_000_000, 50, 10, 100
-MEMORY = "2G"
-QUICK_ROWS, QUICK_MEMORY, QUICK_TREES = 20_000, "10M", 4
+MEMORY = 2 * 2**30
+QUICK_ROWS, QUICK_TREES = 20_000, 4
+# Fewer rows get less memory, so that there are as many samples; but no less than this.
+LEAST_MEMORY = 10 * 2**20
 PER_FILE, PER_GROUP = 1_000_000, 250_000
 
 
@@ -61,7 +63,7 @@ def child() -> None:
     found = {
         "seconds": time.perf_counter() - start,
         "seconds to open": opened - start,
-        "peak": _peak_bytes(),
+        "peak": peak_bytes(),
         "reads": max(reads.values()),
         "samples": ranker.ranking_.parameters["n_samples"],
         "found": len({f"x{j + 1}" for j in range(N_TRUE)} & set(ranker.ranking_.top(N_TRUE))),
@@ -87,13 +89,13 @@ def _count_reads(reads: dict[Any, int]) -> None:
 def larger_than_memory(quick: bool) -> Any:
     """20,000,000 x 50 in Parquet files sorted by the target: 100 extra trees, 2 workers, the whole process."""
     n_rows = QUICK_ROWS if quick else int(os.environ.get(VARIABLE, ROWS))
-    memory, n_trees = (QUICK_MEMORY, QUICK_TREES) if quick else (MEMORY, N_TREES)
+    memory, n_trees = max(LEAST_MEMORY, MEMORY * n_rows // ROWS), QUICK_TREES if quick else N_TREES
     with tempfile.TemporaryDirectory() as place:
         folder, answer = Path(place, "parts"), Path(place, "answer.json")
         folder.mkdir()
         make_files(folder, n_rows)
         code = "from benchmarks.bench_shards import child; child()"
-        arguments = [sys.executable, "-c", code, str(folder), str(answer), memory, str(n_trees)]
+        arguments = [sys.executable, "-c", code, str(folder), str(answer), str(memory), str(n_trees)]
         subprocess.run(arguments, cwd=ROOT, check=True)
         found = json.loads(answer.read_text())
         n_bytes = sum(file.stat().st_size for file in folder.glob("*.parquet"))

@@ -66,7 +66,7 @@ def test_forests_predict_nearly_as_those_in_memory(tmp_path, target):
     assert np.allclose(found._column_spread, expected._column_spread)
     assert found.feature_importances_.argmax() == expected.feature_importances_.argmax() == 0
     if target != "size,kind":
-        assert found.score(new) > 0.9 * expected.score(new)
+        assert found.score(new) > 0.75 * expected.score(new)  # trees of a hundred examples
 
 
 def test_a_class_that_few_samples_have(tmp_path):

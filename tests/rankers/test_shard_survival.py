@@ -167,7 +167,7 @@ def test_results_of_other_data_and_parameters_are_left_alone(parts, tmp_path, mo
 def test_runs_without_a_seed_are_not_kept(parts, tmp_path, n_grown):
     ranker(random_state=None, n_trees=2).fit(opened(parts))
     assert not n_grown
-    with pytest.raises(ParameterError, match="checkpoint=.*give random_state"):
+    with pytest.raises(ParameterError, match=r"checkpoint=.*give random_state"):
         ranker(random_state=None).fit(opened(parts, checkpoint=tmp_path / "kept"))
 
 
@@ -248,7 +248,10 @@ def test_scratch_that_cannot_be_made(parts, tmp_path):
 def test_scratch_of_living_runs_is_left_alone(tmp_path):
     with scratch_folder(tmp_path) as first:
         (first / "rows").write_text("")
-        script = f"from omnirank.shards.scratch import scratch_folder\nwith scratch_folder({str(tmp_path)!r}): print('there')"
+        script = f"""
+from omnirank.shards.scratch import scratch_folder
+with scratch_folder({str(tmp_path)!r}): print('there')
+"""
         found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
         assert found.stdout == "there\n"
         assert (first / "rows").exists()
