@@ -140,6 +140,15 @@ def test_numbers_that_are_nominal(tmp_path):
     assert_same(om.open_shards(parts, "size", nominal="n,count").read(), om.load(whole, "size", nominal="n,count"))
 
 
+def test_the_index_of_a_data_frame_is_no_feature(tmp_path):
+    for i, frame in enumerate((frame_of(20), frame_of(20, seed=1).sort_values("n"))):
+        frame.to_parquet(tmp_path / f"{i}.parquet")
+    data, whole = om.open_shards(tmp_path, "kind"), om.load(tmp_path / "1.parquet", "kind")
+    assert data.feature_names == whole.feature_names
+    assert_same(data.take(range(20, 40)), whole)
+    assert data.notes == whole.notes[:1] == ("the index of the data frame in the file is not read",)
+
+
 def test_single_precision(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(30, 4)).astype(np.float32), columns=list("abcd"))
