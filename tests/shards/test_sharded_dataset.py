@@ -181,6 +181,14 @@ def test_malformed_notes_name_their_shard(tmp_path, noted):
         om.open_shards(tmp_path)
 
 
+@pytest.mark.parametrize("noted", [b"{", b"[]", b'{"index_columns": 3}'])
+def test_malformed_notes_of_pandas_name_their_shard(tmp_path, noted):
+    table = pa.table({"a": [1.0, 2.0]}).replace_schema_metadata({b"pandas": noted})
+    pq.write_table(table, tmp_path / "0.parquet")
+    with pytest.raises(DataError, match=r"0.parquet: the metadata of pandas are malformed"):
+        om.open_shards(tmp_path)
+
+
 def test_doubtful_classes_are_doubtful_here_too(tmp_path):
     for name, values in {"many": np.arange(60), "few": np.arange(600) % 25}.items():
         frame = pd.DataFrame({"a": np.zeros(len(values)), "price": values})

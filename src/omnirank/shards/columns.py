@@ -137,8 +137,9 @@ def column_names(part: Part) -> list[str]:
 
 def index_columns(part: Part) -> set[str]:
     """Return the names of the columns in which pandas has written the index of a data frame."""
+    schema = part.schema
     try:
-        return {name for name in (part.schema.pandas_metadata or {})["index_columns"] if isinstance(name, str)}
+        return {name for name in (schema.pandas_metadata or {})["index_columns"] if isinstance(name, str)}
     except KeyError:
         return set()
     except (ValueError, TypeError) as problem:
