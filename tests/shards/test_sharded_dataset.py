@@ -181,7 +181,7 @@ def test_malformed_notes_name_their_shard(tmp_path, noted):
         om.open_shards(tmp_path)
 
 
-@pytest.mark.parametrize("noted", [b"{", b"[]", b'{"index_columns": 3}'])
+@pytest.mark.parametrize("noted", [b"{", b"[]", b"{}", b'{"index_columns": 3}'])
 def test_malformed_notes_of_pandas_name_their_shard(tmp_path, noted):
     table = pa.table({"a": [1.0, 2.0]}).replace_schema_metadata({b"pandas": noted})
     pq.write_table(table, tmp_path / "0.parquet")

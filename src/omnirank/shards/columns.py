@@ -139,10 +139,9 @@ def index_columns(part: Part) -> set[str]:
     """Return the names of the columns in which pandas has written the index of a data frame."""
     schema = part.schema
     try:
-        return {name for name in (schema.pandas_metadata or {})["index_columns"] if isinstance(name, str)}
-    except KeyError:
-        return set()
-    except (ValueError, TypeError) as problem:
+        noted = schema.pandas_metadata
+        return set() if noted is None else {name for name in noted["index_columns"] if isinstance(name, str)}
+    except (ValueError, LookupError, TypeError) as problem:
         raise DataError(f"shard {part.name}: the metadata of pandas are malformed ({problem})") from None
 
 
