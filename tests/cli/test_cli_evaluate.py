@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import inspect
 import io
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 
 import omnirank as om
+from omnirank.errors import ParameterError
 from tools.command import run
 
 
@@ -92,3 +94,57 @@ def test_hits_and_misses_need_classes(folder):
     for command in ("rank", "evaluate"):
         shown = run(command, folder / "train.csv", "--target", "y", "--method", "relieff", code=2)
         assert "does not handle regression: choose the method relief" in " ".join(shown.output.split())
+
+
+# -- data in parts that do not fit in memory -----------------------------------------------------------------
+
+
+@pytest.fixture
+def parts(folder):
+    """The training examples in parts, and what reads test examples like them."""
+    (folder / "parts").mkdir()
+    frame = pd.read_csv(folder / "train.csv")
+    for i in range(2):
+        frame[i::2].to_parquet(folder / "parts" / f"{i}.parquet", index=False)
+    return om.open_shards(folder / "parts", "y", max_memory=3000), lambda path: om.load(path, "y")
+
+
+def evaluated(parts, **options):
+    """Do what the command does with data that its options have read."""
+    from omnirank.cli.evaluate import evaluate
+
+    usual = {name: p.default for name, p in inspect.signature(evaluate.__wrapped__).parameters.items()}
+    evaluate.__wrapped__(**usual | {"dataset": parts[0], "read_like_data": parts[1]} | options)
+
+
+def test_parts_give_the_figures_of_the_library(folder, parts, capsys, monkeypatch):
+    monkeypatch.setattr("omnirank.evaluation.in_parts._SHARE_OF_TARGETS", 0)
+    ranking = om.Ranking.load(folder / "ranking.csv")
+    evaluated(parts, ranking=folder / "ranking.csv", neighbors=[3], test=folder / "test.csv", csv=True)
+    shown = rows(capsys.readouterr().out)
+    expected = om.evaluate(ranking, parts[0], parts[1](folder / "test.csv"), 3)
+    assert {row["measure"]: float(row["ranking"]) for row in shown} == pytest.approx(expected)
+    evaluated(parts, ranking=folder / "ranking.csv", neighbors=[3], csv=True, seed=4)
+    shown = rows(capsys.readouterr().out)
+    held_out = om.evaluate(ranking, parts[0], None, 3, random_state=4)
+    assert {row["measure"]: float(row["standard_error"]) for row in shown} == pytest.approx(held_out.standard_errors)
+
+
+def test_parts_are_described(folder, parts, capsys, monkeypatch):
+    monkeypatch.setattr("omnirank.evaluation.in_parts._SHARE_OF_TARGETS", 0)
+    evaluated(parts, ranking=folder / "ranking.csv", neighbors=[3])
+    shown = capsys.readouterr()
+    assert "parts: regression, 50 examples in 2 shards, 3 features, 25 examples held out" in shown.out
+    assert "±" in shown.out
+    assert "if the ranking was made from these data, the results are too good" in shown.err
+    evaluated(parts, method="univariate", neighbors=[3], test=folder / "test.csv")
+    assert "3 features, 30 test examples" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [({"folds": 3}, "--folds"), ({"labelled": "5"}, "--labelled"), ({}, "--method without --test")],
+)
+def test_what_parts_cannot(parts, options, name):
+    with pytest.raises(ParameterError, match=f"{name} needs all examples in memory: rank .* then give --ranking"):
+        evaluated(parts, method="univariate", **options)

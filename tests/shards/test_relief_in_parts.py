@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import tracemalloc
 import warnings
 
 import joblib
 import numpy as np
 import pandas as pd
+import pyarrow.dataset as pads
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -236,3 +238,35 @@ def test_a_shard_that_changes_is_named(tmp_path):
     frame_of(11, seed=3).to_parquet(parts / "001.parquet")
     with pytest.raises(DataError, match=r"shard .*001.parquet has changed since it was opened"):
         om.ReliefRanker(n_iterations=10).fit(streamed)
+
+
+def test_other_sources(tmp_path):
+    dd = pytest.importorskip("dask.dataframe")
+    frame = frame_of(120).drop(columns="wet")
+    parts, _ = written(tmp_path, frame, [40])
+    expected = om.ReliefRanker(n_iterations=30, random_state=0).fit(om.load(tmp_path / "whole.parquet", "size"))
+    for source in (pads.dataset(parts), dd.from_pandas(frame, npartitions=3)):
+        streamed = om.open_shards(source, "size", max_memory=5000)
+        assert not streamed.fits_in_memory
+        found = om.ReliefRanker(n_iterations=30, random_state=0, n_jobs=2).fit(streamed)
+        assert np.array_equal(found.feature_importances_, expected.feature_importances_)
+
+
+def test_memory_is_bounded(tmp_path):
+    rng = np.random.default_rng(0)
+    for i in range(4):
+        frame = pd.DataFrame(rng.normal(size=(10_000, 20))).rename(columns=str)
+        frame["y"] = np.where(frame["0"] + rng.normal(size=10_000) > 0, "a", "b")
+        frame.to_parquet(tmp_path / f"{i}.parquet", index=False)
+    allowed = 2 * 2**20
+    data = om.open_shards(tmp_path, "y", max_memory=allowed)
+    assert data.n_bytes > 6 * allowed
+    ranker = om.ReliefRanker(n_iterations=100, n_neighbors=5, random_state=0)
+    ranker.fit(data)  # what is compiled once is not counted
+    tracemalloc.start()
+    try:
+        ranker.fit(data)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < allowed

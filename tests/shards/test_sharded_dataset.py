@@ -140,6 +140,15 @@ def test_numbers_that_are_nominal(tmp_path):
     assert_same(om.open_shards(parts, "size", nominal="n,count").read(), om.load(whole, "size", nominal="n,count"))
 
 
+def test_the_index_of_a_data_frame_is_no_feature(tmp_path):
+    for i, frame in enumerate((frame_of(20), frame_of(20, seed=1).sort_values("n"))):
+        frame.to_parquet(tmp_path / f"{i}.parquet")
+    data, whole = om.open_shards(tmp_path, "kind"), om.load(tmp_path / "1.parquet", "kind")
+    assert data.feature_names == whole.feature_names
+    assert_same(data.take(range(20, 40)), whole)
+    assert data.notes == whole.notes[:1] == ("the index of the data frame in the file is not read",)
+
+
 def test_single_precision(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(30, 4)).astype(np.float32), columns=list("abcd"))
@@ -169,6 +178,14 @@ def test_malformed_notes_name_their_shard(tmp_path, noted):
     table = pa.table({"a": [1.0, 2.0]}).replace_schema_metadata({b"omnirank": noted})
     pq.write_table(table, tmp_path / "0.parquet")
     with pytest.raises(DataError, match=r"0.parquet: the omnirank metadata are malformed"):
+        om.open_shards(tmp_path)
+
+
+@pytest.mark.parametrize("noted", [b"{", b"[]", b"{}", b'{"index_columns": 3}'])
+def test_malformed_notes_of_pandas_name_their_shard(tmp_path, noted):
+    table = pa.table({"a": [1.0, 2.0]}).replace_schema_metadata({b"pandas": noted})
+    pq.write_table(table, tmp_path / "0.parquet")
+    with pytest.raises(DataError, match=r"0.parquet: the metadata of pandas are malformed"):
         om.open_shards(tmp_path)
 
 

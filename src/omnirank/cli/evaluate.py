@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from omnirank.cli.data_notes import data_notes
+from omnirank.cli.evaluate_output import Measured, print_csv, print_table
+from omnirank.cli.evaluate_parts import judge_in_parts, refuse_in_parts
 from omnirank.cli.options import (
     CsvOption,
     JobsOption,
@@ -19,19 +21,17 @@ from omnirank.cli.options import (
     supervision_of,
     with_few_labels,
 )
-from omnirank.cli.output import Justify, figures, note, say, table
+from omnirank.cli.output import note, say
 from omnirank.cli.relational_options import with_any_data
 from omnirank.core.plurals import counted
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
     from omnirank.relational.dataset import RelationalDataset
+    from omnirank.shards.dataset import ShardedDataset
 
 _FOLDS = 10
 _RANDOM = 10
-
-# measures by number of neighbours and name
-Measured = dict[int, dict[str, float]]
 
 RankingOption = Annotated[
     Path | None, typer.Option("--ranking", "-r", help="The ranking, .json or .csv.", show_default=False)
@@ -69,7 +69,7 @@ PresetOption = Annotated[
 
 @with_any_data
 def evaluate(
-    dataset: "Dataset | RelationalDataset",
+    dataset: "Dataset | RelationalDataset | ShardedDataset",
     read_like_data: Callable[[Path], "Dataset"],
     ranking: RankingOption = None,
     method: MethodOption = None,
@@ -101,11 +101,12 @@ def evaluate(
     from omnirank.core.errors import ParameterError
     from omnirank.core.parallel import progress_bars
     from omnirank.data.dataset import Dataset
+    from omnirank.shards.dataset import ShardedDataset
 
     if test is not None and folds is not None:
         raise ParameterError("give either --test FILE or --folds K")
     given = assignments(parameters)
-    if not isinstance(dataset, Dataset):
+    if not isinstance(dataset, Dataset | ShardedDataset):
         from omnirank.cli import relational_models
 
         unfit = {"--ranking": ranking, "--method": method, "--test": test, "--neighbors": neighbors, "--top": top}
@@ -123,6 +124,10 @@ def evaluate(
     others = None if test is None else read_like_data(test)
     for text in data_notes(dataset):
         note(text)
+    if isinstance(dataset, ShardedDataset):
+        refuse_in_parts({"--folds": folds, "--labelled": labelled, "--method without --test": test is None and method})
+        judge_in_parts(dataset, judged, others, neighbors, options | {"random_state": seed}, csv)
+        return
     data: Dataset = dataset if test is None else with_few_labels(dataset, labelled, seed)
     scheme = _scheme(data, folds or _FOLDS, seed, None if test is not None else labelled)
     with progress_bars():
@@ -130,11 +135,11 @@ def evaluate(
         measured = measured_by(judged, options)
         blind, known_as = _of_nothing(data, seed, options, measured_by)
     if csv:
-        _print_csv(measured, blind, known_as)
+        print_csv(measured, blind, known_as)
         return
     how = f"{folds or _FOLDS}-fold cross-validation" if others is None else counted(others.n_examples, "test example")
     say(f"{data.name}: {data.task}, {_examples(data, scheme)}, {counted(data.n_features, 'feature')}, {how}")
-    _print(measured, blind, known_as)
+    print_table(measured, blind, known_as)
 
 
 def _scheme(dataset: "Dataset", n_folds: int, seed: int, labelled: str | None) -> dict[str, Any]:
@@ -225,23 +230,3 @@ def _measured(
     measures = [name for name in summary.columns if name not in ("n_labelled", "n_folds", "n_neighbors")]
     rows = zip(summary["n_neighbors"].tolist(), summary[measures].to_dict("records"), strict=True)
     return {k: {str(name): float(value) for name, value in row.items()} for k, row in rows}
-
-
-def _print_csv(measured: Measured, blind: Measured, known_as: str) -> None:
-    names = sorted(next(iter(measured.values())))
-    rows = [(name, k, measured[k][name], blind[k][name]) for name in names for k in sorted(measured)]
-    figures(("measure", "n_neighbors", "ranking", known_as.replace(" ", "_")), rows)
-
-
-def _print(measured: Measured, blind: Measured, known_as: str) -> None:
-    from omnirank.evaluation.measures import MEASURES
-
-    columns: list[tuple[str, Justify]] = [("measure", "left"), ("better", "left")]
-    for k in measured:
-        neighbours = f"{k} neighbour{'s' if k > 1 else ''}"
-        columns += [(f"ranking, {neighbours}", "right"), (known_as, "right")]
-    rows = []
-    for name in next(iter(measured.values())):
-        cells = [f"{values[k][name]:.4g}" for k in measured for values in (measured, blind)]
-        rows.append([MEASURES[name].title, "larger" if MEASURES[name].larger_is_better else "smaller", *cells])
-    table(columns, rows)

@@ -24,6 +24,7 @@ from omnirank.data.text_source import read_whole
 _FORMAT = "omnirank-dataset"
 _VERSION = 1
 METADATA_KEY = b"omnirank"
+INDEX_NOTE = "the index of the data frame in the file is not read"
 
 
 def import_pyarrow() -> tuple[Any, Any]:
@@ -90,7 +91,7 @@ def read_parquet(path: PathLike) -> Content:
         target=facts["target"],
         task=facts["task"],
         relation=plain_name(path),
-        notes=() if plain_index else ("the index of the data frame in the file is not read",),
+        notes=() if plain_index else (INDEX_NOTE,),
     )
 
 

@@ -93,7 +93,7 @@ class ReliefRanker(BaseRanker):
         below.
     n_iterations : float, int or sequence of these
         Number of examples whose neighbours are looked at: a share in (0, 1] or a count, drawn without replacement.
-        Several give a ranking each, as above.
+        Several give a ranking each, as above. Of shards beyond memory, 1.0 is at most 1000 examples, with a warning.
     target_distance : str
         "auto": absolute differences relative to the range for numbers, share of different classes, Hamming distance
         of label sets, F1 distance of label sets in a hierarchy. Label sets have "hamming", "accuracy", "f1" and

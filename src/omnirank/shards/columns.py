@@ -103,7 +103,7 @@ def agreed_columns(parts: Sequence[Part], nominal: ColumnChoice | None = None) -
     if not parts:
         raise DataError("there are no shards")
     first = parts[0]
-    names = tuple(str(name) for name in first.schema.names)
+    names = tuple(column_names(first))
     found = _kinds(first)
     kinds = dict(found)
     differences = []
@@ -127,6 +127,22 @@ def agreed_columns(parts: Sequence[Part], nominal: ColumnChoice | None = None) -
         frozenset(chosen),
         noted_facts(first, names)["levels"],
     )
+
+
+def column_names(part: Part) -> list[str]:
+    """Return the names of the columns of a part; the index of a data frame is none of them, as in memory."""
+    index = index_columns(part)
+    return [str(name) for name in part.schema.names if name not in index]
+
+
+def index_columns(part: Part) -> set[str]:
+    """Return the names of the columns in which pandas has written the index of a data frame."""
+    schema = part.schema
+    try:
+        noted = schema.pandas_metadata
+        return set() if noted is None else {name for name in noted["index_columns"] if isinstance(name, str)}
+    except (ValueError, LookupError, TypeError) as problem:
+        raise DataError(f"shard {part.name}: the metadata of pandas are malformed ({problem})") from None
 
 
 def noted_facts(part: Part, names: Sequence[str]) -> dict[str, Any]:
@@ -161,7 +177,7 @@ _WORDS = {
 
 
 def _kinds(part: Part) -> dict[str, str]:
-    names = list(part.schema.names)
+    names = column_names(part)
     for i, name in enumerate(names):
         if name in names[:i]:
             raise DataError(f"shard {part.name}: two columns are called {name!r}")

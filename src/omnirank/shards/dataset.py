@@ -21,12 +21,14 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import recoded_like
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import read_target
+from omnirank.data.parquet import INDEX_NOTE
 from omnirank.data.remarks import Remarks
 from omnirank.data.roles import Roles, assign_roles, dataset_from
 from omnirank.data.table import Levels, Table, chosen_numbers
 from omnirank.data.target import Target
-from omnirank.shards.columns import noted_facts
+from omnirank.shards.columns import index_columns, noted_facts
 from omnirank.shards.example_rows import example_rows
+from omnirank.shards.joining import stacked, target_like
 from omnirank.shards.kept_summary import summary_of
 from omnirank.shards.source import ShardSource
 from omnirank.shards.summary import Summary
@@ -271,7 +273,7 @@ class ShardedDataset:
         found = read_target(columns, self.task, self.hierarchy, integers=True).target
         assert found is not None
         assert self._like.target is not None
-        return _target_like(found, self._like.target)
+        return target_like(found, self._like.target)
 
     def __len__(self) -> int:
         return self.n_examples
@@ -386,34 +388,9 @@ def _roles(
         label_order=facts["hierarchy"],
         target=facts["target"],
         task=facts["task"],
+        notes=(INDEX_NOTE,) if any(index_columns(part) for part in parts.parts) else (),
     )
     return content, assign_roles(content, target=target, features=features, key=key, ignore=ignore)
-
-
-def _target_like(found: Target, wanted: Target) -> Target:
-    """The target of some rows in the codes of all."""
-    if found.levels == wanted.levels:
-        return found
-    values = np.array(found.values)
-    for v, (own, all_levels) in enumerate(zip(found.levels, wanted.levels, strict=True)):
-        if own == all_levels or own is None or all_levels is None:
-            continue
-        code = {level: i for i, level in enumerate(all_levels)}
-        known = ~np.isnan(values[:, v])
-        values[known, v] = np.array([code[level] for level in own] or [0])[values[known, v].astype(np.intp)]
-    return replace(found, levels=wanted.levels, values=values)
-
-
-def stacked(tables: Sequence[Table]) -> Table:
-    """Return the rows of several tables with the same columns and levels, one table after the other."""
-    first = tables[0]
-    return Table(
-        first.names,
-        first.levels,
-        np.concatenate([table.numeric for table in tables]),
-        np.concatenate([table.codes for table in tables]),
-        dates=first.dates,
-    )
 
 
 def _name_of(source: Any) -> str:
