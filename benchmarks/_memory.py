@@ -75,7 +75,7 @@ def _measure_here(work: bytes) -> int | None:
     gc.collect()
     before = _reset_peak()
     output = run(data)
-    peak = _peak_bytes()
+    peak = peak_bytes()
     del output
     return None if before is None or peak is None else max(0, peak - before)
 
@@ -86,11 +86,12 @@ def _reset_peak() -> int | None:
         try:
             Path("/proc/self/clear_refs").write_text("5")
         except OSError:  # without the right to reset, the mark before the work is the best baseline
-            return _peak_bytes()
-    return _peak_bytes()
+            return peak_bytes()
+    return peak_bytes()
 
 
-def _peak_bytes() -> int | None:
+def peak_bytes() -> int | None:
+    """Return the most bytes that this process has had in use since the mark was reset."""
     if sys.platform == "linux":
         status = Path("/proc/self/status").read_text()
         return next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM:"))

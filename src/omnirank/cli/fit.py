@@ -11,6 +11,7 @@ from omnirank.cli.options import (
     SetOption,
     SupervisionOption,
     assignments,
+    load_one_table,
     supervision_of,
     value_of,
     with_data,
@@ -18,17 +19,18 @@ from omnirank.cli.options import (
 from omnirank.cli.output import note, say
 from omnirank.cli.rank import MaxFeaturesOption, MinLeafOption, describe_examples
 from omnirank.cli.rankers import SeedOption
+from omnirank.cli.shard_options import reading_shards
 from omnirank.cli.tree import single_tree, with_parameters
 from omnirank.core.plurals import counted
 from omnirank.core.supervision_words import supervision_lines
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
+    from omnirank.shards.dataset import ShardedDataset
 
 
-@with_data
-def fit(
-    dataset: "Dataset",
+def _fit(
+    dataset: "Dataset | ShardedDataset",
     out: Annotated[Path, typer.Option("--out", "-o", metavar="MODEL", help="File of the model, such as plants.omr.")],
     single: Annotated[
         bool, typer.Option("--single", help="One pruned tree in place of a forest; without target, a tree of clusters.")
@@ -50,13 +52,14 @@ def fit(
 ) -> None:
     """Fit a forest (or one tree) that predicts the target, and write it to a file for omnirank predict."""
     from omnirank.core.parallel import progress_bars
+    from omnirank.data.in_memory import in_memory
 
     given = {"min_samples_leaf": min_leaf, "max_depth": max_depth, "max_features": max_features}
     shared = {name: value_of(str(value)) for name, value in given.items() if value is not None}
     shared["random_state"] = seed
     if single:
         _refuse_for_single(trees, ensemble)
-        model = single_tree(dataset, supervision, None, True, shared)
+        model = single_tree(in_memory(dataset), supervision, None, True, shared)
     else:
         more = {"n_trees": trees, "ensemble": ensemble, "n_jobs": jobs}
         model = _forest(
@@ -78,6 +81,9 @@ def fit(
     say(f"model written to {out}")
 
 
+fit = with_data(_fit, reading_shards(load_one_table))
+
+
 def _refuse_for_single(trees: int | None, ensemble: str | None) -> None:
     from omnirank.core.errors import ParameterError
 
@@ -86,11 +92,11 @@ def _refuse_for_single(trees: int | None, ensemble: str | None) -> None:
             raise ParameterError(f"--single grows one tree: leave {option} out")
 
 
-def _forest(dataset: "Dataset", supervision: str | None, parameters: dict[str, Any]) -> Any:
+def _forest(dataset: "Dataset | ShardedDataset", supervision: str | None, parameters: dict[str, Any]) -> Any:
     from omnirank.core.errors import ParameterError
     from omnirank.ensembles.pct_forest import PCTForestClassifier, PCTForestRegressor
 
-    if dataset.target is None:
+    if not dataset.n_targets:
         raise ParameterError(
             "a forest needs a target: name it with --target (--single grows a tree of clusters without)"
         )

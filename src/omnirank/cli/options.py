@@ -197,6 +197,16 @@ def check_out(out: Path, data: Path) -> None:
         raise ParameterError(f"cannot write {out}: it is the data file itself; give another name")
 
 
+def refuse_given(given: dict[str, Any], read: Callable[..., Any], what: str) -> None:
+    """Refuse what was given of some options, which the function that reads declares; they are for something else."""
+    from omnirank.core.errors import ParameterError, setting
+
+    default = {name: p.default for name, p in inspect.signature(read).parameters.items()}
+    for name, value in given.items():
+        if value and value != default.get(name):
+            raise ParameterError(f"{setting(name, value)} is {what}")
+
+
 def with_few_labels(dataset: Any, labelled: str | None, seed: int | None) -> Any:
     """Return the data set in which only this number (or share) of the examples stay labelled."""
     from omnirank.core.errors import ParameterError

@@ -16,6 +16,7 @@ from omnirank.cli.options import (
     assignments,
     supervision_of,
     value_of,
+    with_data,
     with_few_labels,
 )
 from omnirank.cli.output import Justify, bar, figures, note, say, table
@@ -26,7 +27,8 @@ from omnirank.cli.redundancy import (
     redundancy_of,
     with_representatives,
 )
-from omnirank.cli.relational_options import with_any_data
+from omnirank.cli.relational_options import load_any
+from omnirank.cli.shard_options import reading_shards
 from omnirank.core.decimals import numbers
 from omnirank.core.plurals import counted
 from omnirank.core.supervision_words import supervision_lines
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from omnirank.core.ranking import Ranking
     from omnirank.data.dataset import Dataset
     from omnirank.relational.dataset import RelationalDataset
+    from omnirank.shards.dataset import ShardedDataset
 
 _SHOWN = 20
 _SHOWN_TARGETS = 20
@@ -123,9 +126,8 @@ ByOption = Annotated[
 ]
 
 
-@with_any_data
-def rank(
-    dataset: "Dataset | RelationalDataset",
+def _rank(
+    dataset: "Dataset | RelationalDataset | ShardedDataset",
     method: MethodOption = None,
     top: TopOption = None,
     out: OutOption = None,
@@ -153,13 +155,14 @@ def rank(
     from omnirank.core.errors import ParameterError
     from omnirank.core.registry import default_method, get_method
     from omnirank.data.dataset import Dataset
+    from omnirank.shards.dataset import ShardedDataset
 
     files = RankingFiles(out, report, report_budget, plot)
     files.check()
     given = {"ensemble": ensemble, "n_trees": trees, "max_features": max_features, "min_samples_leaf": min_leaf}
     given |= {"max_seconds": max_seconds, "per_target": per_target or None, "supervision": supervision, "by": by}
     settings = {"random_state": seed, "n_jobs": jobs} | _as_parameters(given) | assignments(parameters)
-    if not isinstance(dataset, Dataset):
+    if not isinstance(dataset, Dataset | ShardedDataset):
         from omnirank.cli import relational_models
 
         unfit: dict[str, Any] = {"--per-target": per_target, "--supervision": supervision, "--labelled": labelled}
@@ -169,7 +172,10 @@ def rank(
         return
     if by is not None:
         raise ParameterError("--by is for several tables: leave it out for one")
-    data: Dataset = with_few_labels(dataset, labelled, seed)
+    if isinstance(dataset, ShardedDataset):
+        needs_all = {"--labelled": labelled, "--report": report, "--significance": significance}
+        _refuse_in_parts(needs_all | {"--redundancy": redundancy})
+    data: Any = with_few_labels(dataset, labelled, seed)
     chosen = default_method(data.task) if method is None else get_method(method)
     ranker, ranking, seconds = _ranked(chosen.make(**settings), data, significance)
     if per_target and ranking.per_target is None:
@@ -187,7 +193,18 @@ def rank(
     files.tell()
 
 
-def _ranked(ranker: Any, dataset: "Dataset", significance: bool) -> "tuple[Any, Ranking, float]":
+rank = with_data(_rank, reading_shards(load_any))
+
+
+def _refuse_in_parts(given: dict[str, Any]) -> None:
+    from omnirank.core.errors import ParameterError
+
+    for name, value in given.items():
+        if value:
+            raise ParameterError(f"{name} needs all examples in memory: leave it out, or give more --memory")
+
+
+def _ranked(ranker: Any, dataset: Any, significance: bool) -> "tuple[Any, Ranking, float]":
     """The fitted ranker, its ranking, with p values if wanted, and how many seconds it took."""
     from omnirank.core.parallel import progress_bars
 
@@ -209,8 +226,8 @@ def print_csv(frame: Any, top: int | None) -> None:
     figures(list(shown.columns), shown.itertuples(index=False))
 
 
-def _tell_notes(dataset: "Dataset", ranker: Any) -> None:
-    if dataset.target is not None and not dataset.labelled.any():
+def _tell_notes(dataset: "Dataset | ShardedDataset", ranker: Any) -> None:
+    if dataset.n_targets and not n_labelled_of(dataset):
         note("no example has a label: features are ranked without target")
     for text in (*dataset.notes, *supervision_lines(ranker)):
         note(text)
@@ -224,11 +241,17 @@ def tested(ranker: Any, dataset: "Dataset") -> "tuple[Any, Ranking]":
     return (ranker, significance(ranker, dataset)) if own is None else (own, own.fit(dataset).ranking_)
 
 
-def describe_examples(dataset: "Dataset") -> str:
+def n_labelled_of(dataset: "Dataset | ShardedDataset") -> int:
+    """Return how many examples are labelled."""
+    found = getattr(dataset, "n_labelled", None)  # data in parts have counted them
+    return int(dataset.labelled.sum()) if found is None else int(found)  # type: ignore[union-attr]
+
+
+def describe_examples(dataset: "Dataset | ShardedDataset") -> str:
     """How many examples there are and how many of them are labelled, in words."""
-    if dataset.target is None:
+    if not dataset.n_targets:
         return counted(dataset.n_examples, "example")
-    n_labelled = int(dataset.labelled.sum())
+    n_labelled = n_labelled_of(dataset)
     labelled = "all" if n_labelled == dataset.n_examples else str(n_labelled)
     return f"{counted(dataset.n_examples, 'example')}, {labelled} labelled"
 

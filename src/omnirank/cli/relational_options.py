@@ -10,7 +10,7 @@ from typing import Annotated, Any, get_args
 
 import typer
 
-from omnirank.cli.options import load_one_table, with_data
+from omnirank.cli.options import load_one_table, refuse_given, with_data
 
 _PANEL = "Several tables"
 _DATA = (
@@ -34,10 +34,10 @@ def _option(*names: str, text: str) -> Any:
 
 def with_any_data(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command on a Dataset or a RelationalDataset the options that say how to read it, as `with_data` does."""
-    return with_data(command, _load)
+    return with_data(command, load_any)
 
 
-def _load(
+def load_any(
     time: Annotated[
         list[str] | None,
         _option("--time", text="Column that says when a row was known (table.column); may be repeated."),
@@ -51,11 +51,12 @@ def _load(
     ] = None,
     **of_one_table: Any,
 ) -> Any:
+    """Read what a user names: one table, or several."""
     data = of_one_table["data"]
     if target_facts or settings is not None:
         return _facts(data, target_facts or [], settings, time, of_one_table)
     if not is_relational(data):
-        _refuse({"time": time}, "for several tables")
+        refuse_given({"time": time}, load_one_table, "for several tables")
         _refuse_facts(Path(data), of_one_table["separator"])
         return load_one_table(**of_one_table)
     return _tables(data, time, of_one_table)
@@ -75,11 +76,11 @@ def _signature() -> inspect.Signature:
     data = one[0].replace(annotation=Annotated[str, typer.Argument(metavar="DATA", help=_DATA, show_default=False)])
     texts = {"target": _TARGET, "key": _KEY, "ignore": _IGNORE, "nominal": _NOMINAL}
     one = [_with_text(p, texts[p.name]) if p.name in texts else p for p in one]
-    several = [p for p in inspect.signature(_load).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    several = [p for p in inspect.signature(load_any).parameters.values() if p.kind is not p.VAR_KEYWORD]
     return inspect.Signature([data, *one[1:], *several])
 
 
-_load.__signature__ = _signature()  # type: ignore[attr-defined]
+load_any.__signature__ = _signature()  # type: ignore[attr-defined]
 
 
 def is_relational(data: str) -> bool:
@@ -97,7 +98,7 @@ def is_relational(data: str) -> bool:
 def _tables(data: str, time: list[str] | None, given: dict[str, Any]) -> Any:
     from omnirank.relational.dataset import RelationalDataset
 
-    _refuse({name: given[name] for name in _OF_ONE_TABLE}, "for one table")
+    refuse_given({name: given[name] for name in _OF_ONE_TABLE}, load_one_table, "for one table")
     options: dict[str, Any] = {
         "target": _target(given["target"]),
         "keys": keys_of(given["key"]),
@@ -137,7 +138,8 @@ def _facts(
     from omnirank.core.errors import ParameterError
     from omnirank.relational.dataset import RelationalDataset
 
-    _refuse({name: given[name] for name in (*_OF_ONE_TABLE, "target", "key", "nominal")} | {"time": time}, "for tables")
+    of_tables = {name: given[name] for name in (*_OF_ONE_TABLE, "target", "key", "nominal")} | {"time": time}
+    refuse_given(of_tables, load_one_table, "for tables")
     if len(target_facts) not in (1, 2):
         raise ParameterError("--target-facts: give one file, or two of positive and negative facts")
     target = target_facts[0] if len(target_facts) == 1 else (target_facts[0], target_facts[1])
@@ -174,12 +176,3 @@ def _target(text: str | None) -> Any:
 
 def _names(text: str | None) -> list[str]:
     return [part.strip() for part in (text or "").split(",") if part.strip()]
-
-
-def _refuse(given: dict[str, Any], what: str) -> None:
-    from omnirank.core.errors import ParameterError, setting
-
-    default = {name: p.default for name, p in inspect.signature(load_one_table).parameters.items()}
-    for name, value in given.items():
-        if value and value != default.get(name):
-            raise ParameterError(f"{setting(name, value)} is {what}")

@@ -42,10 +42,10 @@ class _TreeWork:
     forest: Forest
     rules: GrowingRules
     entropy: int
-    level: Supervision
-    feature_weights: np.ndarray | None
     levels: tuple[Levels | None, ...]
     n_values: int
+    level: Supervision
+    feature_weights: np.ndarray | None = None
 
     def __call__(self, dataset: Dataset, trees: range, n_jobs: int) -> list[Tree]:
         training = self.forest._prepared(dataset, None, self.rules, self.entropy, self.level, self.feature_weights)
@@ -97,15 +97,18 @@ def fit_in_samples(forest: Forest, data: ShardedDataset, rules: GrowingRules) ->
     level = settled_supervision(forest.supervision, True, data.n_labelled == data.n_examples)
     settled = level is not None and (level.level == 1 or forest.feature_weights is None)
     tasks = sample_tasks(range(forest.n_trees), samples.n_samples)
-    needed = growth.lacking(tasks) if settled else [task.sample for task in tasks]
     columns = GrowingData(data.example, entropy).target_columns(rules)
-    weights = None
-    with growth.with_rows(needed):
-        if not settled or level is None:
+    fixed = clone(forest).set_params(n_jobs=1), rules, entropy, data.feature_levels, columns.n_columns
+    if level is not None and settled:
+        work = _TreeWork(*fixed, level)
+        needed = growth.lacking(work, tasks)
+    else:
+        needed = tasks
+    with growth.with_rows([task.sample for task in needed]):
+        if level is None or not settled:
             level, weights = _level_of_sample(forest, growth, rules)
+            work = _TreeWork(*fixed, level, weights)
             tasks = sample_tasks(range(forest.n_trees), growth.samples.n_samples)
-        worker = clone(forest).set_params(n_jobs=1)
-        work = _TreeWork(worker, rules, entropy, level, weights, data.feature_levels, columns.n_columns)
         results = growth.results(work, tasks)
     forest._note_level(level)
     _note(forest, data, columns)

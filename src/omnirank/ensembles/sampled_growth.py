@@ -136,6 +136,7 @@ class SampledGrowth:
         self.data, self.checkpoints, self.n_jobs = data, checkpoints, n_jobs
         self.samples = samples  # as `with_rows` deals them out; afterwards perhaps without the unlabelled rows
         self._dealt: DealtRows | None = None
+        self._kept: dict[SampleTask, Any] = {}
 
     @contextmanager
     def with_rows(self, numbers: Sequence[int]) -> Iterator[None]:
@@ -149,9 +150,14 @@ class SampledGrowth:
         self._dealt = None
         self.checkpoints.remove()
 
-    def lacking(self, tasks: Sequence[SampleTask]) -> list[int]:
-        """Return the samples of tasks of which no result is kept."""
-        return [task.sample for task in tasks if self.checkpoints.get(task.name) is None]
+    def lacking(self, work: SampleWork, tasks: Sequence[SampleTask]) -> list[SampleTask]:
+        """Return the tasks of which no result is kept, or none that can be read."""
+        for task in tasks:
+            if task not in self._kept:
+                found = self._read_kept(work, task)
+                if found is not None:
+                    self._kept[task] = found
+        return [task for task in tasks if task not in self._kept]
 
     def sample(self, number: int) -> Dataset:
         """Return a sample that is dealt out."""
@@ -160,8 +166,8 @@ class SampledGrowth:
 
     def results(self, work: SampleWork, tasks: Sequence[SampleTask]) -> list[Any]:
         """Return the results of tasks, in their order: those that are kept, and those computed now."""
-        found = {task: self._kept(work, task) for task in tasks}
-        lacking = [task for task in tasks if found[task] is None]
+        lacking = self.lacking(work, tasks)
+        found = {task: self._kept.pop(task) for task in tasks if task in self._kept}
         if len(lacking) < len(tasks):
             logger.info("%d of %s are kept of a run before", len(tasks) - len(lacking), counted(len(tasks), "result"))
         if lacking:
@@ -176,7 +182,7 @@ class SampledGrowth:
             found |= dict(zip(lacking, computed, strict=True))
         return [found[task] for task in tasks]
 
-    def _kept(self, work: SampleWork, task: SampleTask) -> Any:
+    def _read_kept(self, work: SampleWork, task: SampleTask) -> Any:
         content = self.checkpoints.get(task.name)
         if content is None:
             return None
@@ -191,7 +197,8 @@ def grow_on_sample(work: SampleWork, dealt: DealtRows, checkpoints: Checkpoints,
     """Read a sample, do the work of a task on it, and keep and return the result."""
     with progress_bars(False):  # there is one for all samples
         result = work(dealt.read(task.sample), task.trees, n_jobs)
-    gc.collect()  # examples and their labelled part know each other, and would stay beside the next sample
+    if dealt.samples.n_unlabelled and dealt.samples.n_labelled:
+        gc.collect()  # examples and their labelled part know each other, and would stay beside the next sample
     if checkpoints.folder is not None:
         checkpoints.keep(task.name, work.packed(result))
     return result

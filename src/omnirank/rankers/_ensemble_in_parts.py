@@ -148,8 +148,14 @@ class _Run:
         """The samples of which rows are needed."""
         tasks = self.tasks(0, self.stops[-1])
         if self.settled and len(self.stops) == 1:
-            return self.growth.lacking(tasks)
+            return [task.sample for task in self.growth.lacking(self.work, tasks)]
         return sorted({0} | {task.sample for task in tasks})
+
+    @property
+    def work(self) -> _ScoreWork:
+        """What is done with a sample."""
+        unfitted = clone(self.ranker)
+        return _ScoreWork(unfitted, self.level, self.feature_weights, self.entropy, self.data.n_features)
 
     def with_level(self, sample: Dataset) -> _Run:
         """Return the run at the level of supervision that a sample tells; supervised trees need no unlabelled rows."""
@@ -172,13 +178,12 @@ class _Run:
 def _grown(run: _Run) -> tuple[ScoreSums, dict[int, dict[str, Ranking]]]:
     """The sums over all trees, and the rankings at the numbers of trees that are asked for."""
     ranker = run.ranker
-    work = _ScoreWork(clone(ranker), run.level, run.feature_weights, run.entropy, run.data.n_features)
     total: ScoreSums | None = None
     kept: dict[int, dict[str, Ranking]] = {}
     n_grown = 0
     for stop in run.stops:
         tasks = run.tasks(n_grown, stop)
-        results = run.growth.results(work, tasks)
+        results = run.growth.results(run.work, tasks)
         for size in sorted({q for q in ranker._sizes if n_grown < q < stop} | {stop}):
             found = _merged(tasks, results, int(ranker.first_tree) + size)
             sums = found if total is None else total.merge(found)
