@@ -24,3 +24,11 @@ def test_table_of_p_values_is_that_of_the_figures():
     text = (PAGES.parent / "user_guide" / "significance.md").read_text()
     assert "| unbiased, extra-trees | classes |" in text
     assert filled(text) == text
+
+
+def test_table_of_certainty_is_that_of_the_figures():
+    filled = runpy.run_path(str(PAGES / "studies" / "certainty.py"))["filled"]
+    text = (PAGES.parent / "user_guide" / "how_many_how_sure.md").read_text()
+    assert "| unbiased | auto |" in text
+    assert "**" not in text.partition("<!-- table certainty -->")[2].partition("<!-- end -->")[0]
+    assert filled(text) == text
