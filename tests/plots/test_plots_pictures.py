@@ -82,7 +82,9 @@ class TestSignificance:
         ranking = om.Ranking(["a", "b", ODD], [3.0, 2.0, 1.0], "unbiased", p_values=[0.0, 0.02, 0.5])
         ax = plot_significance(ranking)
         np.testing.assert_allclose(ax.collections[0].get_offsets()[:, 0], [12, -np.log10(0.03), -np.log10(0.5)])
-        assert ax.get_xlabel() == "-log10 p (Benjamini-Hochberg)"
+        assert ax.get_xlabel() == "-log10 p (Benjamini-Hochberg; below 1e-12 drawn as that)"
+        usual = om.Ranking(["a"], [3.0], "unbiased", p_values=[0.01])
+        assert plot_significance(usual).get_xlabel() == "-log10 p (Benjamini-Hochberg)"
         alone = plot_significance(ranking, correction=None, k=2)
         np.testing.assert_allclose(alone.collections[0].get_offsets()[:, 0], [12, -np.log10(0.02)])
         assert drawn(ax)

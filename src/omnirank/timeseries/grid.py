@@ -120,7 +120,9 @@ class Grid:
         """
         inside = points[(points > self.borders[0]) & (points < self.borders[-1])]
         knots = merged(self.borders, inside)
-        return knots, np.searchsorted(self.borders, knots[:-1], side="right") - 1
+        # each border is looked up among the knots, not each knot among the borders: as a rule there are fewer
+        first = np.searchsorted(knots, self.borders, side="left")
+        return knots, np.repeat(np.arange(self.n_intervals), np.diff(first))
 
     def __len__(self) -> int:
         return self.n_intervals

@@ -51,7 +51,7 @@ def integrals(series: Series, grid: Grid, *, min_known: float = 1.0) -> np.ndarr
     check_same_kind(series.dates, grid.dates, "the series")
     knots, interval = grid.cut(series.times)
     widths = np.diff(knots)
-    known = series.known_after(knots[:-1])
+    known = series.known_after(knots[:-1], _measured_before(series, grid, interval))
     halves = 0.5 * np.interp(knots, series.times, series.values)
     areas = np.where(known, (halves[:-1] + halves[1:]) * widths, 0.0)
     area = np.bincount(interval, areas, len(grid))
@@ -61,3 +61,15 @@ def integrals(series: Series, grid: Grid, *, min_known: float = 1.0) -> np.ndarr
     enough = (unknown <= (1 - min_known) * grid.lengths) & (covered > 0)
     scale = np.divide(grid.lengths, covered, out=np.ones(len(grid)), where=(unknown > 0) & (covered > 0))
     return np.where(enough, area * scale, np.nan)
+
+
+def _measured_before(series: Series, grid: Grid, interval: np.ndarray) -> np.ndarray:
+    """Number of the last measurement up to the start of each piece, from -1.
+
+    Only borders are looked up: inside an interval, pieces start at one measurement after the other.
+    """
+    at_border = np.searchsorted(series.times, grid.borders[:-1], side="right") - 1
+    counts = np.bincount(interval, minlength=len(grid))
+    first = np.cumsum(counts) - counts
+    found: np.ndarray = np.arange(len(interval)) + np.repeat(at_border - first, counts)
+    return found
