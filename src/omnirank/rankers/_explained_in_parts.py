@@ -32,7 +32,7 @@ class _Pair:
     varies: np.ndarray
 
 
-def mean_shares_in_parts(data: ShardedDataset, *, adjusted: bool) -> np.ndarray:
+def mean_shares_in_parts(data: ShardedDataset, *, adjusted: bool = False, roots: bool = False) -> np.ndarray:
     """Return for each feature the mean, over all target variables but itself, of the shares that it explains.
 
     The same as `omnirank.rankers.univariate.mean_shares`, up to rounding, with weights of 1: sums are added up block by
@@ -44,6 +44,8 @@ def mean_shares_in_parts(data: ShardedDataset, *, adjusted: bool) -> np.ndarray:
         The data; without a target, the other features take its place.
     adjusted : bool
         Whether shares are adjusted for what is explained by chance.
+    roots : bool
+        Whether the mean is that of the square roots of the shares.
     """
     extents = _feature_extents(data)
     of_target = _target_extents(data) if data.n_targets else extents
@@ -60,7 +62,7 @@ def mean_shares_in_parts(data: ShardedDataset, *, adjusted: bool) -> np.ndarray:
         for i, own in enumerate(features):
             for j, other in enumerate(target):
                 _add(pairs, (i, j), own, other, weights)
-    return _means(data, pairs, alpha, adjusted)
+    return _means(data, pairs, alpha, adjusted, roots)
 
 
 def _add(
@@ -73,7 +75,9 @@ def _add(
     pairs[key] = _Pair(sums, own, other, varies)
 
 
-def _means(data: ShardedDataset, pairs: dict[tuple[int, int], _Pair], alpha: np.ndarray, adjusted: bool) -> np.ndarray:
+def _means(
+    data: ShardedDataset, pairs: dict[tuple[int, int], _Pair], alpha: np.ndarray, adjusted: bool, roots: bool
+) -> np.ndarray:
     sums, total = np.zeros(data.n_features), np.zeros(data.n_features)
     for pair in pairs.values():
         own = pair.features.positions
@@ -81,7 +85,7 @@ def _means(data: ShardedDataset, pairs: dict[tuple[int, int], _Pair], alpha: np.
         if not data.n_targets:
             counted[own[:, None] == pair.target.positions] = 0.0
         shares = shares_of_sums(pair.sums, pair.features, pair.target, 1.0, adjusted)
-        sums[own] += (shares * counted).sum(axis=1)
+        sums[own] += ((np.sqrt(shares) if roots else shares) * counted).sum(axis=1)
         total[own] += counted.sum(axis=1)
     return sums / np.where(total > 0, total, 1.0)
 

@@ -9,8 +9,10 @@ from omnirank.core.types import ArrayLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.task_registry import TaskNames
 from omnirank.data.types import FeaturesLike, TargetLike
+from omnirank.rankers._explained_in_parts import mean_shares_in_parts
 from omnirank.rankers.base import BaseRanker
 from omnirank.rankers.univariate import mean_shares
+from omnirank.shards.dataset import ShardedDataset
 
 
 class CorrelationRanker(BaseRanker):
@@ -68,3 +70,6 @@ class CorrelationRanker(BaseRanker):
     def _rank(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> Ranking:
         weights = np.ones(dataset.n_examples) if sample_weight is None else sample_weight / sample_weight.mean()
         return self._ranking(dataset, mean_shares(dataset, weights, self.n_jobs, roots=True), "correlation")
+
+    def _rank_parts(self, data: ShardedDataset) -> Ranking:
+        return self._ranking(data, mean_shares_in_parts(data, roots=True), "correlation")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Table
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.rankers.base import BaseRanker
+from omnirank.shards.dataset import ShardedDataset
 
 MEASURES = ("variance", "dispersion")
 # Blocks of features; their number does not depend on that of the workers.
@@ -99,6 +101,9 @@ class DispersionRanker(BaseRanker):
         parts = run_parallel(spread, blocks(dataset.n_features, _BLOCKS), self.n_jobs, description="ranking features")
         return self._ranking(dataset, np.concatenate(parts), self.measure)
 
+    def _rank_parts(self, data: ShardedDataset) -> Ranking:
+        return self._ranking(data, _scores_in_parts(data, self.measure, self.n_jobs), self.measure)
+
 
 @dataclass(frozen=True, eq=False)
 class _Spread:
@@ -116,8 +121,7 @@ class _Spread:
 def _variance(table: Table, i: int, weights: np.ndarray) -> float:
     cells = table.column(i)
     if table.is_nominal[i]:
-        shares = _level_shares(cells, weights)
-        return float(shares @ (1 - shares))
+        return _of_shares(_level_shares(cells, weights), "variance")
     known = ~np.isnan(cells)
     values, counted = _scaled(cells[known].astype(np.float64)), weights[known]
     if values is None:
@@ -130,15 +134,21 @@ def _variance(table: Table, i: int, weights: np.ndarray) -> float:
 def _dispersion(table: Table, i: int, weights: np.ndarray) -> float:
     cells = table.column(i)
     if table.is_nominal[i]:
-        shares = _level_shares(cells, weights)
-        shares = shares[shares < 1]  # one level only: no rounding
-        return float(np.maximum(np.log1p(shares * np.expm1(1.0)) - shares, 0.0).sum())
+        return _of_shares(_level_shares(cells, weights), "dispersion")
     known = ~np.isnan(cells)
     values, counted = _scaled(cells[known].astype(np.float64)), weights[known]
     if values is None:
         return 0.0
     means = counted @ np.column_stack([np.exp(values), values]) / counted.sum()
     return float(max(np.log(means[0]) - means[1], 0.0))
+
+
+def _of_shares(shares: np.ndarray, measure: str) -> float:
+    """The score of a nominal feature, from the shares of its levels."""
+    if measure == "variance":
+        return float(shares @ (1 - shares))
+    shares = shares[shares < 1]  # one level only: no rounding
+    return float(np.maximum(np.log1p(shares * np.expm1(1.0)) - shares, 0.0).sum())
 
 
 def _scaled(values: np.ndarray) -> np.ndarray | None:
@@ -153,3 +163,69 @@ def _level_shares(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
     known = codes >= 0
     counts = np.bincount(codes[known], weights[known])
     return counts / counts.sum() if counts.sum() > 0 else np.zeros(1)
+
+
+# -- data in parts ------------------------------------------------------------------------------------------
+
+
+def _scores_in_parts(data: ShardedDataset, measure: str, n_jobs: int | None) -> np.ndarray:
+    """Scores from a pass over the data, and what is known of them: ranges, and how often each level occurs."""
+    summary = data.summary.loc[list(data.feature_names)]
+    nominal = np.array([levels is not None for levels in data.feature_levels])
+    ends = summary[["low", "high"]].to_numpy(np.float64)[~nominal].T / 2
+    found = run_parallel(partial(_moments, data, ends), range(data.n_shards), n_jobs, description="ranking features")
+    total = found[0]
+    for more in found[1:]:
+        total = _added(total, more)
+    n, mean, squares, powers = total.of_numbers
+    known = np.maximum(n, 1.0)
+    scores = np.zeros(data.n_features)
+    if measure == "variance":
+        units = 2 * np.minimum(np.nan_to_num(ends[1] - ends[0]), _LARGEST / 2)
+        scores[~nominal] = squares / known * units * units
+    else:
+        scores[~nominal] = np.maximum(np.log(np.where(n > 0, powers / known, 1.0)) - mean, 0.0)
+    scores[nominal] = [_of_shares(counts / max(1.0, counts.sum()), measure) for counts in total.of_levels]
+    return scores
+
+
+@dataclass(frozen=True, eq=False)
+class _Moments:
+    """Sums over some rows.
+
+    of_numbers (4, n_numeric): how many numbers are known; of them, from 0 to 1, the mean, the squared deviations from
+    it and the sum of the exponentials. of_levels: how often each level of each nominal feature occurs.
+    """
+
+    of_numbers: np.ndarray
+    of_levels: list[np.ndarray]
+
+
+def _moments(data: ShardedDataset, ends: np.ndarray, part: int) -> _Moments:
+    total = _Moments(
+        np.zeros((4, ends.shape[1])), [np.zeros(len(levels)) for levels in data.feature_levels if levels is not None]
+    )
+    span = np.where(ends[1] > ends[0], ends[1] - ends[0], np.inf)
+    for table in data.tables([part]):
+        features = table.select(np.arange(data.n_features))
+        values = (features.numeric / 2 - ends[0]) / span
+        known = ~np.isnan(values)
+        n = known.sum(axis=0)
+        mean = np.where(known, values, 0.0).sum(axis=0) / np.maximum(n, 1)
+        squares = np.where(known, (values - mean) ** 2, 0.0).sum(axis=0)
+        powers = np.where(known, np.exp(np.where(known, values, 0.0)), 0.0).sum(axis=0)
+        codes = (features.column(i) for i in np.flatnonzero(features.is_nominal).tolist())
+        counts = [
+            np.bincount(own[own >= 0], minlength=len(before)).astype(np.float64)
+            for own, before in zip(codes, total.of_levels, strict=True)
+        ]
+        total = _added(total, _Moments(np.array([n, mean, squares, powers]), counts))
+    return total
+
+
+def _added(a: _Moments, b: _Moments) -> _Moments:
+    (n, mean, squares, powers), (m, other, more, others) = a.of_numbers, b.of_numbers
+    total, apart = n + m, other - mean
+    share = m / np.maximum(total, 1)
+    moments = np.array([total, mean + apart * share, squares + more + apart**2 * n * share, powers + others])
+    return _Moments(moments, [x + y for x, y in zip(a.of_levels, b.of_levels, strict=True)])

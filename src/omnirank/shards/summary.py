@@ -74,7 +74,7 @@ class ColumnSummary:
             return
         if not self.n_known:
             self.origin = float(known[0])
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             known_from = known - self.origin
             offset = float(known_from.mean())
             total, apart = self.n_known + n, offset - self.offset
