@@ -5,6 +5,7 @@ from __future__ import annotations
 import joblib
 import numpy as np
 import pandas as pd
+import pyarrow.dataset as pads
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -129,8 +130,19 @@ def test_processes_give_the_bits_of_threads(tmp_path):
         assert ranked(folder).ranking_ == expected
 
 
-@pytest.mark.parametrize("ensemble", ["extra-trees", "random-forest"])
-@pytest.mark.parametrize("target", ["size", "kind", "l1,l2", "size,kind"])
+def test_sources_of_other_kinds_give_the_same_bits(tmp_path):
+    frame = frame_of()
+    folder = written(tmp_path / "parts", frame, [700])
+    expected = ranked(folder).ranking_
+    same_bits(ranked(pads.dataset(folder, format="parquet"), n_jobs=2).ranking_, expected)
+    dask = pytest.importorskip("dask.dataframe")
+    same_bits(ranked(dask.from_pandas(frame, npartitions=3)).ranking_, expected)
+
+
+@pytest.mark.parametrize(
+    ("target", "ensemble"),
+    [("size", "extra-trees"), ("kind", "random-forest"), ("l1,l2", "extra-trees"), ("size,kind", "random-forest")],
+)
 def test_the_features_that_matter_are_found_in_sorted_files(tmp_path, target, ensemble):
     frame = frame_of(4000, missing=0.05)
     found = ranked(written(tmp_path / "parts", frame, [1000, 2000, 3000]), target, n_trees=30, ensemble=ensemble)

@@ -54,7 +54,10 @@ def predict(
     memory: Annotated[
         str | None,
         typer.Option(
-            "--memory", help="What parts of a folder may take in memory, such as 500M or 2G.", show_default=False
+            "--memory",
+            "--max-memory",
+            help="What parts of a folder may take in memory, such as 500M or 2G.",
+            show_default=False,
         ),
     ] = None,
 ) -> None:

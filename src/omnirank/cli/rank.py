@@ -170,11 +170,8 @@ def _rank(
         relational_models.refuse(unfit)
         relational_models.rank(dataset, method, settings, top, out, csv)
         return
-    if by is not None:
-        raise ParameterError("--by is for several tables: leave it out for one")
-    if isinstance(dataset, ShardedDataset):
-        needs_all = {"--labelled": labelled, "--report": report, "--significance": significance}
-        _refuse_in_parts(needs_all | {"--redundancy": redundancy})
+    needs_all = {"--labelled": labelled, "--report": report, "--significance": significance, "--redundancy": redundancy}
+    _check_one_table(dataset, by, needs_all)
     data: Any = with_few_labels(dataset, labelled, seed)
     chosen = default_method(data.task) if method is None else get_method(method)
     ranker, ranking, seconds = _ranked(chosen.make(**settings), data, significance)
@@ -196,11 +193,15 @@ def _rank(
 rank = with_data(_rank, reading_shards(load_any))
 
 
-def _refuse_in_parts(given: dict[str, Any]) -> None:
+def _check_one_table(dataset: "Dataset | ShardedDataset", by: str | None, needs_all: dict[str, Any]) -> None:
+    """Refuse what is for several tables, and options that need all examples where these do not fit in memory."""
     from omnirank.core.errors import ParameterError
+    from omnirank.shards.dataset import ShardedDataset
 
-    for name, value in given.items():
-        if value:
+    if by is not None:
+        raise ParameterError("--by is for several tables: leave it out for one")
+    for name, value in needs_all.items():
+        if value and isinstance(dataset, ShardedDataset):
             raise ParameterError(f"{name} needs all examples in memory: leave it out, or give more --memory")
 
 
