@@ -12,6 +12,7 @@ import json
 import os
 import pickle
 import random
+import shutil
 import signal
 import sys
 import tempfile
@@ -110,6 +111,9 @@ def in_parts() -> dict[str, Any]:
             same = ranked_parts(shards) == expected
             took = time.perf_counter() - start
             found = traffic(made, lambda: ranked_parts(shards))
+            shutil.rmtree(f"{folder}/.omnirank")
+            again = om.open_shards(f"{folder}/*.parquet", "y", max_memory="4M", scratch=folder)
+            same = same and again.summary.equals(shards.summary)
             seen = client.run(_opened)
             survived = while_killing(1, took / 2, client, random.Random(0), lambda: ranked_parts(shards)) == expected
         left = sorted(os.listdir(folder))

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from omnirank.core.errors import DataError, setting
+from omnirank.core.parallel import run_parallel
 from omnirank.data.column_types import LARGEST_EXACT, number_levels
 from omnirank.data.table import Levels, Table
 from omnirank.shards.columns import Columns
-from omnirank.shards.source import Block, ShardSource
+from omnirank.shards.source import Block, ShardSource, Stretch
 
 # More different whole numbers than this are no classes that anyone meant.
 _MOST_CLASSES = 10**6
+# Rows that a worker looks at, where a part has them, and rows that it reads at once; so many workers share the memory.
+_STRETCH_ROWS = 2**18
+_BATCH_ROWS = 2**16
+_AT_ONCE = 8
 
 
 @dataclass
@@ -95,11 +101,37 @@ class ColumnSummary:
             return
         for value, count in zip(found.tolist(), counts.tolist(), strict=True):
             self.values[value] = self.values.get(value, 0) + count
-        if len(self.values) > _MOST_CLASSES:
+        self._check_classes(name)
+
+    def _check_classes(self, name: str) -> None:
+        if self.values is not None and len(self.values) > _MOST_CLASSES:
             raise DataError(
                 f"the target {name!r} has more than {_MOST_CLASSES} different whole numbers: if they are quantities, "
                 f"say {setting('task', 'regression')}"
             )
+
+    def merge(self, other: ColumnSummary, name: str) -> None:
+        """Take what is known of further rows of the column into account."""
+        if other.n_known and not other.levels:
+            if not self.n_known:
+                self.origin = other.origin
+            with np.errstate(over="ignore"):
+                total = self.n_known + other.n_known
+                apart = other.origin - self.origin + other.offset - self.offset
+                self.deviations += other.deviations + apart * apart * self.n_known * other.n_known / total
+            self.offset += apart * other.n_known / total
+            self.low, self.high = min(self.low, other.low), max(self.high, other.high)
+        self.n_known += other.n_known
+        for level, (count, part) in other.levels.items():
+            self.levels.setdefault(level, [0, part])[0] += count
+        if self.values is None or other.values is None or self.has_fractions:
+            return
+        if other.has_fractions:
+            self.has_fractions, self.values = True, dict(other.values)
+            return
+        for value, count in other.values.items():
+            self.values[value] = self.values.get(value, 0) + count
+        self._check_classes(name)
 
     def add_levels(self, codes: np.ndarray, levels: Levels, part: int) -> None:
         """Take further cells of a nominal column into account (code -1 is missing)."""
@@ -159,14 +191,33 @@ def summarize(source: ShardSource, names: Sequence[str], targets: Iterable[str] 
     targets : iterable of str
         Columns of which the different numbers are counted, to tell the task by.
     """
-    counted = set(targets)
+    counted = tuple(targets)
+    work = partial(summarize_stretch, source, tuple(names), counted)
     found = {name: ColumnSummary(values={} if name in counted else None) for name in names}
     n_labelled = 0
-    for block in source.blocks(names):
-        for i, name in enumerate(block.table.names):
-            _add(found[name], block, i, source.columns)
-        n_labelled += int(known_rows(block.table, [block.table.index(name) for name in counted]).sum())
+    # by stretches whatever the workers, and in their order: so the sums are always the same
+    stretches = source.stretches(_STRETCH_ROWS)
+    # what is no file may be in the memory of this process only
+    of_files = source.fingerprint is not None
+    parts = run_parallel(work, stretches, description="reading shards") if of_files else map(work, stretches)
+    for part in parts:
+        n_labelled += part.n_labelled
+        for name, column in part.columns.items():
+            found[name].merge(column, name)
     return Summary(source.n_rows, n_labelled, found)
+
+
+def summarize_stretch(source: ShardSource, names: Sequence[str], counted: Sequence[str], stretch: Stretch) -> Summary:
+    """Return the summary of some rows of a part."""
+    found = {name: ColumnSummary(values={} if name in counted else None) for name in names}
+    n_labelled = 0
+    n_rows = int(np.clip(source.block_rows(names) // _AT_ONCE, 1, _BATCH_ROWS))
+    for batch in source.batches_of(stretch, names, n_rows):
+        table = source.columns.table(batch.cells, source.parts[batch.part])
+        for i, name in enumerate(table.names):
+            _add(found[name], Block(batch.part, batch.first, table), i, source.columns)
+        n_labelled += int(known_rows(table, [table.index(name) for name in counted]).sum())
+    return Summary(stretch.n_rows, n_labelled, found)
 
 
 def known_rows(table: Table, columns: Iterable[int]) -> np.ndarray:

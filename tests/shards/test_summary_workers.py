@@ -1,0 +1,77 @@
+"""The pass over the shards by several workers: the same bits, for any of them."""
+
+from __future__ import annotations
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+
+import omnirank as om
+from omnirank.errors import DataError
+from omnirank.shards import summary
+
+
+@pytest.fixture
+def parts(tmp_path, monkeypatch):
+    """Three files, of which stretches of 50 rows are read apart."""
+    monkeypatch.setattr(summary, "_STRETCH_ROWS", 50)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"far": 1e9 + rng.normal(size=400), "a": rng.normal(size=400)})
+    frame.loc[::7, "a"] = np.nan
+    frame["town"] = rng.choice(["Bled", "Kranj"], 400)
+    frame.loc[390:, "town"] = "Piran"
+    frame["kind"] = rng.integers(0, 3, 400)
+    for i, rows in enumerate((slice(0, 150), slice(150, 160), slice(160, 400))):
+        frame.iloc[rows].to_parquet(tmp_path / f"{i}.parquet", row_group_size=30)
+    return tmp_path, frame
+
+
+def opened(folder, target="kind"):
+    for kept in (folder / ".omnirank").glob("*"):
+        kept.unlink()
+    return om.open_shards(folder, target)
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_workers_change_no_bit(parts, backend):
+    folder, _ = parts
+    alone = opened(folder)
+    assert len(alone.source.stretches(50)) > 3
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        found = opened(folder)
+    pd.testing.assert_frame_equal(found.summary, alone.summary, check_exact=True)
+    assert found.feature_levels == alone.feature_levels
+    assert found.task == alone.task == "classification"
+
+
+def test_sums_are_those_of_all_rows(parts):
+    folder, frame = parts
+    found = opened(folder).summary
+    for name in ("far", "a"):
+        assert found.loc[name, "mean"] == pytest.approx(frame[name].mean(), rel=1e-14)
+        assert found.loc[name, "variance"] == pytest.approx(frame[name].var(ddof=0), rel=1e-12)
+        assert (found.loc[name, "low"], found.loc[name, "high"]) == (frame[name].min(), frame[name].max())
+    assert found.loc["a", "missing"] == pytest.approx(frame["a"].isna().mean())
+    assert found.loc["town", "n_levels"] == 3
+    assert found.loc["kind", "n_levels"] == 3
+
+
+def test_one_fraction_makes_numbers_of_all(parts):
+    folder, frame = parts
+    late = frame["kind"].astype(float)
+    late.iloc[399] = 0.5
+    frame.assign(kind=late).to_parquet(folder / "0.parquet", row_group_size=30)
+    for i in (1, 2):
+        (folder / f"{i}.parquet").unlink()
+    assert opened(folder).task == "regression"
+
+
+def test_too_many_classes_are_told_over_all_stretches(parts, monkeypatch):
+    folder, frame = parts
+    monkeypatch.setattr(summary, "_MOST_CLASSES", 100)
+    for i in (1, 2):
+        (folder / f"{i}.parquet").unlink()
+    frame.assign(kind=np.arange(400)).to_parquet(folder / "0.parquet", row_group_size=30)
+    with pytest.raises(DataError, match="'kind' has more than 100 different whole numbers"):
+        opened(folder)
