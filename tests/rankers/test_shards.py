@@ -55,7 +55,7 @@ def test_forests_of_parts_that_fit_are_those_in_memory(tmp_path):
 def test_more_than_fits_is_refused_in_words(tmp_path):
     parts, _ = parts_of(tmp_path)
     data = om.open_shards(parts, "size", max_memory="1K")
-    for model in (om.PCTRegressor(), om.ReliefRanker(search="approximate")):
+    for model in (om.PCTRegressor(), om.ResampledRanker(om.UnivariateRanker())):
         with pytest.raises(DataError, match=r"'parts' takes .* MB in memory, more than max_memory=1024.*data\.take"):
             model.fit(data)
 
