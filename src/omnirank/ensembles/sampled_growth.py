@@ -23,7 +23,7 @@ from omnirank.shards.scratch import scratch_folder
 # Measured bytes of a sample in memory while two trees grow: of each cell of a feature (the cell itself, its code, and
 # its copy by row), of each clustering column, and of each row.
 _BYTES_OF_CELL = 26
-_BYTES_OF_COLUMN = 24
+_BYTES_OF_COLUMN = 32
 _BYTES_OF_ROW = 400
 
 
