@@ -48,8 +48,8 @@ class SampleWork(Protocol):
     def packed(self, result: Any) -> bytes:
         """Return a result as a file holds it."""
 
-    def unpacked(self, content: bytes) -> Any:
-        """Return the result that a file holds."""
+    def unpacked(self, content: bytes, trees: range) -> Any:
+        """Return the result that a file holds, if it is that of these trees; else an error."""
 
 
 def growing_samples(data: ShardedDataset, entropy: int, supervision: Any) -> Samples:
@@ -172,7 +172,7 @@ class SampledGrowth:
         if content is None:
             return None
         try:
-            return work.unpacked(content)
+            return work.unpacked(content, task.trees)
         except (OmnirankError, ValueError, TypeError, LookupError, AttributeError) as problem:
             logger.warning("the result of %s cannot be read (%s): it is computed again", task.name, problem)
             return None
