@@ -59,17 +59,24 @@ class _ScoreWork:
             scorer = ranker._scorer(plan, level, data)
         except ConstantTargetError:
             return {}
-        wanted = {_n_below(trees, int(ranker.first_tree) + size) for size in ranker._sizes} | {len(trees)}
+        wanted = self._wanted(trees)
         grown = grown_sums(
             scorer, ScoreSums.empty(scorer), len(trees), ranker.importance, wanted, trees.start, n_jobs, trees.step
         )
         return {sums.n_trees: sums for sums in grown if sums.n_trees in wanted}
 
+    def _wanted(self, trees: range) -> set[int]:
+        """Numbers of trees of a sample at which sums are wanted."""
+        first = int(self.ranker.first_tree)
+        return {_n_below(trees, first + size) for size in self.ranker._sizes} - {0} | {len(trees)}
+
     def packed(self, result: dict[int, ScoreSums]) -> bytes:
         return json.dumps({n: sums.to_json() for n, sums in result.items()}).encode()
 
-    def unpacked(self, content: bytes) -> dict[int, ScoreSums]:
+    def unpacked(self, content: bytes, trees: range) -> dict[int, ScoreSums]:
         found = {int(n): ScoreSums.from_json(sums) for n, sums in json.loads(content).items()}
+        if found and found.keys() != self._wanted(trees):
+            raise DataError("it is of other trees")
         for n, sums in found.items():
             for rows in (*sums.rows.values(), *sums.tables.values()):
                 if not isinstance(rows, MeanAccumulator) or rows.count != n or rows.shape[-1] != self.n_features:
