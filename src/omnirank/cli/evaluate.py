@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from omnirank.cli.data_notes import data_notes
-from omnirank.cli.evaluate_output import Measured, print_csv, print_table
-from omnirank.cli.evaluate_parts import judge_in_parts, refuse_in_parts
+from omnirank.cli.evaluate_output import Measured, describe, print_measures, tell
+from omnirank.cli.evaluate_parts import judge_in_parts
 from omnirank.cli.options import (
     CsvOption,
     JobsOption,
@@ -21,7 +21,7 @@ from omnirank.cli.options import (
     supervision_of,
     with_few_labels,
 )
-from omnirank.cli.output import note, say
+from omnirank.cli.output import note
 from omnirank.cli.relational_options import with_any_data
 from omnirank.core.plurals import counted
 
@@ -105,41 +105,36 @@ def evaluate(
 
     if test is not None and folds is not None:
         raise ParameterError("give either --test FILE or --folds K")
-    given = assignments(parameters)
+    n_folds, given = folds or _FOLDS, assignments(parameters)
     if not isinstance(dataset, Dataset | ShardedDataset):
         from omnirank.cli import relational_models
 
         unfit = {"--ranking": ranking, "--method": method, "--test": test, "--neighbors": neighbors, "--top": top}
         relational_models.refuse(unfit | {"--supervision": supervision, "--labelled": labelled})
-        relational_models.evaluate(dataset, preset or [], given | {"n_jobs": jobs}, folds or _FOLDS, seed, csv)
+        relational_models.evaluate(dataset, preset or [], given | {"n_jobs": jobs}, n_folds, seed, csv)
         return
     if preset:
         raise ParameterError("--preset is for several tables: leave it out for one")
-    if supervision is not None and method is None:
-        raise ParameterError("--supervision is for --method: a ranking that was made before has its own")
     if supervision is not None:
+        if method is None:
+            raise ParameterError("--supervision is for --method: a ranking that was made before has its own")
         given = {"supervision": supervision_of(supervision)} | given
     judged = _judged(ranking, method, {"random_state": seed, "n_jobs": jobs}, given, test is not None)
     options = {"predictor": predictor, "neighbors": among, "top": top, "n_jobs": jobs}
     others = None if test is None else read_like_data(test)
-    for text in data_notes(dataset):
-        note(text)
+    tell(data_notes(dataset))
     if isinstance(dataset, ShardedDataset):
-        refuse_in_parts({"--folds": folds, "--labelled": labelled, "--method without --test": test is None and method})
-        judge_in_parts(dataset, judged, others, neighbors, options | {"random_state": seed}, csv)
+        unfit = {"--folds": folds, "--labelled": labelled, "--method without --test": not test and method}
+        judge_in_parts(dataset, judged, others, neighbors, options | {"random_state": seed}, csv, unfit)
         return
     data: Dataset = dataset if test is None else with_few_labels(dataset, labelled, seed)
-    scheme = _scheme(data, folds or _FOLDS, seed, None if test is not None else labelled)
+    scheme = _scheme(data, n_folds, seed, None if test is not None else labelled)
     with progress_bars():
         measured_by = partial(_measured, train=data, test=others, scheme=scheme, neighbors=neighbors)
         measured = measured_by(judged, options)
         blind, known_as = _of_nothing(data, seed, options, measured_by)
-    if csv:
-        print_csv(measured, blind, known_as)
-        return
-    how = f"{folds or _FOLDS}-fold cross-validation" if others is None else counted(others.n_examples, "test example")
-    say(f"{data.name}: {data.task}, {_examples(data, scheme)}, {counted(data.n_features, 'feature')}, {how}")
-    print_table(measured, blind, known_as)
+    how = f"{n_folds}-fold cross-validation" if others is None else counted(others.n_examples, "test example")
+    print_measures(measured, blind, known_as, None if csv else f"{describe(data, _examples(data, scheme))}, {how}")
 
 
 def _scheme(dataset: "Dataset", n_folds: int, seed: int, labelled: str | None) -> dict[str, Any]:

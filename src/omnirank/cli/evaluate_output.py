@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
-from omnirank.cli.output import Justify, figures, table
+from collections.abc import Sequence
+from typing import Any
+
+from omnirank.cli.output import Justify, figures, note, say, table
+from omnirank.core.plurals import counted
 
 # measures by number of neighbours and name
 Measured = dict[int, dict[str, float]]
 
 
-def print_csv(measured: Measured, blind: Measured, known_as: str) -> None:
-    """Print the measures as CSV; of a sample of test examples with standard errors."""
+def tell(notes: Sequence[str]) -> None:
+    """Print what the user should know about the data."""
+    for text in notes:
+        note(text)
+
+
+def describe(data: Any, examples: str) -> str:
+    """Say what was judged: name, task, examples and features."""
+    return f"{data.name}: {data.task}, {examples}, {counted(data.n_features, 'feature')}"
+
+
+def print_measures(measured: Measured, blind: Measured, known_as: str, heading: str | None) -> None:
+    """Print the measures below a heading, or as CSV without one; of a sample of test examples with standard errors."""
+    if heading is None:
+        _print_csv(measured, blind, known_as)
+    else:
+        say(heading)
+        _print_table(measured, blind, known_as)
+
+
+def _print_csv(measured: Measured, blind: Measured, known_as: str) -> None:
     names = sorted(next(iter(measured.values())))
     columns = ["measure", "n_neighbors", "ranking", known_as.replace(" ", "_")]
     errors = {k: _errors(values) for k, values in measured.items()}
@@ -22,8 +45,7 @@ def print_csv(measured: Measured, blind: Measured, known_as: str) -> None:
     figures(columns if None in errors.values() else [*columns, "standard_error"], rows)
 
 
-def print_table(measured: Measured, blind: Measured, known_as: str) -> None:
-    """Print the measures as a table; of a sample of test examples with standard errors."""
+def _print_table(measured: Measured, blind: Measured, known_as: str) -> None:
     from omnirank.evaluation.measures import MEASURES
 
     columns: list[tuple[str, Justify]] = [("measure", "left"), ("better", "left")]

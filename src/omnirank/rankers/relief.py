@@ -271,7 +271,7 @@ class ReliefRanker(BaseRanker):
         if self.search != "exact":
             raise ParameterError("search", self.search, "it is for data in memory: choose 'exact'")
         entropy, settings = root_entropy(self.random_state), self._settings()
-        target = target_facts(data)
+        target = target_facts(data, self.target_distance)
         if "semi-supervised" not in self.supported_supervision:
             target = target.of_labelled
         amounts = Amounts(target.n_examples, target.n_labelled if data.n_targets else None)

@@ -25,7 +25,7 @@ class TargetFacts:
     class_counts : ndarray of int
         How often each class of the first target occurs; empty where it has no classes.
     final : ndarray of bool
-        Labels of a hierarchy that are the most specific ones of some example; empty without hierarchy.
+        Labels of a hierarchy that are the most specific ones of some example; empty where nothing depends on them.
     """
 
     n_examples: int
@@ -40,17 +40,19 @@ class TargetFacts:
         return replace(self, n_examples=self.n_labelled)
 
 
-def target_facts(data: ShardedDataset) -> TargetFacts:
+def target_facts(data: ShardedDataset, target_distance: str = "auto") -> TargetFacts:
     """Return what a pass over the targets finds; without a target, nothing is read.
 
     Parameters
     ----------
     data : ShardedDataset
         The data.
+    target_distance : str
+        Which distance of targets is used: "euclidean-mu" asks for the most specific labels.
     """
     if not data.n_targets:
         return TargetFacts(data.n_examples, 0)
-    labelled, hierarchy = [], data.hierarchy
+    labelled, hierarchy = [], data.hierarchy if target_distance == "euclidean-mu" else None
     counts = np.empty(0, np.int64)
     final = np.empty(0, bool) if hierarchy is None else np.zeros(hierarchy.n_labels, bool)
     for target in data.targets():
@@ -83,7 +85,7 @@ def spanning_target(data: ShardedDataset, facts: TargetFacts, target: Target) ->
     """
     if target.is_labels:
         paths = np.empty((0, target.n_targets))
-        if data.hierarchy is not None:
+        if data.hierarchy is not None and len(facts.final):
             paths = data.hierarchy.ancestors[np.flatnonzero(facts.final)].toarray().astype(np.float64)
         return Target.labels(sparse.csr_array(paths) if target.is_sparse else paths, target.names)
     summary = data.summary.loc[list(target.names)]
