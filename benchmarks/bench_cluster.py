@@ -14,19 +14,12 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import joblib
-import numpy as np
 
 import omnirank as om
 from benchmarks import Bar, benchmark, figure
+from benchmarks.bench_extrapolation import make_data
 
 REPETITIONS = 3
-
-
-def make_data(n: int = 50_000, n_features: int = 50) -> om.Dataset:
-    """Return numbers of which ten are relevant."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(n, n_features))
-    return om.Dataset(X, X[:, :10] @ np.linspace(1, 0.1, 10) + rng.normal(size=n))
 
 
 @contextmanager

@@ -183,8 +183,7 @@ def _rank(
     if csv:
         print_csv(with_representatives(_frame(ranking), groups), top)
         return
-    say(f"{data.name}: {ranking.task}, {describe_examples(data)}, {counted(data.n_features, 'feature')}")
-    say(f"{chosen.name}: {chosen.summary}")
+    _print_heading(data, ranking, chosen)
     _print_best(ranking, top or _SHOWN, getattr(ranker, "certainty_", None))
     print_redundancy(groups, top or _SHOWN)
     files.tell()
@@ -255,6 +254,12 @@ def describe_examples(dataset: "Dataset | ShardedDataset") -> str:
     n_labelled = n_labelled_of(dataset)
     labelled = "all" if n_labelled == dataset.n_examples else str(n_labelled)
     return f"{counted(dataset.n_examples, 'example')}, {labelled} labelled"
+
+
+def _print_heading(data: Any, ranking: "Ranking", method: Any) -> None:
+    """Print what was ranked, and by what."""
+    say(f"{data.name}: {ranking.task}, {describe_examples(data)}, {counted(data.n_features, 'feature')}")
+    say(f"{method.name}: {method.summary}")
 
 
 def _print_best(ranking: "Ranking", k: int, certainty: "Certainty | None" = None) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,7 +43,9 @@ _STEP = 10
 class _ScoreWork:
     """Grows trees on a sample and adds up their scores, by the number of trees at which the sums are wanted.
 
-    Nothing is added up where the target is constant in the sample.
+    The sums of trees that a sample has already, ``before`` by the number of its next tree, are continued: so the bits
+    do not depend on how many trees were grown at a time. Nothing is added up where the target is constant in the
+    sample.
     """
 
     ranker: EnsembleRanker
@@ -50,6 +53,7 @@ class _ScoreWork:
     feature_weights: np.ndarray | None
     entropy: int
     n_features: int
+    before: Mapping[int, ScoreSums] = field(default_factory=dict)
 
     def __call__(self, dataset: Dataset, trees: range, n_jobs: int) -> dict[int, ScoreSums]:
         ranker, level = self.ranker, self.level
@@ -59,16 +63,16 @@ class _ScoreWork:
             scorer = ranker._scorer(plan, level, data)
         except ConstantTargetError:
             return {}
-        wanted = self._wanted(trees)
-        grown = grown_sums(
-            scorer, ScoreSums.empty(scorer), len(trees), ranker.importance, wanted, trees.start, n_jobs, trees.step
-        )
-        return {sums.n_trees: sums for sums in grown if sums.n_trees in wanted}
+        begun, wanted = self.before.get(trees.start, ScoreSums.empty(scorer)), self._wanted(trees)
+        n, first = begun.n_trees, trees.start - begun.n_trees * trees.step
+        grown = grown_sums(scorer, begun, n + len(trees), ranker.importance, wanted, first, n_jobs, trees.step)
+        return {sums.n_trees: sums for sums in (begun, *grown) if sums.n_trees in wanted}
 
     def _wanted(self, trees: range) -> set[int]:
         """Numbers of trees of a sample at which sums are wanted."""
+        n = self.before[trees.start].n_trees if trees.start in self.before else 0
         first = int(self.ranker.first_tree)
-        return {_n_below(trees, first + size) for size in self.ranker._sizes} - {0} | {len(trees)}
+        return {n + _n_below(trees, first + size) for size in self.ranker._sizes} - {0} | {n + len(trees)}
 
     def packed(self, result: dict[int, ScoreSums]) -> bytes:
         return json.dumps({n: sums.to_json() for n, sums in result.items()}).encode()
@@ -98,7 +102,7 @@ def rank_in_samples(ranker: EnsembleRanker, data: ShardedDataset) -> dict[str, R
     data : ShardedDataset
         The data.
     """
-    refuse_in_memory_only(ranker, ("warm_start", "p_values", "max_samples", "max_memory", "max_seconds"))
+    refuse_in_memory_only(ranker, ("warm_start", "p_values", "max_samples", "max_memory"))
     run = _Run.of(ranker, data)
     growth = run.growth
     with growth.with_rows(run.needed):
@@ -142,8 +146,11 @@ class _Run:
 
     @property
     def stops(self) -> Sequence[int]:
-        """Numbers of trees at which it is asked whether there are enough."""
-        return tree_stops(self.ranker.n_trees, step=max(_STEP, self.growth.samples.n_samples))
+        """Numbers of trees at which it is asked whether there are enough, or whether the time is over."""
+        step, n_trees = max(_STEP, self.growth.samples.n_samples), self.ranker.n_trees
+        if n_trees == "auto" or self.ranker.max_seconds is None:
+            return tree_stops(n_trees, step=step)
+        return [*range(step, int(n_trees), step), int(n_trees)]
 
     def tasks(self, n_grown: int, n_trees: int) -> list[SampleTask]:
         """Return the tasks that grow the trees from one number of them to another."""
@@ -184,38 +191,57 @@ class _Run:
 
 def _grown(run: _Run) -> tuple[ScoreSums, dict[int, dict[str, Ranking]]]:
     """The sums over all trees, and the rankings at the numbers of trees that are asked for."""
-    ranker = run.ranker
-    total: ScoreSums | None = None
+    ranker, first = run.ranker, int(run.ranker.first_tree)
+    end = np.inf if ranker.max_seconds is None else time.monotonic() + float(ranker.max_seconds)
+    of_samples = _SampleSums(run.growth.samples.n_samples)
     kept: dict[int, dict[str, Ranking]] = {}
     n_grown = 0
     for stop in run.stops:
         tasks = run.tasks(n_grown, stop)
-        results = run.growth.results(run.work, tasks)
-        for size in sorted({q for q in ranker._sizes if n_grown < q < stop} | {stop}):
-            found = _merged(tasks, results, int(ranker.first_tree) + size)
-            sums = found if total is None else total.merge(found)
-            if size in ranker._sizes:
-                kept[size] = run.rankings(sums)
-        total, n_grown = sums, stop
-        if ranker.n_trees == "auto" and converged(sums.rows[ranker.importance]):
+        results = run.growth.results(replace(run.work, before=of_samples.before(tasks)), tasks)
+        of_samples.add(tasks, results)
+        for size in sorted({q for q in ranker._sizes if n_grown < q < stop}):
+            kept[size] = run.rankings(of_samples.merged(range(first, first + size)))
+        sums = of_samples.merged(range(first, first + stop))
+        if stop in ranker._sizes:
+            kept[stop] = run.rankings(sums)
+        n_grown = stop
+        if (ranker.n_trees == "auto" and converged(sums.rows[ranker.importance])) or time.monotonic() >= end:
             break
-    assert total is not None
-    return total, kept
+    return sums, kept
 
 
-def _merged(tasks: Sequence[SampleTask], results: Sequence[dict[int, ScoreSums]], end: int) -> ScoreSums:
-    """The sums over the trees with numbers below ``end``; trees of a constant target have no tests."""
-    like = next((sums for result in results for sums in result.values()), None)
-    if like is None:
-        raise ConstantTargetError("the target has one class or value only, in every sample: there is nothing to learn")
-    total: ScoreSums | None = None
-    for task, result in zip(tasks, results, strict=True):
-        n = _n_below(task.trees, end)
-        if n:
+class _SampleSums:
+    """The sums over the trees of each sample, by their number."""
+
+    def __init__(self, n_samples: int) -> None:
+        self._n_samples = n_samples
+        self._of_sample: dict[int, dict[int, ScoreSums]] = {}
+
+    def before(self, tasks: Sequence[SampleTask]) -> dict[int, ScoreSums]:
+        """Return the sums that tasks continue, by the number of their first tree."""
+        known = {task.trees.start: self._of_sample.get(task.sample) for task in tasks}
+        return {start: sums[max(sums)] for start, sums in known.items() if sums}
+
+    def add(self, tasks: Sequence[SampleTask], results: Sequence[dict[int, ScoreSums]]) -> None:
+        """Take the results of tasks over; those before are needed no more."""
+        for task, result in zip(tasks, results, strict=True):
+            self._of_sample[task.sample] = result
+
+    def merged(self, trees: range) -> ScoreSums:
+        """Return the sums over all these trees, in the order of the samples; of a constant target they are zero."""
+        like = next((sums for result in self._of_sample.values() for sums in result.values()), None)
+        if like is None:
+            raise ConstantTargetError(
+                "the target has one class or value only, in every sample: there is nothing to learn"
+            )
+        total: ScoreSums | None = None
+        for task in sample_tasks(trees, self._n_samples):
+            result, n = self._of_sample[task.sample], len(task.trees)
             sums = result[n] if result else like.of_nothing(n)
             total = sums if total is None else total.merge(sums)
-    assert total is not None
-    return total
+        assert total is not None
+        return total
 
 
 def _n_below(trees: range, end: int) -> int:

@@ -126,9 +126,10 @@ class EnsembleRanker(BaseRanker):
         Whether ``fit`` keeps the trees of the previous fit, on the same data with the same parameters, and adds trees
         until there are ``n_trees``.
     max_seconds : float or None
-        For how long trees are grown: none is begun later, but for the first two. How many there are depends on the
-        machine then; a fit with ``n_trees`` set to ``n_trees_`` (and ``max_samples`` to ``max_samples_``) and the same
-        seed gives the same bits.
+        For how long trees are grown: none is begun later, but for the first two. Of data in parts, the clock is looked
+        at after each ten trees, or after one for each sample. How many trees there are depends on the machine then; a
+        fit with ``n_trees`` set to ``n_trees_`` (and ``max_samples`` to ``max_samples_``) and the same seed gives the
+        same bits.
     max_samples : None, int, float or "auto"
         Examples that a tree sees (a bootstrap replicate of them): a count or a share; None: all. Examples are dealt out
         at random to as many samples as needed, and tree i grows on sample i modulo their number. "auto": 20 trees
