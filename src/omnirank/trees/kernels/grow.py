@@ -65,6 +65,8 @@ class Nodes(NamedTuple):
 
 
 DRAWN, GAIN_OF, WEIGHT = 0, 1, 2
+# Nodes of so many rows are looked at for one that is heavier than all others.
+FEW_ROWS = 4
 WAITING, NODES, WORDS, TO_GO, SMALL = 0, 1, 2, 3, 4
 
 
@@ -164,7 +166,7 @@ def grow_nodes(space, features, rows, weight, settings, work, node, stack, spare
         least_gain = larger(least[0], least[1] * impurity)
         if size < 2 or depth >= settings.max_depth or impurity <= least_gain:
             continue
-        if too_little(total, 2.0 * settings.min_leaf):
+        if too_little(total, 2.0 * settings.min_leaf) or _one_outweighs(share, size, total, settings.min_leaf):
             continue
         open_search(work.best, work.test, least_gain, node_seed)
         work.best[2] = impurity
@@ -207,6 +209,20 @@ def grow_nodes(space, features, rows, weight, settings, work, node, stack, spare
     counts[WAITING] = top
     counts[NODES] = n_nodes
     counts[WORDS] = n_subsets
+
+
+@inlined
+def _one_outweighs(weight, n, total, min_leaf):
+    """Whether one of a few rows leaves too little for the other side, whichever side it goes to: no test is admissible.
+
+    Otherwise all features would be tried in vain.
+    """
+    if n > FEW_ROWS:
+        return False
+    heaviest = 0.0
+    for i in range(n):
+        heaviest = larger(heaviest, weight[i])
+    return too_little(total - heaviest, min_leaf)
 
 
 @inlined
