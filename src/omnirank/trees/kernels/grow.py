@@ -11,7 +11,7 @@ from omnirank.core.kernels.vector import larger, uncounted
 from omnirank.trees.kernels import draw_levels as draw_levels  # its steps are required below
 from omnirank.trees.kernels.blocks import DenseBlocks
 from omnirank.trees.kernels.candidates import FEATURE, draw_feature, open_search, put_back, too_little
-from omnirank.trees.kernels.draw import NumericDraws, RowDraws
+from omnirank.trees.kernels.draw import ListedDraws, NumericDraws, RowDraws
 from omnirank.trees.kernels.draw_rows import search_together
 from omnirank.trees.kernels.gram import GramColumns
 from omnirank.trees.kernels.labels import LabelSets
@@ -297,6 +297,11 @@ def _side_of_cell(features, f, r, work):
     return v != v, v <= work.best[1]
 
 
+@side_of.kind(ListedDraws)
+def _side_of_known_cell(features, f, r, work):
+    return False, features.by_row[r, f] <= work.best[1]
+
+
 @side_of.kind(MixedDraws)
 def _side_of_mixed_cell(features, f, r, work):
     if features.n_levels[f] == 0:
@@ -315,7 +320,7 @@ def in_subset(subsets, start, level):
     return (word >> np.uint64(level & 63)) & np.uint64(1) == np.uint64(1)
 
 
-@subset_words.kind(NumericCodes, NumericDraws, RowDraws)
+@subset_words.kind(NumericCodes, NumericDraws, RowDraws, ListedDraws)
 def _no_words(features, f, rows, weight, n, work):
     return 0
 
@@ -361,4 +366,4 @@ def _append_words(work, subsets, start, n_words):
 
 
 SPACES.require(OneColumn, DenseColumns, DenseBlocks, LabelSets, GramColumns, TwoParts)
-CODES.require(NumericCodes, MixedCodes, MixedSets, NumericDraws, RowDraws, MixedDraws)
+CODES.require(NumericCodes, MixedCodes, MixedSets, NumericDraws, RowDraws, ListedDraws, MixedDraws)
