@@ -10,7 +10,7 @@ from omnirank.core.compiled import Kinds, compiled, dispatched, inlined
 from omnirank.core.kernels.vector import larger, uncounted
 from omnirank.trees.kernels import draw_levels as draw_levels  # its steps are required below
 from omnirank.trees.kernels.blocks import DenseBlocks
-from omnirank.trees.kernels.candidates import FEATURE, draw_feature, open_search, put_back, too_little
+from omnirank.trees.kernels.candidates import FEATURE, OUTWEIGHED, draw_feature, open_search, put_back, too_little
 from omnirank.trees.kernels.draw import ListedDraws, NumericDraws, RowDraws
 from omnirank.trees.kernels.draw_rows import search_together
 from omnirank.trees.kernels.gram import GramColumns
@@ -65,8 +65,6 @@ class Nodes(NamedTuple):
 
 
 DRAWN, GAIN_OF, WEIGHT = 0, 1, 2
-# Nodes of so many rows are looked at for one that is heavier than all others.
-FEW_ROWS = 4
 WAITING, NODES, WORDS, TO_GO, SMALL = 0, 1, 2, 3, 4
 
 
@@ -217,7 +215,7 @@ def _one_outweighs(weight, n, total, min_leaf):
 
     Otherwise all features would be tried in vain.
     """
-    if n > FEW_ROWS:
+    if n > OUTWEIGHED:
         return False
     heaviest = 0.0
     for i in range(n):
