@@ -26,6 +26,20 @@ def drawn_halves(cells, first, rows, weight, drawn, base, total, least, found, h
 
 
 @numba.njit
+def listed_values(cells, listed, weight, drawn, base, total, least, found, value):
+    return draw_lanes.draw_listed_values(
+        cells, listed, listed, len(cells), weight, drawn, base, total, least, found, value
+    )  # fmt: skip
+
+
+@numba.njit
+def listed_halves(cells, listed, weight, drawn, base, total, least, found, halves):
+    return draw_lanes.draw_listed_halves(
+        cells, listed, listed, len(cells), weight, drawn, base, total, least, found, halves
+    )  # fmt: skip
+
+
+@numba.njit
 def norms(matrix, halves, j, right, n):
     return (
         draw_lanes.half_norm_8(matrix, 16, halves, j, right, n),
@@ -67,3 +81,33 @@ def test_both_twins_agree(dtype, n, least):
                 draw_lanes._half_norm_plain(16)(matrix, 0, halves, j, right, n),
             ]
             np.testing.assert_allclose(norms(matrix, halves, j, right, n), expected)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 64, 65, 200])
+@pytest.mark.parametrize("least", [0.5, 4.0])
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+def test_listed_features_get_the_thresholds_of_all(n, least):
+    rng = np.random.default_rng([n, int(least)])
+    cells = rng.lognormal(0, 3, (n, 16))
+    cells[:, 1] = 1.0
+    cells[:, 2] = rng.choice([-1.0, 1.0], n) * np.finfo(float).max
+    rows = np.arange(n, dtype=np.uint32)
+    weight, value = rng.integers(1, 4, n).astype(float), rng.normal(size=n)
+    rest = np.uint64(rng.integers(2**63)), weight.sum(), least
+    listed = np.zeros((2, 9), np.uint32)
+    listed[0, :8] = [11, 1, 2, 15, 0, 7, 4, 4]
+    wanted = np.array([1, 1, 1, 1, 0, 1, 1, 0], np.uint8)
+    own = np.ascontiguousarray(cells[:, listed[0, :8]])
+    found, plain, every = np.zeros((3, draw_lanes.N_FOUND, draw_lanes.BLOCK))
+    admissible = listed_values(own, listed, weight, wanted, *rest, found, value)
+    twin = draw_lanes._draw_listed_values_plain(own, listed, listed, n, weight, wanted, *rest, plain, value)
+    assert admissible == twin
+    all_drawn = drawn_values(cells, 0, rows, weight, np.ones(16, np.uint8), *rest, every, value)
+    ok = np.array([bool(int(admissible) >> j & 1) for j in range(8)])
+    np.testing.assert_array_equal(ok, wanted * [bool(int(all_drawn) >> int(f) & 1) for f in listed[0, :8]])
+    np.testing.assert_array_equal(found[:, :8][:, ok], every[:, listed[0, :8]][:, ok])
+    np.testing.assert_allclose(found[:, :8][:, ok], plain[:, :8][:, ok], rtol=1e-12)
+    halves, twins = np.zeros((2, n // 64 + 1, 16), np.uint64)
+    assert listed_halves(own, listed, weight, wanted, *rest, found, halves) == admissible
+    draw_lanes._draw_listed_halves_plain(own, listed, listed, n, weight, wanted, *rest, plain, twins)
+    np.testing.assert_array_equal(halves[: -(-n // 64), :8][:, ok], twins[: -(-n // 64), :8][:, ok])

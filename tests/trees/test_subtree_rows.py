@@ -27,7 +27,7 @@ def test_copies_have_the_ranks_of_their_rows(data):
     features = NumericCodes(codes, MISSING, np.zeros(0, np.uint64), np.zeros(3, bool), np.zeros((0, 0), np.uint32))
     rows = np.flatnonzero(rng.random(n) < 0.6).astype(np.uint32)
     z = rng.normal(size=n)
-    copy = subtree_rows.copies(OneColumn(z), features, n)
+    copy = subtree_rows._copies_of_codes(OneColumn(z), features, n).copy
     copy(np.arange(n, dtype=np.uint32))  # memory that was used before
     space, copied = copy(rows)
     np.testing.assert_array_equal(space.z, z[rows])
@@ -44,9 +44,8 @@ def copies(monkeypatch):
     """Have subtrees of up to so many rows copied (0: none), whatever the size of the data."""
 
     def set_rows(n):
-        monkeypatch.setattr(subtree_rows, "LARGE", 0)
+        monkeypatch.setattr(subtree_rows, "LARGE", 0 if n else 2**62)
         monkeypatch.setattr(subtree_rows, "MOST_ROWS", n)
-        monkeypatch.setattr(subtree_rows, "copies_pay", lambda *_: n > 0)
 
     return set_rows
 
@@ -73,16 +72,14 @@ def test_trees_with_copies_are_the_same(copies, n_columns, missing):
             np.testing.assert_array_equal(one, other)
 
 
-def test_large_data_are_copied(monkeypatch):
+def test_large_data_are_copied(copies, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(70_000, 3))
     data = om.Dataset(X, X[:, 0] + rng.normal(size=len(X)))
     rules = GrowingRules(min_samples_leaf=200)
     expected = make_plan(data, rules, 0).grow(0)
-    monkeypatch.setattr(subtree_rows, "LARGE", 0)
-    monkeypatch.setattr(subtree_rows, "MOST_ROWS", 10_000)
-    sizes = []
-    monkeypatch.setattr(grow_tree, "copies", lambda *parts: _counting(subtree_rows.copies(*parts), sizes))
+    copies(10_000)
+    sizes = counted_copies(monkeypatch)
     plan = make_plan(data, rules, 0)
     assert plan.coded.cells.by_row.size == 0
     found = plan.grow(0)
@@ -92,9 +89,38 @@ def test_large_data_are_copied(monkeypatch):
         np.testing.assert_array_equal(one, other)
 
 
-def _counting(copy, sizes):
-    def counted(rows):
-        sizes.append(len(rows))
-        return copy(rows)
+@pytest.mark.parametrize("n_columns", [1, 3])
+def test_extra_trees_on_copies_are_the_same(copies, monkeypatch, n_columns):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 12)).round(2)
+    data = om.Dataset(X, X[:, :n_columns] + rng.normal(size=(len(X), n_columns)))
+    rules = GrowingRules("extra-trees", max_features=3)
+    expected = make_plan(data, rules, 0).grow(0)
+    monkeypatch.setattr(subtree_rows, "_MOST_CELLS", 4 * 12 * 1000)
+    monkeypatch.setattr(subtree_rows, "_FEW_CELLS", 12 * 100)
+    monkeypatch.setattr(subtree_rows, "_LEAST_ROWS", 1)
+    copies(10_000)
+    sizes = counted_copies(monkeypatch)
+    found = make_plan(data, rules, 0).grow(0)
+    assert sum(sizes) == 2 * len(found.rows)  # on a large copy, then on a small one
+    for name, one, other in zip(found._fields, found, expected, strict=True):
+        if name == "gain":  # sums are added up in another order
+            np.testing.assert_allclose(one, other, rtol=1e-9)
+        else:
+            np.testing.assert_array_equal(one, other)
 
-    return counted
+
+def counted_copies(monkeypatch):
+    """The sizes of copies, as they are made."""
+    sizes = []
+
+    def counting(kind):
+        def counted(rows):
+            sizes.append(len(rows))
+            return kind.copy(rows)
+
+        return kind._replace(copy=counted)
+
+    make = subtree_rows.kinds_of_copies
+    monkeypatch.setattr(grow_tree, "kinds_of_copies", lambda *parts: tuple(map(counting, make(*parts))))
+    return sizes

@@ -26,6 +26,7 @@ from omnirank.tasks import Task, clustering_columns, feature_columns, get_task
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 from omnirank.trees.codes import CodedFeatures, DenseFeatures, code_features
 from omnirank.trees.layout import grows_on_cells, non_zero_cells
+from omnirank.trees.listed_features import listed_features
 from omnirank.trees.prototypes import node_means
 from omnirank.trees.pruning import Pruning, prune
 from omnirank.trees.space import clustering_space, constant_space, two_part_space
@@ -319,7 +320,11 @@ class GrowingData:
         else:  # all features are constant, and no tree splits
             space = constant_space(dataset.n_examples)
         n_tried = features_per_node(rules, dataset)
-        coded = self._coded(on_cells).with_tests(rules.random_tests, n_tried, space)
+        coded: CodedFeatures | None = None
+        if rules.random_tests and not on_cells:
+            coded = listed_features(dataset.features, n_tried, space, self.n_jobs)
+        if coded is None:
+            coded = self._coded(on_cells).with_tests(rules.random_tests, n_tried, space)
         task = get_task(dataset.task)
         settings = rules.settings(n_tried)
         made = dataset, rules, task, *target, coded, space, settings, weight, self.entropy, feature_part, unit

@@ -20,8 +20,8 @@ _BLOCKS = 32
 # From so many cells on, three sorts of 16-bit integers take less time than one of floats.
 _MANY = 2000
 
-# Fewer features than this are searched one by one, not row by row in blocks of 16.
-_FEW_FEATURES = 8
+# Fewer features than this are searched one by one, not row by row for several at once.
+FEW_FEATURES = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +120,7 @@ class DenseFeatures(CodedFeatures):
         """Return the same codes, with the cells of the kernel made: workers would each make their own."""
         from omnirank.trees.kernels.subtree_rows import copies_pay
 
-        most = random_tests and len(self.codes) >= _FEW_FEATURES and 2 * n_tried >= len(self.codes)
+        most = random_tests and len(self.codes) >= FEW_FEATURES and 2 * n_tried >= len(self.codes)
         found = replace(self, random_tests=random_tests, most_at_once=most)
         found = replace(found, copied=copies_pay(space, found._kind, self.codes))
         if (found.random_tests, found.most_at_once, found.copied) == (

@@ -17,6 +17,9 @@ TIE = 1e-9
 # Weights are sums of floats: a leaf may miss its least weight by this much.
 SLACK = 1e-9
 
+# Nodes of so many rows are looked at for one that is heavier than all others.
+OUTWEIGHED = 4
+
 # Parts of every test: its feature, its priority among ties, and what the node's random tests derive from; others follow
 # in the searches.
 FEATURE, PRIORITY, STATE = 0, 1, 2

@@ -13,6 +13,7 @@ import numpy as np
 from omnirank.core.compiled import dispatched, inlined, part
 from omnirank.trees.kernels.blocks import DenseBlocks
 from omnirank.trees.kernels.candidates import better, is_light, redrawn, test_state, too_little
+from omnirank.trees.kernels.draw_lanes import BLOCK, FEW, N_FOUND, ROWS
 from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.kernels.order import OTHER
 from omnirank.trees.kernels.random import between, unit
@@ -20,6 +21,7 @@ from omnirank.trees.kernels.spaces import GAIN, SPACES, DenseColumns, OneColumn,
 from omnirank.trees.kernels.split import (
     LOW_ROW,
     MISSING_LEFT,
+    Work,
     numeric_scratch,
     search_feature,
     search_scratch,
@@ -46,7 +48,36 @@ class RowDraws(NamedTuple):
     by_row: np.ndarray
 
 
+class ListedDraws(NamedTuple):
+    """Numeric features as values by row, none missing; the few that a node draws are copied side by side.
+
+    The space is one or more dense columns.
+    """
+
+    codes: np.ndarray  # (features, 0): they are not read
+    by_row: np.ndarray  # (rows, features), float64
+
+
 search_scratch.kind(NumericDraws, RowDraws)(numeric_scratch)
+
+
+@search_scratch.kind(ListedDraws)
+def _listed_scratch(features, n):
+    cells = np.zeros((n + 8, FEW))
+    none = np.zeros(0, np.uint16)
+    return Work(
+        np.zeros((2, n + 8), np.uint32),
+        none,
+        none,
+        none[:, None],
+        cells,
+        cells.view(np.int64),
+        np.zeros(3),
+        np.zeros(7, np.int64),
+        np.zeros((N_FOUND, BLOCK)),
+        np.zeros((n // ROWS + 1, BLOCK), np.uint64),
+        np.zeros(FEW, np.uint8),
+    )
 
 
 @dispatched(SPACES)

@@ -16,6 +16,9 @@ from omnirank.trees.kernels import candidates, random
 
 BLOCK = 16
 
+# Features that are listed and copied side by side are fewer at once.
+FEW = 8
+
 # Rows of the array that holds what is found, a number per feature: the threshold, and sums over the rows up to it.
 THRESHOLD, LEFT_WEIGHT, LEFT_VALUE = 0, 1, 2
 N_FOUND = 3
@@ -28,17 +31,24 @@ _GAMMA, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB1331
 
 def _draw_plain(cells, first, rows, n, weight, drawn, base, total, least, found):
     """Draw the thresholds; returns which rows they send left, one column per feature, and which are admissible."""
+    block = cells[rows[:n], first : first + BLOCK].astype(float)
+    features, wanted = range(first, first + BLOCK), drawn[first : first + BLOCK]
+    return _draw_block(block, features, weight[:n], wanted, base, total, least, found, cells.dtype)
+
+
+def _draw_block(block, features, weight, wanted, base, total, least, found, dtype):
+    """As _draw_plain, given a column of cells per feature."""
     admissible = 0
-    sides = np.zeros((n, BLOCK), bool)
-    for j in range(BLOCK):
-        column = cells[rows[:n], first + j].astype(float)
+    sides = np.zeros(block.shape, bool)
+    for j, f in enumerate(features):
+        column = block[:, j]
         low, high = column.min(), column.max()
-        state = np.uint64(random.mix(base ^ np.uint64(first + j)))
-        while drawn[first + j] and low < high:
-            threshold = np.float64(cells.dtype.type(random.between(low, high, random.unit(state))))
+        state = np.uint64(random.mix(base ^ np.uint64(f)))
+        while wanted[j] and low < high:
+            threshold = np.float64(dtype.type(random.between(low, high, random.unit(state))))
             threshold = threshold if threshold < high else low
             left = column <= threshold
-            k = weight[:n][left].sum()
+            k = weight[left].sum()
             if k < least:
                 low = column[~left].min()
             elif total - k < least:
@@ -60,9 +70,32 @@ def _draw_values_plain(cells, first, rows, n, weight, drawn, base, total, least,
 
 def _draw_halves_plain(cells, first, rows, n, weight, drawn, base, total, least, found, halves):
     sides, admissible = _draw_plain(cells, first, rows, n, weight, drawn, base, total, least, found)
-    for start in range(0, n, ROWS):
+    _write_halves(sides, halves)
+    return admissible
+
+
+def _write_halves(sides, halves):
+    for start in range(0, len(sides), ROWS):
         part = sides[start : start + ROWS]
-        halves[start // ROWS] = (part.astype(np.uint64) << np.arange(len(part), dtype=np.uint64)[:, None]).sum(axis=0)
+        words = (part.astype(np.uint64) << np.arange(len(part), dtype=np.uint64)[:, None]).sum(axis=0)
+        halves[start // ROWS, : len(words)] = words
+
+
+def _draw_listed_plain(cells, listed, rows, n, weight, drawn, base, total, least, found):
+    return _draw_block(
+        cells[:n], listed[0, :FEW], weight[:n], drawn, base, total, least, found[:, :FEW], np.dtype(np.float64)
+    )
+
+
+def _draw_listed_values_plain(cells, listed, rows, n, weight, drawn, base, total, least, found, value):
+    sides, admissible = _draw_listed_plain(cells, listed, rows, n, weight, drawn, base, total, least, found)
+    found[LEFT_VALUE, :FEW] = value[:n] @ sides
+    return admissible
+
+
+def _draw_listed_halves_plain(cells, listed, rows, n, weight, drawn, base, total, least, found, halves):
+    sides, admissible = _draw_listed_plain(cells, listed, rows, n, weight, drawn, base, total, least, found)
+    _write_halves(sides, halves)
     return admissible
 
 
@@ -75,16 +108,21 @@ def _half_norm_plain(lanes):
 
 
 class _Block:
-    """The steps of the loop below; a vector has a number for each of the 16 features."""
+    """The steps of the loop below; a vector has a number for each of the features.
 
-    def __init__(self, context, builder, signature, arguments):
+    These are 16 neighbours, read from the cells of all features of the listed rows; or they are listed, and the cells
+    are theirs alone, in the order of the rows.
+    """
+
+    def __init__(self, context, builder, signature, arguments, listed):
         from llvmlite import ir
 
         self.ir, self.context, self.builder = ir, context, builder
         self.signature, self.arguments = signature, arguments
-        self.floats = ir.VectorType(ir.DoubleType(), BLOCK)
-        self.words = ir.VectorType(ir.IntType(64), BLOCK)
-        self.flags = ir.VectorType(ir.IntType(1), BLOCK)
+        self.listed, self.lanes = listed, FEW if listed else BLOCK
+        self.floats = ir.VectorType(ir.DoubleType(), self.lanes)
+        self.words = ir.VectorType(ir.IntType(64), self.lanes)
+        self.flags = ir.VectorType(ir.IntType(1), self.lanes)
         self.first, self.n = arguments[1], arguments[3]
         self.kind = signature.args[0].dtype
         cells = self.array(0)
@@ -95,7 +133,7 @@ class _Block:
         return self.context.make_array(self.signature.args[i])(self.context, self.builder, self.arguments[i])
 
     def constant(self, kind, number):
-        return self.ir.Constant(kind, [number] * BLOCK)
+        return self.ir.Constant(kind, [number] * self.lanes)
 
     def variable(self, kind, number=None):
         """A vector that changes; all its numbers start as given."""
@@ -105,10 +143,10 @@ class _Block:
         return place
 
     def repeated(self, kind, number):
-        """A vector of 16 times the same number."""
+        """A vector of the same number."""
         none = self.ir.Constant(kind, self.ir.Undefined)
         first = self.builder.insert_element(none, number, self.ir.Constant(self.ir.IntType(32), 0))
-        zeros = self.ir.Constant(self.ir.VectorType(self.ir.IntType(32), BLOCK), [0] * BLOCK)
+        zeros = self.ir.Constant(self.ir.VectorType(self.ir.IntType(32), self.lanes), [0] * self.lanes)
         return self.builder.shuffle_vector(first, none, zeros)
 
     def at(self, data, index):
@@ -118,9 +156,12 @@ class _Block:
     def row_cells(self, index):
         """The cells of row number ``index`` of the node."""
         builder = self.builder
-        row = builder.zext(self.at(self.rows, index), self.ir.IntType(64))
-        start = builder.add(builder.mul(row, self.width), self.first)
-        own = self.ir.VectorType(self.context.get_data_type(self.kind), BLOCK)
+        if self.listed:
+            start = builder.mul(index, self.ir.Constant(self.ir.IntType(64), self.lanes))
+        else:
+            row = builder.zext(self.at(self.rows, index), self.ir.IntType(64))
+            start = builder.add(builder.mul(row, self.width), self.first)
+        own = self.ir.VectorType(self.context.get_data_type(self.kind), self.lanes)
         found = builder.load(builder.bitcast(builder.gep(self.cells, [start]), own.as_pointer()))
         found.align = self.kind.bitwidth // 8
         return found if self.kind.bitwidth == 64 else builder.fpext(found, self.floats)
@@ -156,15 +197,31 @@ class _Block:
         wide = b.fadd(b.fmul(rest, low), b.fmul(share, high))
         drawn = b.select(b.fcmp_ordered("==", span, self.constant(self.floats, np.inf)), wide, usual)
         if self.kind.bitwidth != 64:
-            narrow = self.ir.VectorType(self.context.get_data_type(self.kind), BLOCK)
+            narrow = self.ir.VectorType(self.context.get_data_type(self.kind), self.lanes)
             drawn = b.fpext(b.fptrunc(drawn, narrow), self.floats)
         return b.select(b.fcmp_ordered("<", drawn, high), drawn, low)
 
     def initial_states(self, base):
         b = self.builder
-        numbers = self.ir.Constant(self.words, list(range(BLOCK)))
-        features = b.add(self.repeated(self.words, self.first), numbers)
+        if self.listed:
+            features = b.zext(self.load_lanes(self.array(1).data, self.ir.IntType(32)), self.words)
+        else:
+            numbers = self.ir.Constant(self.words, list(range(self.lanes)))
+            features = b.add(self.repeated(self.words, self.first), numbers)
         return self.mix(b.xor(self.repeated(self.words, base), features))
+
+    def wanted(self):
+        """Which features are drawn."""
+        flags = self.array(5).data
+        flags = self.load_lanes(flags if self.listed else self.builder.gep(flags, [self.first]), self.ir.IntType(8))
+        return self.builder.icmp_unsigned("!=", flags, self.ir.Constant(flags.type, None))
+
+    def load_lanes(self, place, kind):
+        """A vector of the numbers from a place on."""
+        vector = self.ir.VectorType(kind, self.lanes)
+        found = self.builder.load(self.builder.bitcast(place, vector.as_pointer()))
+        found.align = kind.width // 8
+        return found
 
     def extremes(self, low, high):
         with cgutils.for_range(self.builder, self.n) as loop:
@@ -220,21 +277,19 @@ class _Block:
         self.builder.store(vector, self.builder.bitcast(place, self.floats.as_pointer())).align = 8
 
 
-def _make_draw(with_values):
+def _make_draw(with_values, listed):
     """Make the loop that sums values over the rows on the left, or the one that notes these rows."""
 
     @intrinsic
     def draw(typing_context, cells, first, rows, n, weight, drawn, base, total, least, found, extra):
         place, number = types.intp, types.float64
-        signature = types.uint64(cells, place, rows, place, weight, drawn, types.uint64, number, number, found, extra)
+        which = first if listed else place
+        signature = types.uint64(cells, which, rows, place, weight, drawn, types.uint64, number, number, found, extra)
 
         def generate(context, builder, signature, arguments):
-            block = _Block(context, builder, signature, arguments)
+            block = _Block(context, builder, signature, arguments, listed)
             ir, b = block.ir, builder
-            extra = block.array(10).data
-            flag_bytes = b.gep(block.array(5).data, [block.first])
-            flag_bytes = b.load(b.bitcast(flag_bytes, ir.VectorType(ir.IntType(8), BLOCK).as_pointer()))
-            flag_bytes.align = 1
+            extra, flags = block.array(10).data, ir.IntType(block.lanes)
             total = block.repeated(block.floats, arguments[7])
             least = block.repeated(block.floats, arguments[8])
             low, high = block.variable(block.floats, np.inf), block.variable(block.floats, -np.inf)
@@ -242,7 +297,7 @@ def _make_draw(with_values):
             state, word, active = block.variable(block.words), block.variable(block.words), block.variable(block.flags)
             block.extremes(low, high)
             differ = b.fcmp_ordered("<", b.load(low), b.load(high))
-            b.store(b.and_(differ, b.icmp_unsigned("!=", flag_bytes, ir.Constant(flag_bytes.type, None))), active)
+            b.store(b.and_(differ, block.wanted()), active)
             b.store(block.initial_states(arguments[6]), state)
             b.store(block.drawn_between(b.load(low), b.load(high), b.load(state)), threshold)
             again, redraw, done = (b.append_basic_block(name) for name in ("again", "redraw", "done"))
@@ -257,7 +312,7 @@ def _make_draw(with_values):
             left_light = b.fcmp_ordered("<", k, least)
             light = b.or_(left_light, b.fcmp_ordered("<", b.fsub(total, k), least))
             light = b.and_(light, b.load(active))
-            none = b.icmp_unsigned("==", b.bitcast(light, ir.IntType(BLOCK)), ir.Constant(ir.IntType(BLOCK), 0))
+            none = b.icmp_unsigned("==", b.bitcast(light, flags), ir.Constant(flags, 0))
             b.cbranch(none, done, redraw)
 
             b.position_at_end(redraw)
@@ -277,7 +332,7 @@ def _make_draw(with_values):
             results = [(THRESHOLD, threshold), (LEFT_WEIGHT, weights)] + [(LEFT_VALUE, values)] * with_values
             for row, vector in results:
                 block.write(block.array(9).data, row, b.load(vector))
-            return b.zext(b.bitcast(b.load(active), ir.IntType(BLOCK)), ir.IntType(64))
+            return b.zext(b.bitcast(b.load(active), flags), ir.IntType(64))
 
         return signature, generate
 
@@ -330,10 +385,14 @@ def _make_half_norm(lanes):
 # draw_values(cells, first, rows, n, weight, drawn, base, total, least, found, value): also the sum of value on its left
 # draw_halves(cells, first, rows, n, weight, drawn, base, total, least, found, halves): also the rows on its left; bit
 #     i % 64 of halves[i // 64, j] is row i for feature first + j
+# draw_listed_values, draw_listed_halves: the same for 8 features, whose numbers are the first ones of listed (in the
+#     place of first); cells[i] are theirs of row i, and drawn has a flag for each of them
 # half_norm_L(matrix, column, halves, j, right, n): |sum of the rows on the left|^2 over L columns; or of the rest
 if numba.config.DISABLE_JIT:
     draw_values, draw_halves = _draw_values_plain, _draw_halves_plain
+    draw_listed_values, draw_listed_halves = _draw_listed_values_plain, _draw_listed_halves_plain
     half_norm_8, half_norm_16 = map(_half_norm_plain, (8, 16))
 else:
-    draw_values, draw_halves = _make_draw(True), _make_draw(False)
+    draw_values, draw_halves = _make_draw(True, listed=False), _make_draw(False, listed=False)
+    draw_listed_values, draw_listed_halves = _make_draw(True, listed=True), _make_draw(False, listed=True)
     half_norm_8, half_norm_16 = map(_make_half_norm, (8, 16))

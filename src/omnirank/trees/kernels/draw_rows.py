@@ -1,4 +1,4 @@
-"""The search of extra trees where nodes try most features: row by row, for 16 features at once.
+"""The search of extra trees row by row: for 16 features at once where nodes try most of them, else for 8 drawn ones.
 
 The cells of a row lie together. Reading them by feature instead, as `draw` does, fetches a piece of memory per cell.
 """
@@ -7,20 +7,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnirank.core.compiled import Kinds, dispatched
+from omnirank.core.compiled import Kinds, dispatched, inlined
 from omnirank.trees.kernels.candidates import FEATURE, SLACK, STATE, better, draw_feature
-from omnirank.trees.kernels.draw import NumericDraws, RowDraws
+from omnirank.trees.kernels.draw import ListedDraws, NumericDraws, RowDraws
 from omnirank.trees.kernels.draw_lanes import (
     BLOCK,
+    FEW,
     LEFT_VALUE,
     LEFT_WEIGHT,
     THRESHOLD,
     draw_halves,
+    draw_listed_halves,
+    draw_listed_values,
     draw_values,
     half_norm_8,
     half_norm_16,
 )
 from omnirank.trees.kernels.nominal import MixedCodes, MixedDraws, MixedSets
+from omnirank.trees.kernels.order import ORDER
 from omnirank.trees.kernels.random import mix
 from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
 from omnirank.trees.kernels.split import CODES, LOW_ROW, MISSING_LEFT, NumericCodes, search_feature
@@ -41,7 +45,7 @@ def _one_by_one(space, node, features, rows, weight, n, total, settings, seed, w
     return np.int64(0), state
 
 
-@search_feature.kind(RowDraws)
+@search_feature.kind(RowDraws, ListedDraws)
 def _already_tried(space, node, features, f, rows, weight, lo, n, total, settings, seed, work):
     """Features are searched together: compiling a second search would only take time."""
 
@@ -64,15 +68,71 @@ def _search(space, node, features, rows, weight, n, total, settings, seed, work,
             admissible = draw_together(space, node, features, first, rows, weight, n, total, settings.min_leaf, work)
             for j in range(BLOCK):
                 if (admissible >> np.uint64(j)) & np.uint64(1):
-                    k = work.found[LEFT_WEIGHT, j]
-                    gain = left_norm(space, node, j, 2.0 * k > total, n, work) * total / (k * (total - k))
-                    if better(gain, first + j, 0, settings.first_tie, seed, work.best, work.test):
-                        work.test[MISSING_LEFT] = 0
-                        work.test[LOW_ROW] = -1
-                        work.best[1] = work.found[THRESHOLD, j]
+                    _judge(space, node, first + j, j, n, total, settings, seed, work)
         if work.test[FEATURE] < 0 and n_drawn < n_features:  # none of them can be split: draw another one
             n_wanted = n_drawn + 1
     return n_drawn, state
+
+
+@inlined
+def _judge(space, node, f, j, n, total, settings, seed, work):
+    """Try the threshold that was drawn for feature f, number j of its block."""
+    k = work.found[LEFT_WEIGHT, j]
+    gain = left_norm(space, node, j, 2.0 * k > total, n, work) * total / (k * (total - k))
+    if better(gain, f, 0, settings.first_tie, seed, work.best, work.test):
+        work.test[MISSING_LEFT] = 0
+        work.test[LOW_ROW] = -1
+        work.best[1] = work.found[THRESHOLD, j]
+
+
+@search_together.kind(ListedDraws)
+def _search_listed(space, node, features, rows, weight, n, total, settings, seed, work, pool, swaps, state):
+    n_features = np.int64(len(pool))
+    n_drawn = np.int64(0)
+    n_wanted = min(np.int64(settings.max_features), n_features)
+    listed = work.ints[ORDER]
+    while n_drawn < n_wanted or (work.test[FEATURE] < 0 and n_drawn < n_features):
+        # Where none of those wanted can be split, the next one that can is taken.
+        more = n_drawn >= n_wanted
+        n_listed = min(np.int64(FEW), (n_features if more else n_wanted) - n_drawn)
+        for j in range(FEW):
+            work.drawn[j] = j < n_listed
+            if j < n_listed:
+                state = mix(state)
+                listed[j] = draw_feature(pool, swaps, n_drawn + j, state)
+            else:
+                listed[j] = listed[0]
+        n_drawn += n_listed
+        for i in range(n):
+            r = rows[i]
+            for j in range(FEW):
+                work.floats[i, j] = features.by_row[r, listed[j]]
+        admissible = draw_listed(space, node, weight, n, total, settings.min_leaf, work)
+        for j in range(n_listed):
+            if (admissible >> np.uint64(j)) & np.uint64(1) and not (more and work.test[FEATURE] >= 0):
+                _judge(space, node, np.int64(listed[j]), j, n, total, settings, seed, work)
+    return n_drawn, state
+
+
+@dispatched(_BY_ROW)
+def draw_listed(space, node, weight, n, total, min_leaf, work):
+    """As draw_together for the features listed in work.ints, whose cells are in work.floats."""
+
+
+@draw_listed.kind(OneColumn)
+def _draw_listed_one(space, node, weight, n, total, min_leaf, work):
+    base, least = np.uint64(work.test[STATE]), min_leaf - SLACK
+    return draw_listed_values(
+        work.floats, work.ints, work.ints, n, weight, work.drawn, base, total, least, work.found, node.centred
+    )
+
+
+@draw_listed.kind(DenseColumns)
+def _draw_listed_dense(space, node, weight, n, total, min_leaf, work):
+    base, least = np.uint64(work.test[STATE]), min_leaf - SLACK
+    return draw_listed_halves(
+        work.floats, work.ints, work.ints, n, weight, work.drawn, base, total, least, work.found, work.halves
+    )
 
 
 @dispatched(_BY_ROW)

@@ -10,8 +10,8 @@ from omnirank.core.compiled import Kinds, compiled_unless, dispatched, inlined
 from omnirank.core.kernels.vector import larger, uncounted
 from omnirank.trees.kernels import draw_levels as draw_levels  # its steps are required below
 from omnirank.trees.kernels.blocks import DenseBlocks
-from omnirank.trees.kernels.candidates import FEATURE, draw_feature, open_search, put_back, too_little
-from omnirank.trees.kernels.draw import NumericDraws, RowDraws
+from omnirank.trees.kernels.candidates import FEATURE, OUTWEIGHED, draw_feature, open_search, put_back, too_little
+from omnirank.trees.kernels.draw import ListedDraws, NumericDraws, RowDraws
 from omnirank.trees.kernels.draw_rows import search_together
 from omnirank.trees.kernels.gram import GramColumns
 from omnirank.trees.kernels.labels import LabelSets
@@ -169,7 +169,7 @@ def grow_nodes(space, features, rows, weight, settings, work, node, stack, spare
         least_gain = larger(least[0], least[1] * impurity)
         if size < 2 or depth >= settings.max_depth or impurity <= least_gain:
             continue
-        if too_little(total, 2.0 * settings.min_leaf):
+        if too_little(total, 2.0 * settings.min_leaf) or _one_outweighs(share, size, total, settings.min_leaf):
             continue
         open_search(work.best, work.test, least_gain, node_seed)
         work.best[2] = impurity
@@ -212,6 +212,20 @@ def grow_nodes(space, features, rows, weight, settings, work, node, stack, spare
     counts[WAITING] = top
     counts[NODES] = n_nodes
     counts[WORDS] = n_subsets
+
+
+@inlined
+def _one_outweighs(weight, n, total, min_leaf):
+    """Whether one of a few rows leaves too little for the other side, whichever side it goes to: no test is admissible.
+
+    Otherwise all features would be tried in vain.
+    """
+    if n > OUTWEIGHED:
+        return False
+    heaviest = 0.0
+    for i in range(n):
+        heaviest = larger(heaviest, weight[i])
+    return too_little(total - heaviest, min_leaf)
 
 
 @inlined
@@ -286,6 +300,11 @@ def _side_of_cell(features, f, r, work):
     return v != v, v <= work.best[1]
 
 
+@side_of.kind(ListedDraws)
+def _side_of_known_cell(features, f, r, work):
+    return False, features.by_row[r, f] <= work.best[1]
+
+
 @side_of.kind(MixedDraws)
 def _side_of_mixed_cell(features, f, r, work):
     if features.n_levels[f] == 0:
@@ -304,7 +323,7 @@ def in_subset(subsets, start, level):
     return (word >> np.uint64(level & 63)) & np.uint64(1) == np.uint64(1)
 
 
-@subset_words.kind(NumericCodes, NumericDraws, RowDraws)
+@subset_words.kind(NumericCodes, NumericDraws, RowDraws, ListedDraws)
 def _no_words(features, f, rows, weight, n, work):
     return 0
 
@@ -350,4 +369,4 @@ def _append_words(work, subsets, start, n_words):
 
 
 SPACES.require(OneColumn, DenseColumns, DenseBlocks, LabelSets, GramColumns, TwoParts)
-CODES.require(NumericCodes, MixedCodes, MixedSets, NumericDraws, RowDraws, MixedDraws)
+CODES.require(NumericCodes, MixedCodes, MixedSets, NumericDraws, RowDraws, ListedDraws, MixedDraws)

@@ -21,7 +21,7 @@ from omnirank.trees.kernels.grow import (
 from omnirank.trees.kernels.nominal import MixedWork
 from omnirank.trees.kernels.spaces import node_scratch
 from omnirank.trees.kernels.split import search_scratch
-from omnirank.trees.kernels.subtree_rows import copies, restore_tests, rows_per_copy
+from omnirank.trees.kernels.subtree_rows import Copies, kinds_of_copies, restore_tests
 
 
 class _Rows(NamedTuple):
@@ -65,10 +65,8 @@ def grow(space: Any, features: Any, weight_of: np.ndarray, settings: Any, seed: 
     nodes = room_for_nodes(2 * n + 1, n_words)
     whole.stack.waiting[0] = 0, n, 0, -1, 0
     whole.stack.seeds[0] = seed
-    tree = _Tree(settings, spare, nodes, np.array([1, 0, 0, -1, rows_per_copy(space, features)]), np.zeros(2))
-    _split(whole, tree)
-    if tree.counts[WAITING]:
-        _grow_subtrees(whole, tree)
+    tree = _Tree(settings, spare, nodes, np.array([1, 0, 0, -1, 0]), np.zeros(2))
+    _grow(whole, rows, tree, kinds_of_copies(space, features, n))
     k, n_words = tree.counts[NODES], tree.counts[WORDS]
     return GrownTree(
         nodes.feature[:k].copy(),
@@ -90,37 +88,42 @@ def _with_memory(space: Any, features: Any, rows: np.ndarray, weight: np.ndarray
     return _Rows(space, features, rows, weight, search_scratch(features, n), node_scratch(space, n), stack)
 
 
-def _split(some: _Rows, tree: _Tree) -> None:
-    """Split waiting nodes, up to the next one that gets a copy of its rows."""
+def _grow(some: _Rows, numbers: np.ndarray, tree: _Tree, kinds: tuple[Copies, ...]) -> None:
+    """Split the waiting nodes of some rows, which have these numbers in the data, and all that comes of them.
+
+    Subtrees that are small enough grow on copies of the first kind, subtrees of theirs on copies of the next.
+    """
+    counts, small = tree.counts, kinds[0].most if kinds else 0
+    own: _Rows | None = None
+    _split(some, tree, small)
+    while counts[WAITING]:
+        waiting = int(counts[WAITING]) - 1
+        lo, hi, *rest = some.stack.waiting[waiting].tolist()
+        here = some.rows[lo:hi].copy()
+        # the rows of a part are numbered from 0, those of the whole tree as in the data
+        known = here if some.rows is numbers else numbers[here]
+        space, features = kinds[0].copy(known)
+        if own is None:
+            own = _with_memory(space, features, here, some.weight, small)
+        order = np.arange(hi - lo, dtype=np.uint32)
+        own = own._replace(space=space, features=features, rows=order, weight=some.weight[lo:hi])
+        own.stack.waiting[0] = 0, hi - lo, *rest
+        own.stack.seeds[0] = some.stack.seeds[waiting]
+        first = int(counts[NODES])
+        counts[WAITING] = 1
+        _grow(own, known, tree, kinds[1:])
+        some.rows[lo:hi] = here[order]
+        nodes = slice(first, int(counts[NODES]))
+        tree.nodes.ranges[1:, nodes] += lo
+        restore_tests(some.features, tree.nodes.feature[nodes], tree.nodes.cut[nodes], tree.nodes.ends[:, nodes], here)
+        counts[WAITING] = waiting
+        _split(some, tree, small)
+
+
+def _split(some: _Rows, tree: _Tree, small: int) -> None:
+    """Split waiting nodes, up to the next one of at most so many rows."""
     s, t = some, tree
+    t.counts[SMALL] = small
     grow_nodes(
         s.space, s.features, s.rows, s.weight, t.settings, s.work, s.node, s.stack, t.spare, t.nodes, t.counts, t.least
     )
-
-
-def _grow_subtrees(whole: _Rows, tree: _Tree) -> None:
-    """Grow the subtrees of nodes that get copies of their rows, and split the nodes between."""
-    counts, small = tree.counts, int(tree.counts[SMALL])
-    most = min(small, len(whole.rows))
-    copy_rows = copies(whole.space, whole.features, most)
-    own: _Rows | None = None
-    while counts[WAITING]:
-        waiting = int(counts[WAITING]) - 1
-        lo, hi, *rest = whole.stack.waiting[waiting].tolist()
-        here = whole.rows[lo:hi].copy()
-        space, features = copy_rows(here)
-        if own is None:
-            own = _with_memory(space, features, here, whole.weight, most)
-        numbers = np.arange(hi - lo, dtype=np.uint32)
-        own = own._replace(space=space, features=features, rows=numbers, weight=whole.weight[lo:hi])
-        own.stack.waiting[0] = 0, hi - lo, *rest
-        own.stack.seeds[0] = whole.stack.seeds[waiting]
-        first = int(counts[NODES])
-        counts[WAITING], counts[SMALL] = 1, 0
-        _split(own, tree)
-        whole.rows[lo:hi] = here[numbers]
-        nodes = slice(first, int(counts[NODES]))
-        tree.nodes.ranges[1:, nodes] += lo
-        restore_tests(whole.features, tree.nodes.feature[nodes], tree.nodes.cut[nodes], tree.nodes.ends[:, nodes], here)
-        counts[WAITING], counts[SMALL] = waiting, small
-        _split(whole, tree)

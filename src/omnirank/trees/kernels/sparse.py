@@ -15,8 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from omnirank.core.compiled import compiled, compiled_unless, inlined
-from omnirank.core.kernels.vector import uncounted
-from omnirank.trees.kernels.candidates import FEATURE, draw_feature, open_search, put_back, too_little
+from omnirank.core.kernels.vector import larger, uncounted
+from omnirank.trees.kernels.candidates import FEATURE, OUTWEIGHED, draw_feature, open_search, put_back, too_little
 from omnirank.trees.kernels.cell_gains import node_norm
 from omnirank.trees.kernels.cell_search import (
     ABOVE,
@@ -150,6 +150,8 @@ def _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, 
                 continue
             if too_little(total, 2.0 * settings.min_leaf):
                 continue
+            if size <= OUTWEIGHED and too_little(total - _heaviest(weight_of, work.rows, lo, hi), settings.min_leaf):
+                continue
             open_search(best, test, least_gain, seeds[me])
             state = seeds[me]
             n_drawn = 0
@@ -191,6 +193,15 @@ def _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, 
             n_tags += 1
             top += 2
     return n_nodes
+
+
+@inlined
+def _heaviest(weight_of, rows, lo, hi):
+    """The largest weight of a row."""
+    found = 0.0
+    for i in range(lo, hi):
+        found = larger(found, weight_of[rows[i]])
+    return found
 
 
 @inlined

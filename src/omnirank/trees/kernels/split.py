@@ -4,7 +4,7 @@ Kinds of features (random tests are in `draw`, nominal features in `nominal`); t
 differ, not the rest of the growing:
 
     NumericCodes    thresholds, all of them
-    NumericDraws    one random threshold per feature (extra trees)
+    NumericDraws    one random threshold per feature (extra trees); RowDraws and ListedDraws: of several at once
     MixedCodes      thresholds, and subsets of levels in the order of their means
     MixedSets       thresholds, and subsets of levels found greedily or one by one
     MixedDraws      one random threshold or subset per feature
@@ -54,13 +54,13 @@ class Work(NamedTuple):
     code: np.ndarray
     key: np.ndarray
     pairs: np.ndarray
-    floats: np.ndarray  # (4, rows): GAIN, SPLIT_OFF, EXTRA, WITH_MISSING
+    floats: np.ndarray  # (4, rows): GAIN, SPLIT_OFF, EXTRA, WITH_MISSING; or (rows, 8): cells of `draw.ListedDraws`
     bits: np.ndarray  # the same memory as integers
     best: np.ndarray  # [gain, drawn threshold, impurity of the node]
     test: np.ndarray  # see below
     found: np.ndarray  # random tests of 16 features at once; `draw_lanes` names its rows
     halves: np.ndarray  # the rows that these send left, as bits
-    drawn: np.ndarray  # whether a feature is drawn, up to whole blocks of features
+    drawn: np.ndarray  # whether a feature is drawn, up to whole blocks of features; or one of 8 listed ones is
 
 
 # Further parts of Work.test: the cut, where missing values go, rows whose values the threshold separates.

@@ -1,71 +1,120 @@
 """Copies of the rows of a subtree: they lie together in memory, and their ranks fit 16 bits.
 
-Trees on copies are the same: only the order of codes decides, and rows keep their order.
+Trees on copies are the same: only the order of values decides, and rows keep their order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from omnirank.core.compiled import compiled, inlined
-from omnirank.core.kernels.vector import count_bits
+from omnirank.core.kernels.vector import count_bits, prefetch
+from omnirank.trees.kernels.draw import ListedDraws, NumericDraws
 from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
 from omnirank.trees.kernels.split import NumericCodes
 
 # A subtree of up to so many rows has 16-bit ranks, the largest of which means missing.
 MOST_ROWS = np.iinfo(np.uint16).max - 1
 
-# Codes of so many bytes are no longer in the cache of a processor; below, copying takes longer than reading them.
+# Codes or cells of so many bytes are no longer in the cache of a processor; below, copying takes longer than reading.
 LARGE = 2**25
 
-# A copy has about so many cells at most.
+# A large copy has about so many cells at most, a small one, which fits the cache of one core, so many.
 _MOST_CELLS = 2**24
-_LEAST_ROWS = 2048
+_FEW_CELLS = 2**19
+_LEAST_ROWS = 256
 
-# Rows that are turned into columns at a time.
-_TILE = 64
-
-
-def copies_pay(space: Any, kind: type, codes: np.ndarray) -> bool:
-    """Whether subtrees grow on copies of their rows: where codes of this kind take 32 bits, and much memory."""
-    wide = codes.itemsize > np.dtype(np.uint16).itemsize
-    return wide and codes.nbytes > LARGE and kind is NumericCodes and isinstance(space, OneColumn | DenseColumns)
+# Rows that are turned into columns at a time; rows from here to the one that is fetched; cells of a line of memory.
+_TILE = 16
+_AHEAD = 8
+_LINE = 8
 
 
-def rows_per_copy(space: Any, features: Any) -> int:
-    """Return how many rows a subtree has at most that gets a copy of them; 0 if none does."""
-    if not copies_pay(space, type(features), features.codes):
-        return 0
-    return min(MOST_ROWS, max(_LEAST_ROWS, _MOST_CELLS // features.codes.shape[0]))
+class Copies(NamedTuple):
+    """Copies of a kind: how many rows a subtree has at most that gets one, and what makes it from row numbers.
+
+    Each copy takes the place of the one before in memory.
+    """
+
+    most: int
+    copy: Callable[[np.ndarray], tuple[Any, Any]]
 
 
-def copies(space: Any, features: NumericCodes, most: int) -> Callable[[np.ndarray], tuple[Any, NumericCodes]]:
-    """Return what copies up to ``most`` rows; each copy takes the place of the one before in memory."""
+def copies_pay(space: Any, kind: type, cells: np.ndarray) -> bool:
+    """Whether subtrees grow on copies of their rows, where these are all codes or cells by row."""
+    if not isinstance(space, OneColumn | DenseColumns) or cells.nbytes <= LARGE:
+        return False
+    wide = cells.itemsize > np.dtype(np.uint16).itemsize
+    return (kind is NumericCodes and wide) or kind is ListedDraws
+
+
+def kinds_of_copies(space: Any, features: Any, n_rows: int) -> tuple[Copies, ...]:
+    """Return the copies that subtrees of n rows get, and subtrees of these: none where it does not pay."""
+    if isinstance(features, NumericCodes) and copies_pay(space, NumericCodes, features.codes):
+        return (_copies_of_codes(space, features, min(n_rows, _rows(features, _MOST_CELLS))),)
+    if isinstance(features, NumericDraws) and copies_pay(space, ListedDraws, features.by_row):
+        large, small = (min(n_rows, _rows(features, cells)) for cells in (_MOST_CELLS // 4, _FEW_CELLS))
+        return _copies_by_feature(space, features, large), _copies_by_row(space, features, small)
+    return ()
+
+
+def _rows(features: Any, n_cells: int) -> int:
+    return min(MOST_ROWS, max(_LEAST_ROWS, n_cells // features.codes.shape[0]))
+
+
+def _copies_of_codes(space: Any, features: NumericCodes, most: int) -> Copies:
     n_features, n_rows = features.codes.shape
     n_words = n_rows // 64 + 1
     present, below, ranks = np.empty(n_words, np.uint64), np.empty(n_words, np.uint32), np.empty(most, np.uint32)
     by_feature, by_row = np.empty(n_features * most, np.uint16), np.empty(n_features * most, np.uint16)
 
     def copy(rows: np.ndarray) -> tuple[Any, NumericCodes]:
-        n = len(rows)
-        codes = by_feature[: n_features * n].reshape(n_features, n)
-        cells = by_row[: n_features * n].reshape(n, n_features)
+        codes, cells = _room(by_feature, n_features, len(rows)), _room(by_row, len(rows), n_features)
         narrow_codes(features.codes, features.missing, rows, present, below, ranks, codes, cells)
         missing = np.uint16(np.iinfo(np.uint16).max)
         copied = NumericCodes(codes, missing, np.zeros(0, np.uint32), features.distinct, cells)
         return type(space)(space.z[rows]), copied
 
-    return copy
+    return Copies(most, copy)
+
+
+def _copies_by_feature(space: Any, features: NumericDraws, most: int) -> Copies:
+    n_features = features.by_row.shape[1]
+    room, tile = np.empty(n_features * most, features.by_row.dtype), np.empty((_TILE, n_features))
+
+    def copy(rows: np.ndarray) -> tuple[Any, NumericDraws]:
+        cells = _room(room, n_features, len(rows))
+        copy_columns(features.by_row, rows, tile, cells)
+        return type(space)(space.z[rows]), features._replace(cells=cells)
+
+    return Copies(most, copy)
+
+
+def _copies_by_row(space: Any, features: NumericDraws, most: int) -> Copies:
+    n_features = features.by_row.shape[1]
+    room = np.empty(n_features * most, features.by_row.dtype)
+
+    def copy(rows: np.ndarray) -> tuple[Any, ListedDraws]:
+        cells = _room(room, len(rows), n_features)
+        copy_rows(features.by_row, rows, cells)
+        return type(space)(space.z[rows]), ListedDraws(features.codes[:, :0], cells)
+
+    return Copies(most, copy)
+
+
+def _room(memory: np.ndarray, n: int, width: int) -> np.ndarray:
+    return memory[: n * width].reshape(n, width)
 
 
 def restore_tests(features: Any, feature: np.ndarray, cut: np.ndarray, ends: np.ndarray, rows: np.ndarray) -> None:
     """Put rows and codes of the data into the tests of a subtree that was grown on a copy of these rows."""
-    tests = np.flatnonzero(feature >= 0)
-    ends[:, tests] = rows[ends[:, tests]]
-    cut[tests] = features.codes[feature[tests], ends[0, tests]]
+    if isinstance(features, NumericCodes):  # random tests have neither
+        tests = np.flatnonzero(feature >= 0)
+        ends[:, tests] = rows[ends[:, tests]]
+        cut[tests] = features.codes[feature[tests], ends[0, tests]]
 
 
 @compiled
@@ -117,3 +166,34 @@ def narrow_codes(codes, missing, rows, present, below, ranks, by_feature, by_row
 @inlined
 def _bit(code):
     return np.uint64(1) << np.uint64(code & np.uint32(63))
+
+
+@compiled
+def copy_rows(by_row, rows, out):
+    """Copy some rows; rows that are copied soon are fetched before, since they lie anywhere."""
+    n = len(rows)
+    for i in range(n):
+        _copy_row(by_row, rows, i, n, out, i)
+
+
+@compiled
+def copy_columns(by_row, rows, tile, out):
+    """Copy some rows and turn them into columns; ``tile`` is memory for a few rows."""
+    n = len(rows)
+    for start in range(0, n, _TILE):
+        end = min(start + _TILE, n)
+        for i in range(start, end):
+            _copy_row(by_row, rows, i, n, tile, i - start)
+        for f in range(by_row.shape[1]):
+            for i in range(start, end):
+                out[f, i] = tile[i - start, f]
+
+
+@inlined
+def _copy_row(by_row, rows, i, n, out, place):
+    ahead = np.int64(rows[min(i + _AHEAD, n - 1)])
+    for c in range(0, by_row.shape[1], _LINE):
+        prefetch(by_row, ahead, c)
+    r = rows[i]
+    for c in range(by_row.shape[1]):
+        out[place, c] = by_row[r, c]
