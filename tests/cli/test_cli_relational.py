@@ -75,7 +75,7 @@ def test_info_on_facts(tmp_path):
 
 
 def test_errors_in_the_words_of_the_command(movies, tmp_path):
-    assert "name the target by --target table.column, or by a table alone" in run("info", movies, code=2).stderr
+    assert "name the target by --target table.column, or by a table alone" in run("rank", movies, code=2).stderr
     assert "--separator ';' is for one table" in run("info", movies, "--separator", ";", code=2).stderr
     assert "--time" in run("info", movies / "users.csv", "--time", "a.b", code=2).stderr
     assert "write table=column" in run("info", movies, "-t", "movies", "--key", "id", code=2).stderr

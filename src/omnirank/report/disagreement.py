@@ -85,7 +85,10 @@ def disagreements(subject: Subject, rankings: Mapping[str, Ranking], k: int) -> 
     far = max(_FEWEST_PLACES, round(_FAR * n))
     most = found[0].worst - found[0].best if found else 0
     if most < far:
-        of = f"the top {min(k, above or k)} features"
+        top = min(k, above or k)
+        of = "the best feature" if top == 1 else f"the top {top} features"
+        if most == 0:
+            return [f"All {len(rankings)} rankings have {of} in the same {'place' if top == 1 else 'places'}."]
         return [
             f"No method has one of {of} of another more than {counted(most, 'place')} lower: they agree on what "
             "matters here."
