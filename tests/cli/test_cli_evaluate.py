@@ -148,3 +148,11 @@ def test_parts_are_described(folder, parts, capsys, monkeypatch):
 def test_what_parts_cannot(parts, options, name):
     with pytest.raises(ParameterError, match=f"{name} needs all examples in memory: rank .* then give --ranking"):
         evaluated(parts, method="univariate", **options)
+
+
+@pytest.mark.usefixtures("parts")
+def test_a_folder_in_parts_is_judged_as_a_command(folder, monkeypatch):
+    monkeypatch.setattr("omnirank.evaluation.in_parts._SHARE_OF_TARGETS", 0)
+    given = [folder / "parts", "--target", "y", "--memory", "3000", "--ranking", folder / "ranking.csv"]
+    assert "examples held out" in run("evaluate", *given).stdout
+    assert "test examples" in run("evaluate", *given, "--test", folder / "test.csv").stdout, "a file of its own kind"

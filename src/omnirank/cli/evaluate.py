@@ -19,10 +19,12 @@ from omnirank.cli.options import (
     assignments,
     label_amount,
     supervision_of,
+    with_data,
     with_few_labels,
 )
 from omnirank.cli.output import note
-from omnirank.cli.relational_options import with_any_data
+from omnirank.cli.relational_options import load_any
+from omnirank.cli.shard_options import reading_shards
 from omnirank.core.plurals import counted
 
 if TYPE_CHECKING:
@@ -67,8 +69,7 @@ PresetOption = Annotated[
 ]
 
 
-@with_any_data
-def evaluate(
+def _evaluate(
     dataset: "Dataset | RelationalDataset | ShardedDataset",
     read_like_data: Callable[[Path], "Dataset"],
     ranking: RankingOption = None,
@@ -135,6 +136,9 @@ def evaluate(
         blind, known_as = _of_nothing(data, seed, options, measured_by)
     how = f"{n_folds}-fold cross-validation" if others is None else counted(others.n_examples, "test example")
     print_measures(measured, blind, known_as, None if csv else f"{describe(data, _examples(data, scheme))}, {how}")
+
+
+evaluate = with_data(_evaluate, reading_shards(load_any))
 
 
 def _scheme(dataset: "Dataset", n_folds: int, seed: int, labelled: str | None) -> dict[str, Any]:

@@ -155,7 +155,8 @@ def with_data(command: Callable[..., None], read: Callable[..., Any] = load_one_
                 check_out(given[name], Path(options["data"]))
         _check_labels(options["labels"])
         if rereads:
-            given[_REREAD] = lambda path: read(**options | {"data": str(path)})
+            again = getattr(read, "again", read)
+            given[_REREAD] = lambda path: again(**options | {"data": str(path)})
         command(read(**options), **given)
 
     merged = [p.replace(kind=p.KEYWORD_ONLY) for p in (shared[0], *own, *shared[1:])]

@@ -63,7 +63,15 @@ def reading_shards(read: Callable[..., Any]) -> Callable[..., Any]:
         refuse_given({name: others[name] for name in others if name not in ("data", *_SHARED)}, read, "for whole files")
         return _opened(others["data"], {name: others[name] for name in _SHARED} | of_shards, told=not asked)
 
+    def again(**options: Any) -> Any:
+        """Read other data with the options of the first: a file is read whole, whatever the first was."""
+        if not Path(options["data"]).is_file():
+            return load(**options)
+        return read(**{name: value for name, value in options.items() if name not in of_parts})
+
     own = [p for p in inspect.signature(load).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    of_parts = {p.name for p in own}
+    load.again = again  # type: ignore[attr-defined]
     load.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [*inspect.signature(read).parameters.values(), *own]
     )
