@@ -1,6 +1,7 @@
 """Public address of omnirank's exception and warning types."""
 
 from omnirank.core.errors import (
+    ClusterError,
     ConstantTargetError,
     DataError,
     DataTypeError,
@@ -12,6 +13,7 @@ from omnirank.core.errors import (
 )
 
 __all__ = [
+    "ClusterError",
     "ConstantTargetError",
     "DataError",
     "DataTypeError",

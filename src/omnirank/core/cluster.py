@@ -65,7 +65,7 @@ class _Job:
 
     def _submitted(self, i: int) -> Any:
         batch = self._batches[i]
-        if len(pickle.dumps(batch)) >= _LARGE_BYTES:
+        if _is_large(batch):
             batch = _sent(self._client, batch)[0]
         name = getattr(self._function, "__name__", type(self._function).__name__).strip("_")
         return self._client.submit(self._work, self._there, batch, key=f"{name}-{uuid.uuid4().hex}")
@@ -108,6 +108,8 @@ def _kept_there(client: Any, function: Any) -> tuple[Any, bool]:
     place = id(client), id(function)
     if place in _kept:
         return _kept[place]
+    if not _is_large(function):  # a description of the work, which tasks carry themselves
+        return function, True
     sent = _sent(client, function)
     with suppress(TypeError):  # of what has no weak references it is not known when it ends
         for owner in (function, client):
@@ -130,3 +132,32 @@ def _sent(client: Any, thing: Any) -> tuple[Any, bool]:
             del busy
             return future, direct
     raise ClusterError("the workers of the cluster cannot be reached, neither from here nor from the scheduler")
+
+
+def _is_large(thing: Any) -> bool:
+    """Whether a pickle of a thing is large; nothing is copied to find out."""
+    counter = _Counter()
+    try:
+        pickle.Pickler(counter, protocol=5, buffer_callback=lambda part: counter.write(part.raw())).dump(thing)
+    except _LargeError:
+        return True
+    return False
+
+
+class _LargeError(Exception):
+    """There is no need to count on."""
+
+
+class _Counter:
+    """A file that counts what is written to it, as far as it matters."""
+
+    def __init__(self) -> None:
+        self._n_bytes = 0
+
+    def write(self, content: Any) -> int:
+        """Count some bytes."""
+        n_bytes = memoryview(content).nbytes
+        self._n_bytes += n_bytes
+        if self._n_bytes >= _LARGE_BYTES:
+            raise _LargeError
+        return n_bytes
