@@ -11,7 +11,7 @@ import omnirank as om
 from omnirank.data.table import Table
 from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.score_sums import mean_scores
-from omnirank.trees.codes import DenseFeatures, SparseFeatures
+from omnirank.trees.codes import SparseFeatures
 from omnirank.trees.layout import non_zero_cells
 
 N = 120
@@ -92,7 +92,7 @@ def test_the_share_of_non_zero_cells_decides():
         X = features(rng, density, kind)
         for container in (X, sparse.csr_array(X)):
             coded = GrowingData(om.Dataset(container, y), 0).plan(GrowingRules()).coded
-            assert isinstance(coded, SparseFeatures if on_cells else DenseFeatures), (kind, density)
+            assert isinstance(coded, SparseFeatures) == on_cells, (kind, density)
 
 
 def test_cells_of_a_frame_with_binary_columns():

@@ -9,7 +9,7 @@ from scipy import sparse
 import omnirank as om
 from omnirank.data.table import Table
 from omnirank.ensembles.plan import GrowingRules, make_plan
-from omnirank.trees.codes import DenseFeatures, SparseFeatures
+from omnirank.trees.codes import SparseFeatures
 from omnirank.trees.tree import tree_from_grown
 from reference.layouts import laid_out
 
@@ -46,10 +46,10 @@ def grow_both(X, y, ensemble, seed, levels=None, **rules):
 def both_plans(thin, full, *arguments):
     """Plans on non-zero cells and on all cells."""
     plans = []
-    for dataset, kind in ((thin, SparseFeatures), (full, DenseFeatures)):
-        with laid_out(on_cells=kind is SparseFeatures):
+    for dataset, on_cells in ((thin, True), (full, False)):
+        with laid_out(on_cells=on_cells):
             plans.append(make_plan(dataset, *arguments))
-        assert isinstance(plans[-1].coded, kind)
+        assert isinstance(plans[-1].coded, SparseFeatures) == on_cells
     return plans
 
 
@@ -119,7 +119,7 @@ def test_feature_without_zeros_and_ties():
 def test_missing_cells_take_the_dense_path():
     X = sparse.csc_array(np.vstack([[[0.0, 1.0], [np.nan, 0.0], [2.0, 1.0], [0.0, 3.0]], np.zeros((36, 2))]))
     plan = make_plan(om.Dataset(X, [0.1, 0.2, 0.9, 1.3, *np.arange(36.0)]), GrowingRules(), 0)
-    assert isinstance(plan.coded, DenseFeatures)
+    assert not isinstance(plan.coded, SparseFeatures)
 
 
 # -- few labels and none -----------------------------------------------------------------------------------
@@ -165,6 +165,6 @@ def test_partly_known_label_sets_of_sparse_features():
     for on_cells in (True, False):
         with laid_out(on_cells):
             plans.append(make_plan(om.Dataset(X, y, task="multi-label"), GrowingRules(supervision=0.5), 0))
-        assert isinstance(plans[-1].coded, DenseFeatures)
+        assert not isinstance(plans[-1].coded, SparseFeatures)
     for i in range(3):
         assert_same_tree(*[(plan, plan.grow(i)) for plan in plans])
