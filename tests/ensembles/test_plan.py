@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 import warnings
+import weakref
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 import omnirank as om
-from omnirank.ensembles.plan import GrowingRules, features_per_node, make_plan
+from omnirank.ensembles.plan import GrowingData, GrowingRules, features_per_node, make_plan
+from omnirank.ensembles.score_sums import TreeScorer
+from omnirank.ensembles.score_table import ScoreOptions
 from omnirank.errors import DataError, ParameterError
 from omnirank.testing import tiny_dataset
 from reference.ensembles_cases import genie3_forest
@@ -166,3 +170,16 @@ def test_labelled_examples_without_weight_are_as_none(supervision, share):
     alone = genie3_forest(n_trees=12, random_state=0).fit(X, sample_weight=weight)
     ranker = genie3_forest(n_trees=12, supervision=supervision, random_state=0).fit(X, y, weight)
     np.testing.assert_allclose(ranker.feature_importances_, share * alone.feature_importances_)
+
+
+def test_examples_leave_memory_when_the_last_fit_does():
+    """Without waiting for the garbage collection: the next sample of large data would come beside them."""
+    dataset = om.datasets.make_friedman(30, random_state=0)[0]
+    known, data = weakref.ref(dataset), GrowingData(dataset, 0)
+    gc.disable()
+    try:
+        TreeScorer.make(data.at_level(1.0).plan(GrowingRules()), ("genie3",), ScoreOptions())(0)
+        del dataset, data
+        assert known() is None
+    finally:
+        gc.enable()

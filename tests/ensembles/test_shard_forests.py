@@ -94,7 +94,7 @@ def test_few_labels(tmp_path, supervision):
     folder = written(tmp_path / "parts", frame)
     found = fitted(folder, "size", supervision=supervision, n_jobs=2)
     assert np.array_equal(means(found), means(fitted(folder, "size", supervision=supervision)))
-    assert np.corrcoef(means(found)[:, 0], FRAME["size"])[0, 1] > 0.7
+    assert np.corrcoef(means(found)[:, 0], FRAME["size"])[0, 1] > 0.6
 
 
 def test_forests_are_written_and_read(tmp_path):

@@ -138,17 +138,20 @@ def test_damaged_results_are_computed_again(parts, tmp_path, monkeypatch, n_grow
     kept = tmp_path / "kept"
     interrupted(parts, monkeypatch, checkpoint=kept)
     [run] = kept.iterdir()
-    first, second, third, _ = sorted(run.iterdir())
+    first, second, third, fourth = sorted(run.iterdir())
     first.write_bytes(first.read_bytes()[:-3])
     second.write_bytes(b"")
     content = b'{"1": {"rows": {}}}'
     Checkpoints(run).keep(third.name, content)
+    other = Checkpoints(run).get(fourth.name).replace(b'{"1":', b'{"2":', 1)  # of two trees, where there is one
+    Checkpoints(run).keep(fourth.name, other)
     n_grown.clear()
     with caplog.at_level(logging.WARNING):
         found = ranker().fit(opened(parts, checkpoint=kept)).ranking_
     assert "damaged" in caplog.text
     assert "cannot be read" in caplog.text
-    assert len(n_grown) == 13
+    assert "it is of other trees" in caplog.text
+    assert len(n_grown) == 14
     assert found == ranker().fit(opened(parts, checkpoint=False)).ranking_
 
 

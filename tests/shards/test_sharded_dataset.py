@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 import omnirank as om
 from omnirank.errors import DataError, DataTypeError, FileFormatError, ParameterError
+from omnirank.shards.parts import ParquetFile
 from omnirank.shards.source import ShardSource
 
 
@@ -396,3 +397,40 @@ def test_a_folder_that_may_only_be_read(tmp_path, monkeypatch):
     monkeypatch.setattr("pathlib.Path.mkdir", read_only)
     assert_same(om.open_shards(parts, "kind").read(), om.load(whole, "kind"))
     assert kept(parts) == []
+
+
+def test_only_groups_with_wanted_rows_are_read(tmp_path, monkeypatch):
+    frame = frame_of(60, missing=0.0)
+    parts, whole = written(tmp_path, frame, [30])  # groups of 7 rows
+    data = om.open_shards(parts, "kind")
+    read = []
+    real = ParquetFile._batches
+
+    def batches(self, columns, n_rows, groups):
+        read.extend((self.path.name, group) for group in groups)
+        return real(self, columns, n_rows, groups)
+
+    monkeypatch.setattr(ParquetFile, "_batches", batches)
+    chosen = [59, 8, 9, 59, 30]
+    assert_same(data.take(chosen), om.load(whole, "kind").take(chosen))
+    assert read == [("000.parquet", 1), ("001.parquet", 0), ("001.parquet", 4)]
+
+
+def test_a_file_that_is_rewritten_while_it_is_read(tmp_path):
+    parts, _ = written(tmp_path, frame_of(60), [30])
+    data = om.open_shards(parts, "kind", max_memory=2000)
+    blocks = data.blocks()
+    next(blocks)
+    os.utime(parts / "000.parquet", (1, 1))
+    with pytest.raises(DataError, match=r"000\.parquet has changed"):
+        list(blocks)
+
+
+def test_labelled_rows_are_counted(tmp_path):
+    frame = frame_of(60)
+    parts, _ = written(tmp_path, frame, [13, 13, 40])
+    for target in ("kind", "size", "size,kind", "count"):
+        known = frame[target.split(",")].notna().any(axis=1).sum()
+        assert om.open_shards(parts, target).n_labelled == known
+        assert om.open_shards(parts, target).n_labelled == known  # as it is kept
+    assert om.open_shards(parts).n_labelled == 0

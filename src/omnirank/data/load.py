@@ -186,7 +186,7 @@ def _existing(given: PathLike) -> Path:
         raise DataTypeError(f"load reads one file: give its path, not {kind}; om.Dataset(X, y) takes arrays and frames")
     path = Path(given)
     if path.is_dir():
-        several = "om.open_shards takes Parquet files as parts of one table, RelationalFeatures makes one of several"
+        several = "omnirank features (RelationalFeatures) makes one table of several, om.open_shards one of its parts"
         raise DataError(f"{str(path)!r} is a folder: give one file of it; {several}")
     if str(path) == "-":
         raise DataError("data are not read from the standard input: give a file")

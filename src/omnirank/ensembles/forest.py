@@ -79,9 +79,10 @@ class Forest(PCTPredictor):
 
         Parameters
         ----------
-        X : Dataset, array-like, scipy.sparse container or data frame
+        X : Dataset, ShardedDataset, array-like, scipy.sparse container or data frame
             A data set with its target, or the features: numbers are numeric; categoricals, strings and booleans are
-            nominal; NaN, None and NA are missing.
+            nominal; NaN, None and NA are missing. Of data in parts that do not fit in memory, each tree sees a random
+            sample.
         y : array-like, data frame, scipy.sparse container or sequence of sets
             The target; NaN, None and NA are unknown. ``supervision`` decides how examples without any known target
             value are used. Not with a Dataset.

@@ -56,9 +56,12 @@ class _TreeWork:
     def packed(self, result: list[Tree]) -> bytes:
         return packed_arrays(own_heading(_FORMAT, 1), arrays_of_trees(result))
 
-    def unpacked(self, content: bytes) -> list[Tree]:
+    def unpacked(self, content: bytes, trees: range) -> list[Tree]:
         stored = StoredArrays(content, "checkpoint", _FORMAT, range(1, 2), "trees")
-        return trees_of_arrays(stored, self.levels, self.n_values)
+        found = trees_of_arrays(stored, self.levels, self.n_values)
+        if len(found) != len(trees):
+            raise DataError(f"it holds {len(found)} trees in place of {len(trees)}")
+        return found
 
 
 def fit_in_samples(forest: Forest, data: ShardedDataset, rules: GrowingRules) -> list[Tree]:

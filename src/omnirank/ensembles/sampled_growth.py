@@ -23,7 +23,7 @@ from omnirank.shards.scratch import scratch_folder
 # Measured bytes of a sample in memory while two trees grow: of each cell of a feature (the cell itself, its code, and
 # its copy by row), of each clustering column, and of each row.
 _BYTES_OF_CELL = 26
-_BYTES_OF_COLUMN = 24
+_BYTES_OF_COLUMN = 32
 _BYTES_OF_ROW = 400
 
 
@@ -48,8 +48,8 @@ class SampleWork(Protocol):
     def packed(self, result: Any) -> bytes:
         """Return a result as a file holds it."""
 
-    def unpacked(self, content: bytes) -> Any:
-        """Return the result that a file holds."""
+    def unpacked(self, content: bytes, trees: range) -> Any:
+        """Return the result that a file holds, if it is that of these trees; else an error."""
 
 
 def growing_samples(data: ShardedDataset, entropy: int, supervision: Any) -> Samples:
@@ -187,7 +187,7 @@ class SampledGrowth:
         if content is None:
             return None
         try:
-            return work.unpacked(content)
+            return work.unpacked(content, task.trees)
         except (OmnirankError, ValueError, TypeError, LookupError, AttributeError) as problem:
             logger.warning("the result of %s cannot be read (%s): it is computed again", task.name, problem)
             return None

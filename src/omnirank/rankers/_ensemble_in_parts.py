@@ -64,16 +64,23 @@ class _ScoreWork:
         except ConstantTargetError:
             return {}
         begun = self.before.get(trees.start, ScoreSums.empty(scorer))
-        n, first = begun.n_trees, trees.start - begun.n_trees * trees.step
-        wanted = {n + _n_below(trees, int(ranker.first_tree) + size) for size in ranker._sizes} | {n + len(trees)}
+        n, first, wanted = begun.n_trees, trees.start - begun.n_trees * trees.step, self._wanted(trees)
         grown = grown_sums(scorer, begun, n + len(trees), ranker.importance, wanted, first, n_jobs, trees.step)
-        return {sums.n_trees: sums for sums in (begun, *grown) if sums.n_trees in wanted and sums.n_trees}
+        return {sums.n_trees: sums for sums in (begun, *grown) if sums.n_trees in wanted}
+
+    def _wanted(self, trees: range) -> set[int]:
+        """Numbers of trees of a sample at which sums are wanted."""
+        first = int(self.ranker.first_tree)
+        n = self.before[trees.start].n_trees if trees.start in self.before else 0
+        return {n + _n_below(trees, first + size) for size in self.ranker._sizes} - {0} | {n + len(trees)}
 
     def packed(self, result: dict[int, ScoreSums]) -> bytes:
         return json.dumps({n: sums.to_json() for n, sums in result.items()}).encode()
 
-    def unpacked(self, content: bytes) -> dict[int, ScoreSums]:
+    def unpacked(self, content: bytes, trees: range) -> dict[int, ScoreSums]:
         found = {int(n): ScoreSums.from_json(sums) for n, sums in json.loads(content).items()}
+        if found and found.keys() != self._wanted(trees):
+            raise DataError("it is of other trees")
         for n, sums in found.items():
             for rows in (*sums.rows.values(), *sums.tables.values()):
                 if not isinstance(rows, MeanAccumulator) or rows.count != n or rows.shape[-1] != self.n_features:

@@ -112,7 +112,7 @@ class BaseRanker(SelectorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : Dataset, array-like, scipy.sparse container or data frame
+        X : Dataset, ShardedDataset, array-like, scipy.sparse container or data frame
             A data set with its target, or the features: numbers are numeric; categoricals, strings and
             booleans are nominal; NaN, None and NA are missing.
         y : array-like, data frame, scipy.sparse container, sequence of sets or None

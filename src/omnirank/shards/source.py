@@ -132,6 +132,7 @@ class ShardSource:
                 yield Batch(stretch.part, first, cells)
                 first += cells.num_rows
         release_unused()
+        part.check()  # rows of a file that is rewritten meanwhile are of two files
         if first != stretch.first + stretch.n_rows:
             raise DataError(f"shard {part.name}: it had {part.n_rows} rows when it was opened, and has others now")
 
