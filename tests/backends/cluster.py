@@ -54,13 +54,26 @@ def while_killing(
     n_killed: int, after_s: float, client: Client, rng: random.Random, run: Callable[[], str] = ranked
 ) -> str:
     """Return the digest of a ranking in the middle of which workers are killed."""
-    victims = rng.sample(list(client.run(os.getpid).values()), n_killed)
-    killer = threading.Timer(after_s, lambda: [os.kill(pid, signal.SIGKILL) for pid in victims])
+    processes = client.run(os.getpid)
+    victims = rng.sample(sorted(processes), n_killed)
+    killer = threading.Timer(after_s, lambda: [os.kill(processes[victim], signal.SIGKILL) for victim in victims])
     killer.start()
     found = run()
     killer.join()
-    client.wait_for_workers(2, timeout=LONGEST_S)
+    restored(client, victims)
     return found
+
+
+def restored(client: Client, victims: list[str]) -> None:
+    """Wait until the cluster has noticed who is dead, and has two workers again."""
+    for attempt in range(LONGEST_S):
+        workers = client.nthreads()
+        if len(workers) == 2 and not set(victims) & set(workers):
+            return
+        if attempt % 30 == 29:  # a new worker may have closed instead of starting
+            client.cluster.scale(2)
+        time.sleep(1)
+    raise TimeoutError(f"the cluster has {len(workers)} workers")
 
 
 def disturbed(n_kills: str = "3") -> dict[str, Any]:

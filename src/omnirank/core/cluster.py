@@ -123,15 +123,22 @@ def _sent(client: Any, thing: Any) -> tuple[Any, bool]:
     for attempt in range(_MOST_LOSSES):
         direct = attempt < _DIRECT_ATTEMPTS
         # a cluster that grows and shrinks with its tasks does not grow with data, and shrinks while they are sent
-        busy = client.submit(time.sleep, 1 + attempt, pure=False) if attempt or not client.nthreads() else None
+        if attempt or not client.nthreads():
+            _keep_busy(client, 1 + attempt)
         try:
             [future] = client.scatter([thing], broadcast=True, direct=direct, hash=False)
         except (OSError, TimeoutError, KeyError) as error:  # a worker that has just left, or another network
             logger.warning("the workers cannot be reached (%s: %s)", type(error).__name__, error)
         else:
-            del busy
             return future, direct
     raise ClusterError("the workers of the cluster cannot be reached, neither from here nor from the scheduler")
+
+
+def _keep_busy(client: Any, seconds: float) -> None:
+    """Give the cluster a task that nobody waits for, and that is not taken back while it runs."""
+    from distributed import fire_and_forget
+
+    fire_and_forget(client.submit(time.sleep, seconds, pure=False))
 
 
 def _is_large(thing: Any) -> bool:
