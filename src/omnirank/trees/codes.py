@@ -163,7 +163,7 @@ class DenseFeatures(CodedFeatures):
         first = (self.codes, self._missing, np.zeros(0, np.uint32 if self.codes.itemsize == 2 else np.uint64))
         nominal = (self.n_levels,) if self.n_levels.any() else ()
         if self.random_tests:
-            values = _numeric_cells(self.table)
+            values = np.ascontiguousarray(numeric_cells(self.table))
             return self._kind(*first, values, *(nominal or (self._by_row(values),)))
         # small nodes read codes by row
         by_row = np.zeros((0, 0), self.codes.dtype) if self.copied else np.ascontiguousarray(self.codes.T)
@@ -214,10 +214,10 @@ def searched_cells(cells: Any, space: Any, settings: Any) -> Any:
     return RowDraws(*cells) if by_row else cells
 
 
-def _numeric_cells(table: Table) -> np.ndarray:
+def numeric_cells(table: Table) -> np.ndarray:
     """Values of the numeric cells, one row a feature; rows of nominal features hold nothing."""
     if not table.is_sparse and not table.is_nominal.any():
-        return np.ascontiguousarray(table.numeric.T)
+        return table.numeric.T
     cells = np.empty((table.n_columns, table.n_rows), np.float64)
     for f in np.flatnonzero(~table.is_nominal):
         cells[f] = table.column(int(f))

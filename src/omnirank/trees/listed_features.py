@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.data.table import Table
-from omnirank.trees.codes import FEW_FEATURES, CodedFeatures, code_features
+from omnirank.trees.codes import FEW_FEATURES, CodedFeatures, code_features, numeric_cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class ListedFeatures(CodedFeatures):
         """Values as the growing kernel takes them."""
         from omnirank.trees.kernels.draw import ListedDraws, NumericDraws
 
-        by_row = np.ascontiguousarray(self.table.numeric)
+        by_row = np.ascontiguousarray(numeric_cells(self.table).T)
         codes = np.zeros((by_row.shape[1], 0), np.uint16)  # not read
         if not self.copied:
             return ListedDraws(codes, by_row)
@@ -70,7 +70,7 @@ def listed_features(table: Table, n_tried: int, space: Any, n_jobs: int | None) 
     """Return the features of extra trees that try so many per node, if these can list their cells.
 
     None where nodes try most features or there are few, where the space is another one than known dense columns, and
-    where cells are nominal, sparse, missing or not of double precision.
+    where cells are nominal, missing or not of double precision. The container does not matter.
 
     Examples
     --------
@@ -89,10 +89,11 @@ def listed_features(table: Table, n_tried: int, space: Any, n_jobs: int | None) 
     from omnirank.trees.kernels.subtree_rows import copies_pay
 
     few = table.n_columns >= FEW_FEATURES and 2 * n_tried < table.n_columns
-    if not few or not isinstance(space, OneColumn | DenseColumns) or table.is_sparse or table.is_nominal.any():
+    if not few or not isinstance(space, OneColumn | DenseColumns) or table.is_nominal.any():
         return None
-    if table.numeric.dtype != np.float64 or np.isnan(table.numeric).any():
+    if table.dtype != np.float64 or table.n_missing:
         return None
-    found = ListedFeatures(table, copies_pay(space, ListedDraws, table.numeric), n_jobs)
+    cells = np.broadcast_to(np.float64(0), (table.n_rows, table.n_columns))  # as large as they would be
+    found = ListedFeatures(table, copies_pay(space, ListedDraws, cells), n_jobs)
     _ = found.cells  # workers would each make their own
     return found
