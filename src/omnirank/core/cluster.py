@@ -119,14 +119,17 @@ def _kept_there(client: Any, function: Any) -> tuple[Any, bool]:
 
 
 def _sent(client: Any, thing: Any) -> tuple[Any, bool]:
-    """A thing on all workers, straight from here, or through the scheduler where workers cannot be reached."""
+    """A thing on a worker, straight from here, or through the scheduler where workers cannot be reached.
+
+    Other workers fetch it with their first task: to be sent to all at once would mean to wait for those that die.
+    """
     for attempt in range(_MOST_LOSSES):
         direct = attempt < _DIRECT_ATTEMPTS
         # a cluster that grows and shrinks with its tasks does not grow with data, and shrinks while they are sent
         if attempt or not client.nthreads():
             _keep_busy(client, 1 + attempt)
         try:
-            [future] = client.scatter([thing], broadcast=True, direct=direct, hash=False)
+            [future] = client.scatter([thing], direct=direct, hash=False)
         except (OSError, TimeoutError, KeyError) as error:  # a worker that has just left, or another network
             logger.warning("the workers cannot be reached (%s: %s)", type(error).__name__, error)
         else:
