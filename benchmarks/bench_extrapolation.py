@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import statistics
 import tempfile
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ import numpy as np
 
 import omnirank as om
 from benchmarks import benchmark, figure
+from benchmarks._measure import median_seconds
 from benchmarks._memory import peak_memory
 from omnirank.shards.dealing import deal_rows
 from omnirank.shards.samples import Samples
@@ -35,16 +34,6 @@ def write_parts(folder: Path, n: int, n_features: int) -> None:
     for i in range(N_PARTS):
         part = make_data(n // N_PARTS, n_features)
         part.features.to_frame().assign(y=part.y).to_parquet(folder / f"{i}.parquet", row_group_size=10_000)
-
-
-def median_seconds(work: Callable[[], Any], repetitions: int = REPETITIONS) -> float:
-    """Return the median time of a piece of work."""
-    seconds = []
-    for _ in range(repetitions):
-        start = time.perf_counter()
-        work()
-        seconds.append(time.perf_counter() - start)
-    return statistics.median(seconds)
 
 
 def tree(data: om.Dataset, n_trees: int = 2) -> None:
@@ -70,8 +59,11 @@ def extrapolation(quick: bool) -> list:
     if taken is not None:
         results.append(figure("memory of a sample, per cell", taken / cells + 8, "bytes"))
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        write_parts(folder, n, d)
+        folder = Path(name) / "parts"
+        for path, rows in ((Path(name) / "few", 400), (folder, n)):
+            path.mkdir()
+            write_parts(path, rows, d)
+        om.open_shards(f"{name}/few/*.parquet", "y")  # what is imported for it does not count
         file_bytes = sum(path.stat().st_size for path in folder.glob("*.parquet"))
         start = time.perf_counter()
         shards = om.open_shards(f"{folder}/*.parquet", "y", max_memory="200M")

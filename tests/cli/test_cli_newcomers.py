@@ -157,7 +157,7 @@ def test_what_cannot_be_written_is_said_before_the_work(plants, tmp_path, monkey
 def test_files_that_are_not_there(plants, tmp_path):
     assert "did you mean 'plants.csv'?" in run("info", tmp_path / "plant.csv", code=2).stderr
     assert "is a folder: give one file of it" in run("convert", tmp_path, tmp_path / "a.csv", code=2).stderr
-    assert "holds the tables plants: name the target by --target" in run("info", tmp_path, code=2).stderr
+    assert "holds the tables plants: name the target by --target" in run("rank", tmp_path, code=2).stderr
     assert "not read from the standard input" in run("info", "-", code=2).stderr
 
 

@@ -188,6 +188,7 @@ def peak(memory):
 
 
 def test_memory_is_kept():
+    peak("60M")  # kernels that are compiled take memory, too
     size, megabytes = peak("60M")
     assert 2000 < size < 200_000
     assert megabytes < 60

@@ -8,6 +8,7 @@ import numpy as np
 
 from omnirank.core.errors import DataError, setting
 from omnirank.core.log import logger
+from omnirank.data.remarks import caller_outside
 from omnirank.data.table import Table
 from omnirank.tasks.columns import PrototypeColumns
 
@@ -82,5 +83,5 @@ def tell_undefined(importance: str, n_undefined: int, n_trees: int) -> None:
         "relative to it. Leave out features that give the target away, or choose "
         f"{setting('importance', 'unbiased')}",
         UserWarning,
-        stacklevel=5,
+        stacklevel=caller_outside(),
     )

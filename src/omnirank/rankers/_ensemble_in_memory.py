@@ -21,6 +21,7 @@ from omnirank.core.parallel import worker_count
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy
 from omnirank.data.dataset import Dataset
+from omnirank.data.remarks import caller_outside
 from omnirank.ensembles.convergence import FEWEST_TREES, grown_sums
 from omnirank.ensembles.example_samples import (
     FEWEST_EXAMPLES,
@@ -79,7 +80,7 @@ def rank_in_memory(ranker: EnsembleRanker, dataset: Dataset, sample_weight: np.n
             "without bootstrap, trees that see all features are the same tree up to ties: set "
             f"{setting('bootstrap', True)} or {setting('max_features', 'sqrt')}, or grow one tree",
             UserWarning,
-            stacklevel=5,
+            stacklevel=caller_outside(),
         )
     kept: dict[int, dict[str, Ranking]] = {}
     if ranker._continues:
