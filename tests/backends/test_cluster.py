@@ -59,5 +59,6 @@ def test_workers_read_shards_themselves():
     assert found["same"]
     assert found["survived"]
     assert found["workers"] == 2
-    assert found["scheduler_bytes"] < 0.1 * 20_000 * 20 * 8
+    # descriptions of tasks, of some 40 kB each, travel with them; the rows do not
+    assert found["scheduler_bytes"] < 0.3 * 20_000 * 20 * 8
     assert not [name for name in found["left"] if not name.endswith(("parquet", ".omnirank"))]
