@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 
@@ -14,6 +13,7 @@ import pytest
 
 import omnirank as om
 from omnirank.errors import DataError, FileFormatError, ParameterError
+from tools.memory import PEAK, needs_peak
 
 
 def frame_of(n, seed=0):
@@ -176,17 +176,17 @@ def test_a_full_disk_leaves_no_half_file(shards, tmp_path, monkeypatch):
 
 
 _PROGRAM = """
-import resource, sys
+import sys
 import omnirank as om
 model = om.load_model(sys.argv[1])
 om.predict_shards(model, sys.argv[2], sys.argv[3] + "/warm", max_memory="4M")
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak()
 om.predict_shards(model, sys.argv[4], sys.argv[3] + "/all", max_memory="4M")
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+print(peak() - before)
 """
 
 
-@pytest.mark.skipif(not hasattr(resource, "RUSAGE_SELF"), reason="needs peak memory")
+@needs_peak
 def test_memory_does_not_grow_with_the_data(tmp_path):
     rng = np.random.default_rng(0)
     small, large = tmp_path / "small", tmp_path / "large"
@@ -198,7 +198,7 @@ def test_memory_does_not_grow_with_the_data(tmp_path):
         X.to_parquet(large / f"{i}.parquet", row_group_size=20_000)
     om.PCTRegressor(max_depth=3, random_state=0).fit(X.iloc[:500], X["c0"].iloc[:500]).save(tmp_path / "model")
     found = subprocess.run(
-        [sys.executable, "-c", _PROGRAM, *map(str, (tmp_path / "model", small, tmp_path, large))],
+        [sys.executable, "-c", PEAK + _PROGRAM, *map(str, (tmp_path / "model", small, tmp_path, large))],
         capture_output=True,
         text=True,
         timeout=300,

@@ -15,6 +15,7 @@ from omnirank.core.accumulators import MeanAccumulator
 from omnirank.ensembles.example_samples import change, samples_of, settled
 from omnirank.ensembles.plan import GrowingData
 from omnirank.errors import ParameterError
+from tools.memory import PEAK, needs_peak
 
 
 @pytest.fixture(scope="module")
@@ -164,29 +165,30 @@ def test_change_is_a_share_of_the_variance():
     assert not settled(None, sums_of(x))
 
 
-PEAK = """
-import resource, sys
+PROGRAM = """
+import sys
 import numpy as np
 import omnirank as om
 rng = np.random.default_rng(0)
 X = rng.normal(size=(200_000, 50)); y = X[:, 0] + rng.normal(size=len(X))
 data = om.Dataset(X, y)
 om.EnsembleRanker(n_trees=2, random_state=0, max_samples=2000).fit(data)
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak()
 memory = None if sys.argv[1] == "None" else sys.argv[1]
 ranker = om.EnsembleRanker(n_trees=4, max_memory=memory, n_jobs=4, random_state=0).fit(data)
-print(ranker.max_samples_, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+print(ranker.max_samples_, (peak() - before) / 1024)
 """
 
 
 def peak(memory):
     settings = {name: value for name, value in os.environ.items() if name != "OMNIRANK_PICKLED_WORK"}
-    command = [sys.executable, "-c", PEAK, str(memory)]
+    command = [sys.executable, "-c", PEAK + PROGRAM, str(memory)]
     run = subprocess.run(command, env=settings, capture_output=True, text=True, check=True)
     size, megabytes = run.stdout.split()
     return int(size), float(megabytes)
 
 
+@needs_peak
 def test_memory_is_kept():
     for memory in ("60M", None):
         peak(memory)  # kernels that are compiled take memory, too
