@@ -28,7 +28,10 @@ def client_of(n_workers: int) -> Iterator[Any]:
     from distributed import Client, LocalCluster
 
     options = {"dashboard_address": ":0", "worker_dashboard_address": None, "host": "127.0.0.1"}
-    with LocalCluster(n_workers, threads_per_worker=1, processes=True, **options) as cluster, Client(cluster) as client:
+    with (
+        LocalCluster(n_workers=n_workers, threads_per_worker=1, processes=True, **options) as cluster,
+        Client(cluster) as client,
+    ):
         yield client
 
 
@@ -47,7 +50,7 @@ def cluster(quick: bool) -> list:
         print("left out: distributed is not installed")
         return []
     data = make_data(*((500, 5) if quick else (50_000, 50)))
-    n_trees = 8 if quick else int(os.environ.get("OMNIRANK_BENCH_TREES", "300"))
+    n_trees = 8 if quick else int(os.environ.get("OMNIRANK_BENCH_TREES", "350"))
     with ExitStack() as stack:
         clients = {n: stack.enter_context(client_of(n)) for n in (1, 2)}
         for client in clients.values():
