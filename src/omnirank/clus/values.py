@@ -39,10 +39,6 @@ class Values:
     settings: ClusSettings
     notes: list[str] = field(default_factory=list)
 
-    def is_given(self, section: str, name: str) -> bool:
-        """Whether the file has the setting."""
-        return self.settings.get(section, name) is not None
-
     def text(self, section: str, name: str) -> str:
         """Return a value as it is written."""
         given = self.settings.get(section, name)
