@@ -81,13 +81,15 @@ def unbiased(plan, tree, counts):
     return scores
 
 
-def contributions(plan, tree, counts):
+def contributions(plan, tree, counts, widened=True):
     """What each example out of bag adds to the score of each feature, (examples, features).
 
     Example i adds (N0 / N0') w_i sum_c (z_ic - nu_tc) (mu_c(i),c - mbar_tc) in node t with its child c(i), where
-    mbar_t = (K'_L mu_L + K'_R mu_R) / K'_t.
+    mbar_t = (K'_L mu_L + K'_R mu_R) / K'_t. Widened by sqrt(m / (m - 1)), for m known examples out of bag in t, the
+    squares have the size that they would have if nu and mbar were not means of the same examples.
     """
     weight = plan.weight
+    one = sum(w**2 for w in weight) / sum(weight)
     found = np.zeros((plan.n_examples, plan.dataset.n_features))
     for _, variable, node, left, right, factor in _told(plan, tree, counts):
         for column, seen, out in _columns(plan, variable, node, left, right):
@@ -96,19 +98,25 @@ def contributions(plan, tree, counts):
             mbar = (known_weight[0] * mu[0] + known_weight[1] * mu[1]) / sum(known_weight)
             nu = mean(column, out[0] + out[1], weight)
             scale = _scale(plan, variable, column)
+            if widened:
+                m = max(2.0, sum(known_weight) / one)
+                scale *= (m / (m - 1)) ** 0.5
             for child in (0, 1):
                 for i in out[child]:
                     found[i, node.feature] += factor * scale * weight[i] * (column[i] - nu) * (mu[child] - mbar)
     return found
 
 
-def p_values(contributions_of_trees):
-    """P values from the contributions of every tree, (trees, examples, features): V = max(2 A - B, A), A = sum C^2."""
+def p_values(scores, contributions_of_trees):
+    """P values from the scores of every tree, (trees, features), and widened contributions, (trees, examples, features).
+
+    V = max(2 A - B, A), A = sum C^2, B the squared standard error over trees.
+    """
     trees = np.asarray(contributions_of_trees)
     C = trees.mean(axis=0)
     found = []
     for f in range(C.shape[1]):
-        by_tree = trees[:, :, f].sum(axis=1)
+        by_tree = np.asarray(scores)[:, f]
         squares = sum(c**2 for c in C[:, f])
         between = by_tree.var(ddof=1) / len(trees) if len(trees) > 1 else 0.0
         V = max(2 * squares - between, squares)

@@ -44,9 +44,12 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
     Where p values are asked for, the contributions of single examples are returned too: in node t, an out-of-bag
     example i with the child c(i) adds
 
-        (N0 / N0') w_i sum_c lambda_c (N0 / K0_c) (z_ic - nu_tc) (mu_c(i),c - mbar_tc)
+        (N0 / N0') w_i sum_c lambda_c (N0 / K0_c) (z_ic - nu_tc) (mu_c(i),c - mbar_tc) sqrt(m_tc / (m_tc - 1))
 
-    with mbar_t = (K'_L mu_L + K'_R mu_R) / K'_t; their sum over the examples is h(t).
+    with mbar_t = (K'_L mu_L + K'_R mu_R) / K'_t. Without the root, their sum over the examples is h(t). The root is there
+    since they serve to estimate its variance: of the m_tc known examples, both factors are centred at their own means,
+    which makes the sum of squares too small by (m_tc - 1) / m_tc, half of it where one example meets another. With
+    weights, m_tc = K'_tc sum_i w_i / sum_i w_i^2, at least 2.
 
     References
     ----------
@@ -156,10 +159,22 @@ def _described(
     values *= np.sqrt(clustering.weights * plan.weight.sum() / total)
     step = max(1, _MOST_CELLS // len(values))
     blocks = (slice(start, start + step) for start in range(0, len(variable), step))
+    one = _typical(plan.weight)
     return tuple(
-        _DenseColumns(np.ascontiguousarray(values[:, b]), bool(known[:, b].all()), owner[b], variable[b])
+        _DenseColumns(np.ascontiguousarray(values[:, b]), bool(known[:, b].all()), owner[b], variable[b], one)
         for b in blocks
     )
+
+
+def _typical(weight: np.ndarray) -> float:
+    """Weight of one example, so that weights become numbers of examples."""
+    return float(weight @ weight / weight.sum())
+
+
+def _widening(known: np.ndarray, one: float) -> np.ndarray:
+    """sqrt(m / (m - 1)) of the m examples that some known weights stand for: what centring takes away is put back."""
+    m = np.maximum(known / one, 2.0)
+    return np.sqrt(m / (m - 1))
 
 
 class _DenseColumns(NamedTuple):
@@ -169,6 +184,7 @@ class _DenseColumns(NamedTuple):
     all_known: bool
     owner: np.ndarray
     variable: np.ndarray
+    one: float  # weight of a typical example
 
     def add(self, grown: Any, bags: tuple[Any, Any], row: np.ndarray, table: np.ndarray, told: np.ndarray) -> None:
         """Add the gains of a tree's tests to ``row``; by variable and by example unless table and told are empty."""
@@ -185,7 +201,8 @@ class _DenseColumns(NamedTuple):
             place = self.variable * len(row) + feature[:, None]
             table += np.bincount(place.ravel(), gains.ravel(), table.size).reshape(table.shape)
         if len(told):
-            self._add_told(np.column_stack([inner, right]), bags[1], unseen, said, told)
+            widened = said * _widening(a + b, self.one)
+            self._add_told(np.column_stack([inner, right]), bags[1], unseen, widened, told)
 
     def _node_sums(self, grown: Any, bag: Any) -> Any:
         """Sums over the rows of each node, and their known weights."""
@@ -209,13 +226,17 @@ class _SparseColumns(NamedTuple):
     labelled: np.ndarray
     owner: np.ndarray
     variable: np.ndarray
+    one: float  # weight of a typical example
 
     def add(self, grown: Any, bags: tuple[Any, Any], row: np.ndarray, table: np.ndarray, told: np.ndarray) -> None:
         """Add the gains of a tree's tests to ``row``; by variable and by example unless table and told are empty."""
         inner = np.flatnonzero(grown.feature >= 0)
-        between, harmonic = self._between(inner, grown, bags)
+        between, left, right = self._between(inner, grown, bags)
+        both = left + right
+        harmonic = np.divide(left * right, both, out=np.zeros(len(inner)), where=both > 0)
         if len(told):
-            self._add_told(np.column_stack([inner, grown.feature[inner]]), between[0], harmonic > 0, bags[1], told)
+            widened = sparse.diags_array(_widening(both, self.one)) @ between[0]
+            self._add_told(np.column_stack([inner, grown.feature[inner]]), widened, both > 0, bags[1], told)
         gains = sparse.coo_array(between[0] * between[1])
         gains.data = gains.data * harmonic[gains.row]
         feature = grown.feature[inner][gains.row].astype(np.int64)
@@ -225,8 +246,8 @@ class _SparseColumns(NamedTuple):
         if len(table):
             table += np.bincount(variable * len(row) + feature, gain, table.size).reshape(table.shape)
 
-    def _between(self, inner: np.ndarray, grown: Any, bags: tuple[Any, Any]) -> tuple[list[Any], np.ndarray]:
-        """Differences of the children's means in and out of bag, and K'_L K'_R / K'_t; 0 where a child has no value."""
+    def _between(self, inner: np.ndarray, grown: Any, bags: tuple[Any, Any]) -> tuple[list[Any], np.ndarray, np.ndarray]:
+        """Differences of the children's means in and out of bag, and K'_L, K'_R; both 0 where a child has no value."""
         children = np.concatenate([inner + 1, grown.right[inner]])
         between, weights = [], []
         for bag in bags:
@@ -239,7 +260,7 @@ class _SparseColumns(NamedTuple):
             weights.append(known.reshape(2, -1))
         seen, (left, right) = weights
         counts = (left > 0) & (right > 0) & (seen > 0).all(axis=0)
-        return between, np.divide(left * right, left + right, out=np.zeros(len(inner)), where=counts)
+        return between, left * counts, right * counts
 
     def _add_told(self, tests: np.ndarray, said: Any, counted: np.ndarray, outside: Any, told: np.ndarray) -> None:
         from omnirank.ensembles.kernels.unbiased import SparseRows, add_told_by_cells
@@ -259,4 +280,4 @@ def _sparse_columns(
     matrix = sparse.csr_array(matrix, copy=True)
     matrix.eliminate_zeros()
     matrix.data = matrix.data * np.sqrt(scale * weight.sum() / weight[labelled].sum())[matrix.indices]
-    return _SparseColumns(matrix, labelled.astype(np.float64), owner, variable)
+    return _SparseColumns(matrix, labelled.astype(np.float64), owner, variable, _typical(weight))
