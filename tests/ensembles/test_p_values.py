@@ -39,7 +39,8 @@ def test_p_values_are_as_defined(n_trees):
         trees = [tree_from_grown(plan.grow(i), plan.dataset.features) for i in range(n_trees)]
         given = [(plan, tree, plan.counts(i)) for i, tree in enumerate(trees)]
         scores = [reference.unbiased(*one).sum(axis=0) for one in given]
-        expected = reference.p_values(scores, [reference.contributions(*one) for one in given])
+        contributions, traces = ([part(*one) for one in given] for part in (reference.contributions, reference.trace))
+        expected = reference.p_values(scores, contributions, traces)
         np.testing.assert_allclose(fitted.ranking_.p_values, expected, rtol=1e-7)
 
 
@@ -119,7 +120,7 @@ def test_noise_has_p_values_above_alpha():
 
 
 def test_the_spread_of_scores_of_noise_is_that_which_p_values_assume():
-    """Deep trees have small nodes, in which centring takes much of the squares away: scores had 1.15 of their spread."""
+    """Deep trees have small nodes, in which centring takes much of the squares: the spread was 1.1 times as large."""
     found = []
     for seed in range(60):
         X = np.random.default_rng(seed).normal(size=(100, 10))
@@ -129,7 +130,10 @@ def test_the_spread_of_scores_of_noise_is_that_which_p_values_assume():
 
 def test_sums_divide_by_the_number_of_trees():
     sums = module.ExampleSums(2, 1)
-    one = module.Contributions(np.array([0]), np.array([0]), np.array([2]), np.array([0, 1]), np.array([3.0, 1.0]))
+    first, told = np.array([0]), np.array([3.0, 1.0])
+    one = module.Contributions(first, first, first + 2, np.array([0, 1]), told, np.ones(1))
+        np.array([0]), np.array([0]), np.array([2]), np.array([0, 1]), np.array([3.0, 1.0]), np.ones(1)
+    )
     sums.add([one, one])
     twice = MeanAccumulator.empty(1).update([[4.0], [4.0]])
     once = module.ExampleSums(2, 1)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import NormalDist
 from types import SimpleNamespace
 
 import numpy as np
+from scipy.stats import norm, pearson3
 
 from reference.ensembles_scores import _value, explicit_tree
 
@@ -107,20 +107,49 @@ def contributions(plan, tree, counts, widened=True):
     return found
 
 
-def p_values(scores, contributions_of_trees):
-    """P values from the scores of every tree, (trees, features), and widened contributions, (trees, examples, features).
+def trace(plan, tree, counts):
+    """What examples would add to the score of each feature if each met a copy of itself in the bag, (features,).
 
-    V = max(2 A - B, A), A = sum C^2, B the squared standard error over trees.
+    With one column and weights of 1, in node t: K'_L K'_R / K'_t (1 / K_L + 1 / K_R) times the variance out of bag.
+    """
+    weight = plan.weight
+    one = sum(w**2 for w in weight) / sum(weight)
+    found = np.zeros(plan.dataset.n_features)
+    for _, variable, node, left, right, factor in _told(plan, tree, counts):
+        for column, seen, out in _columns(plan, variable, node, left, right):
+            K = [sum(counts[i] * weight[i] for i in rows) for rows in seen]
+            K_out = [sum(weight[i] for i in rows) for rows in out]
+            rows = out[0] + out[1]
+            nu = mean(column, rows, weight)
+            m = max(2.0, sum(K_out) / one)
+            v = sum(weight[i] * (column[i] - nu) ** 2 for i in rows) / sum(K_out) * m / (m - 1)
+            met = K_out[0] * K_out[1] / sum(K_out) * (one / K[0] + one / K[1]) * v
+            found[node.feature] += factor * _scale(plan, variable, column) * met
+    return found
+
+
+def p_values(scores, contributions_of_trees, traces):
+    """P values from scores and traces (trees, features), and widened contributions (trees, examples, features).
+
+    A = sum C^2 of the mean contributions C; B, the squared standard error over trees, at most A; l = (A - B) / (L + s)
+    with s at least 0; the shifted gamma distribution of variance 2 l L + B and third moment 8 l^2 L.
     """
     trees = np.asarray(contributions_of_trees)
-    C = trees.mean(axis=0)
+    C, L = trees.mean(axis=0), np.mean(traces, axis=0)
     found = []
     for f in range(C.shape[1]):
         by_tree = np.asarray(scores)[:, f]
-        squares = sum(c**2 for c in C[:, f])
-        between = by_tree.var(ddof=1) / len(trees) if len(trees) > 1 else 0.0
-        V = max(2 * squares - between, squares)
-        found.append(1 - NormalDist().cdf(by_tree.mean() / V**0.5) if V > 0 else 1.0)
+        A = sum(c**2 for c in C[:, f])
+        B = min(A, by_tree.var(ddof=1) / len(trees)) if len(trees) > 1 else 0.0
+        if A == 0:
+            found.append(1.0)
+            continue
+        s = by_tree.mean()
+        size = (A - B) / (L[f] + max(s, 0.0))
+        V, third = 2 * size * L[f] + B, 8 * size**2 * L[f]
+        skewness = third / V**1.5
+        null = pearson3(skewness, scale=V**0.5) if skewness > 1e-3 else norm(scale=V**0.5)
+        found.append(null.sf(s))
     return np.array(found)
 
 

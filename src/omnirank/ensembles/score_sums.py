@@ -98,8 +98,8 @@ class TreeScorer:
     ) -> tuple[Contributions, ...]:
         """What examples add to the mean of a pair; rows of the supervised tree are numbered among the labelled."""
         numbers = np.flatnonzero(self.plan.dataset.labelled)
-        supervised = (part._replace(rows=numbers[part.rows], told=part.told / 2) for part in one.contributions)
-        return (*supervised, *(part._replace(told=part.told * (unit / 2)) for part in other.contributions))
+        supervised = (part._replace(rows=numbers[part.rows]).scaled(1 / 2) for part in one.contributions)
+        return (*supervised, *(part.scaled(unit / 2) for part in other.contributions))
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,10 +46,17 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
 
         (N0 / N0') w_i sum_c lambda_c (N0 / K0_c) (z_ic - nu_tc) (mu_c(i),c - mbar_tc) sqrt(m_tc / (m_tc - 1))
 
-    with mbar_t = (K'_L mu_L + K'_R mu_R) / K'_t. Without the root, their sum over the examples is h(t). The root is there
-    since they serve to estimate its variance: of the m_tc known examples, both factors are centred at their own means,
-    which makes the sum of squares too small by (m_tc - 1) / m_tc, half of it where one example meets another. With
-    weights, m_tc = K'_tc sum_i w_i / sum_i w_i^2, at least 2.
+    with mbar_t = (K'_L mu_L + K'_R mu_R) / K'_t. Without the root, their sum over the examples is h(t). The root
+    is there since they serve to estimate its variance: both factors are centred at means of the m_tc known examples
+    themselves, which makes the sum of squares too small by (m_tc - 1) / m_tc, half of it where one example meets
+    another. With weights, m_tc = K'_tc / w, at least 2, where w = sum_i w_i^2 / sum_i w_i is the weight of one example.
+
+    The distribution of the score depends also on what examples would add if each met a copy of itself in the bag (see
+    `omnirank.ensembles.example_sums`), in node t
+
+        (N0 / N0') sum_c lambda_c (N0 / K0_c) (K'_L K'_R / K'_t) (w / K_L + w / K_R) v_tc
+
+    with the known weights K in the bag, and the variance v_tc of the m_tc examples out of bag (divided by m_tc - 1).
 
     References
     ----------
@@ -70,7 +77,8 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
     bags = _rows_by_node(plan, grown, unseen, described.cells)
     reached = (grown.feature >= 0) & (bags[1].first < bags[1].last)
     first, last = bags[1].first[reached], bags[1].last[reached]
-    told = np.zeros(int((last - first).sum()) if tree.options.p_values else 0)
+    asked = tree.options.p_values
+    told = _Told(np.zeros(int((last - first).sum())), np.zeros(n_features)) if asked else None
     for part in described.own:
         part.add(grown, bags, row, table, told)
     for part in described.features:
@@ -78,10 +86,17 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
     factor = plan.weight.sum() / plan.weight[unseen].sum()
     row *= factor
     table *= factor
-    if not tree.options.p_values:
+    if told is None:
         return found
-    told *= factor
-    return found._replace(contributions=(Contributions(grown.feature[reached], first, last, bags[1].rows, told),))
+    kept = Contributions(grown.feature[reached], first, last, bags[1].rows, *told)
+    return found._replace(contributions=(kept.scaled(factor),))
+
+
+class _Told(NamedTuple):
+    """What examples add, as in `Contributions`; changed in place."""
+
+    told: np.ndarray
+    trace: np.ndarray
 
 
 def _rows_by_node(plan: GrowingPlan, grown: Any, unseen: np.ndarray, cells: Any) -> tuple[Any, Any]:
@@ -159,22 +174,22 @@ def _described(
     values *= np.sqrt(clustering.weights * plan.weight.sum() / total)
     step = max(1, _MOST_CELLS // len(values))
     blocks = (slice(start, start + step) for start in range(0, len(variable), step))
-    one = _typical(plan.weight)
+    one = _weight_of_one(plan.weight)
     return tuple(
         _DenseColumns(np.ascontiguousarray(values[:, b]), bool(known[:, b].all()), owner[b], variable[b], one)
         for b in blocks
     )
 
 
-def _typical(weight: np.ndarray) -> float:
+def _weight_of_one(weight: np.ndarray) -> float:
     """Weight of one example, so that weights become numbers of examples."""
     return float(weight @ weight / weight.sum())
 
 
-def _widening(known: np.ndarray, one: float) -> np.ndarray:
-    """sqrt(m / (m - 1)) of the m examples that some known weights stand for: what centring takes away is put back."""
+def _uncentred(known: np.ndarray, one: float) -> np.ndarray:
+    """m / (m - 1) for the m examples that known weights stand for: what centring takes from squares is put back."""
     m = np.maximum(known / one, 2.0)
-    return np.sqrt(m / (m - 1))
+    return m / (m - 1)
 
 
 class _DenseColumns(NamedTuple):
@@ -186,8 +201,8 @@ class _DenseColumns(NamedTuple):
     variable: np.ndarray
     one: float  # weight of a typical example
 
-    def add(self, grown: Any, bags: tuple[Any, Any], row: np.ndarray, table: np.ndarray, told: np.ndarray) -> None:
-        """Add the gains of a tree's tests to ``row``; by variable and by example unless table and told are empty."""
+    def add(self, grown: Any, bags: tuple[Any, Any], row: np.ndarray, table: np.ndarray, told: _Told | None) -> None:
+        """Add the gains of a tree's tests to ``row``, by variable unless ``table`` is empty, and to ``told``."""
         inner = np.flatnonzero((grown.feature >= 0) & (bags[1].first < bags[1].last))
         feature, left, right = grown.feature[inner], inner + 1, grown.right[inner]
         seen, unseen = (self._node_sums(grown, bag) for bag in bags)
@@ -200,9 +215,14 @@ class _DenseColumns(NamedTuple):
         if len(table):
             place = self.variable * len(row) + feature[:, None]
             table += np.bincount(place.ravel(), gains.ravel(), table.size).reshape(table.shape)
-        if len(told):
-            widened = said * _widening(a + b, self.one)
-            self._add_told(np.column_stack([inner, right]), bags[1], unseen, widened, told)
+        if told is None:
+            return
+        larger = _uncentred(a + b, self.one)
+        self._add_told(np.column_stack([inner, right]), bags[1], unseen, said * np.sqrt(larger), told.told)
+        means = unseen.sums[inner] / (a + b)
+        variance = np.maximum(self._node_squares(grown, bags[1])[inner] / (a + b) - means**2, 0.0) * larger
+        met = np.where(counts, a * b / (a + b) * self.one * (1 / p + 1 / q) * variance, 0.0)
+        told.trace[:] += np.bincount(feature, met.sum(axis=1), len(row))
 
     def _node_sums(self, grown: Any, bag: Any) -> Any:
         """Sums over the rows of each node, and their known weights."""
@@ -211,6 +231,14 @@ class _DenseColumns(NamedTuple):
         n_nodes, n_columns = len(grown.feature), self.values.shape[1]
         found = NodeSums(np.zeros((n_nodes, n_columns)), np.zeros((n_nodes, 1 if self.all_known else n_columns)))
         sum_nodes(bag, grown.feature, grown.right, GainColumns(self.values, self.all_known), *found)
+        return found
+
+    def _node_squares(self, grown: Any, bag: Any) -> np.ndarray:
+        """Sums of squares over the rows of each node."""
+        from omnirank.ensembles.kernels.unbiased import GainColumns, sum_squares
+
+        found = np.zeros((len(grown.feature), self.values.shape[1]))
+        sum_squares(bag, grown.feature, grown.right, GainColumns(self.values, self.all_known), found)
         return found
 
     def _add_told(self, tests: np.ndarray, outside: Any, unseen: Any, said: np.ndarray, told: np.ndarray) -> None:
@@ -228,39 +256,54 @@ class _SparseColumns(NamedTuple):
     variable: np.ndarray
     one: float  # weight of a typical example
 
-    def add(self, grown: Any, bags: tuple[Any, Any], row: np.ndarray, table: np.ndarray, told: np.ndarray) -> None:
-        """Add the gains of a tree's tests to ``row``; by variable and by example unless table and told are empty."""
+    def add(self, grown: Any, bags: tuple[Any, Any], row: np.ndarray, table: np.ndarray, told: _Told | None) -> None:
+        """Add the gains of a tree's tests to ``row``, by variable unless ``table`` is empty, and to ``told``."""
         inner = np.flatnonzero(grown.feature >= 0)
-        between, left, right = self._between(inner, grown, bags)
-        both = left + right
-        harmonic = np.divide(left * right, both, out=np.zeros(len(inner)), where=both > 0)
-        if len(told):
-            widened = sparse.diags_array(_widening(both, self.one)) @ between[0]
-            self._add_told(np.column_stack([inner, grown.feature[inner]]), widened, both > 0, bags[1], told)
+        feature = grown.feature[inner].astype(np.int64)
+        seen, unseen = (self._children(inner, grown, bag) for bag in bags)
+        counts = np.logical_and.reduce([*(seen.known > 0), *(unseen.known > 0)])
+        p, q, a, b = np.where(counts, [*seen.known, *unseen.known], 1.0)
+        between = [self._difference(part.members) for part in (seen, unseen)]
         gains = sparse.coo_array(between[0] * between[1])
-        gains.data = gains.data * harmonic[gains.row]
-        feature = grown.feature[inner][gains.row].astype(np.int64)
-        others = self.owner[gains.col] != feature
-        feature, gain, variable = feature[others], gains.data[others], self.variable[gains.col[others]]
-        row += np.bincount(feature, gain, len(row))
+        gains.data = gains.data * np.where(counts, a * b / (a + b), 0.0)[gains.row]
+        others = self.owner[gains.col] != feature[gains.row]
+        by_feature, gain, variable = feature[gains.row][others], gains.data[others], self.variable[gains.col[others]]
+        row += np.bincount(by_feature, gain, len(row))
         if len(table):
-            table += np.bincount(variable * len(row) + feature, gain, table.size).reshape(table.shape)
+            table += np.bincount(variable * len(row) + by_feature, gain, table.size).reshape(table.shape)
+        if told is None:
+            return
+        larger = _uncentred(a + b, self.one)
+        widened = sparse.diags_array(np.sqrt(larger)) @ between[0]
+        self._add_told(np.column_stack([inner, feature]), widened, counts, bags[1], told.told)
+        variance = self._variances(unseen.members, np.array([a, b]) / (a + b), feature) * larger
+        met = np.where(counts, a * b / (a + b) * self.one * (1 / p + 1 / q) * variance, 0.0)
+        told.trace[:] += np.bincount(feature, met, len(row))
 
-    def _between(self, inner: np.ndarray, grown: Any, bags: tuple[Any, Any]) -> tuple[list[Any], np.ndarray, np.ndarray]:
-        """Differences of the children's means in and out of bag, and K'_L, K'_R; both 0 where a child has no value."""
-        children = np.concatenate([inner + 1, grown.right[inner]])
-        between, weights = [], []
-        for bag in bags:
-            members = membership(bag, children, len(self.labelled))
-            members.data = members.data * self.labelled[members.indices]
-            known = np.asarray(members.sum(axis=1)).ravel()
-            members.data = members.data / np.repeat(np.where(known > 0, known, 1.0), np.diff(members.indptr))
-            means = members @ self.matrix
-            between.append(means[: len(inner)] - means[len(inner) :])
-            weights.append(known.reshape(2, -1))
-        seen, (left, right) = weights
-        counts = (left > 0) & (right > 0) & (seen > 0).all(axis=0)
-        return between, left * counts, right * counts
+    def _children(self, inner: np.ndarray, grown: Any, bag: Any) -> _Children:
+        """Shares of the rows in the children of the tests, left ones first, and the known weights of these."""
+        members = membership(bag, np.concatenate([inner + 1, grown.right[inner]]), len(self.labelled))
+        members.data = members.data * self.labelled[members.indices]
+        known = np.asarray(members.sum(axis=1)).ravel()
+        members.data = members.data / np.repeat(np.where(known > 0, known, 1.0), np.diff(members.indptr))
+        return _Children(members, known.reshape(2, -1))
+
+    def _difference(self, members: Any) -> Any:
+        """Means of the left children less those of the right ones."""
+        means = members @ self.matrix
+        half = means.shape[0] // 2
+        return means[:half] - means[half:]
+
+    def _variances(self, members: Any, shares: np.ndarray, feature: np.ndarray) -> np.ndarray:
+        """Variances in the nodes of the tests, whose children have these shares, summed over columns of others."""
+        half = len(feature)
+        nodes = sparse.diags_array(shares[0]) @ members[:half] + sparse.diags_array(shares[1]) @ members[half:]
+        found = np.zeros(half)
+        for sign, part in ((1.0, nodes @ self.matrix.power(2)), (-1.0, (nodes @ self.matrix).power(2))):
+            cells = sparse.coo_array(part)
+            others = self.owner[cells.col] != feature[cells.row]
+            found += sign * np.bincount(cells.row[others], cells.data[others], half)
+        return np.maximum(found, 0.0)
 
     def _add_told(self, tests: np.ndarray, said: Any, counted: np.ndarray, outside: Any, told: np.ndarray) -> None:
         from omnirank.ensembles.kernels.unbiased import SparseRows, add_told_by_cells
@@ -272,6 +315,13 @@ class _SparseColumns(NamedTuple):
         add_told_by_cells(tests, outside, counted, said, cells, self.labelled, self.owner, told)
 
 
+class _Children(NamedTuple):
+    """Children of tests, left ones first."""
+
+    members: Any  # (2 * tests, rows): the share of each row in its node
+    known: np.ndarray  # (2, tests)
+
+
 def _sparse_columns(
     weight: np.ndarray, matrix: Any, labelled: np.ndarray, scale: np.ndarray, owner: np.ndarray, variable: np.ndarray
 ) -> _SparseColumns:
@@ -280,4 +330,4 @@ def _sparse_columns(
     matrix = sparse.csr_array(matrix, copy=True)
     matrix.eliminate_zeros()
     matrix.data = matrix.data * np.sqrt(scale * weight.sum() / weight[labelled].sum())[matrix.indices]
-    return _SparseColumns(matrix, labelled.astype(np.float64), owner, variable, _typical(weight))
+    return _SparseColumns(matrix, labelled.astype(np.float64), owner, variable, _weight_of_one(weight))
