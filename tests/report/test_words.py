@@ -55,6 +55,25 @@ class TestSignificance:
         assert "permutation test" in section(text, "significance")
         assert "z test" not in text
 
+    def test_the_unbiased_score_against_copies_is_the_permutation_test_too(self, tmp_path):
+        data = om.datasets.load_sample("iris")
+        trees = om.EnsembleRanker("unbiased", n_trees=5, random_state=0)
+        ranking = om.significance(trees, data, method="copies", n_rounds=3)
+        ranking.save(tmp_path / "ranking.csv")
+        om.Ranking.load(tmp_path / "ranking.csv").report(tmp_path / "report.html", data, budget=0)
+        text = (tmp_path / "report.html").read_text(encoding="utf-8")
+        for key in ("significance", "all", "methods"):
+            assert "permutation test" in section(text, key), key
+        assert "z test" not in text
+
+    def test_a_file_that_does_not_tell_the_test_is_said_not_to(self, tmp_path):
+        """Files of an older version hold p values alone."""
+        ranking = om.Ranking(["a", "b"], [2.0, 1.0], "unbiased", p_values=[1e-4, 0.5])
+        ranking.report(tmp_path / "report.html")
+        said = section((tmp_path / "report.html").read_text(encoding="utf-8"), "significance")
+        assert "Test: a test that the ranking does not record" in said
+        assert "z test" not in said
+
     def test_small_values_are_cut_off_and_said_to_be(self, tmp_path):
         ranking = om.Ranking(["a", "b"], [2.0, 1.0], "unbiased", p_values=[1e-40, 1e-5])
         ranking.report(tmp_path / "report.html")
