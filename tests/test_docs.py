@@ -153,6 +153,15 @@ def test_hidden_blocks_are_run_too():
     assert namespace["y"] == 1
 
 
+def test_pictures_of_a_report_are_not_shown_a_second_time(tmp_path, monkeypatch):
+    """The page on reports was 14,000 pixels long: it had every picture of every report that it writes."""
+    monkeypatch.chdir(tmp_path)
+    code = "import omnirank as om\nom.Ranking(['a', 'b'], [2.0, 1.0], 'genie3').report('report.html')\n"
+    figures = run_block(Block("python", code, 1), "page", {}).figures
+    assert len(figures) > 0
+    assert [figure for figure in figures if figure.axes] == []
+
+
 def test_figures_and_printed_text_are_kept():
     code = "from matplotlib.figure import Figure\nfigure = Figure()\nprint('drawn')\n"
     namespace: dict = {}

@@ -24,17 +24,18 @@ def table(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("method", ["unbiased", "univariate"])
-def test_p_values_are_printed_and_written(table, tmp_path, method):
+@pytest.mark.parametrize(("method", "test"), [("unbiased", "z test"), ("univariate", "permuted copies")])
+def test_p_values_are_printed_and_written(table, tmp_path, method, test):
     out = tmp_path / "ranking.json"
     options = ["rank", table, "--target", "y", "--method", method, "--significance"]
     shown = run(*options, "--out", out).stdout
-    assert "2 of 4 features are relevant at alpha = 0.05 (Benjamini-Hochberg)" in shown
+    assert f"2 of 4 features are relevant at alpha = 0.05 ({test}, Benjamini-Hochberg)" in shown
     heading = next(line for line in shown.splitlines() if "feature" in line and "rank" in line)
     assert " p " in f"{heading} "
     ranking = om.Ranking.load(out)
     expected = om.significance(om.make_ranker(method, random_state=0), om.load(table, "y"))
     assert ranking.p_values.tolist() == expected.p_values.tolist()
+    assert ranking.p_value_test == expected.p_value_test
     rows = list(csv.DictReader(io.StringIO(run(*options, "--csv").stdout)))
     assert [float(row["p_value"]) for row in rows] == expected.p_values[expected.order].tolist()
 

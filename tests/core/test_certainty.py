@@ -81,10 +81,10 @@ def test_one_tree_is_certain_of_nothing():
     ("sizes", "first", "others"),
     [
         ((1,), "the first is the first", ""),
-        ((20, 30), "the first 20 are the first 20", "; so are the first 30"),
-        ((40, 50), "the first 40 are the first 40", "; so are the first 50"),
-        ((1, 2, 3, 4), "the first 4 are the first 4", "; so are the first 1, 2 and 3"),
-        (range(1, 8), "the first 7 are the first 7", "; so are the first 1, 2 and 3, and 3 others"),
+        ((20, 30), "the first 20 are the first 20", "; the same holds for the first 30"),
+        ((40, 50), "the first 40 are the first 40", "; the same holds for the first 50"),
+        ((1, 2, 3, 4), "the first 4 are the first 4", "; the same holds for the first 1, 2 and 3"),
+        (range(1, 8), "the first 7 are the first 7", "; the same holds for the first 1, 2 and 3, and 3 others"),
     ],
 )
 def test_words(sizes, first, others):

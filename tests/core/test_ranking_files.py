@@ -42,6 +42,7 @@ def rankings(draw):
         "fingerprint": draw(st.none() | st.text()),
         "seeds": draw(st.none() | st.builds(SeedRanges.of, st.integers(0, 2**128 - 1), st.just(3), st.just(9))),
         "p_values": draw(st.none() | st.lists(st.floats(0, 1), min_size=len(names), max_size=len(names))),
+        "p_value_test": draw(st.none() | st.text()),
     }
     method = draw(st.text())
     kind = draw(st.sampled_from(["plain", "trees", "relief"]))
@@ -128,6 +129,21 @@ def test_files_with_p_values_are_of_a_version_of_their_own(ranking, tmp_path):
     lines = (tmp_path / "r.csv").read_text().splitlines()
     assert lines[1] == "# version: 3"
     assert lines[8:10] == ["rank,feature,score,standard_error,p_value,position", "1,width,2.25,0.25,1e-09,2"]
+
+
+@pytest.mark.parametrize("suffix", [".json", ".csv"])
+def test_files_keep_the_test_behind_p_values(ranking, tmp_path, suffix):
+    """Older versions read these files too: they do not look for the test."""
+    tested = replace(ranking, p_values=[0.5, 1e-9, 1.0], p_value_test="permuted copies")
+    path = tmp_path / f"r{suffix}"
+    tested.save(path)
+    assert Ranking.load(path).p_value_test == "permuted copies"
+    older = re.sub(r'.*"?p_value_test"?:.*\n', "", path.read_text())
+    assert "p_value_test" not in older
+    path.write_text(older)
+    loaded = Ranking.load(path)
+    assert loaded.p_value_test is None
+    assert loaded.p_values.tolist() == tested.p_values.tolist()
 
 
 def test_csv_is_read_by_others(ranking, tmp_path):
@@ -230,6 +246,7 @@ def edited(ranking, path, **changes):
         ({"version": "1"}, "version of the format is '1'"),
         ({"version": 4, "package_version": "9.1"}, r"omnirank 9\.1 in version 4 .* upgrade"),
         ({"p_values": [0.5, 0.5, 1.5]}, "p value of feature"),
+        ({"p_values": [0.5, 0.5, 0.5], "p_value_test": 3}, "p_value_test of a ranking must be a string, not int"),
         ({"names": ...}, "'names' is missing"),
         ({"names": "abc"}, "list of strings"),
         ({"names": ["a", "a", "b"]}, "two features"),

@@ -400,10 +400,10 @@ def test_rare_labels_count_less_than_common_ones_in_the_loss_of_predictions():
 
 def test_reasons_say_how_far_apart_losses_must_be():
     larger = _compared({0.5: np.full(20, 2.0), 1.0: np.ones(20)}, np.ones(20))
-    assert "at 0.5 is not smaller: 1 without" in larger.reason
+    assert "at 0.5, not smaller: 1 without" in larger.reason
     noisy = np.where(np.arange(20) % 2, 0.0, 1.98)
     close = _compared({0.5: noisy, 1.0: np.ones(20)}, np.ones(20))
-    assert "is not clearly (by 2 standard errors) smaller" in close.reason
+    assert "not smaller by 2 standard errors: " in close.reason
     assert (larger.level, close.level) == (1.0, 1.0)
 
 

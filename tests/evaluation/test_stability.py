@@ -26,7 +26,7 @@ from omnirank.testing import tiny_dataset
 def made(ranks, level=0.9, k=1, order=None):
     ranks = np.array(ranks)
     order = np.argsort(ranks.mean(axis=0), kind="stable") if order is None else np.array(order)
-    return Stability(tuple("abcdefgh"[: ranks.shape[1]]), ranks, order, level, k, "draws")
+    return Stability(tuple("abcdefghij"[: ranks.shape[1]]), ranks, order, level, k, "draws")
 
 
 @st.composite
@@ -144,7 +144,10 @@ def test_certain_sets(ranks, level):
     found = made(ranks, level)
     n = ranks.shape[1]
     slow = [
-        b for b in range(1, n + 1) if all(np.mean(ranks[:, i] <= b) >= level - 1e-12 for i in found.order[:b].tolist())
+        b
+        for b in range(1, n + 1)
+        if all(np.mean(ranks[:, i] <= b) >= level - 1e-12 for i in found.order[:b].tolist())
+        and all(np.mean(ranks[:, i] > b) >= level - 1e-12 for i in found.order[b:].tolist())
     ]
     assert found.certain_sets == slow
     assert found.certain_sets[-1] == n
@@ -160,13 +163,26 @@ def test_certain_sets(ranks, level):
         ([[1, 2, 3], [2, 1, 3], [2, 1, 3]], "ranks 1 to 2 change places, rank 3 is certain"),
         (
             [[1, 2, 3, 4, 5, 6, 7], [2, 1, 3, 5, 4, 6, 7], [2, 1, 3, 5, 4, 6, 7]],
-            "ranks 1 to 2 change places, rank 3 is certain, ranks 4 to 5 change places, and so on",
+            "ranks 1 to 2 change places among themselves, rank 3 is certain, "
+            "ranks 4 to 5 change places among themselves, and so on",
         ),
     ],
 )
 def test_words(ranks, words):
     assert made(ranks).summary == f"{words} (in all of draws)"
     assert made(ranks * 4).summary == f"{words} (90 %, draws)"
+
+
+def test_the_last_place_is_not_certain_because_the_others_rarely_take_it():
+    """Each feature is last in one resample of ten: nine of ten stay before the last place, but none is there."""
+    ranks = [[(place + draw) % 10 + 1 for place in range(10)] for draw in range(10)]
+    assert made(ranks).summary == "no place is certain: ranks 1 to 10 change places (90 %, draws)"
+
+
+def test_several_groups_change_places_among_themselves():
+    ranks = [[1, 2, 3, 4], [2, 1, 4, 3], [2, 1, 4, 3]]
+    words = "ranks 1 to 2 change places among themselves, ranks 3 to 4 change places among themselves"
+    assert made(ranks).summary == f"{words} (in all of draws)"
 
 
 def test_few_resamples_have_a_range_and_no_interval():

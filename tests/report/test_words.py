@@ -17,7 +17,8 @@ from omnirank.report.directions import UNCLEAR, direction
 from omnirank.report.disagreement import disagreements
 from omnirank.report.findings import Findings
 from omnirank.report.repeating import python_code, rank_command
-from omnirank.report.sections.summary import best_sentence
+from omnirank.report.sections.how_many import beside_significance
+from omnirank.report.sections.summary import best_sentence, verdict
 from omnirank.report.subject import Subject
 
 pytestmark = pytest.mark.usefixtures("two_pairs")
@@ -45,7 +46,7 @@ class TestSignificance:
         for key in ("significance", "all", "methods"):
             assert "one-sided z test" in section(few, key), key
             assert "Benjamini-Hochberg" in section(few, key), key
-        assert "shown as <1e-12" in section(few, "all")
+        assert "shown as <1e-12" not in section(few, "all")
 
     def test_of_other_scores_it_is_the_permutation_test(self, tmp_path):
         data = om.datasets.load_sample("iris")
@@ -55,11 +56,31 @@ class TestSignificance:
         assert "permutation test" in section(text, "significance")
         assert "z test" not in text
 
+    def test_the_unbiased_score_against_copies_is_the_permutation_test_too(self, tmp_path):
+        data = om.datasets.load_sample("iris")
+        trees = om.EnsembleRanker("unbiased", n_trees=5, random_state=0)
+        ranking = om.significance(trees, data, method="copies", n_rounds=3)
+        ranking.save(tmp_path / "ranking.csv")
+        om.Ranking.load(tmp_path / "ranking.csv").report(tmp_path / "report.html", data, budget=0)
+        text = (tmp_path / "report.html").read_text(encoding="utf-8")
+        for key in ("significance", "all", "methods"):
+            assert "permutation test" in section(text, key), key
+        assert "z test" not in text
+
+    def test_a_file_that_does_not_tell_the_test_is_said_not_to(self, tmp_path):
+        """Files of an older version hold p values alone."""
+        ranking = om.Ranking(["a", "b"], [2.0, 1.0], "unbiased", p_values=[1e-4, 0.5])
+        ranking.report(tmp_path / "report.html")
+        said = section((tmp_path / "report.html").read_text(encoding="utf-8"), "significance")
+        assert "Test: a test that the ranking does not record" in said
+        assert "z test" not in said
+
     def test_small_values_are_cut_off_and_said_to_be(self, tmp_path):
         ranking = om.Ranking(["a", "b"], [2.0, 1.0], "unbiased", p_values=[1e-40, 1e-5])
         ranking.report(tmp_path / "report.html")
         text = (tmp_path / "report.html").read_text(encoding="utf-8")
         assert "1 p value is shown as <1e-12" in section(text, "significance")
+        assert "shown as <1e-12" in section(text, "all")
         assert "below 1e-12 drawn as that" in text
         assert "&lt;1e-12</td>" in text
 
@@ -181,7 +202,32 @@ class TestSummary:
         two = self.said([1e-6, 1e-6, *[0.5] * 8])
         assert two.startswith("Of 10 features, 2 score significantly above chance: kidney, adult; and a (")
         all_of_them = self.said(np.full(10, 1e-6))
-        assert "kidney, adult; a; b; c; and d. In all, 10 score" in all_of_them
+        assert "kidney, adult; a; b; c; and d. All 10 score" in all_of_them
+        five = self.said([*[1e-6] * 5, *[0.5] * 5])
+        assert five.startswith("Of 10 features, 5 score significantly above chance: kidney, adult; a; b; c; and d (")
+
+
+class TestHowMany:
+    def said(self, p_values, n):
+        ranking = om.Ranking(list("abcdefgh"), np.arange(8.0)[::-1], "unbiased", p_values=p_values)
+        return beside_significance(subject_of({"unbiased": ranking}), n)
+
+    def test_what_is_kept_goes_with_what_is_significant(self):
+        assert self.said([1e-6] * 3 + [0.5] * 5, 3) == ""
+        assert self.said(None, 3) == ""
+        assert self.said([1e-6] * 3 + [0.5] * 5, 5) == (
+            "Of those to keep, d, e do not score significantly above chance."
+        )
+        assert self.said([1e-6] * 3 + [0.5] * 5, 2).startswith("1 more feature scores significantly above chance")
+        assert self.said([1e-6] * 3 + [0.5] * 5, 1).startswith("2 more features score significantly above chance")
+
+    def test_two_halves_prove_little(self):
+        class Few:
+            n, wins, losses, baseline = 2, 2, 0, "equal weights"
+
+        assert verdict(Few()) == "seems to predict better than equal weights"
+        Few.n = Few.wins = 4
+        assert verdict(Few()) == "predicts better than equal weights"
 
 
 class TestRepeating:

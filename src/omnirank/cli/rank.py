@@ -281,14 +281,15 @@ def relevance_line(ranking: "Ranking", alpha: float = 0.05) -> str:
     --------
     >>> from omnirank.cli.rank import relevance_line
     >>> from omnirank.core.ranking import Ranking
-    >>> relevance_line(Ranking(["a", "b"], [1.0, 0.0], "unbiased", p_values=[0.001, 0.5]))
-    '1 of 2 features is relevant at alpha = 0.05 (Benjamini-Hochberg)'
+    >>> relevance_line(Ranking(["a", "b"], [1.0, 0.0], "unbiased", p_values=[0.001, 0.5], p_value_test="z test"))
+    '1 of 2 features is relevant at alpha = 0.05 (z test, Benjamini-Hochberg)'
     """
     from omnirank.core.multiplicity import CORRECTIONS
 
+    test = "" if ranking.p_value_test is None else f"{ranking.p_value_test}, "
     n = len(ranking.relevant(alpha))
     verb = "is" if n == 1 else "are"
-    return f"{n} of {counted(len(ranking), 'feature')} {verb} relevant at alpha = {alpha} ({CORRECTIONS['fdr']})"
+    return f"{n} of {counted(len(ranking), 'feature')} {verb} relevant at alpha = {alpha} ({test}{CORRECTIONS['fdr']})"
 
 
 def print_ranking(ranking: "Ranking", k: int) -> None:

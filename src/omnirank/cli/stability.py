@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _SHOWN = 20
 _INDICES = {
     "top_k": "the top {k} (Kuncheva; 0 is chance)",
-    "overlap": "the order, the top most (rank-biased overlap)",
+    "overlap": "the order, the top counting most (rank-biased overlap)",
     "spearman": "all ranks (Spearman)",
 }
 

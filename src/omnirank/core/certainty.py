@@ -47,7 +47,7 @@ class Certainty:
     --------
     >>> from omnirank.core.certainty import Certainty
     >>> Certainty((1, 5), 0.95, 40).summary
-    'the first 5 are the first 5 of a full run with 95 % confidence (40 trees); so is the first'
+    'the first 5 are the first 5 of a full run with 95 % confidence (40 trees); the same holds for the first alone'
     >>> Certainty((), 0.95, 20).summary
     'no first features are certain to be those of a full run with 95 % confidence (20 trees)'
     """
@@ -85,10 +85,10 @@ def _so_are(others: Sequence[int]) -> str:
     if not others:
         return ""
     if others == [1]:
-        return "so is the first"
+        return "the same holds for the first alone"
     *most, last = [str(k) for k in others[:_TOLD]]
     more = f", and {len(others) - _TOLD} others" if len(others) > _TOLD else ""
-    return f"so are the first {', '.join(most)}{' and ' if most else ''}{last}{more}"
+    return f"the same holds for the first {', '.join(most)}{' and ' if most else ''}{last}{more}"
 
 
 def certainty_of(ranking: Ranking, confidence: float = CONFIDENCE, remark: str = "") -> Certainty:

@@ -1,4 +1,4 @@
-"""P values corrected for the number of tests."""
+"""P values: the tests that give them, and their correction for the number of tests."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from omnirank.core.errors import DataError
 from omnirank.core.immutable import frozen_floats
 from omnirank.core.parameters import check, choice
 
+# What rankings record of our own tests.
+Z_TEST = "z test"
+COPIES_TEST = "permuted copies"
 CORRECTIONS = {"fdr": "Benjamini-Hochberg", "family-wise": "Holm", None: "not corrected"}
 
 

@@ -51,8 +51,9 @@ class Ranking:
     standard_errors : array-like of shape (n_features,) or None
         Standard errors of the scores, where the method has replicates (such as trees).
     p_values : array-like of shape (n_features,) or None
-        For each feature the probability of a score as large as its own if it told nothing, not corrected for the
-        number of features; `omnirank.significance` computes them for any method.
+        For each feature the probability of such a score if it told nothing, not corrected for the number of features.
+    p_value_test : str or None
+        The test that gave them: "z test" (of trees), "permuted copies", or one of your own; None: not known.
     state : Accumulator or None
         The accumulator that gave the scores; needed by `merge`.
     fingerprint : str or None
@@ -92,6 +93,7 @@ class Ranking:
     task: str | None = None
     standard_errors: np.ndarray | None = None
     p_values: np.ndarray | None = None
+    p_value_test: str | None = None
     state: Accumulator | None = None
     fingerprint: str | None = None
     seeds: SeedRanges | None = None
@@ -339,12 +341,8 @@ class Ranking:
         Two rankings of the same method with the same parameters on the same data, grown with different
         seeds or with different trees of the same seed (on different machines, say), give the ranking of one
         larger run. The order in which rankings are merged matters only for rounding. The p values are not kept:
-        those of both runs together do not follow from the two.
-
-        Raises
-        ------
-        DataError
-            When the rankings do not belong together; the message says why.
+        those of both runs together do not follow from the two. Rankings that do not belong together are refused
+        with a `DataError` that says why.
 
         Examples
         --------

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def checked_fields(ranking: Ranking) -> dict[str, Any]:
     """Return the fields of a ranking that are kept in another form than given, checked and read-only."""
-    for name in ("method", "task", "fingerprint"):
+    for name in ("method", "task", "fingerprint", "p_value_test"):
         value = getattr(ranking, name)
         if not isinstance(value, str) and (name == "method" or value is not None):
             raise DataTypeError(f"{name} of a ranking must be a string, not {type(value).__name__}")
@@ -46,6 +46,7 @@ def checked_fields(ranking: Ranking) -> dict[str, Any]:
         "scores": scores,
         "standard_errors": errors,
         "p_values": p_values,
+        "p_value_test": None if p_values is None else ranking.p_value_test,
         "parameters": frozen_json(ranking.parameters, "parameters"),
         "targets": targets if targets is None else _some_names(targets, "target"),
         "constant": _constant(ranking.constant, names),

@@ -35,7 +35,9 @@ _CSV_VERSIONS = range(1, 5)
 _CSV_FIELDS = ("method", "task", "parameters", "fingerprint")
 # Those that are there only where they say something.
 _NEW_FIELDS = ("targets", "constant")
-_CSV_COMMENTS = ("format", "version", "package_version", *_CSV_FIELDS, *_NEW_FIELDS, "n_features")
+# Read where it is there; older readers, which do not look for it, lose no number.
+_TEST = "p_value_test"
+_CSV_COMMENTS = ("format", "version", "package_version", *_CSV_FIELDS, *_NEW_FIELDS, _TEST, "n_features")
 # Method of a CSV file without comment lines.
 _EXTERNAL = "external"
 
@@ -151,6 +153,7 @@ def json_text(content: dict[str, Any]) -> str:
         "scores": content["scores"].tolist(),
         "standard_errors": _listed(content["standard_errors"]),
         **({} if content["p_values"] is None else {"p_values": _listed(content["p_values"])}),
+        **_test(content),
         "state": None if state is None else state.to_json(),
         "per_target": None
         if per_target is None
@@ -177,6 +180,11 @@ def _new_fields(content: dict[str, Any]) -> dict[str, Any]:
     return {key: list(content[key]) for key in _NEW_FIELDS if known[key]}
 
 
+def _test(content: dict[str, Any]) -> dict[str, str]:
+    """The test behind the p values, where it is known."""
+    return {} if content[_TEST] is None else {_TEST: content[_TEST]}
+
+
 def _listed(values: np.ndarray | None) -> list[float] | None:
     return None if values is None else values.tolist()
 
@@ -192,7 +200,7 @@ def fields_from_json(text: str, path: Path) -> dict[str, Any]:
     for key in ("method", "names", "scores"):
         if key not in document:
             raise FileFormatError(f"{key!r} is missing", path=path)
-    plain = ("method", "task", "fingerprint", "names", "scores", "standard_errors", "p_values")
+    plain = ("method", "task", "fingerprint", "names", "scores", "standard_errors", "p_values", _TEST)
     content = {key: document.get(key) for key in plain}
     for key in ("scores", "standard_errors", "p_values"):
         _refuse_booleans(content[key], key, path)
@@ -240,7 +248,7 @@ def _csv_text(content: dict[str, Any]) -> str:
     comments = own_heading(_FORMAT, _written(_CSV_VERSIONS, content)) | {
         key: thawed_json(content[key]) for key in _CSV_FIELDS
     }
-    comments |= _new_fields(content)
+    comments |= _new_fields(content) | _test(content)
     comments["n_features"] = len(content["names"])
     lines = [f"# {key}: {_dumped(value)}" for key, value in comments.items()]
     columns = {"score": "scores", "standard_error": "standard_errors", "p_value": "p_values"}
@@ -268,7 +276,7 @@ def _from_csv(text: str, path: Path) -> dict[str, Any]:
         columns["names"] = [unharmed(name) for name in columns["names"]]
     if comments.get("version", 1) > 1:
         _check_count(comments.get("n_features"), len(columns["names"]), path)
-    content: dict[str, Any] = {key: comments[key] for key in (*_CSV_FIELDS, *_NEW_FIELDS) if key in comments}
+    content: dict[str, Any] = {key: comments[key] for key in (*_CSV_FIELDS, *_NEW_FIELDS, _TEST) if key in comments}
     content.setdefault("method", _EXTERNAL)
     order = _positions(columns.pop("position", None), path)
     for column, values in columns.items():

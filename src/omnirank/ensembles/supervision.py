@@ -241,8 +241,8 @@ def _compared(losses: Mapping[float, np.ndarray], weight: np.ndarray) -> Supervi
         if gain > _STANDARD_ERRORS * noise:
             found = Supervision(best, f"{reason}; {beside}", curve, chosen=True)
         else:
-            clearly = f"clearly (by {_STANDARD_ERRORS:g} standard errors) " if gain > 0 else ""
-            found = Supervision(1.0, f"{reason} at {best:g} is not {clearly}smaller: {beside}", curve)
+            how = f"not smaller by {_STANDARD_ERRORS:g} standard errors" if gain > 0 else "not smaller"
+            found = Supervision(1.0, f"{reason} at {best:g}, {how}: {beside}", curve)
     logger.info("supervision %g: %s", found.level, found.reason)
     return found
 

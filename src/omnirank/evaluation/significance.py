@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from omnirank.core.errors import ParameterError
+from omnirank.core.multiplicity import COPIES_TEST
 from omnirank.core.parallel import progress_bars, run_parallel
 from omnirank.core.parameters import JOBS, SEED, check, choice, count
 from omnirank.core.ranking import Ranking
@@ -66,7 +67,8 @@ def significance(
     Returns
     -------
     Ranking
-        The ranking of the ranker, with ``p_values``; `Ranking.relevant` names the significant features.
+        The ranking of the ranker, with ``p_values`` and ``p_value_test``; `Ranking.relevant` names the significant
+        features.
 
     References
     ----------
@@ -107,7 +109,8 @@ def significance(
     one_round = _Round(ranker, dataset, entropy, given)
     rounds = np.array(run_parallel(one_round, range(n), n_jobs, description="ranking permuted copies"))
     scores, copies = np.split(rounds, 2, axis=1)
-    return replace(ranking, p_values=copies_p_values(scores, copies, feature_kinds(dataset.features)))
+    p_values = copies_p_values(scores, copies, feature_kinds(dataset.features))
+    return replace(ranking, p_values=p_values, p_value_test=COPIES_TEST)
 
 
 @dataclass(frozen=True, eq=False)

@@ -132,10 +132,18 @@ class Stability:
 
     @cached_property
     def certain_sets(self) -> list[int]:
-        """Numbers b such that each of the first b features is among the top b with probability `level`, at least."""
+        """Numbers b such that each of the first b features is among the top b, and no other one, with `level`, at least.
+
+        Each of the first b has a rank of at most b, and each other feature a larger one, with that probability. Without
+        the second half the last place would be certain as soon as each other feature is rarely there.
+        """
+        n = len(self.names)
         reach = np.maximum.accumulate(self._quantile(self.level)[self.order])
-        places = np.arange(1, len(self.names) + 1)
-        return places[reach <= places].tolist()
+        beyond = np.sort(self.ranks, axis=0)[int(self._n_outside)][self.order]
+        # the best of the features after each place; none comes after the last
+        following = np.append(np.minimum.accumulate(beyond[::-1])[::-1][1:], n + 1)
+        places = np.arange(1, n + 1)
+        return places[(reach <= places) & (following > places)].tolist()
 
     def __str__(self) -> str:
         return self.summary
@@ -153,12 +161,13 @@ class Stability:
         if len(groups) == 1:
             first, last, fixed = groups[0]
             return "all places are certain" if fixed else f"no place is certain: ranks {first} to {last} change places"
-        parts = []
+        parts, several = [], sum(not fixed for _, _, fixed in groups[:_TOLD]) > 1
+        changing = f"change places{' among themselves' if several else ''}"
         for first, last, fixed in groups[:_TOLD]:
             where = f"ranks {first} to {last}" if last > first else f"rank {first}"
             if fixed and first == 1:
                 where = "the first" if last == 1 else f"the first {last}"
-            parts.append(f"{where} {('is' if last == first else 'are') + ' certain' if fixed else 'change places'}")
+            parts.append(f"{where} {('is' if last == first else 'are') + ' certain' if fixed else changing}")
         return ", ".join(parts) + (", and so on" if len(groups) > _TOLD else "")
 
     def _groups(self) -> list[tuple[int, int, bool]]:

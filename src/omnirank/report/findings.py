@@ -198,7 +198,7 @@ class _Search:
         self.found.fitted = fitted
         self.found.repeats = bool(np.array_equal(before.scores, now.scores)) and before.names == now.names
         if self.found.repeats and before.p_values is None and now.p_values is not None:
-            self.found.ranking = replace(before, p_values=now.p_values)
+            self.found.ranking = replace(before, p_values=now.p_values, p_value_test=now.p_value_test)
         if sizes and self.found.repeats:
             self.found.stages = {size: fitted.ranking_at(**{fitted.replicates: size}) for size in sizes}
         if self.found.repeats:

@@ -56,15 +56,15 @@ def rows_of(columns: Sequence[Column]) -> list[list[tuple[Any, float | None, flo
 
 
 def digits(value: float, n: int = 4) -> str:
-    """Return a number with so many digits that count; nothing where it is not defined.
+    """Return a number with so many digits that count, zeros as well; nothing where it is not defined.
 
     Examples
     --------
     >>> from omnirank.report.tables import digits
-    >>> digits(0.123456), digits(float("nan")), digits(1234567.0)
-    ('0.1235', '', '1.235e+06')
+    >>> digits(0.123456), digits(0.65, 3), digits(float("nan")), digits(1234567.0), digits(1234.0)
+    ('0.1235', '0.650', '', '1.235e+06', '1234')
     """
-    return "" if np.isnan(value) else f"{value:.{n}g}"
+    return "" if np.isnan(value) else f"{value:#.{n}g}".removesuffix(".")
 
 
 def probability(p: float) -> str:
@@ -73,10 +73,10 @@ def probability(p: float) -> str:
     Examples
     --------
     >>> from omnirank.report.tables import probability
-    >>> probability(0.03456), probability(1.23456e-9), probability(1e-300)
-    ('0.0346', '1.2e-09', '<1e-12')
+    >>> probability(0.03456), probability(0.0041), probability(1.23456e-9), probability(1e-300)
+    ('0.0346', '0.00410', '1.2e-09', '<1e-12')
     """
-    return f"<{SMALLEST_P:.0e}" if p < SMALLEST_P else f"{p:.2g}" if p < 0.001 else f"{p:.3g}"
+    return f"<{SMALLEST_P:.0e}" if p < SMALLEST_P else digits(p, 2 if p < 0.001 else 3)
 
 
 def joined(names: Sequence[str]) -> str:

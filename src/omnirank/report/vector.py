@@ -76,6 +76,7 @@ def inline_svg(ax: Any, about: str) -> str:
         text.set_text(printable(text.get_text()))
     with drawing():
         figure.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    figure.clear()  # the page alone shows it, and pages have dozens
     root = ElementTree.fromstring(file.getvalue())
     for parent in root.iter():
         for child in [c for c in parent if c.tag in (f"{{{_SVG}}}metadata",)]:

@@ -32,7 +32,7 @@ def data_check(subject: Subject) -> Section:
         ("numeric features", str(facts["numeric features"])),
         ("nominal features", str(facts["nominal features"])),
         ("missing cells", f"{facts['missing cells']} ({100 * facts['missing share']:.2g} %)"),
-        ("constant features", str(len(subject.ranking.constant))),
+        ("constant features", _constant(subject, data)),
     ]
     pairs += [("targets", str(facts["targets"]))] if data.target is not None else []
     more = ("density", "label cardinality", "hierarchy", "hierarchy depth")
@@ -52,8 +52,16 @@ def data_check(subject: Subject) -> Section:
             "rows": rows_of(missing) if missing else [],
             "picture": inline_svg(*targets_picture(data)) if data.target is not None else "",
             "left": max(0, data.n_targets - _MOST_TARGETS),
+            "counts": data.target is not None and not data.target.is_labels,
         },
     )
+
+
+def _constant(subject: Subject, data: Dataset) -> str:
+    """How many features are constant; among the labelled examples more may be than among all."""
+    n = len(subject.ranking.constant)
+    few = data.target is not None and not data.labelled.all()
+    return f"{n} among the labelled" if n and few else str(n)
 
 
 def missing_columns(data: Dataset) -> list[Column]:
@@ -69,7 +77,7 @@ def missing_columns(data: Dataset) -> list[Column]:
     return [
         Column("feature", names),
         Column("missing", counts[order].tolist(), number=True),
-        Column("% of the examples", [f"{share:.3g}" for share in shares], number=True),
+        Column("% of examples", [f"{share:.1f}" for share in shares], number=True),
     ]
 
 

@@ -76,10 +76,10 @@ def column_notes(subject: Subject) -> list[str]:
     """Say below a table what its columns are: the test of p values, the ranks, the directions."""
     notes = []
     if subject.ranking.p_values is not None:
-        notes.append(
-            f"p: {p_value_test(subject.ranking)}; corrected for {counted(len(subject.ranking), 'feature')} "
-            f"({CORRECTION}); smaller than {SMALLEST_P:.0e} is shown as <{SMALLEST_P:.0e}."
-        )
+        tiny = (adjusted_p_values(subject.ranking.p_values, "fdr") < SMALLEST_P).any()
+        cut = f"; smaller than {SMALLEST_P:.0e} is shown as <{SMALLEST_P:.0e}" if tiny else ""
+        features = counted(len(subject.ranking), "feature")
+        notes.append(f"p: {p_value_test(subject.ranking)}; corrected for {features} ({CORRECTION}){cut}.")
     found = None if subject.found.halves is None else subject.found.halves.stability
     if found is not None:
         notes.append(f"ranks: {ranks_hint(found)}.")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from omnirank.core.plurals import counted
 from omnirank.plots import plot_selection
 from omnirank.report.findings import HALVES
 from omnirank.report.section import Section
 from omnirank.report.subject import Subject
 from omnirank.report.tables import Column, digits, joined, rows_of
 from omnirank.report.vector import inline_svg
+
+_NAMED = 5
 
 
 def how_many(subject: Subject) -> Section:
@@ -36,5 +39,28 @@ def how_many(subject: Subject) -> Section:
         "rows": rows_of(columns),
         "keep": joined(subject.ranking.top(curve.chosen_size)[:50]) if curve.chosen_size < len(subject.ranking) else "",
         "n": curve.chosen_size,
+        "significant": beside_significance(subject, curve.chosen_size),
     }
     return Section("how-many", title, content)
+
+
+def beside_significance(subject: Subject, n: int) -> str:
+    """Say how the number goes with that of the significant features: they answer different questions."""
+    ranking = subject.ranking
+    if ranking.p_values is None or n == len(ranking):
+        return ""
+    kept, relevant = ranking.top(n), ranking.relevant()
+    chance = [name for name in kept if name not in set(relevant)]
+    more = len(relevant) - (len(kept) - len(chance))
+    found = []
+    if chance:
+        which = joined(chance[:_NAMED]) if len(chance) <= _NAMED else f"{len(chance)} of them"
+        verb = "does" if len(chance) == 1 else "do"
+        found.append(f"Of those to keep, {which} {verb} not score significantly above chance.")
+    if more:
+        others = f"{counted(more, 'more feature')} {'scores' if more == 1 else 'score'}"
+        found.append(
+            f"{others} significantly above chance without being needed to predict: to understand the target, look at "
+            "all that are significant."
+        )
+    return " ".join(found)

@@ -56,7 +56,7 @@ def paragraph(subject: Subject) -> str:
         parts.append(f"{changed} had their defaults.")
     if ranking.p_values is not None:
         parts.append(
-            f"P values are those of a {p_value_test(ranking)}. With {CORRECTION} correction for {n}, "
+            f"P values are those of {p_value_test(ranking)}. With {CORRECTION} correction for {n}, "
             f"{len(ranking.relevant())} were relevant at a false discovery rate of 0.05."
         )
     parts += _judged(subject)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from omnirank.core.plurals import counted
 from omnirank.plots import plot_scores
 from omnirank.report.findings import SHUFFLED
 from omnirank.report.section import Section
@@ -20,8 +21,8 @@ def scores(subject: Subject) -> Section:
     if shuffled is not None:
         above = int((ranking.scores > shuffled.max()).sum())
         notes.append(
-            f"{above} of {len(ranking)} features score above all features of the same data with a shuffled target "
-            "(dashed), which is what chance gives."
+            f"{above} of {counted(len(ranking), 'feature')} {'scores' if above == 1 else 'score'} higher than any "
+            "feature does with a shuffled target (dashed: what chance gives)."
         )
     else:
         notes.append(f"No reference of chance: {subject.found.missing.get(SHUFFLED, 'nothing was shuffled')}.")

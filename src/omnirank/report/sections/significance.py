@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from omnirank.core.multiplicity import CORRECTIONS, adjusted_p_values
+from omnirank.core.multiplicity import COPIES_TEST, CORRECTIONS, Z_TEST, adjusted_p_values
 from omnirank.core.plurals import counted
 from omnirank.core.ranking import Ranking
 from omnirank.plots import plot_significance
 from omnirank.plots.significance import SMALLEST_P
 from omnirank.report.findings import AGAIN
 from omnirank.report.section import Section
-from omnirank.report.subject import Subject, known_method
+from omnirank.report.subject import Subject
 from omnirank.report.vector import inline_svg
 
 _SHOWN = 30
@@ -36,13 +36,6 @@ def significance(subject: Subject) -> Section:
     return Section("significance", title, content, seconds=subject.found.costs.get(AGAIN))
 
 
-def has_own_test(ranking: Ranking) -> bool:
-    """Whether the method has p values of its own; those of other methods come from permuted copies."""
-    method = known_method(ranking)
-    own = None if method is None else getattr(method.make(), "with_p_values", None)
-    return own is not None and own() is not None
-
-
 def p_value_test(ranking: Ranking) -> str:
     """Return the test behind the p values of a ranking, in the words of a paper.
 
@@ -50,17 +43,21 @@ def p_value_test(ranking: Ranking) -> str:
     --------
     >>> from omnirank.core.ranking import Ranking
     >>> from omnirank.report.sections.significance import p_value_test
-    >>> p_value_test(Ranking(["a"], [1.0], "unbiased", p_values=[0.1]))[:22]
-    'one-sided z test of th'
-    >>> p_value_test(Ranking(["a"], [1.0], "relief", p_values=[0.1]))[:22]
-    'permutation test: the '
+    >>> p_value_test(Ranking(["a"], [1.0], "unbiased", p_values=[0.1], p_value_test="z test"))[:24]
+    'a one-sided z test of th'
+    >>> p_value_test(Ranking(["a"], [1.0], "unbiased", p_values=[0.1], p_value_test="permuted copies"))[:24]
+    'a permutation test: the '
+    >>> p_value_test(Ranking(["a"], [1.0], "mine", p_values=[0.1]))
+    'a test that the ranking does not record'
     """
+    if ranking.p_value_test not in (Z_TEST, COPIES_TEST):
+        return ranking.p_value_test or "a test that the ranking does not record"
     null = "null hypothesis: the feature is independent of the target and of all other features"
     if ranking.targets == ():
         null = "null hypothesis: the feature is independent of all other features"
-    if has_own_test(ranking):
-        return (
-            "one-sided z test of the score, whose variance is estimated from what single out-of-bag examples add to "
-            f"it; {null}"
-        )
-    return f"permutation test: the score of a feature against those of permuted copies ranked beside it; {null}"
+    if ranking.p_value_test == COPIES_TEST:
+        return f"a permutation test: the score of a feature against those of permuted copies ranked beside it; {null}"
+    return (
+        "a one-sided z test of the score, whose variance is estimated from what single out-of-bag examples add to "
+        f"it; {null}"
+    )

@@ -21,7 +21,7 @@ from omnirank.report.vector import inline_svg
 _SHOWN = 30
 _INDICES = {
     "top_k": ("the top {k}", "index of Kuncheva and Nogueira; 1: always the same, 0: chance"),
-    "overlap": ("the order, the top most", "rank-biased overlap; 1: always the same"),
+    "overlap": ("the order, the top counting most", "rank-biased overlap; 1: always the same"),
     "spearman": ("all ranks", "mean correlation of Spearman; 1: always the same, 0: chance"),
 }
 
@@ -115,8 +115,8 @@ def _reliable(ranking: Ranking, what: str) -> str:
     if ranking.standard_errors is None:
         return ""
     share = reliability(ranking.scores, ranking.standard_errors)
-    verdict = "more of them would hardly change it" if share >= RELIABLE else f"more {what} would make it surer"
+    verdict = "would hardly change it" if share >= RELIABLE else "would make it surer"
     return (
-        f"{100 * share:.3g} % of the variance of the scores is not error over {what} (from {100 * RELIABLE:g} % on a "
-        f"ranking counts as converged): {verdict}."
+        f"{100 * (1 - share):.2g} % of the variance of the scores is error over {what} (at most "
+        f"{100 * (1 - RELIABLE):.2g} % counts as converged): more {what} {verdict}."
     )

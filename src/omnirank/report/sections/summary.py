@@ -17,6 +17,8 @@ from omnirank.report.tables import digits, joined, listing
 _BEST = 5
 # Share of the halves in which one of two has to be better, to be called so.
 _CLEARLY = 0.8
+# With fewer halves all of them may agree by chance: two do every other time.
+_FEWEST = 4
 # Relative errors above this are hardly better than the mean.
 _HARDLY = 0.95
 _STABLE = ((0.9, "nearly the same"), (0.75, "stable"), (0.4, "moderately stable"), (-math.inf, "unstable"))
@@ -44,7 +46,7 @@ def facts(subject: Subject) -> list[tuple[str, str]]:
         found.append(("targets" if len(subject.targets) > 1 else "target", f"{len(subject.targets)}: {shown}"))
     n, _ = cut_of(subject)
     if 0 < n < len(ranking):
-        found.append(("features to keep", f"{n} (see How many features)"))
+        found.append(("features to keep", f"{n} to predict (see How many features)"))
     method = subject.method
     found.append(("method", ranking.method if method is None else f"{ranking.method}: {method.summary}"))
     seed = seed_of(ranking)
@@ -52,7 +54,8 @@ def facts(subject: Subject) -> list[tuple[str, str]]:
     if subject.seconds is not None:
         found.append(("time of the ranking", f"{subject.seconds:.3g} s"))
     if subject.found.costs:
-        found.append(("further fits", f"{sum(subject.found.costs.values()):.3g} s of {subject.found.budget:.3g} s"))
+        spent = sum(subject.found.costs.values())
+        found.append(("further fits", f"{spent:.3g} s (budget {subject.found.budget:.3g} s)"))
     packages = ", ".join(f"{name} {version(name)}" for name in ("omnirank", "numpy", "scikit-learn"))
     found.append(("versions", f"{packages}, Python {platform.python_version()}"))
     return [(name, str(value)) for name, value in found]
@@ -73,9 +76,10 @@ def best_sentence(subject: Subject) -> str:
     if not n:
         return f"None of {features} scores significantly above chance{of} ({level}); first in order: {listing(best)}."
     verb = "scores" if n == 1 else "score"
-    if n < len(best):
+    if n <= len(best):
         return f"Of {features}, {n} {verb} significantly above chance{of}: {listing(relevant)} ({level})."
-    return f"{which}. In all, {n} {verb} significantly above chance ({level})."
+    count = f"All {n}" if n == len(ranking) else f"In all, {n}"
+    return f"{which}. {count} {verb} significantly above chance ({level})."
 
 
 def worth_sentence(subject: Subject) -> str:
@@ -101,10 +105,11 @@ def _scale(halves: Halves) -> str:
 
 def verdict(halves: Halves) -> str:
     """Return how the ranking compares with equal weights, or with random rankings, in words."""
+    predicts = "predicts" if halves.n >= _FEWEST else "seems to predict"
     if halves.wins >= _CLEARLY * halves.n:
-        return f"predicts better than {halves.baseline}"
+        return f"{predicts} better than {halves.baseline}"
     how = "worse than" if halves.losses >= _CLEARLY * halves.n else "about as well as"
-    return f"predicts {how} {halves.baseline}"
+    return f"{predicts} {how} {halves.baseline}"
 
 
 def stability_sentence(subject: Subject) -> str:
