@@ -132,10 +132,18 @@ def test_sums_divide_by_the_number_of_trees():
     sums = module.ExampleSums(2, 1)
     first, told = np.array([0]), np.array([3.0, 1.0])
     one = module.Contributions(first, first, first + 2, np.array([0, 1]), told, np.ones(1))
-        np.array([0]), np.array([0]), np.array([2]), np.array([0, 1]), np.array([3.0, 1.0]), np.ones(1)
-    )
     sums.add([one, one])
     twice = MeanAccumulator.empty(1).update([[4.0], [4.0]])
     once = module.ExampleSums(2, 1)
     once.add([one])
     assert sums.p_values(twice) == once.p_values(MeanAccumulator.empty(1).update([[4.0]]))
+
+
+@pytest.mark.parametrize(("n_trees", "trace"), [(1, 0.0), (2, 0.0), (2, 1e-300), (2, 1e300)])
+def test_p_values_are_numbers_whatever_the_trace(n_trees, trace):
+    sums, first = module.ExampleSums(2, 1), np.array([0])
+    told = np.array([1e-17, -1e-17])
+    sums.add([module.Contributions(first, first, first + 2, np.array([0, 1]), told, np.array([trace]))] * n_trees)
+    for score in (0.0, 1e-17, -1.0, 1.0):
+        (p,) = sums.p_values(MeanAccumulator.empty(1).update([[score], [2 * score]][:n_trees]))
+        assert 0 < p <= 1

@@ -132,7 +132,8 @@ def p_values(scores, contributions_of_trees, traces):
     """P values from scores and traces (trees, features), and widened contributions (trees, examples, features).
 
     A = sum C^2 of the mean contributions C; B, the squared standard error over trees, at most A; l = (A - B) / (L + s)
-    with s at least 0; the shifted gamma distribution of variance 2 l L + B and third moment 8 l^2 L.
+    with s at least 0; the shifted gamma distribution of variance 2 l L + B and third moment 8 l^2 L, of L / l terms, at
+    least 1.
     """
     trees = np.asarray(contributions_of_trees)
     C, L = trees.mean(axis=0), np.mean(traces, axis=0)
@@ -146,8 +147,8 @@ def p_values(scores, contributions_of_trees, traces):
             continue
         s = by_tree.mean()
         size = (A - B) / (L[f] + max(s, 0.0))
-        V, third = 2 * size * L[f] + B, 8 * size**2 * L[f]
-        skewness = third / V**1.5
+        V = 2 * size * L[f] + B
+        skewness = (8 / max(L[f] / size, 1.0)) ** 0.5 * (2 * size * L[f] / V) ** 1.5 if A > B else 0.0
         null = pearson3(skewness, scale=V**0.5) if skewness > 1e-3 else norm(scale=V**0.5)
         found.append(null.sf(s))
     return np.array(found)

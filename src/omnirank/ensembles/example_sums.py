@@ -26,15 +26,15 @@ class ExampleSums:
     way round, so that a pair with the value h adds 2 h to the score and 4 h^2 to its variance, but 2 h^2 to A_f. Hence
     the variance is 2 (A_f - B_f) + B_f, as B_f is the part of A_f that comes from the choice of trees.
 
-    Such a sum over pairs is distributed as sum_k l_k (X_k - 1), for independent X_k of chi-squared distribution with one
+    Such a sum over pairs is distributed as sum_k l_k (X_k - 1) for independent X_k of chi-squared distribution with one
     degree of freedom, and A_f - B_f, which is made of the same examples, as sum_k l_k^2 X_k: where the score is large
     by chance, so is A_f. But L_f = sum_k l_k is known: what examples would add if each met itself. With equal l_k,
 
         l_f = (A_f - B_f) / (L_f + max(s_f, 0)),    V_f = 2 l_f L_f + B_f,    p_f = P(s >= s_f)
 
-    for s of the gamma distribution, shifted, with mean 0, variance V_f and third moment 8 l_f^2 L_f. Where few examples
-    stand out, or L_f is large, that is the normal distribution with the variance 2 A_f - B_f. A_f - B_f is at least 0,
-    and B_f at most A_f. p_f is 1 where V_f is 0: no tree tests f.
+    for s of the gamma distribution, shifted, with mean 0, variance V_f and third moment 8 l_f^2 L_f, as of L_f / l_f
+    terms (at least 1). Where they are many, it is the normal distribution with the variance 2 A_f - B_f. B_f is at most
+    A_f. p_f is 1 where A_f is 0: no tree tests f.
 
     Where examples times features exceed 2^26, several examples share a group, and A_f sums the squares of groups. As
     examples are independent, its expectation is the same for features that tell nothing.
@@ -86,17 +86,22 @@ class ExampleSums:
         tested = squares > 0
         mean, by_trees, by_pairs = mean[tested], by_trees[tested], (squares - by_trees)[tested]
         trace = self._trace[tested] / scores.count
-        size = by_pairs / (trace + np.maximum(mean, 0.0))
-        found[tested] = _upper_tail(mean, 2 * size * trace + by_trees, 8 * size**2 * trace)
+        # rounding may leave squares, but no trace, where examples out of bag do not differ: there are many terms, then
+        known = np.where(trace > 0, trace, 1.0)
+        by_pairs = by_pairs * np.where(trace > 0, known / (known + np.maximum(mean, 0.0)), 1.0)
+        with np.errstate(over="ignore"):
+            one_by_terms = np.where(trace > 0, by_pairs / known / known, 0.0)
+        skewness = np.sqrt(8 * np.minimum(one_by_terms, 1.0))
+        found[tested] = _upper_tail(mean, 2 * by_pairs, skewness, by_trees)
         return found
 
 
-def _upper_tail(at: np.ndarray, variance: np.ndarray, third: np.ndarray) -> np.ndarray:
-    """P(x >= at) for x of the shifted gamma distribution with mean 0 and these second and third moments."""
+def _upper_tail(at: np.ndarray, variance: np.ndarray, skewness: np.ndarray, more: np.ndarray) -> np.ndarray:
+    """P(x >= at) for x of a shifted gamma distribution with mean 0; ``more`` is normal variance beside its own."""
     from scipy.special import gammaincc, ndtr
 
-    z = at / np.sqrt(variance)
-    skewness = third / variance**1.5
+    z = at / np.sqrt(variance + more)
+    skewness = skewness * (variance / (variance + more)) ** 1.5
     shape = 4 / np.maximum(skewness, _LEAST_SKEWNESS) ** 2
     gamma = gammaincc(shape, np.maximum(shape + z * np.sqrt(shape), 0.0))
     tail = np.where(skewness > _LEAST_SKEWNESS, gamma, ndtr(-z))

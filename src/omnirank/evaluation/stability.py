@@ -132,7 +132,7 @@ class Stability:
 
     @cached_property
     def certain_sets(self) -> list[int]:
-        """Numbers b such that each of the first b features is among the top b, and no other one, with `level`, at least.
+        """Numbers b such that each of the first b features is among the top b, and no other, with `level`, at least.
 
         Each of the first b has a rank of at most b, and each other feature a larger one, with that probability. Without
         the second half the last place would be certain as soon as each other feature is rarely there.
