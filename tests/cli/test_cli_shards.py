@@ -47,10 +47,19 @@ def test_parts_that_do_not_fit(parts, tmp_path):
     assert not any(scratch.iterdir())
     assert not any(kept.iterdir())
     assert run("rank", f"{parts}/*.parquet", *COLUMNS, "--trees", 12, "--max-memory", LITTLE, "--csv").stdout
-    for option in ("--report", tmp_path / "r.html"), ("--significance",), ("--labelled", 100), ("--redundancy",):
+    for option in ("--report", tmp_path / "r.html"), ("--labelled", 100), ("--redundancy",):
         result = run("rank", parts, *COLUMNS, "--memory", LITTLE, *option, code=2)
         assert f"{option[0]} needs all examples in memory" in result.stderr
     assert "room for samples of" in run("rank", parts, *COLUMNS, "--memory", "2K", code=2).stderr
+
+
+def test_significance_of_parts_that_do_not_fit(parts):
+    result = run("rank", parts, *COLUMNS, "--trees", 40, "--memory", LITTLE, "--significance")
+    assert "of 7 features are relevant at alpha = 0.05" in result.stdout
+    assert "<0.0001" in result.stdout
+    refused = run("rank", parts, *COLUMNS, "--memory", LITTLE, "--significance", "--method", "univariate", code=2)
+    assert "permuted copies need all examples in memory" in refused.stderr
+    assert "--memory" in refused.stderr
 
 
 def test_a_forest_on_parts_that_do_not_fit(parts, tmp_path):
