@@ -208,5 +208,7 @@ def refuse_in_memory_only(estimator: Any, names: Sequence[str]) -> None:
     """Refuse parameters that are for data in memory where they are set."""
     for name in names:
         if getattr(estimator, name):
-            advice = f"it is for data in memory: leave it out, or take some of the examples ({setting('max_memory')})"
-            raise ParameterError(name, getattr(estimator, name), advice)
+            advice = "leave it out, or take some of the examples (data.take)"
+            if name == "warm_start":
+                advice = f"leave it out, grow more trees with {setting('first_tree')}, and merge the rankings"
+            raise ParameterError(name, getattr(estimator, name), f"it is for data in memory: {advice}")
