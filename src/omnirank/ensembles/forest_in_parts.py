@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import clone
@@ -188,6 +188,5 @@ def _spread(found: ColumnSummary, levels: Levels | None) -> np.ndarray:
     """Standard deviations of the columns of a target variable, over all rows."""
     if levels is None:
         return np.sqrt([found.variance])
-    counts: Any = {level: count for level, (count, _) in found.levels.items()} if found.levels else found.values or {}
-    shares = np.array([counts.get(level, 0) for level in levels]) / max(found.n_known, 1)
+    shares = np.array([found.counts.get(level, 0) for level in levels]) / max(found.n_known, 1)
     return np.sqrt(shares * (1 - shares))
