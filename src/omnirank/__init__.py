@@ -66,7 +66,8 @@ if TYPE_CHECKING:
     from omnirank.relational.features import RelationalFeatures
     from omnirank.relational.forest_learners import RelationalForestClassifier, RelationalForestRegressor
     from omnirank.relational.tree_learners import RelationalTreeClassifier, RelationalTreeRegressor
-    from omnirank.shards.dataset import ShardedDataset, open_shards
+    from omnirank.shards.dataset import ShardedDataset
+    from omnirank.shards.opening import open_shards
     from omnirank.trees.export import export_graphviz, export_text
     from omnirank.trees.tree_json import export_json, tree_from_json
 
@@ -126,7 +127,7 @@ _WHERE = {
     "load_model": "omnirank.data.model_file",
     "make_ranker": "omnirank.core.registry",
     "methods": "omnirank.core.registry",
-    "open_shards": "omnirank.shards.dataset",
+    "open_shards": "omnirank.shards.opening",
     "predict_shards": "omnirank.ensembles.shard_predictions",
     "read_rankings": "omnirank.evaluation.experiments.results",
     "read_results": "omnirank.evaluation.experiments.results",

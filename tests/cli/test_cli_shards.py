@@ -47,10 +47,19 @@ def test_parts_that_do_not_fit(parts, tmp_path):
     assert not any(scratch.iterdir())
     assert not any(kept.iterdir())
     assert run("rank", f"{parts}/*.parquet", *COLUMNS, "--trees", 12, "--max-memory", LITTLE, "--csv").stdout
-    for option in ("--report", tmp_path / "r.html"), ("--significance",), ("--labelled", 100), ("--redundancy",):
+    for option in ("--report", tmp_path / "r.html"), ("--labelled", 100), ("--redundancy",):
         result = run("rank", parts, *COLUMNS, "--memory", LITTLE, *option, code=2)
         assert f"{option[0]} needs all examples in memory" in result.stderr
     assert "room for samples of" in run("rank", parts, *COLUMNS, "--memory", "2K", code=2).stderr
+
+
+def test_significance_of_parts_that_do_not_fit(parts):
+    result = run("rank", parts, *COLUMNS, "--trees", 40, "--memory", LITTLE, "--significance")
+    assert "of 7 features are relevant at alpha = 0.05" in result.stdout
+    assert "<0.0001" in result.stdout
+    refused = run("rank", parts, *COLUMNS, "--memory", LITTLE, "--significance", "--method", "univariate", code=2)
+    assert "permuted copies need all examples in memory" in refused.stderr
+    assert "--memory" in refused.stderr
 
 
 def test_a_forest_on_parts_that_do_not_fit(parts, tmp_path):
@@ -86,3 +95,52 @@ def test_options_for_something_else(parts, tmp_path):
     assert "is for Parquet files that are parts of one table" in text.replace("\n", " ")
     assert "is for whole files" in run("rank", parts, *COLUMNS, "--header", "no", code=2).stderr
     assert "Parquet" in run("rank", tmp_path / "a.csv", *COLUMNS, "--memory", "1G", code=2).stderr
+
+
+def test_what_is_in_parts_is_told_without_reading_them_again(parts, monkeypatch):
+    alone = run("info", parts, "--ignore", "size,width").stdout
+    assert "clustering" in alone
+    assert "none: features can be ranked" in alone
+    run("info", parts, *COLUMNS)  # finds the summary, which is kept
+    monkeypatch.setattr("omnirank.shards.source.ShardSource.blocks", None)
+    monkeypatch.setattr("omnirank.shards.source.ShardSource.batches_of", None)
+    shown = run("info", parts, *COLUMNS).stdout
+    for words in ("2000, all labelled", "in 3 files", "classification", "kind (3 classes)", "7", "fit in memory"):
+        assert words in shown, words
+    town = next(line.split() for line in shown.splitlines() if line.split()[:1] == ["town"])
+    assert town[1] == "nominal"
+    assert "4 categories" in " ".join(town)
+    counts = frame_of()["kind"].value_counts()
+    assert ", ".join(f"{kind} {counts[kind]}" for kind in "xyz") in shown
+    assert "do not fit" in run("info", parts, *COLUMNS, "--memory", LITTLE).stdout
+    whole, csv = om.open_shards(parts, "kind", features=COLUMNS[1]), run("info", parts, *COLUMNS, "--csv").stdout
+    facts = whole.describe()
+    assert f"missing cells,{facts['missing cells']}" in csv
+    assert "fits in memory,1" in csv
+
+
+@pytest.mark.parametrize("target", ["kind", "size", "l1,l2", "size,kind", None])
+def test_facts_of_parts_are_those_of_the_whole(parts, target):
+    data = om.open_shards(parts, target, features=COLUMNS[1])
+    facts, expected = data.describe(), data.read().describe()
+    assert facts["shards"] == 3
+    assert facts.pop("classes", None) == expected.pop("classes", None)
+    assert {name: facts[name] for name in expected if name in facts} == pytest.approx(
+        {name: value for name, value in expected.items() if name in facts}
+    )
+    assert expected.keys() - facts.keys() <= {"partly labelled", "sparse"}
+
+
+def test_a_tree_of_parts(parts):
+    shown = run("tree", parts, *COLUMNS, "--max-depth", 3)
+    data = om.open_shards(parts, "kind", features=COLUMNS[1]).read()
+    model = om.PCTClassifier(max_depth=3, random_state=0).fit(data)
+    assert shown.stdout.rstrip("\n") == om.export_text(model).rstrip("\n")
+    few = run("tree", parts, *COLUMNS, "--max-depth", 3, "--memory", LITTLE)
+    words = few.stderr.replace("\n", " ")
+    assert "of 2000 examples that do not fit in memory" in words
+    n = int(words.split("grown on ")[1].split()[0])
+    assert 50 < n < 1000
+    assert few.stdout.startswith("a <= ")
+    assert few.stdout == run("tree", parts, *COLUMNS, "--max-depth", 3, "--memory", LITTLE).stdout
+    assert few.stdout != run("tree", parts, *COLUMNS, "--max-depth", 3, "--memory", LITTLE, "--seed", 1).stdout

@@ -54,7 +54,7 @@ def test_pairs_of_trees_count_examples_by_their_own_numbers():
     sums = [module.ExampleSums(60, data.n_features) for _ in range(3)]
     for kept, scorer in zip(sums, (*single, pair), strict=True):
         kept.add(scorer(0)["unbiased"].contributions)
-    semi, supervised, both = (kept._sums for kept in sums)
+    semi, supervised, both = (kept._blocks[0] for kept in sums)
     expected = semi * (20 / 60) / 2  # in the unit of the supervised tree, whose examples are 20
     expected[:, np.flatnonzero(data.labelled)] += supervised[:, :20] / 2
     np.testing.assert_allclose(both, expected)
@@ -97,8 +97,8 @@ def test_examples_share_sums_where_there_are_many(monkeypatch):
     y = X[:, 0] + 3 * rng.normal(size=1000)
     whole = ranker().fit(X, y).ranking_
     monkeypatch.setattr(module, "_MOST_CELLS", 4 * 250)
-    assert module.ExampleSums(1000, 4)._sums.shape == (4, 250)
-    assert module.ExampleSums(1000, 40)._sums.shape == (40, 128)
+    assert module.ExampleSums(1000, 4)._blocks[0].shape == (4, 250)
+    assert module.ExampleSums(1000, 40)._blocks[0].shape == (40, 128)
     shared = ranker().fit(X, y).ranking_
     assert shared.scores.tolist() == whole.scores.tolist()
     np.testing.assert_allclose(norm.isf(shared.p_values), norm.isf(whole.p_values), rtol=0.2)

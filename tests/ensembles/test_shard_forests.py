@@ -11,6 +11,7 @@ from tests.rankers.shard_files import LITTLE, frame_of, written
 
 import omnirank as om
 from omnirank.errors import DataError, ParameterError
+from omnirank.tasks import get_task
 
 FEATURES = "a,b,c,d,e,n,town"
 FRAME = frame_of()
@@ -110,15 +111,71 @@ def test_the_first_trees_are_those_of_a_smaller_forest(tmp_path):
         assert np.array_equal(one.threshold, other.threshold, equal_nan=True)
 
 
+@pytest.mark.parametrize("target", ["size", "kind", "l1,l2", "size,kind"])
+def test_out_of_bag_error_is_that_of_new_examples(tmp_path, target):
+    folder = written(tmp_path / "parts", FRAME)
+    found = fitted(folder, target, n_trees=40, oob_score=True, n_jobs=2)
+    assert found.oob_error_ == fitted(folder, target, n_trees=40, oob_score=True).oob_error_
+    assert not hasattr(found, "oob_decision_function_")
+    assert not hasattr(found, "oob_prediction_")
+    new = om.load(written(tmp_path / "new", frame_of(seed=5)) / "000.parquet", target, features=FEATURES)
+    task = get_task(found.task_)
+    truth = task.columns(new.target, new.hierarchy)
+    expected = task.error(truth, found.predict_means(new), truth)
+    assert found.oob_error_ == pytest.approx(expected, rel=0.25)
+    assert not hasattr(fitted(folder, target), "oob_error_")
+
+
+def test_out_of_bag_error_is_made_of_trees_that_have_not_seen_a_row(tmp_path, monkeypatch):
+    """A class drawn at random cannot be told: trees that have seen a row would know it."""
+    judged, given = om.PCTForestClassifier._judged_out_of_bag, []
+
+    def judge(self, training, trees, seen):
+        given.append(seen)
+        return judged(self, training, trees, seen)
+
+    monkeypatch.setattr(om.PCTForestClassifier, "_judged_out_of_bag", judge)
+    frame = FRAME.assign(kind=np.random.default_rng(0).choice(["x", "y"], len(FRAME)))
+    folder = written(tmp_path / "parts", frame)
+    parameters = {"n_trees": 40, "oob_score": True, "min_samples_leaf": 1}
+    assert abs(fitted(folder, "kind", **parameters).oob_error_ - 0.5) < 0.12
+    shares = given.pop().mean(axis=1)
+    own = np.flatnonzero(shares)
+    assert 1 < len(own) < 10
+    assert len(set(np.diff(own))) == 1  # every so many trees are of the first sample
+    assert np.abs(shares[own] - (1 - np.exp(-1))).max() < 0.1
+    frame.loc[np.random.default_rng(1).random(len(frame)) > 0.08, "kind"] = None
+    folder = written(tmp_path / "few", frame)
+    shared = fitted(folder, "kind", **parameters, supervision=0.9, min_labelled_leaf=1)
+    assert abs(shared.oob_error_ - 0.5) < 0.15
+    assert (given.pop().mean(axis=1) == 1).any()  # other samples have the same labelled rows
+
+
+def test_trees_are_added_to_those_of_a_fit_before(tmp_path):
+    folder = written(tmp_path / "parts", FRAME)
+    forest = fitted(folder, "size", n_trees=5, warm_start=True)
+    first = forest.trees_[:]
+    forest.set_params(n_trees=14).fit(opened(folder, "size"))
+    assert all(one is other for one, other in zip(first, forest.trees_, strict=False))
+    assert np.array_equal(means(forest), means(fitted(folder, "size")))
+    assert forest.set_params(oob_score=True, n_trees=16).fit(opened(folder, "size")).oob_error_ > 0
+    with pytest.warns(UserWarning, match="grows no new trees"):
+        forest.fit(opened(folder, "size"))
+    with pytest.raises(ParameterError, match="16 trees are grown already"):
+        forest.set_params(n_trees=3).fit(opened(folder, "size"))
+    forest.set_params(n_trees=20)
+    for other in (opened(folder, "size", max_memory=120_000), opened(folder, "size", max_memory="1G")):
+        with pytest.raises(DataError, match="the data have changed"):
+            forest.fit(other)
+    assert len(forest.trees_) == 16
+
+
 def test_what_is_for_data_in_memory(tmp_path):
     folder = written(tmp_path / "parts", FRAME)
-    for name in ("oob_score", "warm_start"):
-        with pytest.raises(ParameterError, match=f"{name}=True: it is for data in memory"):
-            fitted(folder, "size", **{name: True})
     data = opened(folder, "size")
     with pytest.raises(ParameterError, match="y must not be given"):
         om.PCTForestRegressor().fit(data, np.zeros(2000))
-    with pytest.raises(ParameterError, match="sample_weight is for data in memory"):
+    with pytest.raises(ParameterError, match=r"sample_weight is for data in memory: .*data\.take"):
         om.PCTForestRegressor().fit(data, sample_weight=np.ones(2000))
     with pytest.raises(DataError, match="PCTForestClassifier does not handle regression"):
         om.PCTForestClassifier().fit(data)

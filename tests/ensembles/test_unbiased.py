@@ -56,7 +56,7 @@ def summed(plan, contributions):
     """Contributions as a matrix (examples, features)."""
     sums = ExampleSums(plan.n_examples, plan.dataset.n_features)
     sums.add(contributions)
-    return sums._sums.T
+    return sums._blocks[0].T
 
 
 CASES = [(task, None) for task in TASKS if task != "hierarchical-multi-label"]

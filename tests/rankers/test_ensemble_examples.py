@@ -222,7 +222,18 @@ def test_other_sizes_are_refused(numbers, name, value):
         om.EnsembleRanker(**{name: value}).fit(numbers)
 
 
-@pytest.mark.parametrize("option", ["p_values", "warm_start"])
-def test_what_needs_all_examples_is_refused(numbers, option):
-    with pytest.raises(ParameterError, match=f"{option}=True: it is for trees that see all examples"):
-        om.EnsembleRanker(max_samples=100, n_trees=2, **{option: True}).fit(numbers)
+def test_what_needs_all_examples_is_refused(numbers):
+    with pytest.raises(ParameterError, match="warm_start=True: it is for trees that see all examples"):
+        om.EnsembleRanker(max_samples=100, n_trees=2, warm_start=True).fit(numbers)
+
+
+def test_p_values_on_the_way_are_those_of_so_many_trees(many):
+    """Sizes that are tried hold their sums by example apart."""
+    whole = om.EnsembleRanker(
+        n_trees=30, checkpoints=[7, 20], max_samples="auto", p_values=True, random_state=0, n_jobs=2
+    ).fit(many)
+    size = whole.max_samples_
+    assert size < many.n_examples
+    for n_trees in (7, 20):
+        few = om.EnsembleRanker(n_trees=n_trees, max_samples=size, p_values=True, random_state=0).fit(many).ranking_
+        assert whole.checkpoints_[n_trees]["unbiased"].p_values.tolist() == few.p_values.tolist()

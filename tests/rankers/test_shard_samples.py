@@ -226,9 +226,8 @@ def test_as_many_trees_as_needed(tmp_path):
 
 def test_what_is_for_data_in_memory(tmp_path):
     folder = written(tmp_path / "parts", frame_of())
-    for name in ("p_values", "warm_start"):
-        with pytest.raises(ParameterError, match=f"{name}=True: it is for data in memory"):
-            ranked(folder, **{name: True})
+    with pytest.raises(ParameterError, match="warm_start=True: it is for data in memory"):
+        ranked(folder, warm_start=True)
     with pytest.raises(DataError, match=r"room for samples of \d examples.*at least max_memory=\d+.*data\.take"):
         ranked(folder, max_memory=5000)
 

@@ -8,11 +8,13 @@ from omnirank.cli.data_notes import data_notes
 from omnirank.cli.options import CsvOption, with_data
 from omnirank.cli.output import figures, note, say, table
 from omnirank.cli.relational_options import load_any
+from omnirank.cli.shard_options import reading_shards
 from omnirank.core.plurals import counted
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
     from omnirank.relational.dataset import RelationalDataset
+    from omnirank.shards.dataset import ShardedDataset
 
 _MOST_SHOWN = 12
 
@@ -33,17 +35,23 @@ _read.__signature__ = inspect.signature(load_any)  # type: ignore[attr-defined]
 
 
 def _with_tables(command: Callable[..., None]) -> Callable[..., None]:
-    return with_data(command, _read)
+    return with_data(command, reading_shards(_read, into_memory=False, runs_on_samples=False))
 
 
 @_with_tables
-def info(dataset: "Dataset | RelationalDataset", csv: CsvOption = False) -> None:
+def info(dataset: "Dataset | RelationalDataset | ShardedDataset", csv: CsvOption = False) -> None:
     """Show what is in a file, or in several tables: features or relations, the target and the task that is inferred."""
     from omnirank.data.dataset import Dataset
+    from omnirank.shards.dataset import ShardedDataset
 
     facts = dataset.describe()
     if csv:
         figures(("fact", "value"), sorted(_flat(facts).items()))
+        return
+    if isinstance(dataset, ShardedDataset):
+        from omnirank.cli.info_shards import show_shards
+
+        show_shards(dataset, _lines(dataset, facts))
         return
     if not isinstance(dataset, Dataset):
         from omnirank.cli.info_relational import show
@@ -56,11 +64,12 @@ def info(dataset: "Dataset | RelationalDataset", csv: CsvOption = False) -> None
         say(f"note: {text}")
 
 
-def _lines(dataset: "Dataset", facts: dict[str, Any]) -> dict[str, str]:
+def _lines(dataset: "Dataset | ShardedDataset", facts: dict[str, Any]) -> dict[str, str]:
     """The facts in words."""
-    table_ = dataset.features
+    example: Any = getattr(dataset, "example", dataset)  # rows of data in parts are not in memory
+    table_ = example.features
     lines = {"task": facts["task"], "examples": examples_in_words(facts)}
-    lines["features"] = str(facts["features"]) + (" (sparse)" if facts["sparse"] else "")
+    lines["features"] = str(facts["features"]) + (" (sparse)" if facts.get("sparse") else "")
     for kind, mask in (("numeric", ~table_.is_nominal), ("nominal", table_.is_nominal)):
         names = [name for name, chosen in zip(table_.names, mask, strict=True) if chosen]
         if names:
@@ -68,10 +77,10 @@ def _lines(dataset: "Dataset", facts: dict[str, Any]) -> dict[str, str]:
     lines["missing cells"] = f"{facts['missing cells']} ({100 * facts['missing share']:.2g} %)"
     if "density" in facts:
         lines["stored cells"] = f"{100 * facts['density']:.2g} %"
-    if dataset.target is None:
+    if example.target is None:
         lines["target"] = "none: features can be ranked by how they cluster the data; --target names one"
         return lines
-    lines["targets" if facts["targets"] > 1 else "target"] = target_in_words(dataset)
+    lines["targets" if facts["targets"] > 1 else "target"] = target_in_words(example)
     for name in ("classes", "label cardinality", "hierarchy", "hierarchy depth"):
         if name in facts:
             lines[name] = value_in_words(facts[name])

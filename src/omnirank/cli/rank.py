@@ -170,7 +170,7 @@ def _rank(
         relational_models.refuse(unfit)
         relational_models.rank(dataset, method, settings, top, files, csv)
         return
-    needs_all = {"--labelled": labelled, "--report": report, "--significance": significance, "--redundancy": redundancy}
+    needs_all = {"--labelled": labelled, "--report": report, "--redundancy": redundancy}
     _check_one_table(dataset, by, needs_all)
     data: Any = with_few_labels(dataset, labelled, seed)
     chosen = default_method(data.task) if method is None else get_method(method)
@@ -233,7 +233,7 @@ def _tell_notes(dataset: "Dataset | ShardedDataset", ranker: Any) -> None:
         note(text)
 
 
-def tested(ranker: Any, dataset: "Dataset") -> "tuple[Any, Ranking]":
+def tested(ranker: Any, dataset: "Dataset | ShardedDataset") -> "tuple[Any, Ranking]":
     """The ranking with p values, and the ranker: fitted where its own fit gives them, so that it can say more."""
     from omnirank.evaluation.significance import significance
 

@@ -23,10 +23,19 @@ def _option(*names: str, text: str, **more: Any) -> Any:
     return typer.Option(*names, help=text, rich_help_panel=_PANEL, show_default=False, **more)
 
 
-def reading_shards(read: Callable[..., Any]) -> Callable[..., Any]:
+def reading_shards(
+    read: Callable[..., Any], *, into_memory: bool = True, runs_on_samples: bool = True
+) -> Callable[..., Any]:
     """Return a function that reads data in parts too, with the options of ``read`` and its own.
 
-    Data that fit in memory become a Dataset.
+    Parameters
+    ----------
+    read : callable
+        Reads other data.
+    into_memory : bool
+        Whether data that fit in memory become a Dataset.
+    runs_on_samples : bool
+        Whether the command deals out rows to samples, and has the options for that.
     """
 
     def load(
@@ -61,7 +70,8 @@ def reading_shards(read: Callable[..., Any]) -> Callable[..., Any]:
             refuse_given(of_shards, read, "for Parquet files that are parts of one table")
             return read(**others)
         refuse_given({name: others[name] for name in others if name not in ("data", *_SHARED)}, read, "for whole files")
-        return _opened(others["data"], {name: others[name] for name in _SHARED} | of_shards, told=not asked)
+        data = _opened(others["data"], {name: others[name] for name in _SHARED} | of_shards, told=not asked)
+        return data.in_memory() if into_memory and data.fits_in_memory else data
 
     def again(**options: Any) -> Any:
         """Read other data with the options of the first: a file is read whole, whatever the first was."""
@@ -70,6 +80,8 @@ def reading_shards(read: Callable[..., Any]) -> Callable[..., Any]:
         return read(**{name: value for name, value in options.items() if name not in of_parts})
 
     own = [p for p in inspect.signature(load).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    if not runs_on_samples:
+        own = [p for p in own if p.name not in ("scratch", "checkpoint")]
     of_parts = {p.name for p in own}
     load.again = again  # type: ignore[attr-defined]
     load.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
@@ -79,13 +91,13 @@ def reading_shards(read: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _opened(source: str, options: dict[str, Any], told: bool) -> Any:
-    from omnirank.shards.dataset import open_shards
+    from omnirank.shards.opening import open_shards
 
     data = open_shards(source, **options)
     if told:
         files = counted(data.n_shards, "Parquet file")
         note(f"{source}: {files} with the same columns are read as one table; --tables reads a table from each")
-    return data.in_memory() if data.fits_in_memory else data
+    return data
 
 
 def _is_in_parts(source: str, target: str | None) -> bool:

@@ -1,5 +1,6 @@
 """``omnirank tree``: grow one tree on a file, prune it and print it."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,21 +14,28 @@ from omnirank.cli.options import (
     SupervisionOption,
     assignments,
     supervision_of,
+    with_data,
     with_few_labels,
 )
 from omnirank.cli.output import note
-from omnirank.cli.relational_options import with_any_data
+from omnirank.cli.relational_options import load_any
+from omnirank.cli.shard_options import reading_shards
 from omnirank.core.plurals import counted
 from omnirank.core.supervision_words import supervision_lines
 
 if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
     from omnirank.relational.dataset import RelationalDataset
+    from omnirank.shards.dataset import ShardedDataset
 
 
-@with_any_data
+def _with_tables(command: Callable[..., None]) -> Callable[..., None]:
+    return with_data(command, reading_shards(load_any, runs_on_samples=False))
+
+
+@_with_tables
 def tree(
-    dataset: "Dataset | RelationalDataset",
+    dataset: "Dataset | RelationalDataset | ShardedDataset",
     dot: Annotated[bool, typer.Option("--dot", help="Print the tree for Graphviz.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the tree as JSON.")] = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the tree to this file instead.")] = None,
@@ -50,6 +58,7 @@ def tree(
     from omnirank.core.errors import ParameterError
     from omnirank.core.parameters import check, share
     from omnirank.data.dataset import Dataset
+    from omnirank.shards.dataset import ShardedDataset
     from omnirank.tasks import get_task
     from omnirank.trees.export import export_graphviz, export_text
     from omnirank.trees.tree_json import export_json
@@ -60,28 +69,40 @@ def tree(
     shared = {"max_depth": max_depth, "random_state": seed} | (
         {} if min_leaf is None else {"min_samples_leaf": min_leaf}
     )
-    if isinstance(dataset, Dataset):
-        made = single_tree(dataset, supervision, max_leaves, prune, shared)
-        dataset = with_few_labels(dataset, labelled, seed)
+    data = _sample_of(dataset, seed) if isinstance(dataset, ShardedDataset) else dataset
+    if isinstance(data, Dataset):
+        made = single_tree(data, supervision, max_leaves, prune, shared)
+        data = with_few_labels(data, labelled, seed)
     else:
         from omnirank.cli import relational_models
 
         relational_models.refuse({"--supervision": supervision, "--labelled": labelled, "--max-leaves": max_leaves})
-        made, prune = relational_models.tree_model(dataset, shared), False
-    model = with_parameters(made, assignments(parameters)).fit(dataset)
-    for text in (*data_notes(dataset), *supervision_lines(model)):
+        made, prune = relational_models.tree_model(data, shared), False
+    model = with_parameters(made, assignments(parameters)).fit(data)
+    for text in (*data_notes(data), *supervision_lines(model)):
         note(text)
     if json:
         found = export_json(model)
     else:
         found = (export_graphviz if dot else export_text)(model, threshold=threshold)
     grown = model.tree_
-    note(
-        f"{dataset.task}: {counted(grown.n_nodes, 'node')}, {counted(grown.n_leaves, 'leaf')}, depth {grown.max_depth}"
-    )
-    if prune and grown.n_leaves == 1 and dataset.target is not None and get_task(dataset.task).default_pruning:
+    note(f"{data.task}: {counted(grown.n_nodes, 'node')}, {counted(grown.n_leaves, 'leaf')}, depth {grown.max_depth}")
+    if prune and grown.n_leaves == 1 and data.target is not None and get_task(data.task).default_pruning:
         note("pruning may have left the root only: see the tree without it by --no-prune")
     _write(found.rstrip("\n"), out)
+
+
+def _sample_of(data: "ShardedDataset", seed: int | None) -> "Dataset":
+    """As many examples, drawn at random, as a tree can be grown on within the memory allowed."""
+    from omnirank.core.seeds import root_entropy
+    from omnirank.ensembles.sampled_growth import random_sample
+
+    found = random_sample(data, root_entropy(seed))
+    note(
+        f"the tree is grown on {found.n_examples} of {data.n_examples} examples that do not fit in memory, drawn at "
+        "random: --memory gives it more"
+    )
+    return found
 
 
 def _write(text: str, out: Path | None) -> None:

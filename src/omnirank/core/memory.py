@@ -29,3 +29,16 @@ def memory_amount(amount: str | int, name: str = "memory_limit") -> int:
     if found is None or isinstance(amount, bool) or not float(found[1]):
         raise ParameterError(name, amount, "it is not an amount of memory: write 500M or 4G")
     return int(float(found[1]) * _UNITS[found[2]])
+
+
+def amount_in_words(amount: int) -> str:
+    """Return a number of bytes for people.
+
+    Examples
+    --------
+    >>> from omnirank.core.memory import amount_in_words
+    >>> amount_in_words(3 * 2**29), amount_in_words(2**19)
+    ('1.5 GB', '0.5 MB')
+    """
+    unit, name = (2**30, "GB") if amount >= 2**30 else (2**20, "MB")
+    return f"{amount / unit:.3g} {name}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_IRREGULAR = {"leaf": "leaves", "class": "classes"}
+_IRREGULAR = {"leaf": "leaves", "class": "classes", "category": "categories"}
 
 
 def counted(number: int, what: str) -> str:

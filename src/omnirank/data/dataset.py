@@ -338,8 +338,7 @@ class Dataset:
             cells = values.data if target.is_sparse else values
             facts["label cardinality"] = float(np.nansum(cells)) / n_labelled
         if self.hierarchy is not None:
-            facts["hierarchy"] = "tree" if self.hierarchy.is_tree else "DAG"
-            facts["hierarchy depth"] = int(np.max(self.hierarchy.depth)) + 1
+            facts |= self.hierarchy.describe()
         return facts
 
     @cached_property

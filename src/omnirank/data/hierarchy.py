@@ -201,6 +201,10 @@ class Hierarchy:
                 below[parent].append(child)
         return tuple(map(tuple, below))
 
+    def describe(self) -> dict[str, Any]:
+        """Return whether it is a tree, and how deep it is."""
+        return {"hierarchy": "tree" if self.is_tree else "DAG", "hierarchy depth": int(np.max(self.depth)) + 1}
+
     @cached_property
     def is_tree(self) -> bool:
         """Whether every label has at most one parent (several roots make several trees)."""

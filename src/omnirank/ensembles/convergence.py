@@ -22,6 +22,8 @@ _FEWEST_IN_TIME = 2
 
 # Scores by target, and what examples add to scores, of as many trees are held at once as fit in this memory.
 _MOST_BYTES = 2**28
+# But so many at least; where they hold much of each example, one for each worker.
+_FEWEST_AT_ONCE = 8
 # What an example adds to the tests that it reaches out of bag: about 8 numbers, for large trees.
 _BYTES_AN_EXAMPLE = 64
 
@@ -64,8 +66,9 @@ def grown_sums(
         No trees are begun after this time, but for the first two.
     """
     table = 8 * sum(rows.mean.size for rows in sums.tables.values())
-    told = _BYTES_AN_EXAMPLE * scorer.plan.n_examples * len(sums.examples)
-    block = max(8, _MOST_BYTES // max(table + told, 1))
+    told = _BYTES_AN_EXAMPLE * scorer.n_examples * len(sums.examples)
+    fewest = worker_count(n_jobs) if told else _FEWEST_AT_ONCE
+    block = max(fewest, _MOST_BYTES // max(table + told, 1))
     clock = _Clock(max_seconds, worker_count(n_jobs), sums.n_trees)
     for stop in tree_stops(n_trees, sums.n_trees):
         while sums.n_trees < stop:

@@ -82,15 +82,27 @@ class SampledScorer:
         """How trees are scored."""
         return self.like.options
 
+    @property
+    def n_examples(self) -> int:
+        """Number of examples of all samples."""
+        return self.data.dataset.n_examples
+
     def __call__(self, i: int) -> dict[str, FeatureScores]:
         """Grow tree i and return its scores; a tree of a constant target has no tests."""
         rows = np.isin(self.groups, self.samples.groups_of(i % self.samples.n_samples))
         try:
-            return self.make(self.data.take(rows))(i)
+            found = self.make(self.data.take(rows))(i)
+            return {name: _numbered(scores, np.flatnonzero(rows)) for name, scores in found.items()}
         except ConstantTargetError:
             empty = ScoreSums.empty(self)
             zeros = {name: np.zeros(sums.shape) for name, sums in empty.tables.items()}
             return {name: FeatureScores(np.zeros(sums.shape), zeros.get(name)) for name, sums in empty.rows.items()}
+
+
+def _numbered(scores: FeatureScores, numbers: np.ndarray) -> FeatureScores:
+    """Scores of a sample, whose examples have these numbers among all."""
+    told = tuple(part._replace(rows=numbers[part.rows]) for part in scores.contributions)
+    return scores._replace(contributions=told)
 
 
 def samples_of(data: GrowingData, n_examples: int) -> Samples:

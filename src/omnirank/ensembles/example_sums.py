@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from omnirank.core.accumulators import MeanAccumulator
+from omnirank.core.errors import DataError
 from omnirank.ensembles.score_table import Contributions
+from omnirank.shards.samples import Samples
 
 # Cells of the sums: 512 MB. Where features times examples are more, examples share a row in turn.
 _MOST_CELLS = 2**26
@@ -15,6 +19,10 @@ _MOST_CELLS = 2**26
 _FEWEST_GROUPS = 128
 # Below it, the gamma distribution is the normal one, and its function loses digits.
 _LEAST_SKEWNESS = 1e-3
+# Of samples, which are many: so many groups in all, where samples have no rows in common, and in one sample. With g
+# groups, A is too large by at most a share of 1 / g, as some pairs of examples meet in a group.
+_GROUPS_OF_SAMPLES = 512
+_GROUPS_OF_SAMPLE = 32
 
 
 class ExampleSums:
@@ -39,10 +47,21 @@ class ExampleSums:
     Where examples times features exceed 2^26, several examples share a group, and A_f sums the squares of groups. As
     examples are independent, its expectation is the same for features that tell nothing.
 
+    Where trees grow on samples of the examples, the formula stays: C_if is the mean over all T trees, of which those of
+    other samples add 0. For T_k trees on each of K samples, let a be the expectation of A_f for one tree, and b that
+    of the products of what an example adds to two trees of its sample. A_f has the expectation a / T + (1 - 1 / T_k) b
+    / K. Scores of different samples are independent, and within one the argument above holds: the variance of the
+    score is a / T + 2 (1 - 1 / T_k) b / K, that is 2 A_f - a / T. Over all trees, B_f is a / T but for a term of 2 b /
+    (K T), by which V_f is larger. Of samples that share rows, what a row adds is summed before it is squared.
+
     Parameters
     ----------
     n_examples, n_features : int
-        Shape of the data.
+        Shape of the data, or of a sample.
+    most_groups : int, optional
+        Where examples share more groups than this otherwise.
+    block : int
+        Which rows these are: sums of the same block are of the same rows, those of different ones have none in common.
 
     Examples
     --------
@@ -57,30 +76,68 @@ class ExampleSums:
     [0.092, 1.0]
     """
 
-    def __init__(self, n_examples: int, n_features: int) -> None:
-        most = max(_FEWEST_GROUPS, _MOST_CELLS // max(n_features, 1))
-        self._sums = np.zeros((n_features, min(n_examples, most)))
+    def __init__(self, n_examples: int, n_features: int, most_groups: int | None = None, block: int = 0) -> None:
+        most = max(_FEWEST_GROUPS, _MOST_CELLS // max(n_features, 1)) if most_groups is None else most_groups
+        self._blocks = {block: np.zeros((n_features, min(n_examples, most)))}
         self._trace = np.zeros(n_features)
+
+    @classmethod
+    def _of(cls, blocks: dict[int, np.ndarray], trace: np.ndarray) -> ExampleSums:
+        found = cls.__new__(cls)
+        found._blocks, found._trace = blocks, trace
+        return found
 
     def copy(self) -> ExampleSums:
         """Return sums of their own."""
-        found = ExampleSums.__new__(ExampleSums)
-        found._sums, found._trace = self._sums.copy(), self._trace.copy()
-        return found
+        return self._of({block: sums.copy() for block, sums in self._blocks.items()}, self._trace.copy())
 
     def add(self, trees: Iterable[Contributions]) -> None:
         """Add the contributions of trees, in their order."""
         from omnirank.ensembles.kernels.unbiased import add_by_example
 
+        (sums,) = self._blocks.values()
         for tree in trees:
-            place = tree.rows % self._sums.shape[1]
-            add_by_example(self._sums, tree.feature, tree.first, tree.last, place, tree.told)
+            place = tree.rows % sums.shape[1]
+            add_by_example(sums, tree.feature, tree.first, tree.last, place, tree.told)
             self._trace += tree.trace
+
+    def merge(self, other: ExampleSums) -> ExampleSums:
+        """Return the sums over the trees of both."""
+        blocks = dict(self._blocks)
+        for block, sums in other._blocks.items():
+            blocks[block] = _added(blocks[block], sums) if block in blocks else sums
+        return self._of(blocks, self._trace + other._trace)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the sums as JSON holds them."""
+        blocks = {str(block): sums.tolist() for block, sums in self._blocks.items()}
+        return {"blocks": blocks, "trace": self._trace.tolist()}
+
+    @classmethod
+    def from_json(cls, content: Any) -> ExampleSums:
+        """Return the sums that `to_json` described; `ValueError` or `DataError` for anything else."""
+        blocks = {int(block): np.array(sums, np.float64) for block, sums in content["blocks"].items()}
+        trace = np.array(content["trace"], np.float64)
+        if not blocks or any(sums.ndim != 2 or trace.shape != sums.shape[:1] for sums in blocks.values()):
+            raise DataError("sums by example must be tables of one number of features")
+        return cls._of(blocks, trace)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self._trace)
+
+    def squares(self) -> np.ndarray:
+        """Return the sum of squares over groups, of each feature."""
+        found = np.zeros(self.n_features)
+        for _, sums in sorted(self._blocks.items()):
+            found += np.einsum("fg,fg->f", sums, sums)
+        return found
 
     def p_values(self, scores: MeanAccumulator) -> np.ndarray:
         """Return the p value of each feature; ``scores`` are those of the same trees."""
         mean, errors = scores.finish()
-        squares = np.einsum("fg,fg->f", self._sums, self._sums) / scores.count**2
+        squares = self.squares() / scores.count**2
         by_trees = np.zeros(len(mean)) if errors is None else np.minimum(errors**2, squares)
         found = np.ones(len(mean))
         tested = squares > 0
@@ -107,3 +164,28 @@ def _upper_tail(at: np.ndarray, variance: np.ndarray, skewness: np.ndarray, more
     tail = np.where(skewness > _LEAST_SKEWNESS, gamma, ndtr(-z))
     # never 0, which would say that chance is excluded: floats have no smaller number
     return np.maximum(tail, np.finfo(np.float64).tiny)
+
+
+def _added(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The sums of both; of samples with the same labelled rows, the larger one may have more groups."""
+    large, small = (one, other) if one.shape[1] >= other.shape[1] else (other, one)
+    found = large.copy()
+    found[:, : small.shape[1]] += small
+    return found
+
+
+def sums_within_samples(samples: Samples, sample: int) -> Callable[[int, int], ExampleSums]:
+    """Return what makes the sums by example of one of several samples; they merge with those of the others.
+
+    Samples with the same labelled rows, which come first in them, have the same block.
+
+    Parameters
+    ----------
+    samples : Samples
+        The samples.
+    sample : int
+        Number of one of them.
+    """
+    n_blocks = samples.n_labelled or samples.n_samples
+    most = max(_GROUPS_OF_SAMPLE, -(-_GROUPS_OF_SAMPLES // n_blocks))
+    return partial(ExampleSums, most_groups=most, block=sample % n_blocks)

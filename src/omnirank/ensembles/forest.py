@@ -20,6 +20,7 @@ from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.model_values import JsonFields, value_to_json
+from omnirank.data.remarks import caller_outside
 from omnirank.data.table import Table
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.forest_in_parts import fit_in_samples
@@ -43,6 +44,7 @@ class Forest(PCTPredictor):
     _default_max_features: ClassVar[float | None] = None
 
     trees_: list[Tree]
+    oob_error_: float
     _data: str | None
 
     def __init__(
@@ -102,12 +104,13 @@ class Forest(PCTPredictor):
             self._entropy = root_entropy(self.random_state)
         if isinstance(X, ShardedDataset) and not X.fits_in_memory:
             check_given(self, X, y, sample_weight)
-            self.trees_ = fit_in_samples(self, X, rules)
-            self._data = None
+            self.trees_, error = fit_in_samples(self, X, rules)
             self._clear_out_of_bag()
+            if error is not None:
+                self.oob_error_ = error
             return self
         training = self._training(X, y, sample_weight, rules, self._entropy)
-        kept = self._kept_trees(training)
+        kept = self._kept_trees(training.data.fingerprint if self.warm_start else None)
         plan = self._plan(training, rules)
         grow = tree_grower(plan, training, None)
         grown = run_parallel(grow, range(len(kept), self.n_trees), self.n_jobs, description="growing trees")
@@ -122,9 +125,8 @@ class Forest(PCTPredictor):
         if self.oob_score and not rules.bootstraps:
             raise ParameterError("oob_score", True, "it needs out-of-bag examples: set bootstrap to None or True")
 
-    def _kept_trees(self, training: Training) -> list[Tree]:
+    def _kept_trees(self, print_of_data: str | None) -> list[Tree]:
         """The trees of the previous fit, where they are to stay."""
-        print_of_data = training.data.fingerprint if self.warm_start else None
         before = getattr(self, "trees_", []) if self.warm_start else []
         if before:
             if self._data != print_of_data:
@@ -220,25 +222,31 @@ class Forest(PCTPredictor):
         if plan is not None:
             for i, bag in enumerate(seen):
                 bag[used] = plan.counts(i) > 0
-        sums, counts = sum_means(
-            self.trees_, self._training_table(training), training.columns.n_columns, seen, self.n_jobs
-        )
+        means, covered, self.oob_error_ = self._judged_out_of_bag(training, self.trees_, seen)
+        self._keep_out_of_bag(means, covered)
+
+    def _judged_out_of_bag(
+        self, training: Training, trees: list[Tree], seen: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, float]:
+        """Means over the trees that have not seen an example, whether there are any, and the error of these means."""
+        whole, table = training.whole, self._training_table(training)
+        sums, counts = sum_means(trees, table, training.columns.n_columns, seen, self.n_jobs)
         covered = counts > 0
         if not covered.all():
             warnings.warn(
                 f"{int((~covered).sum())} examples are in the bag of every tree and have no out-of-bag prediction: "
                 "grow more trees",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=caller_outside(),
             )
         with np.errstate(invalid="ignore"):
             means = sums / counts[:, None]
-        rated = covered & used & whole.labelled
+        rated = covered & training.used & whole.labelled
         task = get_task(self.task_)
         target = whole.take(rated).target
         truth = task.columns(target, whole.hierarchy) if target is not None else training.columns
-        self.oob_error_ = task.error(truth, means[rated], training.columns) if rated.any() else float("nan")
-        self._keep_out_of_bag(means, covered)
+        error = task.error(truth, means[rated], training.columns) if rated.any() else float("nan")
+        return means, covered, float(error)
 
     def _training_table(self, training: Any) -> Table:
         """Return the features of all examples of a fit."""

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import clone
 
 from omnirank.core.array_file import StoredArrays, packed_arrays
-from omnirank.core.errors import DataError
+from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.own_json import own_heading
 from omnirank.core.parallel import run_parallel
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import read_features
 from omnirank.data.table import Levels
 from omnirank.ensembles.feature_weights import check_feature_weights, weights_digest
-from omnirank.ensembles.plan import GrowingData, GrowingRules
-from omnirank.ensembles.predictor import tree_grower
-from omnirank.ensembles.sampled_growth import SampledGrowth, growing_samples, refuse_in_memory_only, sample_tasks
+from omnirank.ensembles.plan import GrowingData, GrowingPlan, GrowingRules
+from omnirank.ensembles.predictor import Training, tree_grower
+from omnirank.ensembles.sampled_growth import SampledGrowth, SampleTask, growing_samples, sample_tasks
 from omnirank.ensembles.supervision import Supervision, settled_supervision
 from omnirank.shards.checkpoints import checkpoints_of
 from omnirank.shards.dataset import ShardedDataset
+from omnirank.shards.samples import Samples
 from omnirank.shards.summary import ColumnSummary
 from omnirank.tasks.columns import PrototypeColumns
 from omnirank.trees.tree import Tree
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
 _FORMAT = "omnirank-trees"
 # Parameters that say how many trees there are and who grows them, or that are no numbers and texts.
-_NOT_OF_A_TREE = ("n_trees", "n_jobs", "random_state", "warm_start", "feature_weights")
+_NOT_OF_A_TREE = ("n_trees", "n_jobs", "oob_score", "random_state", "warm_start", "feature_weights")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +50,14 @@ class _TreeWork:
     feature_weights: np.ndarray | None = None
 
     def __call__(self, dataset: Dataset, trees: range, n_jobs: int) -> list[Tree]:
+        training, plan = self.planned(dataset)
+        return run_parallel(tree_grower(plan, training, None), trees, n_jobs)
+
+    def planned(self, dataset: Dataset) -> tuple[Training, GrowingPlan | None]:
+        """Return what trees see of a sample, and their plan, if the target varies."""
         training = self.forest._prepared(dataset, None, self.rules, self.entropy, self.level, self.feature_weights)
         rules = replace(self.rules, supervision=self.level.level)
-        plan = None if training.is_constant else training.data.plan(rules)
-        return run_parallel(tree_grower(plan, training, None), trees, n_jobs)
+        return training, None if training.is_constant else training.data.plan(rules)
 
     def packed(self, result: list[Tree]) -> bytes:
         return packed_arrays(own_heading(_FORMAT, 1), arrays_of_trees(result))
@@ -64,8 +70,8 @@ class _TreeWork:
         return found
 
 
-def fit_in_samples(forest: Forest, data: ShardedDataset, rules: GrowingRules) -> list[Tree]:
-    """Return the trees of a forest on data in parts, and note in the forest what a fit notes.
+def fit_in_samples(forest: Forest, data: ShardedDataset, rules: GrowingRules) -> tuple[list[Tree], float | None]:
+    """Return the trees of a forest on data in parts and their out-of-bag error, and note in it what a fit notes.
 
     Tree i grows on sample i modulo the number of samples. Levels, classes and their order are those of all rows, so
     that a class that a sample does not have keeps its place.
@@ -79,7 +85,6 @@ def fit_in_samples(forest: Forest, data: ShardedDataset, rules: GrowingRules) ->
     rules : GrowingRules
         How trees are grown.
     """
-    refuse_in_memory_only(forest, ("oob_score", "warm_start"))
     if not data.n_targets:
         raise DataError(f"{type(forest).__name__} needs a target: open the shards with one")
     if data.task not in forest.supported_tasks:
@@ -88,6 +93,8 @@ def fit_in_samples(forest: Forest, data: ShardedDataset, rules: GrowingRules) ->
     check_feature_weights(forest.feature_weights, data.example)
     entropy = forest._entropy
     samples = growing_samples(data, entropy, forest.supervision)
+    kept = forest._kept_trees(_print_of(data, samples) if forest.warm_start else None)
+    numbers = range(len(kept), forest.n_trees)
     decisive = {
         "forest": type(forest).__name__,
         "parameters": {k: repr(v) for k, v in forest.get_params(deep=False).items() if k not in _NOT_OF_A_TREE},
@@ -99,26 +106,58 @@ def fit_in_samples(forest: Forest, data: ShardedDataset, rules: GrowingRules) ->
     growth = SampledGrowth(data, samples, checkpoints, forest.n_jobs)
     level = settled_supervision(forest.supervision, True, data.n_labelled == data.n_examples)
     settled = level is not None and (level.level == 1 or forest.feature_weights is None)
-    tasks = sample_tasks(range(forest.n_trees), samples.n_samples)
+    tasks = sample_tasks(numbers, samples.n_samples)
     columns = GrowingData(data.example, entropy).target_columns(rules)
     fixed = clone(forest).set_params(n_jobs=1), rules, entropy, data.feature_levels, columns.n_columns
+    needed = set() if settled and not forest.oob_score else {0}
     if level is not None and settled:
         work = _TreeWork(*fixed, level)
-        needed = growth.lacking(work, tasks)
+        needed |= {task.sample for task in growth.lacking(work, tasks)}
     else:
-        needed = tasks
-    with growth.with_rows([task.sample for task in needed]):
+        needed |= {task.sample for task in tasks}
+    with growth.with_rows(sorted(needed)):
         if level is None or not settled:
             level, weights = _level_of_sample(forest, growth, rules)
             work = _TreeWork(*fixed, level, weights)
-            tasks = sample_tasks(range(forest.n_trees), growth.samples.n_samples)
-        results = growth.results(work, tasks)
-    forest._note_level(level)
-    _note(forest, data, columns)
+            tasks = sample_tasks(numbers, growth.samples.n_samples)
+        trees = [*kept, *_by_number(tasks, growth.results(work, tasks))]
+        forest._note_level(level)
+        _note(forest, data, columns)
+        error = _out_of_bag_error(forest, growth, work, trees) if forest.oob_score else None
+    return trees, error
+
+
+def _print_of(data: ShardedDataset, samples: Samples) -> str:
+    """What tells whether trees can be added to those of a fit before."""
+    if data.fingerprint is None:
+        raise ParameterError("warm_start", True, "nothing tells whether data of this kind have changed: leave it out")
+    return f"{data.fingerprint} {samples!r}"
+
+
+def _by_number(tasks: Sequence[SampleTask], results: Sequence[list[Tree]]) -> list[Tree]:
+    """The trees of all samples, in the order of their numbers."""
     numbered = {
         i: tree for task, trees in zip(tasks, results, strict=True) for i, tree in zip(task.trees, trees, strict=True)
     }
-    return [numbered[i] for i in range(forest.n_trees)]
+    return [numbered[i] for i in sorted(numbered)]
+
+
+def _out_of_bag_error(forest: Forest, growth: SampledGrowth, work: _TreeWork, trees: list[Tree]) -> float:
+    """Error of the forest on the rows of the first sample, which are a random sample of all.
+
+    A row is predicted by the trees that have not seen it: those of the sample whose bag it is not in, and those of
+    other samples, but for samples that have the same labelled rows.
+    """
+    samples = growth.samples
+    training, plan = work.planned(growth.sample(0))
+    shared = samples.n_labelled or samples.n_samples
+    seen = np.zeros((len(trees), training.whole.n_examples), bool)
+    for i in range(len(trees)):
+        if i % samples.n_samples:
+            seen[i] = i % samples.n_samples % shared == 0
+        elif plan is not None:
+            seen[i, training.used] = plan.counts(i) > 0
+    return forest._judged_out_of_bag(training, trees, seen)[2]
 
 
 def _level_of_sample(
@@ -149,6 +188,5 @@ def _spread(found: ColumnSummary, levels: Levels | None) -> np.ndarray:
     """Standard deviations of the columns of a target variable, over all rows."""
     if levels is None:
         return np.sqrt([found.variance])
-    counts: Any = {level: count for level, (count, _) in found.levels.items()} if found.levels else found.values or {}
-    shares = np.array([counts.get(level, 0) for level in levels]) / max(found.n_known, 1)
+    shares = np.array([found.counts.get(level, 0) for level in levels]) / max(found.n_known, 1)
     return np.sqrt(shares * (1 - shares))

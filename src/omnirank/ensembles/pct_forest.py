@@ -38,7 +38,8 @@ class PCTForestClassifier(Forest, PCTClassifierBase):
     max_depth : int or None
         Greatest depth of a leaf; None: no limit.
     oob_score : bool
-        Whether to predict each example by the trees that have not seen it.
+        Whether to predict each example by the trees that have not seen it. Of data that do not fit in memory, the
+        examples of one random sample are predicted, and ``oob_error_`` alone is kept.
     warm_start : bool
         Whether a further fit on the same data adds trees up to ``n_trees``: the result is that of growing them at
         once.
@@ -180,7 +181,8 @@ class PCTForestRegressor(Forest, PCTRegressorBase):
     max_depth : int or None
         Greatest depth of a leaf; None: no limit.
     oob_score : bool
-        Whether to predict each example by the trees that have not seen it.
+        Whether to predict each example by the trees that have not seen it. Of data that do not fit in memory, the
+        examples of one random sample are predicted, and ``oob_error_`` alone is kept.
     warm_start : bool
         Whether a further fit on the same data adds trees up to ``n_trees``: the result is that of growing them at
         once.

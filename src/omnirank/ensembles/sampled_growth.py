@@ -96,6 +96,23 @@ def row_bytes(dataset: Dataset, clusters_features: bool) -> int:
     return _BYTES_OF_ROW + _BYTES_OF_CELL * n_cells + _BYTES_OF_COLUMN * n_columns
 
 
+def random_sample(data: ShardedDataset, entropy: int) -> Dataset:
+    """Return as many examples of data in parts, drawn at random, as leave room for a tree that is grown on them.
+
+    They are those of the first of the samples on which a forest would be grown.
+
+    Parameters
+    ----------
+    data : ShardedDataset
+        The data.
+    entropy : int
+        Root of the random streams.
+    """
+    samples = growing_samples(data, entropy, "auto")
+    with scratch_folder(data.scratch) as folder:
+        return deal_rows(data, samples, [0], folder, n_jobs=1).read(0)
+
+
 def _n_columns(levels: Sequence[Any] | None) -> int:
     return 1 if levels is None else len(levels)
 
@@ -208,5 +225,7 @@ def refuse_in_memory_only(estimator: Any, names: Sequence[str]) -> None:
     """Refuse parameters that are for data in memory where they are set."""
     for name in names:
         if getattr(estimator, name):
-            advice = f"it is for data in memory: leave it out, or take some of the examples ({setting('max_memory')})"
-            raise ParameterError(name, getattr(estimator, name), advice)
+            advice = "leave it out, or take some of the examples (data.take)"
+            if name == "warm_start":
+                advice = f"leave it out, grow more trees with {setting('first_tree')}, and merge the rankings"
+            raise ParameterError(name, getattr(estimator, name), f"it is for data in memory: {advice}")

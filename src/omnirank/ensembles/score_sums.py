@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -31,6 +31,10 @@ class Scorer(Protocol):
     @property
     def options(self) -> ScoreOptions:
         """How trees are scored."""
+
+    @property
+    def n_examples(self) -> int:
+        """Number of examples that trees are grown on, all together."""
 
     def __call__(self, i: int) -> dict[str, FeatureScores]:
         """Grow tree i and return its scores."""
@@ -66,6 +70,11 @@ class TreeScorer:
             _ = plan.coded.routing  # workers would each rank features that are not ranked yet
         prepared = {name: SCORES[name].prepare(plan) for name in names}
         return cls(plan, names, options, measure, prepared, partner)
+
+    @property
+    def n_examples(self) -> int:
+        """Number of examples."""
+        return self.plan.n_examples
 
     def __call__(self, i: int) -> dict[str, FeatureScores]:
         """Grow tree i and return its scores."""
@@ -122,15 +131,15 @@ class ScoreSums:
     n_undefined: int = 0
 
     @classmethod
-    def empty(cls, scorer: Scorer) -> ScoreSums:
-        """Return the sums over no tree."""
+    def empty(cls, scorer: Scorer, by_example: Callable[[int, int], ExampleSums] = ExampleSums) -> ScoreSums:
+        """Return the sums over no tree; ``by_example`` makes those by example, of so many examples and features."""
         n_targets, n_features = scorer.plan.columns.n_variables, scorer.plan.dataset.n_features
         split = [name for name in scorer.names if scorer.options.per_target and SCORES[name].splits_by_target]
         return cls(
             {name: MeanAccumulator.empty(n_features) for name in scorer.names},
             {name: MeanAccumulator.empty((n_targets, n_features)) for name in split},
             {
-                name: ExampleSums(scorer.plan.n_examples, n_features)
+                name: by_example(scorer.n_examples, n_features)
                 for name in scorer.names
                 if scorer.options.p_values and SCORES[name].has_p_values
             },
@@ -155,16 +164,16 @@ class ScoreSums:
         )
 
     def merge(self, other: ScoreSums) -> ScoreSums:
-        """Return the sums over the trees of both, without sums by example, whose trees may have seen other examples."""
+        """Return the sums over the trees of both."""
         return ScoreSums(
             {name: sums.merge(other.rows[name]) for name, sums in self.rows.items()},
             {name: sums.merge(other.tables[name]) for name, sums in self.tables.items()},
-            {},
+            _merged(self.examples, other.examples),
             self.n_undefined + other.n_undefined,
         )
 
     def of_nothing(self, n_trees: int) -> ScoreSums:
-        """Return sums of the same shapes over so many trees that have no test, and no scores."""
+        """Return sums of the same shapes over so many trees that have no test, and no scores; no example adds any."""
         return ScoreSums(
             {name: _zeros(sums, n_trees) for name, sums in self.rows.items()},
             {name: _zeros(sums, n_trees) for name, sums in self.tables.items()},
@@ -177,6 +186,7 @@ class ScoreSums:
         return {
             "rows": {name: sums.to_json() for name, sums in self.rows.items()},
             "tables": {name: sums.to_json() for name, sums in self.tables.items()},
+            "examples": {name: sums.to_json() for name, sums in self.examples.items()},
             "n_undefined": self.n_undefined,
         }
 
@@ -187,7 +197,8 @@ class ScoreSums:
             {str(name): Accumulator.from_json(sums) for name, sums in content[kind].items()}
             for kind in ("rows", "tables")
         )
-        return cls(rows, tables, {}, int(content["n_undefined"]))  # type: ignore[arg-type]  # of means, as written
+        examples = {str(name): ExampleSums.from_json(sums) for name, sums in content["examples"].items()}
+        return cls(rows, tables, examples, int(content["n_undefined"]))  # type: ignore[arg-type]  # of means, as written
 
     def apart(self) -> ScoreSums:
         """Return the sums with sums by example of their own, to be continued."""
@@ -200,6 +211,12 @@ class ScoreSums:
     def p_values(self, name: str) -> np.ndarray | None:
         """Return the p values of the features by the score of this name, where they were asked for."""
         return self.examples[name].p_values(self.rows[name]) if name in self.examples else None
+
+
+def _merged(one: dict[str, ExampleSums], other: dict[str, ExampleSums]) -> dict[str, ExampleSums]:
+    """Sums by example of both, by name of the score; trees without any test have none."""
+    both = {name: sums.merge(other[name]) for name, sums in one.items() if name in other}
+    return one | other | both
 
 
 def _zeros(like: MeanAccumulator, n_trees: int) -> MeanAccumulator:

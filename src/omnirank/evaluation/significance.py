@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from omnirank.core.errors import ParameterError
+from omnirank.core.errors import ParameterError, setting
 from omnirank.core.multiplicity import COPIES_TEST
 from omnirank.core.parallel import progress_bars, run_parallel
 from omnirank.core.parameters import JOBS, SEED, check, choice, count
@@ -19,7 +19,8 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.feature_weights import check_feature_weights
 from omnirank.evaluation.permuted_copies import copies_p_values, feature_kinds, with_permuted_copies
-from omnirank.rankers.refits import check_takes_weights, ranker_and_data, seeded
+from omnirank.rankers.refits import check_ranker, check_takes_weights, ranker_and_data, seeded
+from omnirank.shards.dataset import ShardedDataset
 
 # Copies of all features: the best of them is 1 / (25 D + 1), below 0.05 / D, so that one feature alone can be
 # significant among D after any correction.
@@ -28,7 +29,7 @@ _ROUNDS = 25
 
 def significance(
     ranker: BaseEstimator,
-    X: FeaturesLike,
+    X: FeaturesLike | ShardedDataset,
     y: TargetLike | None = None,
     *,
     sample_weight: ArrayLike | None = None,
@@ -51,7 +52,8 @@ def significance(
     ranker : estimator
         Any ranker; it is not changed. Its parameters, such as the number of trees, are those of all fits.
     X, y
-        A Dataset, or features and target (None: without target), as in :meth:`BaseRanker.fit`.
+        A Dataset, data in parts, or features and target (None: without target), as in :meth:`BaseRanker.fit`. Data that
+        do not fit in memory have p values of the ranker's own only.
     sample_weight : array-like of shape (n_examples,), optional
         Weights of the examples, for rankers that take them.
     method : {"auto", "analytic", "copies"}
@@ -90,18 +92,24 @@ def significance(
     check("n_rounds", n_rounds, choice("auto") | count(3))
     check("random_state", random_state, SEED)
     check("n_jobs", n_jobs, JOBS)
+    given = {} if sample_weight is None else {"sample_weight": sample_weight}
+    if isinstance(X, ShardedDataset) and not X.fits_in_memory:
+        check_ranker(ranker)
+        own = _own_p_values(clone(ranker), method, random_state, n_jobs)
+        if own is None:
+            raise ParameterError(
+                "permuted copies need all examples in memory: the unbiased score of om.EnsembleRanker() has its own p "
+                f"values; or take some examples (data.take), or give open_shards more memory ({setting('max_memory')})"
+            )
+        return _ranking(own.fit(X, y, **given))
     ranker, dataset = ranker_and_data(ranker, X, y)
     check_takes_weights(ranker, sample_weight)
     n_jobs = getattr(ranker, "n_jobs", None) if n_jobs is None else n_jobs
+    own = _own_p_values(ranker, method, random_state, n_jobs)
+    if own is not None:
+        return _ranking(own.fit(dataset, **given))
     ranker = _with(ranker, n_jobs=n_jobs)
     random_state = seeded(ranker, random_state)
-    analytic = ranker.with_p_values() if hasattr(ranker, "with_p_values") else None
-    if method == "analytic" and analytic is None:
-        raise ParameterError("method", method, f"{type(ranker).__name__} has no p values of its own: choose 'copies'")
-    given = {} if sample_weight is None else {"sample_weight": sample_weight}
-    if analytic is not None and method != "copies":
-        own: Ranking = analytic.fit(dataset, **given).ranking_
-        return own
     seed = getattr(ranker, "random_state", None) if random_state is None else random_state
     entropy = root_entropy(seed)
     ranking = clone(ranker).fit(dataset, **given).ranking_
@@ -111,6 +119,25 @@ def significance(
     scores, copies = np.split(rounds, 2, axis=1)
     p_values = copies_p_values(scores, copies, feature_kinds(dataset.features))
     return replace(ranking, p_values=p_values, p_value_test=COPIES_TEST)
+
+
+def _own_p_values(ranker: Any, method: str, random_state: RandomState, n_jobs: int | None) -> Any:
+    """The ranker whose rankings have p values of their own, if that is asked for and possible; else None."""
+    if method == "copies":
+        return None
+    own = ranker.with_p_values() if hasattr(ranker, "with_p_values") else None
+    if own is None:
+        if method == "analytic":
+            advice = f"{type(ranker).__name__} has no p values of its own: choose 'copies'"
+            raise ParameterError("method", method, advice)
+        return None
+    seeded(own, random_state)
+    return own if n_jobs is None else _with(own, n_jobs=n_jobs)
+
+
+def _ranking(fitted: Any) -> Ranking:
+    found: Ranking = fitted.ranking_
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -160,7 +160,7 @@ class _Run:
         for size in tried:
             start = time.monotonic()
             begun = _Begun(self._scorer(size), size)
-            begun = replace(begun, reached=tuple(self.grown(begun.scorer, begun.sums, n_trees)))
+            begun = replace(begun, reached=self._reached(self.grown(begun.scorer, begun.sums, n_trees)))
             now = begun.sums.rows[self.ranker.importance]
             if settled(before, now):
                 return begun
@@ -170,15 +170,24 @@ class _Run:
                 return replace(begun, remark=f"there was no time for more than {size} examples per tree")
         return _Begun(self._scorer(most), most, self._limited(most, self.n_examples))
 
+    def _reached(self, grown: Iterator[ScoreSums]) -> tuple[ScoreSums, ...]:
+        """The sums at the numbers of trees that are asked for, and in the end; others may be as large as the data."""
+        found: list[ScoreSums] = []
+        for sums in grown:
+            if found and found[-1].n_trees not in self.ranker._sizes:
+                found.pop()
+            found.append(sums.apart())
+        return tuple(found)
+
     def _limited(self, size: int, wanted: int) -> str:
         return f"there was no memory for more than {size} examples per tree" if size < wanted else ""
 
     def _scorer(self, size: int) -> Scorer:
         if size >= self.n_examples:
             return _scorer_of(self.ranker, self.level, self.data)
-        if self.ranker.p_values or self.ranker.warm_start:
-            name = "p_values" if self.ranker.p_values else "warm_start"
-            raise ParameterError(name, True, "it is for trees that see all examples: leave out max_samples, max_memory")
+        if self.ranker.warm_start:
+            advice = "it is for trees that see all examples: leave out max_samples, max_memory"
+            raise ParameterError("warm_start", True, advice)
         make = partial(_scorer_of, clone(self.ranker), self.level)
         return SampledScorer.of(self.data, samples_of(self.data, size), make)
 

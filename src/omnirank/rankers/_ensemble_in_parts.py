@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy
 from omnirank.data.dataset import Dataset
 from omnirank.ensembles.convergence import converged, grown_sums, tree_stops
+from omnirank.ensembles.example_sums import sums_within_samples
 from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.sampled_growth import (
     SampledGrowth,
@@ -31,6 +33,7 @@ from omnirank.rankers._ensemble_result import rankings_by_score
 from omnirank.rankers._fitting import recorded_of
 from omnirank.shards.checkpoints import checkpoints_of
 from omnirank.shards.dataset import ShardedDataset
+from omnirank.shards.samples import Samples
 
 if TYPE_CHECKING:
     from omnirank.rankers.ensemble import EnsembleRanker
@@ -53,6 +56,7 @@ class _ScoreWork:
     feature_weights: np.ndarray | None
     entropy: int
     n_features: int
+    samples: Samples
     before: Mapping[int, ScoreSums] = field(default_factory=dict)
 
     def __call__(self, dataset: Dataset, trees: range, n_jobs: int) -> dict[int, ScoreSums]:
@@ -63,10 +67,12 @@ class _ScoreWork:
             scorer = ranker._scorer(plan, level, data)
         except ConstantTargetError:
             return {}
-        begun, wanted = self.before.get(trees.start, ScoreSums.empty(scorer)), self._wanted(trees)
+        wanted = self._wanted(trees)
+        empty = ScoreSums.empty(scorer, sums_within_samples(self.samples, trees.start % self.samples.n_samples))
+        begun = self.before.get(trees.start, empty).apart()
         n, first = begun.n_trees, trees.start - begun.n_trees * trees.step
         grown = grown_sums(scorer, begun, n + len(trees), ranker.importance, wanted, first, n_jobs, trees.step)
-        return {sums.n_trees: sums for sums in (begun, *grown) if sums.n_trees in wanted}
+        return {sums.n_trees: sums.apart() for sums in chain([begun], grown) if sums.n_trees in wanted}
 
     def _wanted(self, trees: range) -> set[int]:
         """Numbers of trees of a sample at which sums are wanted."""
@@ -85,6 +91,8 @@ class _ScoreWork:
             for rows in (*sums.rows.values(), *sums.tables.values()):
                 if not isinstance(rows, MeanAccumulator) or rows.count != n or rows.shape[-1] != self.n_features:
                     raise DataError("it is of other data")
+            if any(told.n_features != self.n_features for told in sums.examples.values()):
+                raise DataError("it is of other data")
         return found
 
 
@@ -102,7 +110,7 @@ def rank_in_samples(ranker: EnsembleRanker, data: ShardedDataset) -> dict[str, R
     data : ShardedDataset
         The data.
     """
-    refuse_in_memory_only(ranker, ("warm_start", "p_values", "max_samples", "max_memory"))
+    refuse_in_memory_only(ranker, ("warm_start", "max_samples", "max_memory"))
     run = _Run.of(ranker, data)
     growth = run.growth
     with growth.with_rows(run.needed):
@@ -110,7 +118,7 @@ def rank_in_samples(ranker: EnsembleRanker, data: ShardedDataset) -> dict[str, R
             run = run.with_level(growth.sample(0))
         sums, kept = _grown(run)
     ranker._chosen = run.level, run.feature_weights
-    ranker._note_sums(sums, run.level, kept)
+    ranker._note_sums(sums.without_examples(), run.level, kept)
     return run.rankings(sums)
 
 
@@ -135,6 +143,7 @@ class _Run:
             "parameters": ranker._tree_parameters(),
             "sizes": sorted(ranker._sizes),
             "n_trees": ranker.n_trees,
+            "p_values": bool(ranker.p_values),
             "entropy": entropy,
             "samples": repr(samples),
         }
@@ -169,7 +178,8 @@ class _Run:
     def work(self) -> _ScoreWork:
         """What is done with a sample."""
         unfitted = clone(self.ranker)
-        return _ScoreWork(unfitted, self.level, self.feature_weights, self.entropy, self.data.n_features)
+        n_features, samples = self.data.n_features, self.growth.samples
+        return _ScoreWork(unfitted, self.level, self.feature_weights, self.entropy, n_features, samples)
 
     def with_level(self, sample: Dataset) -> _Run:
         """Return the run at the level of supervision that a sample tells; supervised trees need no unlabelled rows."""

@@ -17,8 +17,10 @@ from omnirank.core.seeds import root_entropy
 from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import read_input
+from omnirank.data.in_memory import in_memory
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.rankers.base import BaseRanker
+from omnirank.shards.dataset import ShardedDataset
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -27,7 +29,7 @@ Result = TypeVar("Result")
 _AT_ONCE = 2
 
 
-def ranker_and_data(ranker: Any, X: FeaturesLike, y: TargetLike | None = None) -> tuple[Any, Dataset]:
+def ranker_and_data(ranker: Any, X: FeaturesLike | ShardedDataset, y: TargetLike | None = None) -> tuple[Any, Dataset]:
     """Return a copy of a ranker that fits data sets as the ranker would fit X and y, and these as a data set.
 
     Parameters
@@ -46,9 +48,8 @@ def ranker_and_data(ranker: Any, X: FeaturesLike, y: TargetLike | None = None) -
     """
     check_ranker(ranker)
     known = ranker.get_params(deep=False)
-    dataset = read_input(
-        BaseEstimator(), X, y, task=known.get("task", "auto"), hierarchy=known.get("hierarchy"), min_examples=2
-    )
+    task, hierarchy = known.get("task", "auto"), known.get("hierarchy")
+    dataset = read_input(BaseEstimator(), in_memory(X), y, task=task, hierarchy=hierarchy, min_examples=2)
     return fresh_copy(ranker), dataset
 
 

@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,25 +14,17 @@ import pandas as pd
 from omnirank.core.errors import DataError, setting
 from omnirank.core.plurals import counted
 from omnirank.core.types import PathLike
-from omnirank.data.column_choice import ColumnChoice
-from omnirank.data.content import Content, plain_name
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import recoded_like
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import read_target
-from omnirank.data.parquet import INDEX_NOTE
 from omnirank.data.remarks import Remarks
-from omnirank.data.roles import Roles, assign_roles, dataset_from
 from omnirank.data.table import Levels, Table, chosen_numbers
 from omnirank.data.target import Target
-from omnirank.shards.columns import index_columns, noted_facts
-from omnirank.shards.example_rows import example_rows
+from omnirank.data.task_registry import task_target
 from omnirank.shards.joining import stacked, target_like
-from omnirank.shards.kept_summary import summary_of
 from omnirank.shards.source import ShardSource
 from omnirank.shards.summary import Summary
-
-_KINDS = {"number": "numeric", "nothing": "numeric", "date": "date"}
 
 
 class ShardedDataset:
@@ -238,6 +229,48 @@ class ShardedDataset:
         text = repr([self.source.fingerprint, self.task, self.feature_names, self.target_names])
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
+    def describe(self) -> dict[str, Any]:
+        """Return the facts about the data as `Dataset.describe` does, as far as they are known; no row is read.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import pandas as pd
+        >>> import omnirank as om
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     pd.DataFrame({"size": [1.5, None], "kind": ["a", "b"]}).to_parquet(pathlib.Path(folder, "0.parquet"))
+        ...     facts = om.open_shards(folder, target="kind").describe()
+        >>> facts["missing cells"], facts["classes"], facts["fits in memory"]
+        (1, {'a': 1, 'b': 1}, True)
+        """
+        found = self._summary.columns
+        is_nominal = self._like.features.is_nominal
+        n_missing = sum(self.n_examples - found[name].n_known for name in self.feature_names)
+        facts: dict[str, Any] = {
+            "name": self.name,
+            "task": self.task,
+            "examples": self.n_examples,
+            "shards": self.n_shards,
+            "labelled": self.n_labelled,
+            "features": self.n_features,
+            "numeric features": int((~is_nominal).sum()),
+            "nominal features": int(is_nominal.sum()),
+            "missing cells": n_missing,
+            "missing share": n_missing / max(1, self.n_examples * self.n_features),
+            "targets": self.n_targets,
+        }
+        target = self._like.target
+        if target is not None and task_target(self.task).is_one_class:
+            counts = found[self.target_names[0]].counts
+            facts["classes"] = {str(level): counts.get(level, 0) for level in target.levels[0] or ()}
+        if self.hierarchy is not None:
+            facts |= self.hierarchy.describe()
+        elif target is not None and target.is_labels and not any(found[name].levels for name in self.target_names):
+            n_labels = sum(found[name].mean * found[name].n_known for name in self.target_names if found[name].n_known)
+            facts["label cardinality"] = n_labels / max(1, self.n_labelled)
+        memory = {"bytes in memory": self.n_bytes, "bytes allowed": self.source.max_memory}
+        return facts | memory | {"fits in memory": self.fits_in_memory}
+
     def read(self) -> Dataset:
         """Return all examples as one data set in memory."""
         if not self.n_examples:
@@ -282,119 +315,3 @@ class ShardedDataset:
         target = f", {counted(self.n_targets, 'target')}" if self.n_targets else ""
         size = f"{counted(self.n_examples, 'example')} in {counted(self.n_shards, 'shard')}"
         return f"<ShardedDataset {self.name!r}: {size}, {counted(self.n_features, 'feature')}, {self.task}{target}>"
-
-
-def open_shards(
-    source: Any,
-    target: ColumnChoice | None = None,
-    *,
-    features: ColumnChoice | None = None,
-    key: ColumnChoice | None = None,
-    ignore: ColumnChoice | None = None,
-    nominal: ColumnChoice | None = None,
-    task: str = "auto",
-    max_memory: int | str | None = None,
-    scratch: PathLike | None = None,
-    checkpoint: PathLike | bool | None = None,
-    name: str | None = None,
-) -> ShardedDataset:
-    """Open data that need not fit in memory: Parquet files, a pyarrow dataset or a Dask data frame.
-
-    All parts are looked at before any work: those whose columns or types differ are named in the error. One pass over
-    the rows then finds levels, ranges, means, variances and missing cells, which are kept beside the files (in the
-    folder ``.omnirank``) for the next time; when a file changes, they are found anew.
-
-    Parameters
-    ----------
-    source : str, Path, sequence of them, pyarrow dataset or Dask data frame
-        A folder (all Parquet files below it), a pattern such as ``"parts/*.parquet"``, or files; or a
-        ``pyarrow.dataset.Dataset``, whose folders may stand for columns; or a Dask data frame. ``omnirank convert``
-        makes a folder of Parquet files of a CSV file of any size.
-    target, features, key, ignore, nominal
-        Which columns are what, as in :func:`omnirank.load`.
-    task : str
-        The task, or "auto" to infer it; "clustering" sets the target aside.
-    max_memory : int, str or None
-        What rows may take in memory: bytes, or a text such as ``"500M"``; None: an eighth of the machine's memory. It
-        decides whether all rows are read, and otherwise on how many of them a tree is grown: for the same result on
-        another machine, give the same amount.
-    scratch : str or Path, optional
-        Folder for rows that are dealt out to samples while trees are grown, which takes no more room than the rows; by
-        default where the system has temporary files. They are removed when the run ends.
-    checkpoint : str, Path, bool or None
-        Folder in which the results of finished samples are kept until the run ends, so that the same run (data,
-        parameters, seed) goes on where it was killed. None: the folder ``.omnirank`` beside the files, where that is
-        possible; False: nothing is kept.
-    name : str, optional
-        Name of the data set; by default that of the folder or file.
-
-    Returns
-    -------
-    ShardedDataset
-        With the types, levels, target and task that the same rows would have in memory.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import pandas as pd
-    >>> import omnirank as om
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for i in range(3):
-    ...         frame = pd.DataFrame({"size": [i, i + 0.5], "kind": ["a", None]})
-    ...         frame.to_parquet(pathlib.Path(folder, f"{i}.parquet"))
-    ...     data = om.open_shards(folder, target="kind")
-    ...     print(data.summary.loc["size", ["low", "high", "mean"]].tolist())
-    ...     print([block.n_examples for block in data.blocks()])
-    [0.0, 2.5, 1.25]
-    [2, 2, 2]
-    """
-    parts = ShardSource(source, nominal, max_memory)
-    content, roles = _roles(parts, target, features, key, ignore)
-    used = [content.names[i] for i in (*roles.features, *roles.target)]
-    targets = [content.names[i] for i in roles.target]
-    summary = summary_of(parts, used, targets)
-    content = replace(
-        content,
-        names=tuple(used),
-        kinds=tuple(content.kind(column) for column in used),
-        table=example_rows(parts.columns, summary, used, targets),
-    )
-    n = len(roles.features)
-    roles = replace(roles, features=tuple(range(n)), target=tuple(range(n, len(used))))
-    like = dataset_from(content, roles, task=task, name=name or _name_of(source))
-    return ShardedDataset(parts, like, summary, scratch, checkpoint)
-
-
-def _roles(
-    parts: ShardSource,
-    target: ColumnChoice | None,
-    features: ColumnChoice | None,
-    key: ColumnChoice | None,
-    ignore: ColumnChoice | None,
-) -> tuple[Content, Roles]:
-    columns = parts.columns
-    facts = noted_facts(parts.parts[0], columns.names)
-    kinds = [
-        "nominal" if columns.is_nominal(name) else _KINDS[kind]
-        for name, kind in zip(columns.names, columns.kinds, strict=True)
-    ]
-    content = Content(
-        path=Path(parts.parts[0].name),
-        names=columns.names,
-        kinds=tuple(kinds),
-        table=Table.from_numeric(np.empty((0, 0))),
-        declared=False,
-        integers=columns.integers,
-        label_order=facts["hierarchy"],
-        target=facts["target"],
-        task=facts["task"],
-        notes=(INDEX_NOTE,) if any(index_columns(part) for part in parts.parts) else (),
-    )
-    return content, assign_roles(content, target=target, features=features, key=key, ignore=ignore)
-
-
-def _name_of(source: Any) -> str:
-    if isinstance(source, str | Path):
-        path = Path(source)
-        return path.name if path.is_dir() else plain_name(path)
-    return "data"

@@ -25,7 +25,8 @@ def check_given(estimator: Any, data: ShardedDataset, y: Any, sample_weight: Any
     if getattr(estimator, "hierarchy", None) is not None:
         raise ParameterError("the shards hold their hierarchy: hierarchy must not be given as well")
     if sample_weight is not None:
-        raise ParameterError("sample_weight is for data in memory")
+        advice = "draw examples in proportion to their weights and take them (data.take)"
+        raise ParameterError(f"sample_weight is for data in memory: {advice}")
     if estimator.task not in ("auto", data.task):
         advice = f"the shards are opened for {data.task!r}: give open_shards the task"
         raise ParameterError("task", estimator.task, advice)

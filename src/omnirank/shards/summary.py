@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -71,6 +71,11 @@ class ColumnSummary:
         if self.levels:
             return min(2, sum(count > 0 for count, _ in self.levels.values()))
         return 0 if not self.n_known else 1 if self.low == self.high else 2
+
+    @property
+    def counts(self) -> Mapping[Any, int]:
+        """How often each level occurs, or each number of a target of classes."""
+        return {level: count for level, (count, _) in self.levels.items()} if self.levels else self.values or {}
 
     def add_numbers(self, cells: np.ndarray, name: str) -> None:
         """Take further cells of a numeric column into account (NaN is missing)."""

@@ -1,0 +1,141 @@
+"""P values of data that do not fit in memory: sums over samples of the rows, and what they promise of noise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import norm
+from tests.rankers.shard_files import LITTLE, frame_of, written
+
+import omnirank as om
+from omnirank.ensembles.example_sums import ExampleSums, sums_within_samples
+from omnirank.errors import ParameterError
+from omnirank.shards.samples import Samples
+
+FEATURES = "a,b,c,d,e,n,town"
+
+
+def opened(folder, target="size", max_memory=LITTLE, **options):
+    return om.open_shards(folder, target, features=FEATURES, max_memory=max_memory, **options)
+
+
+def ranker(n_trees=40, **parameters):
+    return om.EnsembleRanker(n_trees=n_trees, **({"random_state": 0} | parameters))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return written(tmp_path_factory.mktemp("shards") / "parts", frame_of(seed=2), [300, 1500])
+
+
+@pytest.mark.parametrize("target", ["size", "kind", "l1,l2"])
+def test_relevant_features_are_found_beyond_memory(folder, target):
+    data = opened(folder, target)
+    found = om.significance(ranker(), data)
+    assert found.parameters["n_samples"] > 5
+    assert set(found.relevant()) == {"a", "b", "town"}
+    plain = ranker().fit(data)
+    assert found.scores.tolist() == plain.ranking_.scores.tolist()
+    assert plain.ranking_.p_values is None
+    fitted = ranker(p_values=True).fit(data)
+    assert fitted.ranking_.p_values.tolist() == found.p_values.tolist()
+    assert fitted.rankings_["genie3"].p_values is None
+    assert not fitted._sums.examples
+
+
+def test_shards_that_fit_have_the_p_values_of_memory(folder):
+    data = opened(folder, max_memory="1G")
+    expected = om.significance(ranker(), data.read())
+    assert om.significance(ranker(), data).p_values.tolist() == expected.p_values.tolist()
+
+
+def test_workers_sizes_and_steps_change_no_bit(folder):
+    data = opened(folder)
+    whole = ranker(p_values=True, checkpoints=[9, 30]).fit(data)
+    for n_trees in (9, 30):
+        few = ranker(n_trees, p_values=True, n_jobs=2).fit(data).ranking_
+        assert few.p_values.tolist() == whole.checkpoints_[n_trees]["unbiased"].p_values.tolist()
+    steps = ranker(p_values=True, max_seconds=1000).fit(data).ranking_
+    assert steps.p_values.tolist() == whole.ranking_.p_values.tolist()
+
+
+def test_a_killed_run_goes_on_with_the_same_p_values(folder, tmp_path, monkeypatch):
+    expected = ranker(p_values=True).fit(opened(folder)).ranking_
+    data = opened(folder, checkpoint=tmp_path)
+    read, left = type(data).dataset_of, [6]
+
+    def read_six(self, table):
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        return read(self, table)
+
+    monkeypatch.setattr(type(data), "dataset_of", read_six)
+    with pytest.raises(KeyboardInterrupt):
+        ranker(p_values=True, n_jobs=1).fit(data)
+    assert len(list(tmp_path.glob("run-*/sample-*"))) == 6
+    left[0] = expected.parameters["n_samples"] - 6
+    assert ranker(p_values=True, n_jobs=1).fit(data).ranking_ == expected
+
+
+def test_few_labelled_rows_that_all_samples_share(tmp_path):
+    frame = frame_of(4000)
+    frame.loc[np.random.default_rng(1).random(len(frame)) > 0.03, "size"] = np.nan
+    data = opened(written(tmp_path / "parts", frame))
+    found = ranker(p_values=True, supervision=0.8).fit(data).ranking_
+    assert found.parameters["n_samples"] > 5
+    assert "a" in found.relevant()
+    one = om.significance(ranker(supervision=0.8), data.read())
+    assert abs(norm.isf(found.p_values[0]) - norm.isf(one.p_values[0])) < 3
+
+
+def test_samples_of_data_in_memory_have_p_values():
+    frame = frame_of(3000, seed=2)
+    data = om.Dataset(frame[FEATURES.split(",")], frame["size"])
+    found = om.significance(ranker(max_samples=300), data)
+    assert set(found.relevant()) == {"a", "b", "town"}
+    assert found.scores.tolist() == ranker(max_samples=300).fit(data).ranking_.scores.tolist()
+    again = om.significance(ranker(max_samples=300, n_jobs=2), data)
+    assert again.p_values.tolist() == found.p_values.tolist()
+
+
+def test_permuted_copies_need_all_examples(folder):
+    for method, other in (("copies", ranker()), ("auto", om.UnivariateRanker())):
+        with pytest.raises(ParameterError, match=r"permuted copies need all examples in memory.*EnsembleRanker"):
+            om.significance(other, opened(folder), method=method)
+
+
+def test_groups_of_samples_that_share_rows_are_added_before_they_are_squared():
+    shared, apart = Samples(0, n_labelled=1, n_unlabelled=3), Samples(0, n_labelled=3, n_unlabelled=0)
+    for samples, expected in ((shared, [(1 + 2 + 3) ** 2, 0]), (apart, [1 + 4 + 9, 0])):
+        total = None
+        for sample in range(3):
+            sums = sums_within_samples(samples, sample)(200, 2)
+            sums._blocks[next(iter(sums._blocks))][0, 0] = 1.0 + sample
+            total = sums if total is None else total.merge(sums)
+        assert total.squares().tolist() == expected
+        assert ExampleSums.from_json(total.to_json()).squares().tolist() == expected
+
+
+def test_noise_has_p_values_above_alpha_beyond_memory(tmp_path):
+    """Noise of several kinds beside a feature that tells something; about one in twenty lies below 0.05."""
+    found = []
+    for seed in range(16):
+        rng = np.random.default_rng(seed)
+        n = 1200
+        frame = pd.DataFrame(rng.normal(size=(n, 6)), columns=[f"x{i}" for i in range(6)])
+        for i in range(5):
+            frame[f"few{i}"] = (rng.random(n) < 0.1).astype(float)
+            frame[f"levels{i}"] = pd.Series(rng.integers(0, 12, n).astype(str), dtype=object)
+            frame[f"lacking{i}"] = np.where(rng.random(n) < 0.4, np.nan, rng.normal(size=n))
+        frame["y"] = frame["x0"] + 2 * rng.normal(size=n)
+        frame = frame.sort_values("y", ignore_index=True)
+        data = om.open_shards(written(tmp_path / f"{seed}", frame), "y", max_memory=250_000)
+        ranking = om.significance(ranker(20, random_state=seed), data)
+        assert ranking.parameters["n_samples"] >= 4
+        assert ranking.p_values[0] < 0.01
+        found.append(ranking.p_values[1:])
+    share = (np.array(found) < 0.05).mean()
+    assert np.size(found) > 300
+    assert 0.02 < share < 0.05 + 2 * np.sqrt(0.05 * 0.95 / np.size(found))
