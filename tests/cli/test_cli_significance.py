@@ -24,7 +24,7 @@ def table(tmp_path):
     return path
 
 
-@pytest.mark.parametrize(("method", "test"), [("unbiased", "z test"), ("univariate", "permuted copies")])
+@pytest.mark.parametrize(("method", "test"), [("unbiased", "out-of-bag test"), ("univariate", "permuted copies")])
 def test_p_values_are_printed_and_written(table, tmp_path, method, test):
     out = tmp_path / "ranking.json"
     options = ["rank", table, "--target", "y", "--method", method, "--significance"]

@@ -44,7 +44,7 @@ def few(two_pairs, tmp_path_factory):
 class TestSignificance:
     def test_the_test_and_the_correction_stand_where_p_values_do(self, few):
         for key in ("significance", "all", "methods"):
-            assert "one-sided z test" in section(few, key), key
+            assert "one-sided test by out-of-bag examples" in section(few, key), key
             assert "Benjamini-Hochberg" in section(few, key), key
         assert "shown as <1e-12" not in section(few, "all")
 
@@ -54,7 +54,7 @@ class TestSignificance:
         ranking.report(tmp_path / "report.html", data, budget=0)
         text = (tmp_path / "report.html").read_text(encoding="utf-8")
         assert "permutation test" in section(text, "significance")
-        assert "z test" not in text
+        assert "by out-of-bag" not in text
 
     def test_the_unbiased_score_against_copies_is_the_permutation_test_too(self, tmp_path):
         data = om.datasets.load_sample("iris")
@@ -65,7 +65,7 @@ class TestSignificance:
         text = (tmp_path / "report.html").read_text(encoding="utf-8")
         for key in ("significance", "all", "methods"):
             assert "permutation test" in section(text, key), key
-        assert "z test" not in text
+        assert "by out-of-bag" not in text
 
     def test_a_file_that_does_not_tell_the_test_is_said_not_to(self, tmp_path):
         """Files of an older version hold p values alone."""
@@ -73,7 +73,7 @@ class TestSignificance:
         ranking.report(tmp_path / "report.html")
         said = section((tmp_path / "report.html").read_text(encoding="utf-8"), "significance")
         assert "Test: a test that the ranking does not record" in said
-        assert "z test" not in said
+        assert "by out-of-bag" not in said
 
     def test_small_values_are_cut_off_and_said_to_be(self, tmp_path):
         ranking = om.Ranking(["a", "b"], [2.0, 1.0], "unbiased", p_values=[1e-40, 1e-5])

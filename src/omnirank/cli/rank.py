@@ -281,8 +281,8 @@ def relevance_line(ranking: "Ranking", alpha: float = 0.05) -> str:
     --------
     >>> from omnirank.cli.rank import relevance_line
     >>> from omnirank.core.ranking import Ranking
-    >>> relevance_line(Ranking(["a", "b"], [1.0, 0.0], "unbiased", p_values=[0.001, 0.5], p_value_test="z test"))
-    '1 of 2 features is relevant at alpha = 0.05 (z test, Benjamini-Hochberg)'
+    >>> relevance_line(Ranking(["a", "b"], [1.0, 0.0], "unbiased", p_values=[0.001, 0.5], p_value_test="my test"))
+    '1 of 2 features is relevant at alpha = 0.05 (my test, Benjamini-Hochberg)'
     """
     from omnirank.core.multiplicity import CORRECTIONS
 

@@ -12,7 +12,7 @@ from omnirank.core.immutable import frozen_floats
 from omnirank.core.parameters import check, choice
 
 # What rankings record of our own tests.
-Z_TEST = "z test"
+OUT_OF_BAG_TEST = "out-of-bag test"
 COPIES_TEST = "permuted copies"
 CORRECTIONS = {"fdr": "Benjamini-Hochberg", "family-wise": "Holm", None: "not corrected"}
 

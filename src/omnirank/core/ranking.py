@@ -53,7 +53,7 @@ class Ranking:
     p_values : array-like of shape (n_features,) or None
         For each feature the probability of such a score if it told nothing, not corrected for the number of features.
     p_value_test : str or None
-        The test that gave them: "z test" (of trees), "permuted copies", or one of your own; None: not known.
+        The test that gave them: "out-of-bag test" (of trees), "permuted copies", or one of your own; None: not known.
     state : Accumulator or None
         The accumulator that gave the scores; needed by `merge`.
     fingerprint : str or None

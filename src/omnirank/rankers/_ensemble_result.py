@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from omnirank.core.multiplicity import Z_TEST
+from omnirank.core.multiplicity import OUT_OF_BAG_TEST
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import SeedRanges
 from omnirank.core.target_scores import TargetScores
@@ -60,6 +60,6 @@ def rankings_by_score(
             seeds=SeedRanges.of(entropy, first, first + sums.n_trees),
             per_target=per_target,
             p_values=sums.p_values(name),
-            p_value_test=Z_TEST,
+            p_value_test=OUT_OF_BAG_TEST,
         )
     return found

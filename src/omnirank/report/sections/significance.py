@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from omnirank.core.multiplicity import COPIES_TEST, CORRECTIONS, Z_TEST, adjusted_p_values
+from omnirank.core.multiplicity import COPIES_TEST, CORRECTIONS, OUT_OF_BAG_TEST, adjusted_p_values
 from omnirank.core.plurals import counted
 from omnirank.core.ranking import Ranking
 from omnirank.plots import plot_significance
@@ -43,14 +43,14 @@ def p_value_test(ranking: Ranking) -> str:
     --------
     >>> from omnirank.core.ranking import Ranking
     >>> from omnirank.report.sections.significance import p_value_test
-    >>> p_value_test(Ranking(["a"], [1.0], "unbiased", p_values=[0.1], p_value_test="z test"))[:24]
-    'a one-sided z test of th'
+    >>> p_value_test(Ranking(["a"], [1.0], "unbiased", p_values=[0.1], p_value_test="out-of-bag test"))[:24]
+    'a one-sided test by out-'
     >>> p_value_test(Ranking(["a"], [1.0], "unbiased", p_values=[0.1], p_value_test="permuted copies"))[:24]
     'a permutation test: the '
     >>> p_value_test(Ranking(["a"], [1.0], "mine", p_values=[0.1]))
     'a test that the ranking does not record'
     """
-    if ranking.p_value_test not in (Z_TEST, COPIES_TEST):
+    if ranking.p_value_test not in (OUT_OF_BAG_TEST, COPIES_TEST):
         return ranking.p_value_test or "a test that the ranking does not record"
     null = "null hypothesis: the feature is independent of the target and of all other features"
     if ranking.targets == ():
@@ -58,6 +58,6 @@ def p_value_test(ranking: Ranking) -> str:
     if ranking.p_value_test == COPIES_TEST:
         return f"a permutation test: the score of a feature against those of permuted copies ranked beside it; {null}"
     return (
-        "a one-sided z test of the score, whose variance is estimated from what single out-of-bag examples add to "
-        f"it; {null}"
+        "a one-sided test by out-of-bag examples: the score against the distribution of sums over pairs of examples, "
+        f"with moments estimated from what single examples add to it; {null}"
     )
