@@ -164,3 +164,20 @@ def test_in_very_deep_trees_nothing_moves_up(monkeypatch):
         cut = cut_by_c45(plan, grown, tree_of(plan, grown))
         known = {tuple(sorted(rows_of(grown, node))) for node in range(len(grown.feature))}
         assert all(tuple(sorted(rows_of(cut, node))) in known for node in range(len(cut.feature)))
+
+
+def test_the_bounds_of_c45_are_those_of_its_book():
+    """Quinlan 1993, section 4.2: U_25%(0, 6) = 0.206, (0, 9) = 0.143, (0, 1) = 0.750, (1, 16) = 0.157."""
+    wrong, n = np.array([0.0, 0.0, 0.0, 1.0]), np.array([6.0, 9.0, 1.0, 16.0])
+    share = (wrong + pessimistic_extra(wrong, n)) / n
+    assert share[:3].round(3).tolist() == [0.206, 0.143, 0.750]
+    assert share[3] == pytest.approx(0.157, abs=0.006)  # by the normal distribution
+
+
+def test_a_subtree_that_predicts_other_examples_as_well_as_a_leaf_is_cut():
+    train = om.Dataset([[0.0], [1.0], [2.0], [3.0]], list("aaab"))
+    plan = GrowingData(train, 0).plan(GrowingRules(min_samples_leaf=1, bootstrap=False))
+    grown = plan.grow(0)
+    assert grown.feature[0] >= 0
+    other = train.take([0, 1])
+    assert cut_by_examples(plan, grown, tree_of(plan, grown), other).feature.tolist() == [-1]

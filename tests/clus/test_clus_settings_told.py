@@ -202,3 +202,10 @@ def test_wrong_values_are_faults_whatever_is_run(section, name, value):
 def test_defaults_and_spellings_of_clus_are_right():
     check_values(Values(settings()))
     check_values(Values(settings(Data={"XVal": "LOO"}, Ensemble={"Iterations": "[2, 4]"}, Tree={"FTest": "[0.1,1]"})))
+
+
+@pytest.mark.parametrize("written", ["nan", "[2, NaN]"])
+def test_what_is_no_number_is_refused_where_a_number_is_expected(written):
+    values = Values(settings(Ensemble={"Iterations": written}))
+    with pytest.raises(FileFormatError, match="expected a number"):
+        values.numbers("Ensemble", "Iterations")

@@ -309,3 +309,12 @@ def test_rows_without_length_are_in_one_part_only():
 def test_both_parts_have_rows(at, gap):
     with pytest.raises(ParameterError, match="no row is left"):
         ts.chronological_split(np.arange(10), at, gap=gap)
+
+
+def test_lag_sums_are_sums_over_the_intervals_before():
+    values = np.random.default_rng(0).normal(size=40)
+    for n_lags in range(1, 20):
+        found = ts.lag_sums(values, n_lags)
+        assert np.isnan(found[:n_lags]).all()
+        expected = [values[i - n_lags : i].sum() for i in range(n_lags, 40)]
+        np.testing.assert_allclose(found[n_lags:], expected, rtol=1e-12)
