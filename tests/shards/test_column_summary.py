@@ -21,6 +21,8 @@ def test_blocks_of_one_part_are_taken_together():
 def test_a_number_that_is_no_class_ends_the_counting_of_classes(number):
     summary = ColumnSummary(values={})
     summary.add_numbers(np.array([1.0, 2.0, 2.0]), "y")
-    assert not summary.has_fractions and summary.counts == {1.0: 1, 2.0: 2}
+    assert not summary.has_fractions
+    assert summary.counts == {1.0: 1, 2.0: 2}
     summary.add_numbers(np.array([3.0, number]), "y")
-    assert summary.has_fractions and list(summary.counts) == [number]
+    assert summary.has_fractions
+    assert list(summary.counts) == [number]
