@@ -110,21 +110,14 @@ def contributions(plan, tree, counts, widened=True):
 def trace(plan, tree, counts):
     """What examples would add to the score of each feature if each met a copy of itself in the bag, (features,).
 
-    With one column and weights of 1, in node t: K'_L K'_R / K'_t (1 / K_L + 1 / K_R) times the variance out of bag.
+    Half of sum_c K'_L K'_R / K'_t (mu_L - mu_R)^2: in the bag each example meets itself, twice on average.
     """
-    weight = plan.weight
-    one = sum(w**2 for w in weight) / sum(weight)
     found = np.zeros(plan.dataset.n_features)
     for _, variable, node, left, right, factor in _told(plan, tree, counts):
         for column, seen, out in _columns(plan, variable, node, left, right):
-            K = [sum(counts[i] * weight[i] for i in rows) for rows in seen]
-            K_out = [sum(weight[i] for i in rows) for rows in out]
-            rows = out[0] + out[1]
-            nu = mean(column, rows, weight)
-            m = max(2.0, sum(K_out) / one)
-            v = sum(weight[i] * (column[i] - nu) ** 2 for i in rows) / sum(K_out) * m / (m - 1)
-            met = K_out[0] * K_out[1] / sum(K_out) * (one / K[0] + one / K[1]) * v
-            found[node.feature] += factor * _scale(plan, variable, column) * met
+            a, b = (sum(plan.weight[i] for i in rows) for rows in out)
+            mu = [mean(column, rows, counts * plan.weight) for rows in seen]
+            found[node.feature] += factor * _scale(plan, variable, column) * a * b / (a + b) * (mu[0] - mu[1]) ** 2 / 2
     return found
 
 

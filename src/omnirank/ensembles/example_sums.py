@@ -36,7 +36,8 @@ class ExampleSums:
 
     Such a sum over pairs is distributed as sum_k l_k (X_k - 1) for independent X_k of chi-squared distribution with one
     degree of freedom, and A_f - B_f, which is made of the same examples, as sum_k l_k^2 X_k: where the score is large
-    by chance, so is A_f. But L_f = sum_k l_k is known: what examples would add if each met itself. With equal l_k,
+    by chance, so is A_f. But L_f = sum_k l_k is known: what examples would add if each met itself (`trace`).
+    With equal l_k,
 
         l_f = (A_f - B_f) / (L_f + max(s_f, 0)),    V_f = 2 l_f L_f + B_f,    p_f = P(s >= s_f)
 

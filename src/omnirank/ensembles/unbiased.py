@@ -52,11 +52,12 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
     another. With weights, m_tc = K'_tc / w, at least 2, where w = sum_i w_i^2 / sum_i w_i is the weight of one example.
 
     The distribution of the score depends also on what examples would add if each met a copy of itself in the bag (see
-    `omnirank.ensembles.example_sums`), in node t
+    `omnirank.ensembles.example_sums`). The bag says how much that is: there each example meets itself, twice on average
+    (the expectation of its squared count). So it is half of
 
-        (N0 / N0') sum_c lambda_c (N0 / K0_c) (K'_L K'_R / K'_t) (w / K_L + w / K_R) v_tc
+        (N0 / N0') sum_c lambda_c (N0 / K0_c) (K'_L K'_R / K'_t) (mu_L - mu_R)^2
 
-    with the known weights K in the bag, and the variance v_tc of the m_tc examples out of bag (divided by m_tc - 1).
+    in node t, more than that where the test was chosen from many because its means differ.
 
     References
     ----------
@@ -219,10 +220,7 @@ class _DenseColumns(NamedTuple):
             return
         larger = _uncentred(a + b, self.one)
         self._add_told(np.column_stack([inner, right]), bags[1], unseen, said * np.sqrt(larger), told.told)
-        means = unseen.sums[inner] / (a + b)
-        variance = np.maximum(self._node_squares(grown, bags[1])[inner] / (a + b) - means**2, 0.0) * larger
-        met = np.where(counts, a * b / (a + b) * self.one * (1 / p + 1 / q) * variance, 0.0)
-        told.trace[:] += np.bincount(feature, met.sum(axis=1), len(row))
+        told.trace[:] += np.bincount(feature, (a * b / (a + b) * said**2).sum(axis=1) / 2, len(row))
 
     def _node_sums(self, grown: Any, bag: Any) -> Any:
         """Sums over the rows of each node, and their known weights."""
@@ -231,14 +229,6 @@ class _DenseColumns(NamedTuple):
         n_nodes, n_columns = len(grown.feature), self.values.shape[1]
         found = NodeSums(np.zeros((n_nodes, n_columns)), np.zeros((n_nodes, 1 if self.all_known else n_columns)))
         sum_nodes(bag, grown.feature, grown.right, GainColumns(self.values, self.all_known), *found)
-        return found
-
-    def _node_squares(self, grown: Any, bag: Any) -> np.ndarray:
-        """Sums of squares over the rows of each node."""
-        from omnirank.ensembles.kernels.unbiased import GainColumns, sum_squares
-
-        found = np.zeros((len(grown.feature), self.values.shape[1]))
-        sum_squares(bag, grown.feature, grown.right, GainColumns(self.values, self.all_known), found)
         return found
 
     def _add_told(self, tests: np.ndarray, outside: Any, unseen: Any, said: np.ndarray, told: np.ndarray) -> None:
@@ -262,23 +252,26 @@ class _SparseColumns(NamedTuple):
         feature = grown.feature[inner].astype(np.int64)
         seen, unseen = (self._children(inner, grown, bag) for bag in bags)
         counts = np.logical_and.reduce([*(seen.known > 0), *(unseen.known > 0)])
-        p, q, a, b = np.where(counts, [*seen.known, *unseen.known], 1.0)
-        between = [self._difference(part.members) for part in (seen, unseen)]
-        gains = sparse.coo_array(between[0] * between[1])
-        gains.data = gains.data * np.where(counts, a * b / (a + b), 0.0)[gains.row]
-        others = self.owner[gains.col] != feature[gains.row]
-        by_feature, gain, variable = feature[gains.row][others], gains.data[others], self.variable[gains.col[others]]
+        a, b = np.where(counts, unseen.known, 1.0)
+        harmonic = np.where(counts, a * b / (a + b), 0.0)
+        said = self._difference(seen.members)
+        by_feature, gain, variable = self._gains(feature, harmonic, said * self._difference(unseen.members))
         row += np.bincount(by_feature, gain, len(row))
         if len(table):
             table += np.bincount(variable * len(row) + by_feature, gain, table.size).reshape(table.shape)
         if told is None:
             return
-        larger = _uncentred(a + b, self.one)
-        widened = sparse.diags_array(np.sqrt(larger)) @ between[0]
+        widened = sparse.diags_array(np.sqrt(_uncentred(a + b, self.one))) @ said
         self._add_told(np.column_stack([inner, feature]), widened, counts, bags[1], told.told)
-        variance = self._variances(unseen.members, np.array([a, b]) / (a + b), feature) * larger
-        met = np.where(counts, a * b / (a + b) * self.one * (1 / p + 1 / q) * variance, 0.0)
-        told.trace[:] += np.bincount(feature, met, len(row))
+        by_feature, gain, _ = self._gains(feature, harmonic, said * said)
+        told.trace[:] += np.bincount(by_feature, gain, len(row)) / 2
+
+    def _gains(self, feature: np.ndarray, harmonic: np.ndarray, product: Any) -> tuple[np.ndarray, ...]:
+        """Gains of tests in columns that are not their own feature's: feature, gain, variable of the column."""
+        cells = sparse.coo_array(product)
+        others = self.owner[cells.col] != feature[cells.row]
+        test, column = cells.row[others], cells.col[others]
+        return feature[test], cells.data[others] * harmonic[test], self.variable[column]
 
     def _children(self, inner: np.ndarray, grown: Any, bag: Any) -> _Children:
         """Shares of the rows in the children of the tests, left ones first, and the known weights of these."""
@@ -293,17 +286,6 @@ class _SparseColumns(NamedTuple):
         means = members @ self.matrix
         half = means.shape[0] // 2
         return means[:half] - means[half:]
-
-    def _variances(self, members: Any, shares: np.ndarray, feature: np.ndarray) -> np.ndarray:
-        """Variances in the nodes of the tests, whose children have these shares, summed over columns of others."""
-        half = len(feature)
-        nodes = sparse.diags_array(shares[0]) @ members[:half] + sparse.diags_array(shares[1]) @ members[half:]
-        found = np.zeros(half)
-        for sign, part in ((1.0, nodes @ self.matrix.power(2)), (-1.0, (nodes @ self.matrix).power(2))):
-            cells = sparse.coo_array(part)
-            others = self.owner[cells.col] != feature[cells.row]
-            found += sign * np.bincount(cells.row[others], cells.data[others], half)
-        return np.maximum(found, 0.0)
 
     def _add_told(self, tests: np.ndarray, said: Any, counted: np.ndarray, outside: Any, told: np.ndarray) -> None:
         from omnirank.ensembles.kernels.unbiased import SparseRows, add_told_by_cells

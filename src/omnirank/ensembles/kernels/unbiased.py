@@ -157,23 +157,6 @@ def sum_nodes(nodes, feature, right, columns, sums, known):
 
 
 @compiled
-def sum_squares(nodes, feature, right, columns, squares):
-    """Sum the squares of columns over the rows of leaves, and from there up to the root; they start at 0."""
-    values = columns.values
-    n_columns = values.shape[1]
-    for k in range(len(feature) - 1, -1, -1):
-        if feature[k] >= 0:
-            for c in range(n_columns):
-                squares[k, c] = squares[k + 1, c] + squares[right[k], c]
-            continue
-        for e in range(nodes.first[k], nodes.last[k]):
-            row, w = nodes.rows[e], nodes.row_weight[e]
-            for c in range(n_columns):
-                z = values[row, c]
-                squares[k, c] += 0.0 if np.isnan(z) else w * z * z
-
-
-@compiled
 def add_told(tests, outside, columns, unseen, directions, told):
     """Add what single rows out of bag tell of tests to ``told``: tests in their order, the rows of each in theirs.
 
