@@ -218,7 +218,7 @@ def check_source(given: Any, kind: type, example: str) -> None:
     >>> from omnirank.timeseries.times import check_source
     >>> check_source(Events([1.0]), Series, "Series(times, values)")
     Traceback (most recent call last):
-    omnirank.core.errors.DataTypeError: expected a Series of omnirank.timeseries, not Events: Series(times, values) makes...
+    omnirank.core.errors.DataTypeError: expected a Series of omnirank.timeseries, not Events: ...
     """
     if not isinstance(given, kind):
         found, wanted = type(given), kind.__name__
