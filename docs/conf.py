@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from importlib import import_module
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -60,6 +61,9 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "remove_config_comments": True,
 }
+
+# Scripts of the gallery show warnings: without the folder in which the pages happen to be built.
+warnings.formatwarning = lambda message, category, *_, **__: f"{category.__name__}: {message}\n"
 
 # sphinx-gallery's settings hold functions of its own, which Sphinx cannot keep between builds.
 suppress_warnings = ["config.cache"]

@@ -301,3 +301,12 @@ def test_an_option_given_twice_is_refused_before_its_first_value_is_lost(tmp_pat
     assert "--target is given more than once" in " ".join(result.output.split())
     several = ["rank", str(file), "--target", "a,b", "--set", "n_trees=3", "--set", "min_samples_leaf=1"]
     assert RUNNER.invoke(app, several).exit_code == 0
+
+
+def test_a_target_without_any_value_is_told(plants, tmp_path):
+    frame = pd.read_csv(plants)
+    frame.assign(kind=None).to_csv(tmp_path / "empty.csv", index=False)
+    told = "note: no value of the target 'kind' is known: features are ranked without it"
+    options = ("--method", "variance")
+    assert told in run("rank", tmp_path / "empty.csv", "-t", "kind", *options).stderr
+    assert told not in run("rank", plants, "-t", "kind", "--task", "clustering", *options).stderr

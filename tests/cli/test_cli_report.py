@@ -117,3 +117,10 @@ def test_the_command_of_a_later_report_runs_as_it_stands(tmp_path, monkeypatch):
     first = om.Ranking.load("first.json").scores.tolist()
     assert om.Ranking.load("again.json").scores.tolist() == first
     assert again["ranking"].scores.tolist() == first
+
+
+def test_what_is_no_study_is_refused_by_its_ending(tmp_path):
+    page = tmp_path / "report.html"
+    page.write_text("<html></html>")
+    said = output("report", page, "--out", tmp_path / "again.html", code=2)
+    assert "a report is made of rankings (.json, .csv) or of a study (.sqlite)" in said

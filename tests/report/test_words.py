@@ -11,14 +11,17 @@ import pandas as pd
 import pytest
 
 import omnirank as om
+from omnirank.core.target_scores import TargetScores
 from omnirank.data.file_source import FileSource
 from omnirank.errors import DataTypeError, ParameterError
+from omnirank.evaluation.stability import Stability
 from omnirank.report.directions import UNCLEAR, direction
 from omnirank.report.disagreement import disagreements
 from omnirank.report.findings import Findings
 from omnirank.report.repeating import python_code, rank_command
 from omnirank.report.sections.how_many import beside_significance
-from omnirank.report.sections.summary import best_sentence, verdict
+from omnirank.report.sections.summary import best_sentence, stability_sentence, verdict
+from omnirank.report.sections.targets import sharing, top_counts
 from omnirank.report.subject import Subject
 
 pytestmark = pytest.mark.usefixtures("two_pairs")
@@ -205,6 +208,29 @@ class TestSummary:
         assert "kidney, adult; a; b; c; and d. All 10 score" in all_of_them
         five = self.said([*[1e-6] * 5, *[0.5] * 5])
         assert five.startswith("Of 10 features, 5 score significantly above chance: kidney, adult; a; b; c; and d (")
+
+
+class TestStability:
+    def said(self, ranks):
+        names = tuple("abcd")
+        found = Stability(names, np.array(ranks), np.arange(4), 0.9, 1, "4 halves of the examples")
+        halves = type("Few", (), {"stability": found})()
+        subject = subject_of({"unbiased": om.Ranking(names, [4.0, 3.0, 2.0, 1.0], "unbiased")})
+        return stability_sentence(replace(subject, found=replace(subject.found, halves=halves)))
+
+    def test_where_none_is_always_on_top_the_most_frequent_is_named(self):
+        changing = self.said([[1, 2, 3, 4], [1, 2, 3, 4], [1, 2, 3, 4], [2, 1, 3, 4]])
+        assert "no feature is always among them; most often a, in 75 % of them." in changing
+        assert "always among them: a." in self.said([[1, 2, 3, 4]] * 4)
+
+
+class TestTargets:
+    @pytest.mark.parametrize(("n", "words"), [(2, "both targets"), (3, "at least 2 of 3 targets")])
+    def test_shared_features_say_by_how_many(self, n, words):
+        scores = TargetScores([f"y{i}" for i in range(n)], [[4.0, 3.0, 2.0, 1.0, 0.0, 0.0]] * n)
+        ranking = om.Ranking(list("abcdef"), np.arange(6.0)[::-1], "genie3", per_target=scores)
+        [shared, *_] = sharing(subject_of({"genie3": ranking}), top_counts(scores))
+        assert shared == f"Shared: a, b are among the top 2 of {words}."
 
 
 class TestHowMany:

@@ -318,3 +318,30 @@ def test_lag_sums_are_sums_over_the_intervals_before():
         assert np.isnan(found[:n_lags]).all()
         expected = [values[i - n_lags : i].sum() for i in range(n_lags, 40)]
         np.testing.assert_allclose(found[n_lags:], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (
+            lambda grid: ts.aggregate(pd.Series([1.0, 2.0]), grid),
+            r"a Series of omnirank.timeseries, not pandas.Series: ",
+        ),
+        (lambda grid: ts.integrals([1.0, 2.0], grid), r"not list: Series\(times, values\) makes one"),
+        (lambda grid: ts.time_since([1.0], grid, 5), r"an Events of omnirank.timeseries, not list"),
+        (lambda grid: ts.event_counts(ts.States([0], [1]), grid), "not States"),
+        (lambda grid: ts.state_shares(ts.Events([0]), grid), "not Events"),
+        (lambda grid: ts.LearningTable(grid).add_series("x", np.zeros(3), "g"), "not ndarray"),
+        (lambda grid: ts.LearningTable(grid).add_time_since([1.0], 5, "g"), "not list"),
+        (lambda grid: ts.LearningTable(grid).add_counts([1.0], "g"), "not list"),
+        (lambda grid: ts.LearningTable(grid).add_states([1.0], "g"), "not list"),
+    ],
+)
+def test_what_is_no_source_is_named(wrong, words):
+    with pytest.raises(DataTypeError, match=words):
+        wrong(ts.Grid(0, 10, 5))
+
+
+def test_a_date_that_cannot_be_read_is_named_with_its_place():
+    with pytest.raises(DataError, match=r"times are neither .* yesterday at position 1; give ISO 8601"):
+        ts.Series(["2024-01-01", "yesterday"], [1.0, 2.0])

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from omnirank.data.dataset import Dataset
 
 _RANKINGS = (".json", ".csv")
+_STUDIES = (".sqlite", ".toml")
 _WHAT = "Rankings (.json, .csv), of which the first is reported; or one store of experiments (.sqlite, plan or folder)."
 
 
@@ -48,6 +49,7 @@ def report(
     if len(rankings) not in (0, len(files)) or (not rankings and len(files) > 1):
         raise ParameterError("give rankings (.json, .csv), or one store of experiments: not both")
     if not rankings:
+        _check_study(files[0])
         if data is not None:
             raise ParameterError("--data is for rankings: a study knows its data")
         with ending_on_sigterm():
@@ -63,3 +65,11 @@ def report(
     with progress_bars(), ending_on_sigterm():
         write_report(found, out, data, budget=budget, title=title, n_jobs=jobs)
     say(f"report written to {out}")
+
+
+def _check_study(path: Path) -> None:
+    """Refuse a file that can be no study."""
+    from omnirank.core.errors import ParameterError
+
+    if path.is_file() and path.suffix.lower() not in _STUDIES:
+        raise ParameterError(f"{path}: a report is made of rankings ({', '.join(_RANKINGS)}) or of a study (.sqlite)")

@@ -316,7 +316,8 @@ def _csv_columns(table: str, n_lines: int, path: Path, *, is_own: bool) -> dict[
     }
     for column in wanted:
         if header.count(column) > 1 or (column in ("feature", "score") and column not in header):
-            raise FileFormatError(f"a ranking must have one column {column!r}", path=path, line=header_line)
+            problem = f"a ranking must have one column {column!r}: rank --out and Ranking.save write such files"
+            raise FileFormatError(problem, path=path, line=header_line)
     _tell_unknown([column for column in header if column not in (*wanted, "rank")], wanted, path, header_line, is_own)
     found = [(header.index(column), *wanted[column]) for column in wanted if column in header]
     columns: dict[str, list[Any]] = {key: [] for _, key, _ in found}

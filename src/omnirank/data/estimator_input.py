@@ -306,7 +306,8 @@ def _names_only(dataset: Dataset) -> Any:
     """Stand-in by which scikit-learn checks names and count; names that omnirank made up do not count as names."""
     if is_made_up(dataset.feature_names):
         return np.empty((0, dataset.n_features))
-    return pd.DataFrame(columns=pd.Index(list(dataset.feature_names), dtype=object))
+    names = pd.Index(list(dataset.feature_names), dtype=object)
+    return pd.DataFrame(np.empty((0, len(names))), columns=names)  # without cells, pandas would check names one by one
 
 
 def _check_shape(estimator: Any, shape: tuple[int, ...]) -> None:

@@ -135,7 +135,8 @@ def dataset_from(content: Content, roles: Roles, *, task: str = "auto", name: st
     """Return the data set of a content whose columns have their roles."""
     at = {column: j for j, column in enumerate(content.table.names)}
     features = content.table.select([at[content.names[i]] for i in roles.features])
-    target, task, doubts = _target(content, roles, task, at)
+    asked = task
+    target, task, doubts = _target(content, roles, asked, at)
     data = Dataset(
         features,
         target,
@@ -146,6 +147,9 @@ def dataset_from(content: Content, roles: Roles, *, task: str = "auto", name: st
     notes = [*content.notes, *roles.notes]
     if content.weights is not None:
         notes.append("the rows have weights, which are not part of the data set: read_arff(path).weights has them")
+    if roles.target and target is None and not is_unsupervised(asked):
+        named = ", ".join(repr(content.names[i]) for i in roles.target)
+        notes.append(f"no value of the target {named} is known: features are ranked without it")
     data._remarks = Remarks(tuple(notes), doubts)
     return data
 

@@ -177,11 +177,16 @@ class GrowingPlan:
             return found
         return found._replace(gain=found.gain * unit, weight=found.weight * unit, row_weight=found.row_weight * unit)
 
+    def pruned(self, pruning: Pruning | None, i: int, counts: np.ndarray | None = None) -> Any:
+        """Grow tree i, and prune it where that is asked for."""
+        grown = self.grow(i, counts)
+        if pruning is None:
+            return grown
+        return prune(grown, pruning, self.columns, self.clustering, self.weight, self.feature_part)
+
     def tree(self, pruning: Pruning | None, i: int) -> Tree:
         """Grow tree i, prune it where that is asked for, and keep its leaves' prototypes."""
-        grown = self.grow(i)
-        if pruning is not None:
-            grown = prune(grown, pruning, self.columns, self.clustering, self.weight, self.feature_part)
+        grown = self.pruned(pruning, i)
         return tree_from_grown(grown, self.dataset.features, *node_means(grown, self.columns))
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from omnirank.core.parallel import run_parallel
 from omnirank.core.seeds import stream
 from omnirank.ensembles.plan import GrowingData, GrowingPlan, GrowingRules
+from omnirank.ensembles.routing import route, routed_cells
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
-from omnirank.trees.prediction import average_means, sum_means
+from omnirank.trees.prediction import add_rows, average_means
+from omnirank.trees.prototypes import node_means
 from omnirank.trees.pruning import Pruning
 from omnirank.trees.tree import Tree
 
@@ -50,23 +53,42 @@ def out_of_bag_losses(
         How trees are pruned; None: not at all.
     """
     plan = data.at_level(rules.supervision).plan(rules)
-    trees = _trees(plan, pruning, n_trees, data.n_jobs)
-    labelled = plan.dataset.labelled
-    seen = np.array([plan.counts(i)[labelled] > 0 for i in range(n_trees)])
-    features, truth = data.labelled.dataset.features, data.labelled.target_columns(rules)
-    groups = [slice(i, i + 1) for i in range(n_trees)] if single else [slice(None)]
+    labelled, truth = plan.dataset.labelled, data.labelled.target_columns(rules)
+    work = partial(_unseen_means, plan, pruning, routed_cells(plan))
+    unseen = run_parallel(work, range(n_trees), data.n_jobs, description=_description(plan))
+    groups = [[found] for found in unseen] if single else [unseen]
     total, n_losses = np.zeros(len(truth.labelled)), np.zeros(len(truth.labelled))
     for group in groups:
-        sums, counts = sum_means(trees[group], features, truth.n_columns, seen[group], data.n_jobs)
+        sums, counts = np.zeros((len(labelled), truth.n_columns)), np.zeros(len(labelled))
+        for rows, means in group:
+            add_rows(sums, rows, means)
+            counts[rows] += 1
+        sums, counts = sums[labelled], counts[labelled]
         met = counts > 0
         total[met] += squared_losses(truth, met, clustering, sums[met] / counts[met, None])
         n_losses += met
     return np.divide(total, n_losses, out=np.full(len(total), np.nan), where=n_losses > 0)
 
 
+def _unseen_means(plan: GrowingPlan, pruning: Pruning | None, cells: Any, i: int) -> tuple[np.ndarray, Any]:
+    """Labelled examples that tree i has not seen, and the prototypes of their leaves.
+
+    They go down the tree as they do for the score of a ranking: other kernels would have to be compiled.
+    """
+    counts = plan.counts(i)
+    grown = plan.pruned(pruning, i, counts)
+    first, last, rows = route(plan, grown, np.flatnonzero(plan.dataset.labelled & (counts == 0)), cells)
+    leaves = np.flatnonzero(grown.feature < 0)  # in preorder, as their rows are
+    values, value_row = node_means(grown, plan.columns)
+    return rows, values[np.repeat(value_row[leaves], last[leaves] - first[leaves])]
+
+
+def _description(plan: GrowingPlan) -> str:
+    return f"supervision {plan.rules.supervision:g}"
+
+
 def _trees(plan: GrowingPlan, pruning: Pruning | None, n_trees: int, n_jobs: int | None) -> list[Tree]:
-    what = f"supervision {plan.rules.supervision:g}"
-    return run_parallel(partial(plan.tree, pruning), range(n_trees), n_jobs, description=what)
+    return run_parallel(partial(plan.tree, pruning), range(n_trees), n_jobs, description=_description(plan))
 
 
 def squared_losses(

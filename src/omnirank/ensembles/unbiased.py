@@ -10,10 +10,10 @@ from scipy import sparse
 from omnirank.core.parallel import one_blas_thread
 from omnirank.core.variances import centred_for_sums
 from omnirank.ensembles.plan import GrowingPlan
+from omnirank.ensembles.routing import route, routed_cells
 from omnirank.ensembles.score_table import Contributions, FeatureScores, ScoredTree
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 from omnirank.trees.prototypes import membership
-from omnirank.trees.tree import thresholds_of
 
 # Cells of columns of which sums are held at once, for at most twice as many nodes as rows.
 _MOST_CELLS = 2**21
@@ -102,35 +102,11 @@ class _Told(NamedTuple):
 
 def _rows_by_node(plan: GrowingPlan, grown: Any, unseen: np.ndarray, cells: Any) -> tuple[Any, Any]:
     """Rows in the bag and out of it, by the nodes that they reach."""
-    from omnirank.ensembles.kernels.unbiased import NodeRows, Tests, route_rows
+    from omnirank.ensembles.kernels.unbiased import NodeRows
 
     first, last, rows = (part.astype(np.int64) for part in (grown.first, grown.last, grown.rows))
-    thresholds = thresholds_of(grown, plan.dataset.features)
-    tests = Tests(grown.feature, thresholds, grown.cut, grown.right, grown.missing_left, grown.subsets)
-    # Memory is allocated here, outside the kernels: compiling NumPy's constructors takes longer than calling them.
-    starts, ends = np.zeros((2, len(first)), np.int64)
-    ends[0] = len(unseen)
-    ordered = unseen.astype(np.int64)
-    route_rows(tests, cells, starts, ends, ordered, np.empty_like(ordered))
+    starts, ends, ordered = route(plan, grown, unseen, cells)
     return NodeRows(first, last, rows, grown.row_weight), NodeRows(starts, ends, ordered, plan.weight[ordered])
-
-
-def _routed_cells(plan: GrowingPlan) -> Any:
-    """Cells by which rows go down a tree: those of a dense table, else the codes that were made to grow trees."""
-    from omnirank.ensembles.kernels.unbiased import SparseCells, TableCells
-
-    table = plan.dataset.features
-    if table.is_sparse:
-        return SparseCells(plan.coded.routing, *plan.coded.values)
-    return TableCells(_block(table.numeric), _block(table.codes), table.slots.astype(np.int64), table.is_nominal)
-
-
-def _block(matrix: np.ndarray) -> Any:
-    from omnirank.ensembles.kernels.unbiased import Block
-
-    if matrix.flags.f_contiguous:
-        return Block(matrix.ravel(order="F"), 1, len(matrix))
-    return Block(np.ascontiguousarray(matrix).ravel(), matrix.shape[1], 1)
 
 
 class DescribedParts(NamedTuple):
@@ -149,7 +125,7 @@ def described_parts(plan: GrowingPlan) -> DescribedParts:
     with one_blas_thread():
         own = _described(plan, plan.columns, plan.clustering, are_features=plan.dataset.target is None)
         beside = () if plan.feature_part is None else _described(plan, *plan.feature_part, are_features=True)
-    return DescribedParts(own, beside, _routed_cells(plan))
+    return DescribedParts(own, beside, routed_cells(plan))
 
 
 def _described(

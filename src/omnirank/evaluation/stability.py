@@ -132,10 +132,10 @@ class Stability:
 
     @cached_property
     def certain_sets(self) -> list[int]:
-        """Numbers b such that each of the first b features is among the top b, and no other, with `level`, at least.
+        """Numbers b such that each of the first b features is among the top b, and no other one.
 
-        Each of the first b has a rank of at most b, and each other feature a larger one, with that probability. Without
-        the second half the last place would be certain as soon as each other feature is rarely there.
+        Each of the first b has a rank of at most b, and each other feature a larger one, with a probability of `level`
+        at least. Without the second half the last place would be certain if each other feature were rarely there.
         """
         n = len(self.names)
         reach = np.maximum.accumulate(self._quantile(self.level)[self.order])

@@ -10,7 +10,7 @@ from io import BytesIO
 from typing import Any
 from xml.etree import ElementTree
 
-from omnirank.plots.style import BAR, CHOSEN, GRID, INK, printable
+from omnirank.plots.style import BAR, CHOSEN, FAINT, GRID, INK, printable
 
 _SVG = "http://www.w3.org/2000/svg"
 _LINK = "http://www.w3.org/1999/xlink"
@@ -18,11 +18,14 @@ _LINK = "http://www.w3.org/1999/xlink"
 _THEME = {
     INK: "var(--ink)",
     GRID: "var(--line)",
+    FAINT: "var(--faint)",
     BAR: "var(--bar)",
     CHOSEN: "var(--accent)",
     "#000000": "var(--ink)",
     "#ffffff": "var(--card)",
 }
+# Pixels of width below which the words of a wider picture cannot be read.
+_READABLE = 520
 _COLOUR = re.compile("|".join(_THEME))
 _REFERENCE = re.compile(r"#([\w.-]+)")
 _SETTINGS: Any = {
@@ -86,10 +89,11 @@ def inline_svg(ax: Any, about: str) -> str:
     for name, value in (("role", "img"), ("aria-label", about)):
         root.set(name, value)
     root.attrib.pop("version", None)
-    # the page sets the width; the picture keeps its own as the largest
+    # the page sets the width; the picture keeps its own as the largest, and scrolls where words would be too small
     width = root.attrib.pop("width", "400pt").removesuffix("pt")
     root.attrib.pop("height", None)
-    root.set("style", f"max-width:{float(width) * 4 / 3:.0f}px")
+    pixels = float(width) * 4 / 3
+    root.set("style", f"max-width:{pixels:.0f}px;min-width:{min(pixels, _READABLE):.0f}px")
     ElementTree.register_namespace("", _SVG)
     ElementTree.register_namespace("xlink", _LINK)
     return ElementTree.tostring(root, encoding="unicode")

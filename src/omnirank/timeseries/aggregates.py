@@ -8,7 +8,7 @@ from omnirank.core.parameters import check, choice
 from omnirank.timeseries.grid import Grid
 from omnirank.timeseries.integrals import integrals
 from omnirank.timeseries.series import Series
-from omnirank.timeseries.times import check_same_kind
+from omnirank.timeseries.times import check_same_kind, check_source
 
 _OVER_TIME = ("time-mean", "integral")
 _OF_MEASUREMENTS = ("mean", "min", "max", "sum", "last", "count")
@@ -45,6 +45,7 @@ def aggregate(series: Series, grid: Grid, how: str = "time-mean", *, min_known: 
     (array([7., 8., 8.]), array([ 8.,  8., nan]))
     """
     check("how", how, choice(*AGGREGATES))
+    check_source(series, Series, "Series(times, values)")
     if how in _OVER_TIME:
         found = integrals(series, grid, min_known=min_known)
         return found if how == "integral" else found / grid.lengths

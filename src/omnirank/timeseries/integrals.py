@@ -7,7 +7,7 @@ import numpy as np
 from omnirank.core.parameters import check, share
 from omnirank.timeseries.grid import Grid
 from omnirank.timeseries.series import Series
-from omnirank.timeseries.times import check_same_kind
+from omnirank.timeseries.times import check_same_kind, check_source
 
 
 def integrals(series: Series, grid: Grid, *, min_known: float = 1.0) -> np.ndarray:
@@ -46,6 +46,7 @@ def integrals(series: Series, grid: Grid, *, min_known: float = 1.0) -> np.ndarr
     array([ 4.,  4., nan])
     """
     check("min_known", min_known, share())
+    check_source(series, Series, "Series(times, values)")
     if not len(series):
         return np.full(len(grid), np.nan)
     check_same_kind(series.dates, grid.dates, "the series")

@@ -19,6 +19,7 @@ from omnirank.timeseries.lags import lag_sums
 from omnirank.timeseries.occurrences import event_counts, state_shares, time_since
 from omnirank.timeseries.series import Series
 from omnirank.timeseries.splits import chronological_split
+from omnirank.timeseries.times import check_source
 from omnirank.timeseries.values import read_values
 
 
@@ -107,18 +108,21 @@ class LearningTable:
 
     def add_time_since(self, events: Events, cap: Any, group: str) -> None:
         """Add the time since the last event of each kind, called ``"since KIND"``, as in :func:`time_since`."""
+        check_source(events, Events, "Events(times, kinds)")
         for kind in events.kinds:
             self.add(f"since {kind}", time_since(events.of(kind), self.grid, cap), group)
 
     def add_counts(self, events: Events, group: str, *, indicator: bool = False) -> None:
         """Add how many events of each kind fall in an interval, called ``"KIND"``; or only whether one does: 1 or 0."""
         check("indicator", indicator, FLAG)
+        check_source(events, Events, "Events(times, kinds)")
         for kind in events.kinds:
             counts = event_counts(events.of(kind), self.grid)
             self.add(kind, np.minimum(counts, 1) if indicator else counts, group)
 
     def add_states(self, states: States, group: str) -> None:
         """Add the share of an interval in which a state of each kind held, called ``"KIND"``: :func:`state_shares`."""
+        check_source(states, States, "States(starts, ends, kinds)")
         for kind in states.kinds:
             self.add(kind, state_shares(states.of(kind), self.grid), group)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from omnirank.timeseries.events import Events, States
 from omnirank.timeseries.grid import Grid
-from omnirank.timeseries.times import check_same_kind, read_duration
+from omnirank.timeseries.times import check_same_kind, check_source, read_duration
 
 
 def time_since(events: Events, grid: Grid, cap: Any) -> np.ndarray:
@@ -98,6 +98,7 @@ def state_shares(states: States, grid: Grid) -> np.ndarray:
     >>> state_shares(States([0, 1, 9], [2, 6, 10]), Grid(0, 16, 4))
     array([1.  , 0.5 , 0.25, 0.  ])
     """
+    check_source(states, States, "States(starts, ends, kinds)")
     if len(states):
         check_same_kind(states.dates, grid.dates, "the states")
     starts, ends = states.union()
@@ -109,6 +110,7 @@ def state_shares(states: States, grid: Grid) -> np.ndarray:
 
 
 def _times_of(events: Events, grid: Grid) -> np.ndarray:
+    check_source(events, Events, "Events(times, kinds)")
     if len(events):
         check_same_kind(events.dates, grid.dates, "the events")
     return events.times

@@ -190,11 +190,41 @@ def _read_numbers(array: np.ndarray, what: str) -> np.ndarray:
 def _read_dates(array: np.ndarray, what: str) -> np.ndarray:
     try:
         read = pd.to_datetime(pd.Index(array), utc=True, format=None if array.dtype.kind == "M" else "ISO8601")
-    except (ValueError, TypeError, OverflowError) as error:
-        raise DataError(f"{what} are neither numbers nor dates: {str(error).splitlines()[0]}") from None
+    except (ValueError, TypeError, OverflowError):
+        place = next((i for i, one in enumerate(array.tolist()) if not _is_date(one)), 0)
+        raise DataError(
+            f"{what} are neither numbers nor dates: {array[place]!s} at position {place}; give ISO 8601, such as "
+            "2024-01-31 12:00, or read them with pandas.to_datetime first"
+        ) from None
     dates = read.tz_localize(None).to_numpy()
     _refuse_missing(np.isnat(dates), what)
     return dates.astype("datetime64[us]").astype(np.int64) / _MICROSECONDS
+
+
+def _is_date(value: Any) -> bool:
+    try:
+        pd.to_datetime(pd.Index([value], dtype=object), utc=True, format="ISO8601")
+    except (ValueError, TypeError, OverflowError):
+        return False
+    return True
+
+
+def check_source(given: Any, kind: type, example: str) -> None:
+    """Raise an error where a source is of another type: arrays and frames have to be made one first.
+
+    Examples
+    --------
+    >>> from omnirank.timeseries import Events, Series
+    >>> from omnirank.timeseries.times import check_source
+    >>> check_source(Events([1.0]), Series, "Series(times, values)")
+    Traceback (most recent call last):
+    omnirank.core.errors.DataTypeError: expected a Series of omnirank.timeseries, not Events: ...
+    """
+    if not isinstance(given, kind):
+        found, wanted = type(given), kind.__name__
+        name = found.__name__ if found.__name__ != wanted else f"{found.__module__.partition('.')[0]}.{found.__name__}"
+        article = "an" if wanted.startswith("E") else "a"
+        raise DataTypeError(f"expected {article} {wanted} of omnirank.timeseries, not {name}: {example} makes one")
 
 
 def _refuse_missing(missing: np.ndarray, what: str) -> None:

@@ -122,12 +122,16 @@ def prefix_means(
     leaves = leaves_of(trees, table, n_jobs)
     sums = np.zeros((table.n_rows, n_columns))
     for k, tree in enumerate(trees):
-        means = tree.means(leaves[:, k])
-        if is_sparse(means):
-            sums[np.repeat(np.arange(len(sums)), np.diff(means.indptr)), means.indices] += means.data
-        else:
-            sums += means
+        add_rows(sums, np.arange(len(sums)), tree.means(leaves[:, k]))
         yield sums / (k + 1)
+
+
+def add_rows(sums: np.ndarray, rows: np.ndarray, means: Any) -> None:
+    """Add means, dense or sparse, to the given rows of ``sums``, each of which is named once."""
+    if is_sparse(means):
+        sums[np.repeat(rows, np.diff(means.indptr)), means.indices] += means.data
+    else:
+        sums[rows] += means
 
 
 def _block(table: Table, rows: slice) -> np.ndarray:

@@ -96,8 +96,7 @@ def _bits(by_row: Any, n_rows: int, n_features: int) -> np.ndarray:
     words = (n_features + 63) // 64
     if n_rows * words * 8 > _MOST_BIT_BYTES:
         return np.zeros((0, 0), np.uint64)
-    bits = np.zeros((n_rows, words), np.uint64)
-    row = np.repeat(np.arange(n_rows), np.diff(by_row.indptr))
-    feature = by_row.indices.astype(np.int64)
-    np.bitwise_or.at(bits, (row, feature >> 6), np.uint64(1) << (feature & 63).astype(np.uint64))
-    return bits
+    bit = np.uint64(1) << np.arange(64, dtype=np.uint64)
+    # Cells of the same place add up in a dense array, and their bits differ.
+    parts = sparse.csr_array((bit[by_row.indices & 63], by_row.indices >> 6, by_row.indptr), shape=(n_rows, words))
+    return parts.toarray()

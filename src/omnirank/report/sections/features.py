@@ -137,8 +137,9 @@ def _stability_columns(subject: Subject, order: np.ndarray) -> list[Column]:
     lower, upper = found.lower[order].tolist(), found.upper[order].tolist()
     top = found.top_probability(found.k)[order]
     hint = ranks_hint(found)
+    ranges = [f"{a}–{b}" if a < b else str(a) for a, b in zip(lower, upper, strict=True)]
     return [
-        Column("ranks", [f"{a}–{b}" for a, b in zip(lower, upper, strict=True)], lower, number=True, hint=hint),
+        Column("ranks", ranges, lower, number=True, hint=hint),
         Column(
             f"in top {found.k}",
             [f"{100 * share:.0f} %" for share in top],

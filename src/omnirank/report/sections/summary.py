@@ -7,7 +7,10 @@ import platform
 from importlib.metadata import version
 from typing import Any
 
+import numpy as np
+
 from omnirank.core.plurals import counted
+from omnirank.evaluation.stability import Stability
 from omnirank.report.halves import Halves
 from omnirank.report.section import Section
 from omnirank.report.sections.scores import cut_of
@@ -121,8 +124,15 @@ def stability_sentence(subject: Subject) -> str:
     word = next(word for limit, word in _STABLE if index >= limit)
     always = [found.names[i] for i in found.order[: found.k] if (found.ranks[:, i] <= found.k).all()]
     shown = listing(always) if len(always) <= _BEST else f"{joined(always[:_BEST])} and {len(always) - _BEST} more"
-    which = f"always among them: {shown}" if always else "no feature is always among them"
+    which = f"always among them: {shown}" if always else f"no feature is always among them; {_most_often(found)}"
     return (
         f"With other examples the top {found.k} would be {word} (index {index:.2f}; 1: always the same, 0: chance); "
         f"over {found.drawn}, {which}."
     )
+
+
+def _most_often(found: Stability) -> str:
+    """Which feature is among the top most often."""
+    often = found.top_probability(found.k)
+    first = int(found.order[np.argmax(often[found.order])])
+    return f"most often {found.names[first]}, in {100 * often[first]:.0f} % of them"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from omnirank.core.plurals import ordinal
 from omnirank.core.target_scores import TargetScores
 from omnirank.plots import plot_target_scores
 from omnirank.plots.targets import relative_scores
@@ -44,7 +45,7 @@ def by_target(subject: Subject) -> Section | None:
         Column("rank", ranking.ranks[order].tolist(), number=True),
         Column("feature", [ranking.names[i] for i in order]),
         Column(f"targets in top {k}", counts[order].tolist(), number=True, hint=f"of {n} targets"),
-        Column("highest place", [f"{place[i]}. for {scores.names[best[i]]}" for i in order]),
+        Column("highest place", [f"{ordinal(int(place[i]))} for {scores.names[best[i]]}" for i in order]),
         *(
             Column(name, [digits(value, 3) for value in row[order].tolist()], number=True)
             for name, row in zip(scores.names, scores.scores, strict=True)
@@ -87,7 +88,9 @@ def sharing(subject: Subject, counts: np.ndarray) -> list[str]:
     ranking, scores = subject.ranking, subject.ranking.per_target
     assert scores is not None
     n, k = len(scores.names), top_size(scores)
-    shared = [ranking.names[i] for i in ranking.order if counts[i] >= max(2, math.ceil(_MOST_OF * n))]
+    least = max(2, math.ceil(_MOST_OF * n))
+    shared = [ranking.names[i] for i in ranking.order if counts[i] >= least]
+    of_targets = "both targets" if n == 2 else f"at least {least} of {n} targets"
     relative = relative_scores(scores)
     single = [i for i in ranking.order.tolist() if counts[i] == 1]
     single.sort(key=lambda i: -relative[:, i].max())
@@ -95,11 +98,9 @@ def sharing(subject: Subject, counts: np.ndarray) -> list[str]:
     if shared:
         more = f" and {len(shared) - _NAMED} more" if len(shared) > _NAMED else ""
         verb = "is" if len(shared) == 1 else "are"
-        found.append(
-            f"Shared: {joined(shared[:_NAMED])}{more} {verb} among the top {k} of at least half of {n} targets."
-        )
+        found.append(f"Shared: {joined(shared[:_NAMED])}{more} {verb} among the top {k} of {of_targets}.")
     else:
-        found.append(f"No feature is among the top {k} of half of the {n} targets.")
+        found.append(f"No feature is among the top {k} of {of_targets}.")
     if single:
         named = [f"{ranking.names[i]} ({scores.names[int(relative[:, i].argmax())]})" for i in single[:_NAMED]]
         found.append(f"Specific, among the top {k} of one target only: {listing(named)}.")
