@@ -39,8 +39,8 @@ def test_p_values_are_as_defined(n_trees):
         trees = [tree_from_grown(plan.grow(i), plan.dataset.features) for i in range(n_trees)]
         given = [(plan, tree, plan.counts(i)) for i, tree in enumerate(trees)]
         scores = [reference.unbiased(*one).sum(axis=0) for one in given]
-        contributions, traces = ([part(*one) for one in given] for part in (reference.contributions, reference.trace))
-        expected = reference.p_values(scores, contributions, traces)
+        parts = ([part(*one) for one in given] for part in (reference.contributions, reference.in_bag))
+        expected = reference.p_values(scores, *parts)
         np.testing.assert_allclose(fitted.ranking_.p_values, expected, rtol=1e-7)
 
 
@@ -139,11 +139,11 @@ def test_sums_divide_by_the_number_of_trees():
     assert sums.p_values(twice) == once.p_values(MeanAccumulator.empty(1).update([[4.0]]))
 
 
-@pytest.mark.parametrize(("n_trees", "trace"), [(1, 0.0), (2, 0.0), (2, 1e-300), (2, 1e300)])
-def test_p_values_are_numbers_whatever_the_trace(n_trees, trace):
+@pytest.mark.parametrize(("n_trees", "in_bag"), [(1, 0.0), (2, 0.0), (2, 1e-300), (2, 1e300)])
+def test_p_values_are_numbers_whatever_the_bag_promises(n_trees, in_bag):
     sums, first = module.ExampleSums(2, 1), np.array([0])
     told = np.array([1e-17, -1e-17])
-    sums.add([module.Contributions(first, first, first + 2, np.array([0, 1]), told, np.array([trace]))] * n_trees)
+    sums.add([module.Contributions(first, first, first + 2, np.array([0, 1]), told, np.array([in_bag]))] * n_trees)
     for score in (0.0, 1e-17, -1.0, 1.0):
         (p,) = sums.p_values(MeanAccumulator.empty(1).update([[score], [2 * score]][:n_trees]))
         assert 0 < p <= 1

@@ -44,7 +44,7 @@ def check(plan, i=0):
     by_example = module.unbiased(ScoredTree(plan, grown, counts, options=ScoreOptions(p_values=True)))
     np.testing.assert_array_equal(row, by_example.row)
     (kept,) = by_example.contributions
-    np.testing.assert_allclose(kept.trace, reference.trace(plan, tree, counts), **tolerance)
+    np.testing.assert_allclose(kept.in_bag, reference.in_bag(plan, tree, counts), **tolerance)
     by_example = summed(plan, by_example.contributions)
     np.testing.assert_allclose(by_example, reference.contributions(plan, tree, counts), **tolerance)
     plain = reference.contributions(plan, tree, counts, widened=False)

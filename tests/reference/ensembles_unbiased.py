@@ -107,29 +107,26 @@ def contributions(plan, tree, counts, widened=True):
     return found
 
 
-def trace(plan, tree, counts):
-    """What examples would add to the score of each feature if each met a copy of itself in the bag, (features,).
-
-    Half of sum_c K'_L K'_R / K'_t (mu_L - mu_R)^2: in the bag each example meets itself, twice on average.
-    """
+def in_bag(plan, tree, counts):
+    """The score of each feature with the means of the bag in place of those out of it, (features,)."""
     found = np.zeros(plan.dataset.n_features)
     for _, variable, node, left, right, factor in _told(plan, tree, counts):
         for column, seen, out in _columns(plan, variable, node, left, right):
             a, b = (sum(plan.weight[i] for i in rows) for rows in out)
             mu = [mean(column, rows, counts * plan.weight) for rows in seen]
-            found[node.feature] += factor * _scale(plan, variable, column) * a * b / (a + b) * (mu[0] - mu[1]) ** 2 / 2
+            found[node.feature] += factor * _scale(plan, variable, column) * a * b / (a + b) * (mu[0] - mu[1]) ** 2
     return found
 
 
-def p_values(scores, contributions_of_trees, traces):
-    """P values from scores and traces (trees, features), and widened contributions (trees, examples, features).
+def p_values(scores, contributions_of_trees, in_bag_of_trees):
+    """P values from scores in and out of bag (trees, features), and widened contributions (trees, examples, features).
 
-    A = sum C^2 of the mean contributions C; B, the squared standard error over trees, at most A; l = (A - B) / (L + s)
-    with s at least 0; the shifted gamma distribution of variance 2 l L + B and third moment 8 l^2 L, of L / l terms, at
-    least 1.
+    A = sum C^2 of the mean contributions C; B, the squared standard error over trees, at most A; s at least 0, L =
+    max(G - s, G / 2) / 2 for the score G of the bag, l = (A - B) / (L + s); the shifted gamma distribution of variance
+    2 l L + B and third moment 8 l^2 L, of L / l terms, at least 1.
     """
     trees = np.asarray(contributions_of_trees)
-    C, L = trees.mean(axis=0), np.mean(traces, axis=0)
+    C, G = trees.mean(axis=0), np.mean(in_bag_of_trees, axis=0)
     found = []
     for f in range(C.shape[1]):
         by_tree = np.asarray(scores)[:, f]
@@ -138,12 +135,13 @@ def p_values(scores, contributions_of_trees, traces):
         if A == 0:
             found.append(1.0)
             continue
-        s = by_tree.mean()
-        size = (A - B) / (L[f] + max(s, 0.0))
-        V = 2 * size * L[f] + B
-        skewness = (8 / max(L[f] / size, 1.0)) ** 0.5 * (2 * size * L[f] / V) ** 1.5 if A > B else 0.0
+        s = max(by_tree.mean(), 0.0)
+        L = max(G[f] - s, G[f] / 2) / 2
+        size = (A - B) / (L + s)
+        V = 2 * size * L + B
+        skewness = (8 / max(L / size, 1.0)) ** 0.5 * (2 * size * L / V) ** 1.5 if A > B else 0.0
         null = pearson3(skewness, scale=V**0.5) if skewness > 1e-3 else norm(scale=V**0.5)
-        found.append(null.sf(s))
+        found.append(null.sf(by_tree.mean()))
     return np.array(found)
 
 

@@ -36,14 +36,16 @@ class ExampleSums:
 
     Such a sum over pairs is distributed as sum_k l_k (X_k - 1) for independent X_k of chi-squared distribution with one
     degree of freedom, and A_f - B_f, which is made of the same examples, as sum_k l_k^2 X_k: where the score is large
-    by chance, so is A_f. But L_f = sum_k l_k is known: what examples would add if each met itself (`trace`).
-    With equal l_k,
+    by chance, so is A_f. But L_f = sum_k l_k, what examples would add if each met itself, is about half of G_f - s_f:
+    G_f is the score by examples of the bag, each of which meets itself twice on average (its expected squared count)
+    and the others as those out of bag do. With equal l_k,
 
-        l_f = (A_f - B_f) / (L_f + max(s_f, 0)),    V_f = 2 l_f L_f + B_f,    p_f = P(s >= s_f)
+        L_f = max(G_f - s_f, G_f / 2) / 2,    l_f = (A_f - B_f) / (L_f + s_f),    V_f = 2 l_f L_f + B_f
 
-    for s of the gamma distribution, shifted, with mean 0, variance V_f and third moment 8 l_f^2 L_f, as of L_f / l_f
-    terms (at least 1). Where they are many, it is the normal distribution with the variance 2 A_f - B_f. B_f is at most
-    A_f. p_f is 1 where A_f is 0: no tree tests f.
+    where a negative s_f counts as 0. The p value is the probability of s_f or more by the shifted gamma distribution
+    with mean 0, variance V_f and third moment 8 l_f^2 L_f, as of L_f / l_f terms (at least 1). Where they are many, it
+    is the normal distribution with the variance 2 A_f - B_f. B_f is at most A_f. p_f is 1 where A_f is 0: no tree tests
+    f.
 
     Where examples times features exceed 2^26, several examples share a group, and A_f sums the squares of groups. As
     examples are independent, its expectation is the same for features that tell nothing.
@@ -70,27 +72,27 @@ class ExampleSums:
     >>> from omnirank.core.accumulators import MeanAccumulator
     >>> from omnirank.ensembles.example_sums import ExampleSums
     >>> from omnirank.ensembles.score_table import Contributions
-    >>> one, rows, trace = np.array([0]), np.array([0, 1, 2, 3]), np.array([9.0, 0.0])
+    >>> one, rows, in_bag = np.array([0]), np.array([0, 1, 2, 3]), np.array([9.0, 0.0])
     >>> sums = ExampleSums(4, 2)
-    >>> sums.add([Contributions(one, one, one + 4, rows, np.array([1.0, 2.0, 1.0, 0.0]), trace)])
+    >>> sums.add([Contributions(one, one, one + 4, rows, np.array([1.0, 2.0, 1.0, 0.0]), in_bag)])
     >>> sums.p_values(MeanAccumulator.empty(2).update([[4.0, 0.0]])).round(3).tolist()
-    [0.092, 1.0]
+    [0.056, 1.0]
     """
 
     def __init__(self, n_examples: int, n_features: int, most_groups: int | None = None, block: int = 0) -> None:
         most = max(_FEWEST_GROUPS, _MOST_CELLS // max(n_features, 1)) if most_groups is None else most_groups
         self._blocks = {block: np.zeros((n_features, min(n_examples, most)))}
-        self._trace = np.zeros(n_features)
+        self._in_bag = np.zeros(n_features)
 
     @classmethod
-    def _of(cls, blocks: dict[int, np.ndarray], trace: np.ndarray) -> ExampleSums:
+    def _of(cls, blocks: dict[int, np.ndarray], in_bag: np.ndarray) -> ExampleSums:
         found = cls.__new__(cls)
-        found._blocks, found._trace = blocks, trace
+        found._blocks, found._in_bag = blocks, in_bag
         return found
 
     def copy(self) -> ExampleSums:
         """Return sums of their own."""
-        return self._of({block: sums.copy() for block, sums in self._blocks.items()}, self._trace.copy())
+        return self._of({block: sums.copy() for block, sums in self._blocks.items()}, self._in_bag.copy())
 
     def add(self, trees: Iterable[Contributions]) -> None:
         """Add the contributions of trees, in their order."""
@@ -100,33 +102,33 @@ class ExampleSums:
         for tree in trees:
             place = tree.rows % sums.shape[1]
             add_by_example(sums, tree.feature, tree.first, tree.last, place, tree.told)
-            self._trace += tree.trace
+            self._in_bag += tree.in_bag
 
     def merge(self, other: ExampleSums) -> ExampleSums:
         """Return the sums over the trees of both."""
         blocks = dict(self._blocks)
         for block, sums in other._blocks.items():
             blocks[block] = _added(blocks[block], sums) if block in blocks else sums
-        return self._of(blocks, self._trace + other._trace)
+        return self._of(blocks, self._in_bag + other._in_bag)
 
     def to_json(self) -> dict[str, Any]:
         """Return the sums as JSON holds them."""
         blocks = {str(block): sums.tolist() for block, sums in self._blocks.items()}
-        return {"blocks": blocks, "trace": self._trace.tolist()}
+        return {"blocks": blocks, "in_bag": self._in_bag.tolist()}
 
     @classmethod
     def from_json(cls, content: Any) -> ExampleSums:
         """Return the sums that `to_json` described; `ValueError` or `DataError` for anything else."""
         blocks = {int(block): np.array(sums, np.float64) for block, sums in content["blocks"].items()}
-        trace = np.array(content["trace"], np.float64)
-        if not blocks or any(sums.ndim != 2 or trace.shape != sums.shape[:1] for sums in blocks.values()):
+        in_bag = np.array(content["in_bag"], np.float64)
+        if not blocks or any(sums.ndim != 2 or in_bag.shape != sums.shape[:1] for sums in blocks.values()):
             raise DataError("sums by example must be tables of one number of features")
-        return cls._of(blocks, trace)
+        return cls._of(blocks, in_bag)
 
     @property
     def n_features(self) -> int:
         """Number of features."""
-        return len(self._trace)
+        return len(self._in_bag)
 
     def squares(self) -> np.ndarray:
         """Return the sum of squares over groups, of each feature."""
@@ -143,12 +145,14 @@ class ExampleSums:
         found = np.ones(len(mean))
         tested = squares > 0
         mean, by_trees, by_pairs = mean[tested], by_trees[tested], (squares - by_trees)[tested]
-        trace = self._trace[tested] / scores.count
-        # rounding may leave squares, but no trace, where examples out of bag do not differ: there are many terms, then
-        known = np.where(trace > 0, trace, 1.0)
-        by_pairs = by_pairs * np.where(trace > 0, known / (known + np.maximum(mean, 0.0)), 1.0)
+        promised = self._in_bag[tested] / scores.count
+        confirmed = np.maximum(mean, 0.0)
+        # rounding may leave squares, but no promise, where examples do not differ: there are many terms, then
+        some = promised > 0
+        met = np.where(some, np.maximum(promised - confirmed, promised / 2) / 2, 1.0)
+        by_pairs = by_pairs * np.where(some, met / (met + confirmed), 1.0)
         with np.errstate(over="ignore"):
-            one_by_terms = np.where(trace > 0, by_pairs / known / known, 0.0)
+            one_by_terms = np.where(some, by_pairs / met / met, 0.0)
         skewness = np.sqrt(8 * np.minimum(one_by_terms, 1.0))
         found[tested] = _upper_tail(mean, 2 * by_pairs, skewness, by_trees)
         return found

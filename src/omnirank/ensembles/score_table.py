@@ -70,8 +70,8 @@ class Contributions(NamedTuple):
         Their numbers.
     told : ndarray
         What each example adds at each test that it reaches, one test after the other.
-    trace : ndarray (features,)
-        What all examples together would add if each of them met a copy of itself in the bag, and nothing else.
+    in_bag : ndarray (features,)
+        The score by examples of the bag in place of those out of it: what the tests promise.
     """
 
     feature: np.ndarray
@@ -79,11 +79,11 @@ class Contributions(NamedTuple):
     last: np.ndarray
     rows: np.ndarray
     told: np.ndarray
-    trace: np.ndarray
+    in_bag: np.ndarray
 
     def scaled(self, factor: float) -> Contributions:
         """Return the contributions to a multiple of the score."""
-        return self._replace(told=self.told * factor, trace=self.trace * factor)
+        return self._replace(told=self.told * factor, in_bag=self.in_bag * factor)
 
 
 class FeatureScores(NamedTuple):

@@ -51,13 +51,8 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
     themselves, which makes the sum of squares too small by (m_tc - 1) / m_tc, half of it where one example meets
     another. With weights, m_tc = K'_tc / w, at least 2, where w = sum_i w_i^2 / sum_i w_i is the weight of one example.
 
-    The distribution of the score depends also on what examples would add if each met a copy of itself in the bag (see
-    `omnirank.ensembles.example_sums`). The bag says how much that is: there each example meets itself, twice on average
-    (the expectation of its squared count). So it is half of
-
-        (N0 / N0') sum_c lambda_c (N0 / K0_c) (K'_L K'_R / K'_t) (mu_L - mu_R)^2
-
-    in node t, more than that where the test was chosen from many because its means differ.
+    The distribution of the score depends also on what the bag promises, which is h(t) with mu in place of nu (see
+    `omnirank.ensembles.example_sums`).
 
     References
     ----------
@@ -97,7 +92,7 @@ class _Told(NamedTuple):
     """What examples add, as in `Contributions`; changed in place."""
 
     told: np.ndarray
-    trace: np.ndarray
+    in_bag: np.ndarray
 
 
 def _rows_by_node(plan: GrowingPlan, grown: Any, unseen: np.ndarray, cells: Any) -> tuple[Any, Any]:
@@ -196,7 +191,7 @@ class _DenseColumns(NamedTuple):
             return
         larger = _uncentred(a + b, self.one)
         self._add_told(np.column_stack([inner, right]), bags[1], unseen, said * np.sqrt(larger), told.told)
-        told.trace[:] += np.bincount(feature, (a * b / (a + b) * said**2).sum(axis=1) / 2, len(row))
+        told.in_bag[:] += np.bincount(feature, (a * b / (a + b) * said**2).sum(axis=1), len(row))
 
     def _node_sums(self, grown: Any, bag: Any) -> Any:
         """Sums over the rows of each node, and their known weights."""
@@ -240,7 +235,7 @@ class _SparseColumns(NamedTuple):
         widened = sparse.diags_array(np.sqrt(_uncentred(a + b, self.one))) @ said
         self._add_told(np.column_stack([inner, feature]), widened, counts, bags[1], told.told)
         by_feature, gain, _ = self._gains(feature, harmonic, said * said)
-        told.trace[:] += np.bincount(by_feature, gain, len(row)) / 2
+        told.in_bag[:] += np.bincount(by_feature, gain, len(row))
 
     def _gains(self, feature: np.ndarray, harmonic: np.ndarray, product: Any) -> tuple[np.ndarray, ...]:
         """Gains of tests in columns that are not their own feature's: feature, gain, variable of the column."""
