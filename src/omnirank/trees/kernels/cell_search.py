@@ -9,7 +9,7 @@ import numpy as np
 from omnirank.core.compiled import dispatched, inlined, part
 from omnirank.core.kernels.vector import count_bits
 from omnirank.trees.kernels.candidates import FEATURE, better, is_light, redrawn, test_state, too_little
-from omnirank.trees.kernels.cell_gains import split_gain
+from omnirank.trees.kernels.cell_gains import found_gain, split_gain
 from omnirank.trees.kernels.cells import CELLS, BinaryCells, BinaryDraws, DrawnCells, ValuedCells, clear, step
 from omnirank.trees.kernels.random import between, unit
 
@@ -27,7 +27,7 @@ class SparseWork(NamedTuple):
     place: np.ndarray  # of a row in ``rows``
     tag: np.ndarray  # of the node that holds a row, 0 = none
     sums: np.ndarray  # (waiting nodes, columns + 1): sum of the rows, and of their squares
-    running: np.ndarray
+    running: np.ndarray  # with SPARE places at the end, which are never read
     starts: np.ndarray
     cells: np.ndarray
     codes: np.ndarray  # of the cells, where they differ
@@ -176,16 +176,7 @@ def _split_off(space, features, f, weight_of, work, n, total, norm, top, setting
         k += weight_of[work.found[i]]
     if is_light(k, total, settings.min_leaf):
         return False
-    q = 0.0
-    p = 0.0
-    node_sums = work.sums[top]
-    for i in range(n):
-        r = work.found[i]
-        dq, dp = step(space, r, weight_of[r], node_sums, work.running)
-        q += dq
-        p += dp
-    gain = split_gain(space, q, p, k, norm, total, node_sums, work.running)
-    clear(space, work.found, n, work.running)
+    gain = found_gain(space, weight_of, work.found, n, k, norm, total, work.sums[top], work.running)
     if not _try(gain, k, f, position, total, settings, seed, best, test):
         return False
     test[FROM_TOP] = 1 if features.zero[f] == 0 else 0

@@ -17,7 +17,7 @@ import numpy as np
 from omnirank.core.compiled import compiled, compiled_unless, inlined
 from omnirank.core.kernels.vector import larger, uncounted
 from omnirank.trees.kernels.candidates import FEATURE, OUTWEIGHED, draw_feature, open_search, put_back, too_little
-from omnirank.trees.kernels.cell_gains import node_norm
+from omnirank.trees.kernels.cell_gains import SPARE, node_norm
 from omnirank.trees.kernels.cell_search import (
     ABOVE,
     BELOW,
@@ -66,7 +66,7 @@ def grow_sparse(space, features, weight_of, settings, seed):
         place,
         tag,
         np.zeros((72, columns + 1)),
-        np.zeros(columns),
+        np.zeros(columns + SPARE),
         np.append(features.starts, 0).astype(np.uint32),
         features.rows.astype(np.uint32),  # the root has all cells: a copy costs less than the rows it would spare
         features.codes.copy() if has_codes(features) else np.empty(0, features.codes.dtype),
