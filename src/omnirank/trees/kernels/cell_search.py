@@ -28,7 +28,7 @@ class SparseWork(NamedTuple):
     tag: np.ndarray  # of the node that holds a row, 0 = none
     sums: np.ndarray  # (waiting nodes, columns + 1): sum of the rows, and of their squares
     running: np.ndarray  # with SPARE places at the end, which are never read
-    starts: np.ndarray
+    ends: np.ndarray  # of the columns in ``cells``, which start as those of all rows do
     cells: np.ndarray
     codes: np.ndarray  # of the cells, where they differ
     candidates: np.ndarray  # (2, words): features that some of a small node's rows have and others not; that all have
@@ -71,7 +71,7 @@ def _mark_binary(features, work, lo, hi):
     for k in range(n_words):
         some[k] = np.uint64(0)
         every[k] = ~np.uint64(0)
-    for i in range(lo, hi):
+    for i in range(np.uint64(lo), np.uint64(hi)):
         r = work.rows[i]
         for k in range(n_words):
             some[k] |= features.bits[r, k]
@@ -101,12 +101,12 @@ def _find_binary(features, f, work, lo, hi, tag):
         bit = np.uint64(f) & np.uint64(63)
         if (work.candidates[0, word] >> bit) & np.uint64(1) == np.uint64(0):
             return 0
-        for i in range(lo, hi):
+        for i in range(np.uint64(lo), np.uint64(hi)):
             r = work.rows[i]
             work.found[n] = r
             n += (features.bits[r, word] >> bit) & np.uint64(1)
         return np.int64(n)
-    for e in range(work.starts[f], work.starts[f + np.uint32(1)]):
+    for e in range(features.starts[f], work.ends[f]):
         r = work.cells[e]
         work.found[n] = r
         n += np.uint64(work.tag[r] == tag)
@@ -116,7 +116,7 @@ def _find_binary(features, f, work, lo, hi, tag):
 @find.kind(ValuedCells, DrawnCells)
 def _find_valued(features, f, work, lo, hi, tag):
     n = np.uint64(0)
-    for e in range(work.starts[f], work.starts[f + np.uint32(1)]):
+    for e in range(features.starts[f], work.ends[f]):
         r = work.cells[e]
         work.found[n] = r
         work.keys[n] = work.codes[e]

@@ -28,7 +28,6 @@ from omnirank.trees.kernels.spaces import (
     subset_gain,
 )
 
-
 # Labels of a row that are read at once, whether it has as many or not.
 HEAD = np.uint32(4)
 
