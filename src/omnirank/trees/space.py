@@ -170,11 +170,11 @@ def _is_label_matrix(values: np.ndarray) -> bool:
 
 
 def _label_sets(matrix: Any, scale: np.ndarray) -> Any:
-    from omnirank.trees.kernels.labels import LabelSets
+    from omnirank.trees.kernels.labels import HEAD, LabelSets
 
     matrix = sparse.csr_array(matrix)
     matrix.eliminate_zeros()
-    return LabelSets(matrix.indptr.astype(np.uint32), matrix.indices.astype(np.uint32), scale)
+    return LabelSets(matrix.indptr.astype(np.uint32), np.pad(matrix.indices.astype(np.uint32), (0, int(HEAD))), scale)
 
 
 def _sparse_rows(matrix: Any, scale: np.ndarray, weight: np.ndarray | None) -> Any:

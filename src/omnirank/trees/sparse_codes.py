@@ -46,7 +46,7 @@ def sparse_codes(matrix: Any, levels: Sequence[Levels | None], random_tests: boo
         matrix.indices.astype(np.uint32),
         ranks,
         by_row.indptr.astype(np.uint32),
-        by_row.indices.astype(np.uint32),
+        by_row.indices.astype(np.uint16 if n_features <= 2**16 else np.uint32),
         ranks[by_row.data],
         zero.astype(np.uint32),
         n_codes,

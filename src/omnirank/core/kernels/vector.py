@@ -52,25 +52,24 @@ def _count_bits(typing_context, word):
     return types.uint64(types.uint64), generate
 
 
-def _prefetch_plain(matrix, row, column):
+def _prefetch_plain(array, place):
     """Nothing to fetch."""
 
 
 @intrinsic
-def _prefetch(typing_context, matrix, row, column):
+def _prefetch(typing_context, array, place):
     def generate(context, builder, signature, arguments):
         from llvmlite import ir
 
-        array = context.make_array(signature.args[0])(context, builder, arguments[0])
-        width = cgutils.unpack_tuple(builder, array.shape, 2)[1]
-        place = builder.gep(array.data, [builder.add(builder.mul(arguments[1], width), arguments[2])])
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        place = builder.gep(data, [arguments[1]])
         byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
         fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
         builder.call(fetch, [builder.bitcast(place, byte), flag(0), flag(3), flag(1)])  # to read, keep, data
         return context.get_dummy_value()
 
-    return types.void(matrix, types.intp, types.intp), generate
+    return types.void(array, types.intp), generate
 
 
 def _make_select(operator):
@@ -213,7 +212,8 @@ def _uncounted(typing_context, arrays):
 #     as functions, anew for every type
 # count_smaller(values, start, limit): how many of the 32 unsigned values from start are below limit
 # count_bits(word): how many bits of an unsigned integer of 64 bits are set
-# prefetch(matrix, row, column): have the cells from there on brought near, since they are read soon
+# prefetch(array, place): have the cells from a place of the flat array on brought near, since they are read soon; the
+#     place may be beyond the end
 # add_running_norms_L(matrix, column, order, part, n, out, out_part):
 #     out[out_part, t] += |sum of matrix[order[part, :t + 1], column:column + L]|^2 for t < n
 # sum_norm_L(matrix, column, order, part, n): |sum of matrix[order[part, :n], column:column + L]|^2

@@ -6,11 +6,21 @@ rows and one of all rows.
 
 from __future__ import annotations
 
+import numpy as np
+
 from omnirank.core.compiled import dispatched, inlined
 from omnirank.trees.kernels.cells import CELL_SPACES, SparseRows, add_row, clear, n_sums, step
-from omnirank.trees.kernels.labels import LabelSets
+from omnirank.trees.kernels.labels import HEAD, LabelSets
 from omnirank.trees.kernels.spaces import ROUNDING, DenseColumns, OneColumn
 from omnirank.trees.kernels.two_parts import TwoParts, allowed_gain
+
+# Where there are more labels than so many per row, those of each row are looked at again, else all labels are.
+_FEW_LABELS = 16
+
+# Places for what is added to no label, beyond the running sums: those of so many rows differ, so that none waits for
+# the one before.
+_APART = np.uint32(8)
+SPARE = int(_APART * HEAD)
 
 
 @dispatched(CELL_SPACES)
@@ -21,6 +31,11 @@ def node_norm(space, sums, total, size):
 @dispatched(CELL_SPACES)
 def split_gain(space, q, p, k, norm, total, sums, running):
     """Return the gain of splitting off rows of weight k with |S_1|^2 = q and S . S_1 = p."""
+
+
+@dispatched(CELL_SPACES)
+def found_gain(space, weight_of, found, n, k, norm, total, sums, running):
+    """Return the gain of splitting off the first n found rows, of weight k; running sums are 0 before and after."""
 
 
 @inlined
@@ -47,6 +62,58 @@ def _one_norm(space, sums, total, size):
 
 @split_gain.kind(OneColumn, DenseColumns, LabelSets, SparseRows)
 def _one_gain(space, q, p, k, norm, total, sums, running):
+    return _gain(q, p, k, norm, total)
+
+
+@found_gain.kind(OneColumn, DenseColumns, SparseRows, TwoParts)
+def _gain_by_steps(space, weight_of, found, n, k, norm, total, sums, running):
+    q = 0.0
+    p = 0.0
+    for i in range(n):
+        r = found[i]
+        dq, dp = step(space, r, weight_of[r], sums, running)
+        q += dq
+        p += dp
+    gain = split_gain(space, q, p, k, norm, total, sums, running)
+    clear(space, found, n, running)
+    return gain
+
+
+@found_gain.kind(LabelSets)
+def _gain_of_labels(space, weight_of, found, n, k, norm, total, sums, running):
+    """Add up weights by label first: products are then taken once per label, and many at a time where most occur.
+
+    As many labels are read of every row, since processors cannot guess how many it has; few rows have more.
+    """
+    q = 0.0
+    p = 0.0
+    n_labels = np.uint32(len(space.scale))
+    for i in range(n):
+        r = found[i]
+        w = weight_of[r]
+        first = space.starts[r]
+        end = space.starts[r + np.uint32(1)]
+        spare = n_labels + (np.uint32(i) % _APART) * HEAD
+        for j in range(HEAD):
+            c = space.labels[first + j]
+            running[c if first + j < end else spare + j] += w
+        for e in range(first + HEAD, end):
+            running[space.labels[e]] += w
+    if n * _FEW_LABELS < len(space.scale):
+        for i in range(n):
+            r = found[i]
+            for e in range(space.starts[r], space.starts[r + np.uint32(1)]):
+                c = space.labels[e]
+                s = running[c] * space.scale[c]  # 0 where another row has had it
+                running[c] = 0.0
+                q += s * s
+                p += s * sums[c]
+    else:
+        for c in range(len(space.scale)):
+            s = running[c] * space.scale[c]
+            running[c] = 0.0
+            q += s * s
+            p += s * sums[c]
     return _gain(q, p, k, norm, total)
 
 

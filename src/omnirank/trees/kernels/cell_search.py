@@ -9,7 +9,7 @@ import numpy as np
 from omnirank.core.compiled import dispatched, inlined, part
 from omnirank.core.kernels.vector import count_bits
 from omnirank.trees.kernels.candidates import FEATURE, better, is_light, redrawn, test_state, too_little
-from omnirank.trees.kernels.cell_gains import split_gain
+from omnirank.trees.kernels.cell_gains import found_gain, split_gain
 from omnirank.trees.kernels.cells import CELLS, BinaryCells, BinaryDraws, DrawnCells, ValuedCells, clear, step
 from omnirank.trees.kernels.random import between, unit
 
@@ -27,8 +27,8 @@ class SparseWork(NamedTuple):
     place: np.ndarray  # of a row in ``rows``
     tag: np.ndarray  # of the node that holds a row, 0 = none
     sums: np.ndarray  # (waiting nodes, columns + 1): sum of the rows, and of their squares
-    running: np.ndarray
-    starts: np.ndarray
+    running: np.ndarray  # with SPARE places at the end, which are never read
+    ends: np.ndarray  # of the columns in ``cells``, which start as those of all rows do
     cells: np.ndarray
     codes: np.ndarray  # of the cells, where they differ
     candidates: np.ndarray  # (2, words): features that some of a small node's rows have and others not; that all have
@@ -71,7 +71,7 @@ def _mark_binary(features, work, lo, hi):
     for k in range(n_words):
         some[k] = np.uint64(0)
         every[k] = ~np.uint64(0)
-    for i in range(lo, hi):
+    for i in range(np.uint64(lo), np.uint64(hi)):
         r = work.rows[i]
         for k in range(n_words):
             some[k] |= features.bits[r, k]
@@ -101,12 +101,12 @@ def _find_binary(features, f, work, lo, hi, tag):
         bit = np.uint64(f) & np.uint64(63)
         if (work.candidates[0, word] >> bit) & np.uint64(1) == np.uint64(0):
             return 0
-        for i in range(lo, hi):
+        for i in range(np.uint64(lo), np.uint64(hi)):
             r = work.rows[i]
             work.found[n] = r
             n += (features.bits[r, word] >> bit) & np.uint64(1)
         return np.int64(n)
-    for e in range(work.starts[f], work.starts[f + np.uint32(1)]):
+    for e in range(features.starts[f], work.ends[f]):
         r = work.cells[e]
         work.found[n] = r
         n += np.uint64(work.tag[r] == tag)
@@ -116,7 +116,7 @@ def _find_binary(features, f, work, lo, hi, tag):
 @find.kind(ValuedCells, DrawnCells)
 def _find_valued(features, f, work, lo, hi, tag):
     n = np.uint64(0)
-    for e in range(work.starts[f], work.starts[f + np.uint32(1)]):
+    for e in range(features.starts[f], work.ends[f]):
         r = work.cells[e]
         work.found[n] = r
         work.keys[n] = work.codes[e]
@@ -176,16 +176,7 @@ def _split_off(space, features, f, weight_of, work, n, total, norm, top, setting
         k += weight_of[work.found[i]]
     if is_light(k, total, settings.min_leaf):
         return False
-    q = 0.0
-    p = 0.0
-    node_sums = work.sums[top]
-    for i in range(n):
-        r = work.found[i]
-        dq, dp = step(space, r, weight_of[r], node_sums, work.running)
-        q += dq
-        p += dp
-    gain = split_gain(space, q, p, k, norm, total, node_sums, work.running)
-    clear(space, work.found, n, work.running)
+    gain = found_gain(space, weight_of, work.found, n, k, norm, total, work.sums[top], work.running)
     if not _try(gain, k, f, position, total, settings, seed, best, test):
         return False
     test[FROM_TOP] = 1 if features.zero[f] == 0 else 0

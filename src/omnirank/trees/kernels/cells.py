@@ -22,7 +22,7 @@ class BinaryCells(NamedTuple):
     rows: np.ndarray
     codes: np.ndarray
     row_starts: np.ndarray  # by row
-    features: np.ndarray
+    features: np.ndarray  # 16 bits where they suffice
     row_codes: np.ndarray
     zero: np.ndarray  # rank of 0 in each feature
     n_codes: np.ndarray  # number of distinct values, 0 included

@@ -28,12 +28,15 @@ from omnirank.trees.kernels.spaces import (
     subset_gain,
 )
 
+# Labels of a row that are read at once, whether it has as many or not.
+HEAD = np.uint32(4)
+
 
 class LabelSets(NamedTuple):
     """Label sets; a label's value is its scale, every label is known."""
 
     starts: np.ndarray
-    labels: np.ndarray
+    labels: np.ndarray  # with HEAD more at the end, which belong to no row
     scale: np.ndarray  # one per label
 
 

@@ -191,9 +191,9 @@ def copy_columns(by_row, rows, tile, out):
 
 @inlined
 def _copy_row(by_row, rows, i, n, out, place):
-    ahead = np.int64(rows[min(i + _AHEAD, n - 1)])
+    ahead = np.int64(rows[min(i + _AHEAD, n - 1)]) * by_row.shape[1]
     for c in range(0, by_row.shape[1], _LINE):
-        prefetch(by_row, ahead, c)
+        prefetch(by_row, ahead + c)
     r = rows[i]
     for c in range(by_row.shape[1]):
         out[place, c] = by_row[r, c]
