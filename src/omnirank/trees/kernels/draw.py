@@ -95,15 +95,29 @@ def draw_threshold(space, node, features, f, rows, weight, lo, n, total, setting
     smallest, largest, n_missing = _read_cells(features.cells, f, rows, lo, n, work.floats)
     if not smallest < largest:
         return
-    zero = np.int64(0)  # Numba would compile a part anew for every number that is written out
-    _try_threshold(space, node, features, f, weight, lo, n, total, settings, seed, work, smallest, largest, state, zero)
-    if n_missing:
+    threshold = _between(features, smallest, largest, state)
+    missing_left = np.int64(0)  # Numba would compile a part anew for every number that is written out
+    again = False
+    while True:  # one place that asks for gains: each would be compiled into a copy of their code
+        gain, k = cut_gain(space, node, weight, lo, total, work, threshold, n)
+        if not again and is_light(k, total, settings.min_leaf):
+            again = True
+            threshold = _admissible(features, weight, lo, n, total, settings.min_leaf, work.floats, threshold, k,
+                                    smallest, largest, state)  # fmt: skip
+            if not np.isnan(threshold):
+                continue
+        elif better(gain, f, missing_left, settings.first_tie, seed, work.best, work.test):
+            work.test[MISSING_LEFT] = missing_left
+            work.test[LOW_ROW] = -1
+            work.best[1] = threshold
+        if missing_left == 1 or n_missing == 0:
+            return
         for i in range(n):
             if np.isnan(work.floats[GAIN, i]):
                 work.floats[GAIN, i] = -np.inf
-        _try_threshold(
-            space, node, features, f, weight, lo, n, total, settings, seed, work, smallest, largest, state, zero + 1
-        )
+        threshold = _between(features, smallest, largest, state)
+        missing_left += 1
+        again = False
 
 
 @inlined
@@ -128,24 +142,6 @@ def _between(features, low, high, state):
     """Uniform between two values, in the precision of the cells, below the larger one."""
     threshold = np.float64(features.cells.dtype.type(between(low, high, unit(state))))
     return threshold if threshold < high else low  # rounding
-
-
-@inlined
-def _try_threshold(
-    space, node, features, f, weight, lo, n, total, settings, seed, work, smallest, largest, state, missing_left
-):
-    threshold = _between(features, smallest, largest, state)
-    gain, k = cut_gain(space, node, weight, lo, total, work, threshold, n)
-    if is_light(k, total, settings.min_leaf):
-        threshold = _admissible(features, weight, lo, n, total, settings.min_leaf, work.floats, threshold, k,
-                                smallest, largest, state)  # fmt: skip
-        if np.isnan(threshold):
-            return
-        gain, k = cut_gain(space, node, weight, lo, total, work, threshold, n)
-    if better(gain, f, missing_left, settings.first_tie, seed, work.best, work.test):
-        work.test[MISSING_LEFT] = missing_left
-        work.test[LOW_ROW] = -1
-        work.best[1] = threshold
 
 
 @part

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from omnirank.core.compiled import inlined, part
 from omnirank.trees.kernels.candidates import redrawn, test_state, too_little
 from omnirank.trees.kernels.draw import draw_threshold
 from omnirank.trees.kernels.nominal import MixedDraws, mark_levels, remember_subset
 from omnirank.trees.kernels.order import OTHER
 from omnirank.trees.kernels.random import below, mix
+from omnirank.trees.kernels.spaces import GAIN, SPLIT_OFF
 from omnirank.trees.kernels.split import CUT, LOW_ROW, MISSING_LEFT, search_feature, try_rows
 
 _draw_threshold = inlined(draw_threshold)
@@ -29,7 +28,7 @@ def _draw_levels(space, node, features, f, rows, weight, lo, n, total, settings,
     present, n_missing = mark_levels(features, f, rows, lo, n, work)
     state = test_state(work.test, f)
     if present >= 2:
-        side = np.zeros(features.n_levels[f], np.int64)
+        side = work.level  # of rows: not needed any more
         right = 0
         while right == 0 or right == present:
             right = 0
@@ -53,8 +52,11 @@ def _fill_lighter_side(features, f, weight, lo, n, min_leaf, state, work):
     An admissible subset is missed only where both sides must be little above the least weight of a leaf.
     """
     n_levels = features.n_levels[f]
-    share = np.zeros(n_levels)
-    sides = np.zeros(2)
+    share, sides, order = work.floats[GAIN], work.floats[SPLIT_OFF], work.ints[OTHER]  # free until gains are asked for
+    for v in range(n_levels):
+        share[v] = 0.0
+    for v in range(2):
+        sides[v] = 0.0
     missing = 0.0
     for i in range(n):
         c = work.code[i]
@@ -68,7 +70,6 @@ def _fill_lighter_side(features, f, weight, lo, n, min_leaf, state, work):
     heavier = sides[1 - light]
     if not too_little(lighter, min_leaf):
         return
-    order = np.zeros(n_levels, np.int64)
     n_heavy = 0
     for v in range(n_levels):
         if work.rank[v] == 1 - light:

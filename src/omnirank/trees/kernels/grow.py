@@ -99,8 +99,8 @@ def room_for_nodes(n_nodes, n_words):
 
 
 def _orders_levels(space, features, rows, weight, settings, work, *others):
-    """Whether levels of nominal features are ordered or drawn in arrays of their own."""
-    return isinstance(work, MixedWork)
+    """Whether levels of nominal features are ordered, or sets of them searched, in arrays of their own."""
+    return isinstance(features, MixedCodes | MixedSets)
 
 
 @compiled_unless(_orders_levels)
