@@ -404,3 +404,20 @@ def test_category_unseen_in_training_is_missing_with_one_warning():
     assert table.codes.tolist() == [[1, -1], [-1, 0]]
     assert table.levels == training.levels
     assert isinstance(table, Table)
+
+
+@pytest.mark.parametrize("place", [None, 0, 4, 11])
+@pytest.mark.parametrize("layout", ["C", "F", "strided"])
+def test_infinite_cells_are_found_in_every_block(monkeypatch, place, layout):
+    monkeypatch.setattr("omnirank.data.convert._BLOCK", 5)
+    cells = np.full(12, 2.0)
+    cells[7] = np.nan
+    if place is not None:
+        cells[place] = -np.inf
+    table = cells.reshape(4, 3)
+    given = {"C": table, "F": np.asfortranarray(table), "strided": np.repeat(table, 2, axis=1)[:, ::2]}[layout]
+    if place is None:
+        assert table_from(given).n_columns == 3
+        return
+    with pytest.raises(DataError, match=rf"column 'x{place % 3}' .* in row {place // 3}"):
+        table_from(given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 
 import numpy as np
 import pytest
@@ -35,6 +36,18 @@ def test_integrals(measurements, max_gap, bounds, min_known):
     measured = reference.known_measurements(times, values)
     expected = per_interval(lambda a, b: reference.integral(measured, max_gap, a, b, min_known), grid)
     np.testing.assert_allclose(ts.integrals(series, grid, min_known=min_known), expected, rtol=1e-9, atol=1e-9)
+
+
+@given(MEASUREMENTS, MAX_GAPS, GRIDS, st.integers(1, 5))
+def test_blocks_change_no_bit(measurements, max_gap, bounds, block):
+    times, values = split(measurements)
+    grid, series = ts.Grid(*bounds), ts.Series(times, values, max_gap=max_gap)
+    expected = ts.integrals(series, grid, min_known=0.25)
+    with pytest.MonkeyPatch.context() as patch:
+        # the package has a function of the name of this module
+        patch.setattr(sys.modules["omnirank.timeseries.integrals"], "_BLOCK", block)
+        found = ts.integrals(series, grid, min_known=0.25)
+    assert found.tobytes() == expected.tobytes()
 
 
 @given(MEASUREMENTS, GRIDS, st.sampled_from(["mean", "min", "max", "sum", "last", "count"]))

@@ -345,3 +345,22 @@ def test_what_is_no_source_is_named(wrong, words):
 def test_a_date_that_cannot_be_read_is_named_with_its_place():
     with pytest.raises(DataError, match=r"times are neither .* yesterday at position 1; give ISO 8601"):
         ts.Series(["2024-01-01", "yesterday"], [1.0, 2.0])
+
+
+def test_rows_that_follow_each_other_and_others_have_the_cells_of_their_intervals():
+    for known in ([None, 1.0, 2.0, 3.0, None], [None, 1.0, None, 3.0, 4.0]):
+        table = ts.LearningTable(ts.Grid(0, 5, 1))
+        table.add("x", range(5), "numbers")
+        table.add_target("y", known)
+        data = table.dataset()
+        rows = [i for i, value in enumerate(known) if value is not None]
+        assert data.X[:, 0].tolist() == rows
+        assert data.y.tolist() == [float(i) for i in rows]
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns", "D", "h"])
+def test_units_of_dates_mean_the_same(unit):
+    found = ts.Series(np.array(["2017-08-17", "2017-08-18"], f"datetime64[{unit}]"), [1.0, 2.0])
+    assert found.times.tolist() == [1502928000.0, 1503014400.0]
+    with pytest.raises(DataError, match="the one at position 1 is missing"):
+        ts.Series(np.array(["2017-08-17", "NaT"], f"datetime64[{unit}]"), [1.0, 2.0])

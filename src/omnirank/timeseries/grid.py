@@ -83,6 +83,13 @@ class Grid:
         """Lengths of the intervals as their borders give them; the step, up to rounding."""
         return np.diff(self.borders)
 
+    def part(self, first: int, last: int) -> Grid:
+        """Return the intervals from one number up to, not with, another."""
+        found = Grid.__new__(Grid)
+        found.step, found.dates = self.step, self.dates
+        found.borders = self.borders[first : last + 1]
+        return found
+
     def interval_of(self, times: Any) -> np.ndarray:
         """Return the number of the interval in which each time falls; -1 where it is none.
 

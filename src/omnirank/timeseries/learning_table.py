@@ -73,7 +73,7 @@ class LearningTable:
         numbers = self._read(name, values, "feature")
         check("group", group, TEXT)
         largest = np.finfo(self.dtype).max
-        if (np.abs(numbers) > largest).any():
+        if self.dtype == "float32" and (np.fmax.reduce(numbers) > largest or np.fmin.reduce(numbers) < -largest):
             raise DataError(f"feature {name!r} has values above {largest:.3g}: make the table with float64")
         self._features[name] = numbers.astype(self.dtype)
         self.groups[name] = group
@@ -207,12 +207,13 @@ class LearningTable:
             raise DataError("there is no interval in which all targets are known: keep those with missing targets")
         # columns are written one by one: trees read columns, and only one copy more than the table is in memory
         cells = np.empty((len(rows), len(self._features)), self.dtype, order="F")
+        chosen = _as_slice(rows)
         for j, values in enumerate(self._features.values()):
-            cells[:, j] = values[rows]
+            cells[:, j] = values[chosen]
         names = list(self._features)
         if not self._targets:
             return Dataset(cells, feature_names=names, feature_groups=self.groups, name=name)
-        targets = np.column_stack([values[rows] for values in self._targets.values()])
+        targets = np.column_stack([values[chosen] for values in self._targets.values()])
         single = len(self._targets) == 1
         return Dataset(
             cells,
@@ -233,3 +234,9 @@ class LearningTable:
     def __repr__(self) -> str:
         parts = ((len(self.grid), "interval"), (len(self._features), "feature"), (len(self._targets), "target"))
         return f"<LearningTable: {', '.join(counted(n, what) for n, what in parts)}>"
+
+
+def _as_slice(rows: np.ndarray) -> np.ndarray | slice:
+    """Rows that follow each other as a slice: as a rule those at the ends are left out, and nothing is gathered."""
+    first, last = int(rows[0]), int(rows[-1])
+    return slice(first, last + 1) if last - first + 1 == len(rows) else rows

@@ -47,9 +47,11 @@ class Series:
         stamps, self.dates = read_times(times, "times")
         numbers = read_values(values, "values", len(stamps), "time stamp")
         known = ~np.isnan(numbers)
-        self.times, self.values = _one_value_per_time(stamps[known], numbers[known])
+        if not known.all():
+            stamps, numbers = stamps[known], numbers[known]
+        self.times, self.values = _one_value_per_time(stamps, numbers)
         # without a stamp nothing says whether times would be dates
-        limited = max_gap is not None and len(stamps) > 0
+        limited = max_gap is not None and len(known) > 0
         longest = read_duration(max_gap, "max_gap", self.dates) if limited else np.inf
         self.joined = np.diff(self.times) <= longest
         self._freeze()
@@ -87,6 +89,14 @@ class Series:
         measured = (before >= 0) & (self.times[np.maximum(before, 0)] == times)
         known = measured | self.known_after(times, before)
         return np.where(known, np.interp(times, self.times, self.values), np.nan)
+
+    def between(self, start: float, end: float) -> Series:
+        """Return the part that tells the values from one time to another: what was measured there and beside."""
+        first = max(0, int(np.searchsorted(self.times, start, side="right")) - 1)
+        last = min(len(self), int(np.searchsorted(self.times, end, side="left")) + 1)
+        return Series._of_parts(
+            self.times[first:last], self.values[first:last], self.joined[first : last - 1], self.dates
+        )
 
     def known_after(self, times: np.ndarray, before: np.ndarray | None = None) -> np.ndarray:
         """Return whether the series is known from each time up to the next measurement."""

@@ -14,6 +14,8 @@ from omnirank.data.containers import as_array
 
 # Dates are read to microseconds: as seconds in 64 bits, different ones stay different until the year 2242.
 _MICROSECONDS = 1_000_000
+# Dates that pandas would keep as they are: it need not be asked.
+_OWN_DATES = tuple(np.dtype(f"datetime64[{unit}]") for unit in ("s", "ms", "us", "ns"))
 # Above it, neighbouring integers are the same float.
 _LARGEST_EXACT = 2**53
 
@@ -188,6 +190,9 @@ def _read_numbers(array: np.ndarray, what: str) -> np.ndarray:
 
 
 def _read_dates(array: np.ndarray, what: str) -> np.ndarray:
+    if array.dtype in _OWN_DATES:
+        _refuse_missing(np.isnat(array), what)
+        return array.astype("datetime64[us]").astype(np.int64) / _MICROSECONDS
     try:
         read = pd.to_datetime(pd.Index(array), utc=True, format=None if array.dtype.kind == "M" else "ISO8601")
     except (ValueError, TypeError, OverflowError):
