@@ -10,7 +10,7 @@ from tests.rankers.shard_files import LITTLE, frame_of, written
 
 import omnirank as om
 from omnirank.ensembles.example_sums import ExampleSums, sums_within_samples
-from omnirank.errors import ParameterError
+from omnirank.errors import DataError
 from omnirank.shards.samples import Samples
 
 FEATURES = "a,b,c,d,e,n,town"
@@ -102,7 +102,7 @@ def test_samples_of_data_in_memory_have_p_values():
 
 def test_permuted_copies_need_all_examples(folder):
     for method, other in (("copies", ranker()), ("auto", om.UnivariateRanker())):
-        with pytest.raises(ParameterError, match=r"permuted copies need all examples in memory.*EnsembleRanker"):
+        with pytest.raises(DataError, match=r"permuted copies need all examples in memory.*EnsembleRanker"):
             om.significance(other, opened(folder), method=method)
 
 

@@ -30,7 +30,7 @@ def show_shards(data: ShardedDataset, lines: dict[str, str]) -> None:
     lines["examples"] += f", in {counted(data.n_shards, 'file')}"
     fit = "fit in memory" if data.fits_in_memory else "do not fit in memory: trees are grown on samples of the rows"
     allowed = amount_in_words(data.source.max_memory)
-    lines["memory"] = f"{amount_in_words(data.n_bytes)} of {allowed} allowed (--memory); they {fit}"
+    lines["memory"] = f"a fit takes {amount_in_words(data.n_bytes_of_fit)} of {allowed} (--memory); the examples {fit}"
     table((("", "left"), ("", "left")), list(lines.items()))
     _print_columns(data)
     for text in data_notes(data):

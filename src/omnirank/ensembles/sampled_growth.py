@@ -17,14 +17,9 @@ from omnirank.data.dataset import Dataset
 from omnirank.shards.checkpoints import Checkpoints
 from omnirank.shards.dataset import ShardedDataset
 from omnirank.shards.dealing import DealtRows, deal_rows
+from omnirank.shards.needs import row_bytes
 from omnirank.shards.samples import AT_ONCE, Samples, samples_within
 from omnirank.shards.scratch import scratch_folder
-
-# Measured bytes of a sample in memory while two trees grow: of each cell of a feature (the cell itself, its code, and
-# its copy by row), of each clustering column, and of each row.
-_BYTES_OF_CELL = 26
-_BYTES_OF_COLUMN = 32
-_BYTES_OF_ROW = 400
 
 
 class SampleTask(NamedTuple):
@@ -76,26 +71,6 @@ def growing_samples(data: ShardedDataset, entropy: int, supervision: Any) -> Sam
     return found
 
 
-def row_bytes(dataset: Dataset, clusters_features: bool) -> int:
-    """Return what an example takes in memory while trees grow on it.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        Examples of the same kind.
-    clusters_features : bool
-        Whether features are clustering columns, too.
-    """
-    features, target = dataset.features, dataset.target
-    n_columns = 0 if target is None else sum(_n_columns(levels) for levels in target.levels)
-    if clusters_features:
-        n_columns += sum(_n_columns(levels) for levels in features.levels)
-    n_cells = features.n_columns
-    if features.is_sparse:
-        n_cells = -(-features.matrix.nnz // max(features.n_rows, 1))
-    return _BYTES_OF_ROW + _BYTES_OF_CELL * n_cells + _BYTES_OF_COLUMN * n_columns
-
-
 def random_sample(data: ShardedDataset, entropy: int) -> Dataset:
     """Return as many examples of data in parts, drawn at random, as leave room for a tree that is grown on them.
 
@@ -111,10 +86,6 @@ def random_sample(data: ShardedDataset, entropy: int) -> Dataset:
     samples = growing_samples(data, entropy, "auto")
     with scratch_folder(data.scratch) as folder:
         return deal_rows(data, samples, [0], folder, n_jobs=1).read(0)
-
-
-def _n_columns(levels: Sequence[Any] | None) -> int:
-    return 1 if levels is None else len(levels)
 
 
 def sample_tasks(numbers: range, n_samples: int) -> list[SampleTask]:

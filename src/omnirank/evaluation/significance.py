@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from omnirank.core.errors import ParameterError, setting
+from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.multiplicity import COPIES_TEST
 from omnirank.core.parallel import progress_bars, run_parallel
 from omnirank.core.parameters import JOBS, SEED, check, choice, count
@@ -97,9 +97,9 @@ def significance(
         check_ranker(ranker)
         own = _own_p_values(clone(ranker), method, random_state, n_jobs)
         if own is None:
-            raise ParameterError(
-                "permuted copies need all examples in memory: the unbiased score of om.EnsembleRanker() has its own p "
-                f"values; or take some examples (data.take), or give open_shards more memory ({setting('max_memory')})"
+            raise DataError(
+                f"permuted copies need all examples in memory: {X.why_not_in_memory}; or ask om.EnsembleRanker(), "
+                "whose unbiased score has p values of its own"
             )
         return _ranking(own.fit(X, y, **given))
     ranker, dataset = ranker_and_data(ranker, X, y)

@@ -32,12 +32,12 @@ from omnirank.ensembles.example_samples import (
     settled,
 )
 from omnirank.ensembles.plan import GrowingData, GrowingRules
-from omnirank.ensembles.sampled_growth import row_bytes
 from omnirank.ensembles.score_sums import Scorer, ScoreSums, TreeScorer
 from omnirank.ensembles.supervision import Supervision
 from omnirank.rankers._ensemble_result import rankings_by_score
 from omnirank.rankers._fitting import recorded_of
 from omnirank.rankers._warm_start import entropy_before
+from omnirank.shards.needs import row_bytes
 from omnirank.shards.samples import AT_ONCE
 
 if TYPE_CHECKING:

@@ -23,6 +23,7 @@ from omnirank.data.table import Levels, Table, chosen_numbers
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
 from omnirank.shards.joining import stacked, target_like
+from omnirank.shards.needs import OF_ALL, row_bytes
 from omnirank.shards.source import ShardSource
 from omnirank.shards.summary import Summary
 
@@ -201,20 +202,31 @@ class ShardedDataset:
         cell = np.dtype(self._like.features.dtype).itemsize
         return 2 * self.n_examples * (4 * nominal + cell * (len(self._names) - nominal))
 
+    @property
+    def n_bytes_of_fit(self) -> int:
+        """What all examples take in memory while trees grow on them, about; more than to read them."""
+        clusters_features = self.n_labelled < self.n_examples
+        return max(self.n_bytes, self.n_examples * row_bytes(self._like, clusters_features, OF_ALL))
+
     def in_memory(self) -> Dataset:
-        """Return all examples as one data set, unless that takes more than ``max_memory``, which is an error."""
+        """Return all examples as one data set, unless a fit takes more than ``max_memory``, which is an error."""
         if not self.fits_in_memory:
-            allowed = setting("max_memory", self.source.max_memory)
-            raise DataError(
-                f"{self.name!r} takes {self.n_bytes / 2**20:.3g} MB in memory, more than {allowed}: give open_shards "
-                "more, or take some of the examples (data.take)"
-            )
+            raise DataError(self.why_not_in_memory)
         return self.read()
 
     @property
+    def why_not_in_memory(self) -> str:
+        """What to say where the examples do not fit in memory."""
+        allowed = setting("max_memory", self.source.max_memory)
+        return (
+            f"{self.name!r} takes {self.n_bytes_of_fit / 2**20:.3g} MB in memory, more than {allowed}: give "
+            "open_shards more, or take some of the examples (data.take)"
+        )
+
+    @property
     def fits_in_memory(self) -> bool:
-        """Whether all examples together take at most ``max_memory``."""
-        return self.n_bytes <= self.source.max_memory
+        """Whether all examples, and what a fit makes of them, take at most ``max_memory``."""
+        return self.n_bytes_of_fit <= self.source.max_memory
 
     @property
     def constant(self) -> tuple[str, ...]:
@@ -268,7 +280,7 @@ class ShardedDataset:
         elif target is not None and target.is_labels and not any(found[name].levels for name in self.target_names):
             n_labels = sum(found[name].mean * found[name].n_known for name in self.target_names if found[name].n_known)
             facts["label cardinality"] = n_labels / max(1, self.n_labelled)
-        memory = {"bytes in memory": self.n_bytes, "bytes allowed": self.source.max_memory}
+        memory = {"bytes in memory": self.n_bytes_of_fit, "bytes allowed": self.source.max_memory}
         return facts | memory | {"fits in memory": self.fits_in_memory}
 
     def read(self) -> Dataset:

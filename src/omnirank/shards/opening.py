@@ -54,9 +54,9 @@ def open_shards(
     task : str
         The task, or "auto" to infer it; "clustering" sets the target aside.
     max_memory : int, str or None
-        What rows may take in memory: bytes, or a text such as ``"500M"``; None: an eighth of the machine's memory. It
-        decides whether all rows are read, and otherwise on how many of them a tree is grown: for the same result on
-        another machine, give the same amount.
+        What rows may take in memory, with all that a fit by two workers makes of them: bytes, or a text such as
+        ``"500M"``; None: an eighth of the machine's memory. It decides whether all rows are read, and otherwise on how
+        many of them a tree is grown: for the same result on another machine, give the same amount.
     scratch : str or Path, optional
         Folder for rows that are dealt out to samples while trees are grown, which takes no more room than the rows; by
         default where the system has temporary files. They are removed when the run ends.
