@@ -147,3 +147,19 @@ def test_p_values_are_numbers_whatever_the_bag_promises(n_trees, in_bag):
     for score in (0.0, 1e-17, -1.0, 1.0):
         (p,) = sums.p_values(MeanAccumulator.empty(1).update([[score], [2 * score]][:n_trees]))
         assert 0 < p <= 1
+
+
+def test_merged_sums_are_those_of_all_trees():
+    first = np.array([0])
+    trees = [
+        module.Contributions(first, first, first + 2, np.array([0, 1]), told, np.array([in_bag]))
+        for told, in_bag in ((np.array([3.0, 1.0]), 2.0), (np.array([1.0, 2.0]), 5.0))
+    ]
+    parts, whole = [module.ExampleSums(2, 1) for _ in trees], module.ExampleSums(2, 1)
+    for part, tree in zip(parts, trees, strict=True):
+        part.add([tree])
+        whole.add([tree])
+    scores = MeanAccumulator.empty(1).update([[4.0], [3.0]])
+    merged = parts[0].merge(parts[1])
+    assert merged.p_values(scores) == whole.p_values(scores) != parts[0].p_values(scores)
+    assert module.ExampleSums.from_json(merged.to_json()).p_values(scores) == whole.p_values(scores)

@@ -29,6 +29,8 @@ TASKS = ("classes", "numbers", "label sets", "several numbers", "few labels", "n
 COPIES = 5  # noise features of each kind in a data set
 STRENGTHS = (1.0, 0.8, 0.6, 0.4, 0.3)
 ALPHA = 0.05
+# Seeds that nothing was chosen with: the analytic test took its form with data sets of other seeds in view.
+FIRST_SEED = {"analytic": 20_000, "copies": 10_000}
 
 
 def noise(rng: np.random.Generator, n: int) -> dict[str, object]:
@@ -100,7 +102,7 @@ def compute(n_seeds: int, n_seeds_copies: int, n: int, n_jobs: int, only: str) -
     for method, how, task, seeds in settings(n_seeds, n_seeds_copies):
         for beside in (False, True) if only in f"{method} {task}" else ():
             start = time.process_time()
-            given = [(method, how, task, beside, 10_000 + seed, n) for seed in range(seeds)]
+            given = [(method, how, task, beside, FIRST_SEED[how] + seed, n) for seed in range(seeds)]
             found = Parallel(n_jobs)(delayed(p_values)(*one) for one in given)
             by_kind: dict[str, list[bool]] = {}
             for kind, p in (pair for one in found for pair in one):
