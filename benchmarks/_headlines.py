@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from omnirank.core.decimals import with_error
+
 __all__ = ["headlines"]
 
 
@@ -64,7 +66,7 @@ def headlines(records: Sequence[dict[str, Any]]) -> str:
     for line in known:
         found = ratios[line.comparison]
         value = found[line.contestant]["value"] / (found[line.ours]["value"] if line.ours else 1)
-        spread = "" if line.ours else f" ± {found[line.contestant]['spread']:.2g}"
+        shown = f"{value:.3g}" if line.ours else with_error(value, found[line.contestant]["spread"])
         chart.append(f'    "{line.contestant.split()[0]}: {line.what}": {value:.4g},')
-        lines.append(f"* {line.contestant} takes {value:.3g}{spread} times as long: {line.what}.\n")
+        lines.append(f"* {line.contestant} takes {shown} times as long: {line.what}.\n")
     return DRAWING % "\n".join(chart) + "\n" + "".join(lines)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._headlines import headlines
+from omnirank.core.decimals import with_error
 
 __all__ = ["as_markdown", "describe", "write_page"]
 
@@ -81,8 +82,8 @@ def _comparison_rows(comparison: dict[str, Any]) -> list[tuple[str, ...]]:
         rows.append(
             (
                 row["name"],
-                f"{_number(row['median_seconds'])} ± {_number(row['spread_seconds'])} s",
-                "" if ratio is None else f"{_number(ratio['value'])} ± {_number(ratio['spread'])}",
+                f"{with_error(row['median_seconds'], row['spread_seconds'])} s",
+                "" if ratio is None else with_error(ratio["value"], ratio["spread"]),
                 _memory(row["peak_memory_bytes"]),
                 ", ".join(f"{name} {_number(value)}" for name, value in row["quality"].items()),
             )
@@ -91,9 +92,9 @@ def _comparison_rows(comparison: dict[str, Any]) -> list[tuple[str, ...]]:
 
 
 def _figure_row(item: dict[str, Any]) -> tuple[str, ...]:
-    spread = "" if item["spread"] is None else f" ± {_number(item['spread'])}"
-    value = f"{_number(item['value'])}{spread} {item['unit']}".strip()
-    return item["name"], value, "" if item["bar"] is None else _bar(item["bar"])
+    known = item["spread"] is not None
+    value = with_error(item["value"], item["spread"]) if known else _number(item["value"])
+    return item["name"], f"{value} {item['unit']}".strip(), "" if item["bar"] is None else _bar(item["bar"])
 
 
 def _bar(bar: dict[str, Any]) -> str:

@@ -286,8 +286,8 @@ def test_only_ratios_are_compared_across_machines():
 def test_markdown_says_it_all():
     record = record_of(comparison(bar=Bar(at_least=5)), figure("growth|factor", 1.5, "x", bar=Bar(at_most=2)))
     page = as_markdown([record])
-    assert "| ours | 1 ± 0.1 s |  | 1 MiB | accuracy 0.9 |" in page
-    assert "| theirs | 4.4 ± 0.25 s | 4.4 ± 0.5 |" in page
+    assert "| ours | 1.00 ± 0.10 s |  | 1 MiB | accuracy 0.9 |" in page
+    assert "| theirs | 4.40 ± 0.25 s | 4.40 ± 0.50 |" in page
     assert "absent: skipped, absent_package is not installed." in page
     assert "Bar: at least 5: missed." in page
     assert r"| growth\|factor | 1.5 x | at most 2: met |" in page
@@ -306,7 +306,7 @@ def test_the_page_begins_with_a_chart_of_the_ratios():
     text = headlines([{"comparisons": comparisons}])
     assert '    "CLUS: random forest, 14 targets": 18,\n' in text
     assert text.splitlines()[-2:] == [
-        "* CLUS takes 18 ± 0.5 times as long: random forest, 14 targets.",
+        "* CLUS takes 18.00 ± 0.50 times as long: random forest, 14 targets.",
         "* scikit-learn extra trees takes 1.5 times as long: extra trees, 500,000 x 50, 20 trees.",
     ]
     assert headlines([]) == ""

@@ -33,6 +33,19 @@ def numbers(values: Iterable[float], beside: Iterable[float] = ()) -> list[str]:
     return [f"{value:.{decimals}f}" for value in found]
 
 
+def with_error(value: float, error: float) -> str:
+    """Return a value and its error, with as many decimals as two digits of the error need.
+
+    Examples
+    --------
+    >>> from omnirank.core.decimals import with_error
+    >>> with_error(0.92, 0.0632), with_error(70.21, 2.0), with_error(145.0, 31.0), with_error(0.5, 0.0)
+    ('0.920 ± 0.063', '70.2 ± 2.0', '145 ± 31', '0.5000 ± 0.0000')
+    """
+    decimals = max(0, 1 - math.floor(math.log10(error))) if 1e-8 < error < 1e8 else 4
+    return f"{value:.{decimals}f} ± {error:.{decimals}f}"
+
+
 def _decimals(values: Sequence[float]) -> int | None:
     """Decimals with which the largest number has four digits; None where it is too large, too small or 0."""
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)

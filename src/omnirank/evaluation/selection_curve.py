@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from omnirank.core.decimals import with_error
 from omnirank.core.errors import DataError
 from omnirank.core.plurals import counted
 
@@ -138,10 +138,7 @@ class SelectionCurve:
         return f"{said}: {reached}, {compared} ({self.n_folds} folds, by {by})"
 
     def _shown(self, i: int) -> str:
-        mean, error = float(self.means[i]), float(self.standard_errors[i])
-        # as many decimals as two digits of the error need
-        decimals = max(0, 1 - math.floor(math.log10(error))) if 1e-8 < error < 1e8 else 4
-        return f"{mean:.{decimals}f} ± {error:.{decimals}f}"
+        return with_error(float(self.means[i]), float(self.standard_errors[i]))
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table: size, mean, standard_error, and whether a size is the best one or the chosen one."""
