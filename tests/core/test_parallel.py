@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from joblib.parallel import ThreadingBackend, get_active_backend
 from threadpoolctl import threadpool_info
 
 from omnirank.core import parallel
-from omnirank.core.parallel import blocks, progress_bars, run_parallel, worker_count
+from omnirank.core.parallel import blocks, progress_bars, run_parallel, shrinking_blocks, worker_count
 from omnirank.errors import ParameterError
 
 
@@ -294,3 +295,27 @@ def test_openmp_does_not_hang_in_forked_processes():
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+
+
+@given(n_items=st.integers(0, 5000), workers=st.integers(1, 300))
+def test_blocks_for_a_cluster_shrink_to_single_items(n_items, workers):
+    found = shrinking_blocks(n_items, workers)
+    assert [i for block in found for i in block] == list(range(n_items))
+    sizes = [len(block) for block in found]
+    assert sizes == sorted(sizes, reverse=True)
+    assert not sizes or sizes[0] <= -(-n_items // 32)
+    assert sizes[-workers:] == [1] * min(workers, n_items)
+
+
+def test_short_work_stays_on_this_machine(monkeypatch):
+    """With a cluster, threads of the machine of the caller do it; on a worker one alone, as others are at work."""
+    monkeypatch.setattr(parallel, "on_cluster", lambda n_jobs=None: True)
+    with parallel.on_this_machine():
+        assert worker_count() == joblib.cpu_count()
+    token = parallel._at_work.set(True)
+    try:
+        with parallel.on_this_machine():
+            assert worker_count() == 1
+            assert isinstance(get_active_backend(prefer="threads")[0], ThreadingBackend)
+    finally:
+        parallel._at_work.reset(token)

@@ -183,3 +183,16 @@ def test_examples_leave_memory_when_the_last_fit_does():
         assert known() is None
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("ensemble", ["extra-trees", "random-forest"])
+def test_what_travels_to_a_cluster_is_the_data_and_gives_the_same_scores(ensemble):
+    dataset = numbers(20, 2000)
+    plan = make_plan(dataset, GrowingRules(ensemble=ensemble), 0)
+    scorer = TreeScorer.make(plan, ("unbiased", "genie3"), ScoreOptions())
+    sent = pickle.dumps(scorer.to_send())
+    assert len(sent) < 1.5 * dataset.X.nbytes
+    assert len(pickle.dumps(scorer)) > 2 * dataset.X.nbytes
+    for i in range(2):
+        found, expected = pickle.loads(sent)(i), scorer(i)
+        assert all(np.array_equal(found[name].row, expected[name].row) for name in expected)

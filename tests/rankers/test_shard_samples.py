@@ -5,6 +5,7 @@ from __future__ import annotations
 import joblib
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.dataset as pads
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -135,6 +136,9 @@ def test_sources_of_other_kinds_give_the_same_bits(tmp_path):
     folder = written(tmp_path / "parts", frame, [700])
     expected = ranked(folder).ranking_
     same_bits(ranked(pads.dataset(folder, format="parquet"), n_jobs=2).ranking_, expected)
+    in_memory = pads.dataset(pa.Table.from_pandas(frame, preserve_index=False).combine_chunks())
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        same_bits(ranked(in_memory).ranking_, expected)
     dask = pytest.importorskip("dask.dataframe")
     same_bits(ranked(dask.from_pandas(frame, npartitions=3)).ranking_, expected)
 

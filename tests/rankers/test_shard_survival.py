@@ -275,3 +275,40 @@ def test_files_are_read_once_for_any_number_of_trees(parts, monkeypatch):
         warnings.simplefilter("error")
         ranker(n_trees=40).fit(data)
     assert len(reads) == len(set(reads)) == 4 + 4 + 3
+
+
+@pytest.mark.parametrize("make", [ranker, forest])
+@pytest.mark.parametrize("share", [0.04, 0.3])
+def test_the_level_of_supervision_is_found_once(tmp_path, monkeypatch, make, share):
+    """A run that goes on knows it, and reads no sample for it."""
+    frame = frame_of()
+    frame.loc[np.random.default_rng(1).random(len(frame)) > share, "size"] = np.nan
+    folder, kept = written(tmp_path / "parts", frame), tmp_path / "kept"
+    weights = {"feature_weights": np.arange(1.0, 8.0)} if make is ranker else {}
+    expected = make(**weights).fit(opened(folder))
+    real, left = Checkpoints.keep, [3]
+
+    def keep(self, task, result):
+        real(self, task, result)
+        left[0] -= 1
+        if not left[0]:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Checkpoints, "keep", keep)
+        with pytest.raises(KeyboardInterrupt):
+            make(n_jobs=1, **weights).fit(opened(folder, checkpoint=kept))
+    assert len(list(kept.glob("run-*/level"))) == 1
+    monkeypatch.setattr(sampled_growth.SampledGrowth, "sample", None)
+    found = make(**weights).fit(opened(folder, checkpoint=kept))
+    assert found.supervision_ == expected.supervision_
+    assert found.supervision_reason_ == expected.supervision_reason_
+    assert found.supervision_curve_ == expected.supervision_curve_
+    if make is ranker:
+        assert found.ranking_ == expected.ranking_
+    else:
+        assert all(
+            np.array_equal(a.threshold, b.threshold, equal_nan=True)
+            for a, b in zip(found.trees_, expected.trees_, strict=True)
+        )
+    assert not list(kept.iterdir())

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 import omnirank as om
 from omnirank.errors import DataError, DataTypeError, FileFormatError, ParameterError
+from omnirank.shards.columns import Columns
 from omnirank.shards.parts import ParquetFile
 from omnirank.shards.source import ShardSource
 
@@ -451,3 +452,29 @@ def test_labelled_rows_are_counted(tmp_path):
         assert om.open_shards(parts, target).n_labelled == known
         assert om.open_shards(parts, target).n_labelled == known  # as it is kept
     assert om.open_shards(parts).n_labelled == 0
+
+
+@given(
+    n=st.integers(0, 12),
+    kinds=st.lists(st.sampled_from(["float", "missing", "nothing", "int", "text", "date", "single"]), max_size=6),
+    nominal=st.booleans(),
+)
+def test_floats_that_take_the_short_way_are_those_by_way_of_pandas(n, kinds, nominal):
+    made = {
+        "float": pa.array(np.linspace(-1, 2, n)),
+        "missing": pa.array([None if i % 2 else float(i) for i in range(n)], pa.float64()),
+        "nothing": pa.array([None] * n, pa.float64()),
+        "int": pa.array(range(n), pa.int32()),
+        "text": pa.array([None if i % 3 == 0 else "ab"[i % 2] for i in range(n)], pa.string()),
+        "date": pa.array([1000 * i for i in range(n)], pa.timestamp("us")),
+        "single": pa.array(np.arange(n, dtype=np.float32)),
+    }
+    names = [f"{kind}{i}" for i, kind in enumerate(["float", *kinds])]
+    batch = pa.record_batch([made[kind] for kind in ["float", *kinds]], names)
+    chosen = frozenset(name for name in names if nominal and name.startswith(("float", "int")) and name != "float0")
+    columns = Columns(tuple(names), ("number",) * len(names), frozenset(), False, chosen, {})
+    found, expected = columns.table(batch, None), columns._typed(batch)
+    assert (found.names, found.levels, found.dates) == (expected.names, expected.levels, expected.dates)
+    assert found.numeric.dtype == np.float64
+    np.testing.assert_array_equal(found.numeric, expected.numeric)
+    np.testing.assert_array_equal(found.codes, expected.codes)

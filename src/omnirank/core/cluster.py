@@ -37,7 +37,8 @@ def cluster_results(
     work : callable
         A module-level function.
     function : callable
-        What may hold all the data. It is sent to each worker once, and kept there as long as it lives here.
+        What may hold all the data. It is sent to each worker once, and kept there as long as it lives here. Where it
+        has a method ``to_send``, what this returns is sent in its place.
     batches : sequence
         What to work on.
     backend : DaskDistributedBackend
@@ -110,7 +111,8 @@ def _kept_there(client: Any, function: Any) -> tuple[Any, bool]:
         return _kept[place]
     if not _is_large(function):  # a description of the work, which tasks carry themselves
         return function, True
-    sent = _sent(client, function)
+    # what workers can make themselves from the rest need not travel
+    sent = _sent(client, function.to_send() if hasattr(function, "to_send") else function)
     with suppress(TypeError):  # of what has no weak references it is not known when it ends
         for owner in (function, client):
             weakref.finalize(owner, _kept.pop, place, None).atexit = False

@@ -29,6 +29,8 @@ _BATCHES = 4
 # A cluster may grow while it works: then there is something left for the new workers.
 _BATCHES_ON_CLUSTER = 32
 _show_progress: ContextVar[bool] = ContextVar("omnirank_show_progress", default=False)
+# Whether this is a worker of a cluster.
+_at_work: ContextVar[bool] = ContextVar("omnirank_at_work", default=False)
 
 
 def run_parallel(
@@ -122,6 +124,28 @@ def on_cluster(n_jobs: int | None = None) -> bool:
     return n_jobs != 1 and is_cluster(get_active_backend(prefer="threads")[0])
 
 
+@contextmanager
+def on_this_machine() -> Iterator[None]:
+    """Have work done by threads of this machine inside the ``with`` block where a cluster would do it.
+
+    For short work on all the data, which would take longer to send than the work takes.
+
+    Examples
+    --------
+    >>> from omnirank.core.parallel import on_cluster, on_this_machine
+    >>> with on_this_machine():
+    ...     on_cluster()
+    False
+    """
+    from joblib import parallel_config
+
+    if not on_cluster():
+        yield
+        return
+    with parallel_config(backend="threading", n_jobs=1 if _at_work.get() else -1):  # other tasks have the other cores
+        yield
+
+
 def blocks(n_items: int, n_blocks: int) -> list[range]:
     """Cut ``range(n_items)`` into contiguous blocks whose sizes differ by at most one; none is empty.
 
@@ -182,11 +206,33 @@ def _several(function: Callable[[Item], Result], todo: list[Item], workers: int,
 
     backend, _ = get_active_backend(prefer="threads")
     if is_cluster(backend):
-        n_batches = max(_BATCHES * workers, _BATCHES_ON_CLUSTER)
-        return chain.from_iterable(cluster_results(_call_on_cluster, function, _batches(todo, n_batches), backend))
+        batches = [[todo[i] for i in batch] for batch in shrinking_blocks(len(todo), workers)]
+        return chain.from_iterable(cluster_results(_call_on_cluster, function, batches, backend))
     if not isinstance(backend, ThreadingBackend):
         return _joblib_results(function, todo, workers, one_by_one)
     return _thread_results(function, todo, workers, backend.get_nested_backend()[0])
+
+
+def shrinking_blocks(n_items: int, workers: int) -> list[range]:
+    """Cut ``range(n_items)`` into contiguous blocks, of single items in the end: so workers end at about the same time.
+
+    No block is larger than the items left for a worker divided by 4, or than the 32nd part of all (guided
+    self-scheduling: Polychronopoulos, Kuck, IEEE Trans. Computers 36, 1987).
+
+    Examples
+    --------
+    >>> from omnirank.core.parallel import shrinking_blocks
+    >>> [len(block) for block in shrinking_blocks(100, 2)]
+    [4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]
+    """
+    largest = -(-n_items // max(_BATCHES * workers, _BATCHES_ON_CLUSTER))
+    found, start = [], 0
+    while start < n_items:
+        left = n_items - start
+        size = max(1, min(largest, left // (_BATCHES * workers)))
+        found.append(range(start, start + size))
+        start += size
+    return found
 
 
 def _thread_results(
@@ -233,8 +279,12 @@ def _call_batch(function: Callable[[Item], Result], batch: list[Item]) -> list[R
 def _call_on_cluster(function: Callable[[Item], Result], batch: list[Item]) -> list[Result]:
     from joblib import parallel_config
 
-    with parallel_config(backend="dask"):  # work inside of work is spread, too
-        return _call_batch(function, batch)
+    token = _at_work.set(True)
+    try:
+        with parallel_config(backend="dask"):  # work inside of work is spread, too
+            return _call_batch(function, batch)
+    finally:
+        _at_work.reset(token)
 
 
 def _call_pickled(function: bytes, item: Any) -> Any:

@@ -104,14 +104,16 @@ def fit_in_samples(forest: Forest, data: ShardedDataset, rules: GrowingRules) ->
     }
     checkpoints = checkpoints_of(data, decisive, forest.random_state is not None)
     growth = SampledGrowth(data, samples, checkpoints, forest.n_jobs)
-    level = settled_supervision(forest.supervision, True, data.n_labelled == data.n_examples)
+    level, weights = settled_supervision(forest.supervision, True, data.n_labelled == data.n_examples), None
     settled = level is not None and (level.level == 1 or forest.feature_weights is None)
-    tasks = sample_tasks(numbers, samples.n_samples)
+    if not settled and (kept_level := growth.kept_level()) is not None:
+        (level, weights), settled = kept_level, True
+    tasks = sample_tasks(numbers, growth.samples.n_samples)
     columns = GrowingData(data.example, entropy).target_columns(rules)
     fixed = clone(forest).set_params(n_jobs=1), rules, entropy, data.feature_levels, columns.n_columns
     needed = set() if settled and not forest.oob_score else {0}
     if level is not None and settled:
-        work = _TreeWork(*fixed, level)
+        work = _TreeWork(*fixed, level, weights)
         needed |= {task.sample for task in growth.lacking(work, tasks)}
     else:
         needed |= {task.sample for task in tasks}
@@ -165,9 +167,7 @@ def _level_of_sample(
 ) -> tuple[Supervision, np.ndarray | None]:
     """The level of supervision and the weights of the features, as the first sample tells them."""
     training = forest._prepared(growth.sample(0), None, rules, forest._entropy)
-    if training.level.level == 1:
-        growth.samples = growth.samples.of_labelled
-    return training.level, training.data.feature_weights
+    return growth.take_level(training.level, training.data.feature_weights)
 
 
 def _note(forest: Forest, data: ShardedDataset, columns: PrototypeColumns) -> None:

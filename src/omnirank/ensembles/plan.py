@@ -167,6 +167,10 @@ class GrowingPlan:
         # the labelled first: their counts are those of the supervised ensemble of the same seed
         return np.flatnonzero(labelled), np.flatnonzero(~labelled)
 
+    def to_send(self) -> GrowingPlan:
+        """Return the same plan as it travels to other machines, without what can be made anew from the rest."""
+        return replace(self, coded=self.coded.to_send())
+
     def grow(self, i: int, counts: np.ndarray | None = None) -> Any:
         """Grow tree i."""
         counts = self.counts(i) if counts is None else counts

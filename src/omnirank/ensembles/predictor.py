@@ -335,7 +335,22 @@ def tree_grower(plan: GrowingPlan | None, training: Training, pruning: Pruning |
 
     It holds the plan and not the training examples: it travels to the workers.
     """
-    return partial(_one_leaf, training) if plan is None else partial(plan.tree, pruning)
+    return partial(_one_leaf, training) if plan is None else _PlannedTrees(plan, pruning)
+
+
+@dataclass(frozen=True, eq=False)
+class _PlannedTrees:
+    """Grows the trees of a plan; picklable."""
+
+    plan: GrowingPlan
+    pruning: Pruning | None
+
+    def __call__(self, i: int) -> Tree:
+        return self.plan.tree(self.pruning, i)
+
+    def to_send(self) -> _PlannedTrees:
+        """Return what grows the same trees, as it travels to other machines."""
+        return replace(self, plan=self.plan.to_send())
 
 
 def _one_leaf(training: Training, i: int) -> Tree:

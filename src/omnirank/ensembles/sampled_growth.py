@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import gc
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from omnirank.core.errors import DataError, OmnirankError, ParameterError, setting
 from omnirank.core.log import logger
 from omnirank.core.parallel import on_cluster, progress_bars, run_parallel, worker_count
 from omnirank.core.plurals import counted
 from omnirank.data.dataset import Dataset
+from omnirank.ensembles.supervision import Supervision
 from omnirank.shards.checkpoints import Checkpoints
 from omnirank.shards.dataset import ShardedDataset
 from omnirank.shards.dealing import DealtRows, deal_rows
 from omnirank.shards.needs import row_bytes
 from omnirank.shards.samples import AT_ONCE, Samples, samples_within
 from omnirank.shards.scratch import scratch_folder
+
+# Name of the file that keeps the level of supervision.
+_LEVEL = "level"
 
 
 class SampleTask(NamedTuple):
@@ -151,6 +158,33 @@ class SampledGrowth:
         """Return a sample that is dealt out."""
         assert self._dealt is not None
         return self._dealt.read(number)
+
+    def kept_level(self) -> tuple[Supervision, np.ndarray | None] | None:
+        """Return the level of supervision and the weights of features that a killed run found, if they are kept."""
+        content = self.checkpoints.get(_LEVEL)
+        if content is None:
+            return None
+        found = json.loads(content)  # whole, as its seal says
+        curve = {float(level): float(error) for level, error in found["curve"]}
+        weights = None if found["weights"] is None else np.array(found["weights"], np.float64)
+        return self._at_level(Supervision(found["level"], found["reason"], curve, found["chosen"]), weights)
+
+    def take_level(self, level: Supervision, weights: np.ndarray | None) -> tuple[Supervision, np.ndarray | None]:
+        """Keep the level of supervision and the weights of features that a sample tells, and return them."""
+        found = {
+            "level": float(level.level),
+            "reason": level.reason,
+            "curve": [[float(one), float(error)] for one, error in level.curve.items()],
+            "chosen": bool(level.chosen),
+            "weights": None if weights is None else weights.tolist(),
+        }
+        self.checkpoints.keep(_LEVEL, json.dumps(found).encode())
+        return self._at_level(level, weights)
+
+    def _at_level(self, level: Supervision, weights: np.ndarray | None) -> tuple[Supervision, np.ndarray | None]:
+        if level.level == 1:  # supervised trees need no unlabelled rows
+            self.samples = self.samples.of_labelled
+        return level, weights
 
     def results(self, work: SampleWork, tasks: Sequence[SampleTask]) -> list[Any]:
         """Return the results of tasks, in their order: those that are kept, and those computed now."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -56,7 +57,7 @@ class TreeScorer:
     names: tuple[str, ...]
     options: ScoreOptions
     measure: ErrorMeasure | None
-    prepared: dict[str, Any]
+    prepared: dict[str, Any] | None
     partner: TreeScorer | None = None
 
     @classmethod
@@ -71,6 +72,18 @@ class TreeScorer:
         prepared = {name: SCORES[name].prepare(plan) for name in names}
         return cls(plan, names, options, measure, prepared, partner)
 
+    @cached_property
+    def _prepared(self) -> dict[str, Any]:
+        """What scores make of the plan, once for all trees."""
+        if self.prepared is None:
+            return {name: SCORES[name].prepare(self.plan) for name in self.names}
+        return self.prepared
+
+    def to_send(self) -> TreeScorer:
+        """Return what computes the same scores, without what can be made anew from the data: that is several times."""
+        partner = None if self.partner is None else self.partner.to_send()
+        return replace(self, plan=self.plan.to_send(), prepared=None, partner=partner)
+
     @property
     def n_examples(self) -> int:
         """Number of examples."""
@@ -80,7 +93,7 @@ class TreeScorer:
         """Grow tree i and return its scores."""
         counts = self.plan.counts(i)
         tree = ScoredTree(self.plan, self.plan.grow(i, counts), counts, i, self.options, self.measure)
-        own = {name: SCORES[name].of_tree(tree._replace(prepared=self.prepared[name])) for name in self.names}
+        own = {name: SCORES[name].of_tree(tree._replace(prepared=self._prepared[name])) for name in self.names}
         if self.partner is None:
             return own
         beside = self.partner(i)

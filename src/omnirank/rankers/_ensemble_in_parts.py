@@ -113,6 +113,8 @@ def rank_in_samples(ranker: EnsembleRanker, data: ShardedDataset) -> dict[str, R
     refuse_in_memory_only(ranker, ("warm_start", "max_samples", "max_memory"))
     run = _Run.of(ranker, data)
     growth = run.growth
+    if not run.settled and (kept_level := growth.kept_level()) is not None:
+        run = run.at_level(*kept_level)
     with growth.with_rows(run.needed):
         if not run.settled:
             run = run.with_level(growth.sample(0))
@@ -182,12 +184,14 @@ class _Run:
         return _ScoreWork(unfitted, self.level, self.feature_weights, self.entropy, n_features, samples)
 
     def with_level(self, sample: Dataset) -> _Run:
-        """Return the run at the level of supervision that a sample tells; supervised trees need no unlabelled rows."""
+        """Return the run at the level of supervision that a sample tells."""
         data = GrowingData(sample, self.entropy, n_jobs=self.ranker.n_jobs)
         level, data = self.ranker._levels(data)
-        if level.level == 1:
-            self.growth.samples = self.growth.samples.of_labelled
-        return replace(self, level=level, settled=True, feature_weights=data.feature_weights)
+        return self.at_level(*self.growth.take_level(level, data.feature_weights))
+
+    def at_level(self, level: Supervision, feature_weights: np.ndarray | None) -> _Run:
+        """Return the run at a level of supervision."""
+        return replace(self, level=level, settled=True, feature_weights=feature_weights)
 
     def rankings(self, sums: ScoreSums) -> dict[str, Ranking]:
         """Return the rankings by score."""

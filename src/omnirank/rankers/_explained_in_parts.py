@@ -116,8 +116,9 @@ def _feature_extents(data: ShardedDataset) -> Extents:
 def _target_extents(data: ShardedDataset) -> Extents:
     """Smallest, largest and mean value of each column of the coded target, over the labelled examples."""
     low, high, sums, known = np.array([np.inf]), np.array([-np.inf]), np.zeros(1), np.zeros(1)
-    for block in _labelled_blocks(data):
-        cells = _columns(block).dense()
+    task = get_task(data.task)
+    for target in data.targets():  # no feature is read
+        cells = task.columns(target.take(target.labelled), data.hierarchy).dense()
         is_known = ~np.isnan(cells)
         low = np.minimum(low, np.min(cells, axis=0, where=is_known, initial=np.inf))
         high = np.maximum(high, np.max(cells, axis=0, where=is_known, initial=-np.inf))

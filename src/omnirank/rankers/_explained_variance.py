@@ -223,8 +223,10 @@ def _dense_cells(table: Table, part: np.ndarray) -> np.ndarray:
     """Numbers, and codes of binary variables, as floats; NaN = missing."""
     if table.is_sparse:
         return table.matrix[:, part].toarray().astype(np.float64)
-    cells = np.empty((table.n_rows, len(part)))
     nominal, slots = table.is_nominal[part], table.slots[part]
+    if not nominal.any():
+        return np.array(table.numeric[:, slots], np.float64, order="C")
+    cells = np.empty((table.n_rows, len(part)))
     cells[:, ~nominal] = table.numeric[:, slots[~nominal]]
     codes = table.codes[:, slots[nominal]]
     cells[:, nominal] = np.where(codes < 0, np.nan, codes)
@@ -256,22 +258,30 @@ def _centred(
     Where the cells are some of many, ``extents`` are those of all, so that sums over parts may be added.
     """
     unknown = np.isnan(cells)
-    known = weights @ ~unknown
+    some = bool(unknown.any()) or not len(cells)
     if extents is None:
-        low = np.min(cells, axis=0, where=~unknown, initial=np.inf)
-        high = np.max(cells, axis=0, where=~unknown, initial=-np.inf)
+        known = weights @ ~unknown
+        low = np.min(cells, axis=0, where=~unknown, initial=np.inf) if some else cells.min(axis=0)
+        high = np.max(cells, axis=0, where=~unknown, initial=-np.inf) if some else cells.max(axis=0)
         low[known == 0] = high[known == 0] = 0.0
     else:
         low, high = extents.low, extents.high
     # From the lowest value on, and by halves: large offsets leave no rounding, large ranges do not overflow.
     size = high / 2 - low / 2
     size[size == 0] = 1.0
-    values = np.where(unknown, 0.0, (cells / 2 - low / 2) / size)
-    mean = (weights @ values) / np.where(known > 0, known, 1.0)
-    if extents is not None:
+    values = cells / 2  # and in place from here on: blocks are large
+    values -= low / 2
+    values /= size
+    if some:
+        values[unknown] = 0.0
+    if extents is None:
+        mean = (weights @ values) / np.where(known > 0, known, 1.0)
+    else:
         mean = (extents.mean / 2 - low / 2) / size
-    values -= np.where(unknown, 0.0, mean)
-    return values, unknown.astype(np.float64) if unknown.any() else None
+    values -= mean
+    if some:
+        values[unknown] = 0.0
+    return values, unknown.astype(np.float64) if some else None
 
 
 def _sparse_block(table: Table, part: np.ndarray) -> Columns:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -63,28 +63,59 @@ class Columns:
         texts = sum(self.is_nominal(name) for name in names)
         return max(1, _BYTES_OF_TEXT * texts + _BYTES_OF_NUMBER * (len(names) - texts))
 
+    def _floats(self, batch: Any) -> frozenset[str]:
+        """The columns of a batch that hold plain floats; those of other types may be dates, texts or categories."""
+        pyarrow, _ = import_pyarrow()
+        fields = batch.schema if len(set(batch.schema.names)) == len(batch.schema.names) else ()
+        found = {field.name for field in fields if pyarrow.types.is_float64(field.type)}
+        return frozenset(found - self.nominal - self.levels.keys())
+
+    def _typed(self, batch: Any) -> Table:
+        """A batch as a typed table, by way of pandas."""
+        frame = batch.to_pandas()
+        for name in frame.columns:
+            if name in self.levels:
+                frame[name] = pd.Categorical(frame[name], categories=self.levels[name])
+        found = typed_table(frame)
+        chosen = [name for name in found.names if name in self.nominal and found.levels[found.index(name)] is None]
+        return table_from(found, nominal=chosen) if chosen and found.n_rows else found
+
     def table(self, batch: Any, part: Part) -> Table:
         """Return a record batch of some of the columns as a typed table, with the levels that it has itself.
 
         Columns without known cells are numeric, whatever their kind; infinite cells are an error.
         """
-        frame = batch.to_pandas()
-        for name in frame.columns:
-            if name in self.levels:
-                frame[name] = pd.Categorical(frame[name], categories=self.levels[name])
+        floats = self._floats(batch)
+        others = [name for name in batch.schema.names if name not in floats]
         try:
-            found = typed_table(frame)
-            chosen = [name for name in found.names if name in self.nominal and found.levels[found.index(name)] is None]
-            if chosen and found.n_rows:
-                found = table_from(found, nominal=chosen)
+            found = self._typed(batch.select(others)) if others else None
         except (DataError, DataTypeError) as error:
             raise type(error)(f"shard {part.name}: {error}") from None
+        if floats:
+            found = _joined(batch, floats, found)
+        assert found is not None
         infinite = infinite_cell(found)
         if infinite is not None:
             raise DataError(
                 f"shard {part.name}: column {infinite[0]!r} holds an infinite value: use NaN for missing cells"
             )
         return found if self.single else replace(found, numeric=found.numeric.astype(np.float64, copy=False))
+
+
+def _joined(batch: Any, floats: Collection[str], others: Table | None) -> Table:
+    """The columns of a batch in their order: floats straight from pyarrow, which takes a third of the time."""
+    columns, levels = [], []
+    for name, cells in zip(batch.schema.names, batch.columns, strict=True):
+        own = None if name in floats or others is None else others.levels[others.index(name)]
+        if name in floats:
+            columns.append(cells.to_numpy(zero_copy_only=False))  # missing cells are NaN
+        else:
+            assert others is not None
+            i = others.index(name)
+            columns.append((others.numeric if own is None else others.codes)[:, others.slots[i]])
+        levels.append(own)
+    found = Table.from_columns(batch.schema.names, columns, levels)
+    return found if others is None else replace(found, dates=others.dates)
 
 
 def agreed_columns(parts: Sequence[Part], nominal: ColumnChoice | None = None) -> Columns:

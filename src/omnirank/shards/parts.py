@@ -152,8 +152,14 @@ class Fragment(Part):
     """A fragment of a pyarrow dataset, with the columns that its place in the dataset stands for."""
 
     def __init__(self, fragment: Any, schema: Any, number: int) -> None:
-        self._fragment, self._schema = fragment, schema
+        self._fragment, self._schema, self._number = fragment, schema, number
         self.name = str(getattr(fragment, "path", "")) or f"fragment {number}"
+
+    def __reduce__(self) -> Any:
+        """Rows that are in memory travel to worker processes: fragments of them cannot be pickled, but tables can."""
+        if getattr(self._fragment, "path", None) is not None:
+            return type(self), (self._fragment, self._schema, self._number)
+        return _fragment_of_rows, (self._fragment.to_table(schema=self._schema), self._schema, self._number)
 
     @property
     def schema(self) -> Any:
@@ -171,6 +177,14 @@ class Fragment(Part):
     def _batches(self, columns: Sequence[str], n_rows: int, groups: Sequence[int] | None) -> Iterator[Any]:
         options = {"schema": self._schema, "columns": list(columns), "batch_size": n_rows}
         yield from self._fragment.to_batches(**options)
+
+
+def _fragment_of_rows(rows: Any, schema: Any, number: int) -> Fragment:
+    """A fragment of rows in memory."""
+    from pyarrow.dataset import InMemoryDataset
+
+    (fragment,) = InMemoryDataset(rows.combine_chunks()).get_fragments()
+    return Fragment(fragment, schema, number)
 
 
 class Partition(Part):

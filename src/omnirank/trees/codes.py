@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.parallel import blocks, run_parallel
+from omnirank.core.parallel import blocks, on_this_machine, run_parallel
 from omnirank.data.table import Table
 from omnirank.trees.sparse_codes import sparse_codes, with_tests
 
@@ -46,6 +46,10 @@ class CodedFeatures(ABC):
     @abstractmethod
     def grow(self, space: Any, weight: np.ndarray, settings: Any, seed: Any) -> Any:
         """Grow a tree in a clustering space, on the rows of positive weight."""
+
+    def to_send(self) -> CodedFeatures:
+        """Return the same features as they travel to other machines."""
+        return self
 
     @property
     @abstractmethod
@@ -131,6 +135,10 @@ class DenseFeatures(CodedFeatures):
             found = self
         _ = found.cells
         return found
+
+    def to_send(self) -> DenseFeatures:
+        """Return the same codes without the cells that are made of them, which take several times as much."""
+        return replace(self)  # without what is cached
 
     def take(self, rows: np.ndarray, table: Table) -> DenseFeatures:
         """Return the features of some rows (a mask), which are that table: kernels only ask how codes are ordered."""
@@ -253,7 +261,8 @@ def code_features(
     n_levels = np.array([len(lev) if lev is not None else 0 for lev in table.levels], np.int32)
     wide = max(table.n_rows, int(n_levels.max(initial=0))) >= np.iinfo(np.uint16).max
     dtype = np.uint32 if wide else np.uint16
-    parts = run_parallel(partial(_code_block, table, n_levels, dtype), blocks(table.n_columns, _BLOCKS), n_jobs)
+    with on_this_machine():
+        parts = run_parallel(partial(_code_block, table, n_levels, dtype), blocks(table.n_columns, _BLOCKS), n_jobs)
     codes, distinct = (np.concatenate(found) for found in zip(*parts, strict=True))
     del parts  # as large as the codes
     return DenseFeatures(table, codes, n_levels, distinct, random_tests)
