@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.data.table import Table
-from omnirank.trees.codes import FEW_FEATURES, CodedFeatures, code_features, numeric_cells
+from omnirank.trees.codes import FEW_FEATURES, CodedFeatures, code_features, numeric_cells, transposed
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class ListedFeatures(CodedFeatures):
         if not self.copied:
             return ListedDraws(codes, by_row)
         missing: Any = np.uint16(np.iinfo(np.uint16).max)
-        return NumericDraws(codes, missing, np.zeros(0, np.uint32), np.ascontiguousarray(by_row.T), by_row)
+        return NumericDraws(codes, missing, np.zeros(0, np.uint32), transposed(by_row), by_row)
 
     @cached_property
     def ranked(self) -> CodedFeatures:

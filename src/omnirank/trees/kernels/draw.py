@@ -11,13 +11,14 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import dispatched, inlined, part
+from omnirank.core.kernels.vector import larger, prefetch, smaller
 from omnirank.trees.kernels.blocks import DenseBlocks
 from omnirank.trees.kernels.candidates import better, is_light, redrawn, test_state, too_little
 from omnirank.trees.kernels.draw_lanes import BLOCK, FEW, N_FOUND, ROWS
 from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.kernels.order import OTHER
 from omnirank.trees.kernels.random import between, unit
-from omnirank.trees.kernels.spaces import GAIN, SPACES, DenseColumns, OneColumn, subset_gain
+from omnirank.trees.kernels.spaces import EXTRA, GAIN, SPACES, DenseColumns, OneColumn, subset_gain
 from omnirank.trees.kernels.split import (
     LOW_ROW,
     MISSING_LEFT,
@@ -26,6 +27,13 @@ from omnirank.trees.kernels.split import (
     search_feature,
     search_scratch,
 )
+
+# Rows from here to the one whose cell is fetched.
+_AHEAD = 32
+
+# Floats as integers in the same order: all bits but the sign of negative ones are turned round. That of infinity.
+_POSITIVE = np.int64(0x7FFFFFFFFFFFFFFF)
+_INFINITE = np.int64(0x7FF0000000000000)
 
 
 class NumericDraws(NamedTuple):
@@ -92,7 +100,7 @@ def draw_threshold(space, node, features, f, rows, weight, lo, n, total, setting
     Missing values go right, then left; the thresholds differ only where the first draw leaves too little in one way.
     """
     state = test_state(work.test, f)
-    smallest, largest, n_missing = _read_cells(features.cells, f, rows, lo, n, work.floats)
+    smallest, largest, n_missing = _read_cells(features.cells, f, rows, lo, n, work)
     if not smallest < largest:
         return
     threshold = _between(features, smallest, largest, state)
@@ -121,17 +129,34 @@ def draw_threshold(space, node, features, f, rows, weight, lo, n, total, setting
 
 
 @inlined
-def _read_cells(cells, f, rows, lo, n, floats):
+def _read_cells(cells, f, rows, lo, n, work):
     """Copy the node's values of a feature to floats[GAIN]; returns the extremes of the known ones, and the others."""
-    n_missing = 0
+    floats, bits = work.floats, work.bits
+    start = np.int64(f) * cells.shape[1]
+    far = larger(np.int64(0), n - _AHEAD)
+    for i in range(far):
+        prefetch(cells, start + np.int64(rows[lo + i + _AHEAD]))
+        floats[GAIN, i] = np.float64(cells[f, rows[lo + i]])
+    for i in range(far, n):
+        floats[GAIN, i] = np.float64(cells[f, rows[lo + i]])
+    # The extremes of integers in the same order are found many at a time; NaN is beyond infinity there.
+    low = _INFINITE
+    high = -_INFINITE
     for i in range(n):
-        v = np.float64(cells[f, rows[lo + i]])
-        floats[GAIN, i] = v
-        n_missing += v != v
+        b = bits[GAIN, i]
+        key = b ^ ((b >> 63) & _POSITIVE)
+        low = smaller(low, key)
+        high = larger(high, key)
+    if -_INFINITE <= low and high <= _INFINITE:
+        bits[EXTRA, 0] = low ^ ((low >> 63) & _POSITIVE)
+        bits[EXTRA, 1] = high ^ ((high >> 63) & _POSITIVE)
+        return floats[EXTRA, 0], floats[EXTRA, 1], 0
+    n_missing = 0
     smallest = np.inf
     largest = -np.inf
     for i in range(n):  # comparisons with NaN are false
         v = floats[GAIN, i]
+        n_missing += v != v
         smallest = v if v < smallest else smallest
         largest = v if v > largest else largest
     return smallest, largest, n_missing

@@ -52,7 +52,7 @@ def grow(space: Any, features: Any, weight_of: np.ndarray, settings: Any, seed: 
     Memory is allocated here, outside the kernel: compiling NumPy's constructors takes longer than calling them.
     """
     rows = np.flatnonzero(weight_of > 0).astype(np.uint32)
-    weight = weight_of[rows]
+    weight = weight_of.take(rows)  # in half the time of an index
     n, n_features = len(rows), features.codes.shape[0]
     spare = Spare(
         np.empty(n, np.uint32),
@@ -101,7 +101,7 @@ def _grow(some: _Rows, numbers: np.ndarray, tree: _Tree, kinds: tuple[Copies, ..
         lo, hi, *rest = some.stack.waiting[waiting].tolist()
         here = some.rows[lo:hi].copy()
         # the rows of a part are numbered from 0, those of the whole tree as in the data
-        known = here if some.rows is numbers else numbers[here]
+        known = here if some.rows is numbers else numbers.take(here)
         space, features = kinds[0].copy(known)
         if own is None:
             own = _with_memory(space, features, here, some.weight, small)
@@ -112,7 +112,7 @@ def _grow(some: _Rows, numbers: np.ndarray, tree: _Tree, kinds: tuple[Copies, ..
         first = int(counts[NODES])
         counts[WAITING] = 1
         _grow(own, known, tree, kinds[1:])
-        some.rows[lo:hi] = here[order]
+        some.rows[lo:hi] = here.take(order)
         nodes = slice(first, int(counts[NODES]))
         tree.nodes.ranges[1:, nodes] += lo
         restore_tests(some.features, tree.nodes.feature[nodes], tree.nodes.cut[nodes], tree.nodes.ends[:, nodes], here)

@@ -76,7 +76,7 @@ def _copies_of_codes(space: Any, features: NumericCodes, most: int) -> Copies:
         narrow_codes(features.codes, features.missing, rows, present, below, ranks, codes, cells)
         missing = np.uint16(np.iinfo(np.uint16).max)
         copied = NumericCodes(codes, missing, np.zeros(0, np.uint32), features.distinct, cells)
-        return type(space)(space.z[rows]), copied
+        return type(space)(space.z.take(rows, axis=0)), copied
 
     return Copies(most, copy)
 
@@ -88,7 +88,7 @@ def _copies_by_feature(space: Any, features: NumericDraws, most: int) -> Copies:
     def copy(rows: np.ndarray) -> tuple[Any, NumericDraws]:
         cells = _room(room, n_features, len(rows))
         copy_columns(features.by_row, rows, tile, cells)
-        return type(space)(space.z[rows]), features._replace(cells=cells)
+        return type(space)(space.z.take(rows, axis=0)), features._replace(cells=cells)
 
     return Copies(most, copy)
 
@@ -100,7 +100,7 @@ def _copies_by_row(space: Any, features: NumericDraws, most: int) -> Copies:
     def copy(rows: np.ndarray) -> tuple[Any, ListedDraws]:
         cells = _room(room, len(rows), n_features)
         copy_rows(features.by_row, rows, cells)
-        return type(space)(space.z[rows]), ListedDraws(features.codes[:, :0], cells)
+        return type(space)(space.z.take(rows, axis=0)), ListedDraws(features.codes[:, :0], cells)
 
     return Copies(most, copy)
 
