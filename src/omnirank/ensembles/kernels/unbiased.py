@@ -90,7 +90,7 @@ def _table_goes_left(cells, tests, k, f, row):
         c = np.int64(cells.levels.cells[row * cells.levels.row_step + cells.slots[f] * cells.levels.column_step])
         return tests.missing_left[k] == 1 if c < 0 else in_subset(tests.subsets, tests.cut[k], c)
     x = cells.numbers.cells[row * cells.numbers.row_step + cells.slots[f] * cells.numbers.column_step]
-    return tests.missing_left[k] == 1 if np.isnan(x) else x <= tests.threshold[k]
+    return tests.missing_left[k] == 1 if x != x else x <= tests.threshold[k]  # NaN: `isnan` takes longer to compile
 
 
 @goes_left.kind(SparseCells)
@@ -152,8 +152,8 @@ def sum_nodes(nodes, feature, right, columns, sums, known):
             else:
                 for c in range(n_columns):
                     z = values[row, c]
-                    known[k, c] += 0.0 if np.isnan(z) else w
-                    sums[k, c] += 0.0 if np.isnan(z) else w * z
+                    known[k, c] += 0.0 if z != z else w
+                    sums[k, c] += 0.0 if z != z else w * z
 
 
 @compiled
@@ -203,7 +203,7 @@ def add_told(tests, outside, columns, unseen, directions, told):
             found = 0.0
             for c in range(n_columns):
                 z = values[row, c]
-                if directions[j, c] == 0.0 or np.isnan(z):
+                if directions[j, c] == 0.0 or z != z:
                     continue
                 a, b = unseen.known[left, c], unseen.known[right, c]
                 away = b / (a + b) if e < outside.last[left] else -a / (a + b)

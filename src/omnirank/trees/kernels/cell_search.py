@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import dispatched, inlined, part
-from omnirank.core.kernels.vector import count_bits
+from omnirank.core.kernels.vector import count_bits, larger, smaller
 from omnirank.trees.kernels.candidates import FEATURE, better, is_light, redrawn, test_state, too_little
 from omnirank.trees.kernels.cell_gains import found_gain, split_gain
 from omnirank.trees.kernels.cells import CELLS, BinaryCells, BinaryDraws, DrawnCells, ValuedCells, clear, step
@@ -228,8 +228,8 @@ def _search_valued(space, features, f, weight_of, work, n, size, total, norm, to
             gain = split_gain(space, q, p, k, norm, total, work.sums[top], work.running)
             if _try(gain, k, f, 2 * (n_left - 1), total, settings, seed, best, test):
                 test[FROM_TOP] = from_top
-                test[BELOW] = min(code, beyond)
-                test[ABOVE] = max(code, beyond)
+                test[BELOW] = smaller(code, beyond)
+                test[ABOVE] = larger(code, beyond)
         clear(space, work.found, n, work.running)
 
 
@@ -247,8 +247,8 @@ def _draw(space, features, f, weight_of, work, n, size, total, norm, top, settin
         high = np.int64(-1)
     for i in range(n):
         code = np.int64(work.keys[i])
-        low = min(low, code)
-        high = max(high, code)
+        low = smaller(low, code)
+        high = larger(high, code)
     if low >= high:
         return
     cut, above, threshold = _admissible(
@@ -305,10 +305,10 @@ def _admissible(features, f, weight_of, work, n, size, total, min_leaf, low, hig
             w = weight_of[work.found[i]]
             if code <= cut:
                 listed += w
-                next_high = max(next_high, code)
+                next_high = larger(next_high, code)
             else:
                 others += w
-                next_low = min(next_low, code)
+                next_low = smaller(next_low, code)
         k = total - others if zero <= cut else listed
         if not is_light(k, total, min_leaf):
             return cut, above, threshold

@@ -112,7 +112,7 @@ def draw_threshold(space, node, features, f, rows, weight, lo, n, total, setting
             again = True
             threshold = _admissible(features, weight, lo, n, total, settings.min_leaf, work.floats, threshold, k,
                                     smallest, largest, state)  # fmt: skip
-            if not np.isnan(threshold):
+            if threshold == threshold:  # a number; Numba takes longer to compile `isnan`
                 continue
         elif better(gain, f, missing_left, settings.first_tie, seed, work.best, work.test):
             work.test[MISSING_LEFT] = missing_left
@@ -121,8 +121,8 @@ def draw_threshold(space, node, features, f, rows, weight, lo, n, total, setting
         if missing_left == 1 or n_missing == 0:
             return
         for i in range(n):
-            if np.isnan(work.floats[GAIN, i]):
-                work.floats[GAIN, i] = -np.inf
+            v = work.floats[GAIN, i]
+            work.floats[GAIN, i] = v if v == v else -np.inf
         threshold = _between(features, smallest, largest, state)
         missing_left += 1
         again = False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from omnirank.core.compiled import inlined, part
 from omnirank.trees.kernels.candidates import redrawn, test_state, too_little
 from omnirank.trees.kernels.draw import draw_threshold
@@ -108,7 +110,7 @@ def _list_rows(features, n, work):
 def _try_level_set(space, node, features, f, weight, lo, n, n_missing, total, settings, seed, work):
     """Try the levels of rank 0 as left child."""
     n_left = _list_rows(features, n, work)
-    position = 0
+    position = np.int64(0)  # Numba would compile a part anew for every number that is written out
     for v in range(features.n_levels[f]):
         if work.rank[v] == 0:
             position = (position * 31 + v + 1) & 0x3FFFFFFF

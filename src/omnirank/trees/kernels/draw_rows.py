@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from omnirank.core.compiled import Kinds, dispatched, inlined
+from omnirank.core.kernels.vector import smaller
 from omnirank.trees.kernels.candidates import FEATURE, SLACK, STATE, better, draw_feature
 from omnirank.trees.kernels.draw import ListedDraws, NumericDraws, RowDraws
 from omnirank.trees.kernels.draw_lanes import (
@@ -54,7 +55,7 @@ def _already_tried(space, node, features, f, rows, weight, lo, n, total, setting
 def _search(space, node, features, rows, weight, n, total, settings, seed, work, pool, swaps, state):
     n_features = np.int64(len(pool))
     n_drawn = np.int64(0)
-    n_wanted = min(np.int64(settings.max_features), n_features)
+    n_wanted = smaller(np.int64(settings.max_features), n_features)
     some = n_wanted < n_features
     while n_drawn < n_wanted:
         if some:
@@ -89,12 +90,12 @@ def _judge(space, node, f, j, n, total, settings, seed, work):
 def _search_listed(space, node, features, rows, weight, n, total, settings, seed, work, pool, swaps, state):
     n_features = np.int64(len(pool))
     n_drawn = np.int64(0)
-    n_wanted = min(np.int64(settings.max_features), n_features)
+    n_wanted = smaller(np.int64(settings.max_features), n_features)
     listed = work.ints[ORDER]
     while n_drawn < n_wanted or (work.test[FEATURE] < 0 and n_drawn < n_features):
         # Where none of those wanted can be split, the next one that can is taken.
         more = n_drawn >= n_wanted
-        n_listed = min(np.int64(FEW), (n_features if more else n_wanted) - n_drawn)
+        n_listed = smaller(np.int64(FEW), (n_features if more else n_wanted) - n_drawn)
         for j in range(FEW):
             work.drawn[j] = j < n_listed
             if j < n_listed:

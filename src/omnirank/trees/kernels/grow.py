@@ -204,10 +204,10 @@ def grow_nodes(space, features, rows, weight, settings, work, node, stack, spare
         else:  # never missing here: prediction follows the larger child
             nodes.missing_left[me] = 2.0 * left_weight >= total
         _push(waiting, top, middle, hi, depth + 1, me, zero + 1)
-        seeds[top] = child_seed(node_seed, 1)
+        seeds[top] = child_seed(node_seed, zero + 1)
         top += 1
         _push(waiting, top, lo, middle, depth + 1, me, zero)
-        seeds[top] = child_seed(node_seed, 0)
+        seeds[top] = child_seed(node_seed, zero)
         top += 1
     counts[WAITING] = top
     counts[NODES] = n_nodes

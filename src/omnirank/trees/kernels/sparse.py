@@ -112,17 +112,18 @@ def _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, 
     test = uncounted(test)
     waiting, jobs = work.waiting, work.jobs
     seeds[0] = mix(seeds[0])
-    n_nodes = 1
-    n_tags = 2
+    zero = np.int64(0)  # Numba would compile a part anew for every number that is written out
+    n_nodes = zero + 1
+    n_tags = zero + 2
     least_gain = 0.0
     for i in range(len(work.rows)):
         facts[2, 0] += weight_of[work.rows[i]]
-    _push(jobs, 0, 0, len(work.rows), 0, 0, 1)
-    n_jobs = 1
+    _push(jobs, zero, zero, len(work.rows), zero, zero, zero + 1)
+    n_jobs = zero + 1
     while n_jobs > 0:
         n_jobs -= 1
         job_size = jobs[n_jobs, HI] - jobs[n_jobs, LO]
-        _copy(jobs, n_jobs, waiting, 0)
+        _copy(jobs, n_jobs, waiting, zero)
         if job_size < len(work.rows):
             _own_columns(features, work, jobs[n_jobs, LO], jobs[n_jobs, HI])
         for c in range(columns + 1):
@@ -158,7 +159,7 @@ def _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, 
                 continue
             open_search(best, test, least_gain, seeds[me])
             state = seeds[me]
-            n_drawn = 0
+            n_drawn = zero
             n_left = mark_candidates(features, work, lo, hi)
             while n_drawn < n_features and n_left > 0 and (n_drawn < settings.max_features or test[FEATURE] < 0):
                 state = mix(state)
