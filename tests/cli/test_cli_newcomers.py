@@ -310,3 +310,11 @@ def test_a_target_without_any_value_is_told(plants, tmp_path):
     options = ("--method", "variance")
     assert told in run("rank", tmp_path / "empty.csv", "-t", "kind", *options).stderr
     assert told not in run("rank", plants, "-t", "kind", "--task", "clustering", *options).stderr
+
+
+def test_scores_that_are_all_equal_are_told(plants):
+    """Such as those of numbers that are taken as classes, each of which occurs once."""
+    told = "note: all scores are equal (0): the order is that of the data and tells nothing"
+    options = ("-t", "height", "--jobs", 1, "--trees", 5)
+    assert told in run("rank", plants, *options, "--task", "classification").stderr
+    assert "all scores are equal" not in run("rank", plants, *options).stderr

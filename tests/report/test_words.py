@@ -200,6 +200,11 @@ class TestSummary:
         ranking = om.Ranking(names, np.arange(10.0)[::-1], "unbiased", p_values=p_values)
         return best_sentence(subject_of({"unbiased": ranking}))
 
+    def test_equal_scores_have_no_best(self):
+        ranking = om.Ranking(["a", "b"], [0.0, 0.0], "genie3", targets=["price"])
+        said = best_sentence(subject_of({"genie3": ranking}))
+        assert said == "All 2 features have the same score for price: the order is that of the data and tells nothing."
+
     def test_what_is_significant_is_told_and_no_more(self):
         assert self.said(np.full(10, 0.5)).startswith("None of 10 features scores significantly above chance")
         two = self.said([1e-6, 1e-6, *[0.5] * 8])

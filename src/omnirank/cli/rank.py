@@ -178,7 +178,7 @@ def _rank(
     if per_target and ranking.per_target is None:
         raise ParameterError(f"scores of method {chosen.name!r} cannot be split by target: leave out --per-target")
     files.write(ranking, data, ranker, seconds, top or _SHOWN)
-    _tell_notes(data, ranker)
+    _tell_notes(data, ranker, ranking)
     groups = redundancy_of(redundancy, ranking, data, association, jobs)
     if csv:
         print_csv(with_representatives(_frame(ranking), groups), top)
@@ -226,11 +226,13 @@ def print_csv(frame: Any, top: int | None) -> None:
     figures(list(shown.columns), shown.itertuples(index=False))
 
 
-def _tell_notes(dataset: "Dataset | ShardedDataset", ranker: Any) -> None:
+def _tell_notes(dataset: "Dataset | ShardedDataset", ranker: Any, ranking: "Ranking") -> None:
     if dataset.n_targets and not n_labelled_of(dataset):
         note("no example has a label: features are ranked without target")
     for text in (*data_notes(dataset), *supervision_lines(ranker)):
         note(text)
+    if len(ranking) > 1 and ranking.scores.min() == ranking.scores.max():
+        note(f"all scores are equal ({ranking.scores[0]:.4g}): the order is that of the data and tells nothing")
 
 
 def tested(ranker: Any, dataset: "Dataset | ShardedDataset") -> "tuple[Any, Ranking]":

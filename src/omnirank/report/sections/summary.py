@@ -71,6 +71,8 @@ def best_sentence(subject: Subject) -> str:
     target = subject.targets[0] if len(subject.targets) == 1 else "y"
     of = f" for {target}" if target != "y" else ""  # what targets without a name are called
     features = counted(len(ranking), "feature")
+    if len(ranking) > 1 and ranking.scores.min() == ranking.scores.max():
+        return f"All {features} have the same score{of}: the order is that of the data and tells nothing."
     which = f"The best of {features}{of} {'is' if len(best) == 1 else 'are'} {listing(best)}"
     if ranking.p_values is None:
         return f"{which}."
