@@ -93,6 +93,12 @@ def test_parts_give_the_bits_of_the_whole(
     assert (found.algorithm_, found.influence_) == (expected.algorithm_, expected.influence_)
 
 
+def test_anchors_and_neighbours_none_of_which_is_labelled(tmp_path):
+    """They count by their distance to labelled examples that are not among them."""
+    parts, _ = written(tmp_path, frame_of(55, 0, 0.9), [42, 50])
+    in_both(parts, "kind", 5000, n_iterations=[3, 10], n_neighbors=3)
+
+
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("influence", ["auto", (0.5, 1.0)])
 def test_every_task_with_few_labels(tmp_path, target, influence):

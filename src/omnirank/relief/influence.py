@@ -53,7 +53,7 @@ def influences(
     """
     found = np.ones(len(far))
     unlabelled = far[~labelled]
-    if not len(unlabelled) or not labelled.any():
+    if not len(unlabelled) or (ends is None and not labelled.any()):  # of some examples, none need be labelled
         return found
     low, high = (unlabelled.min(), unlabelled.max()) if ends is None else ends
     if high - low <= _SAME:
