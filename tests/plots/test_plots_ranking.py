@@ -13,8 +13,17 @@ from omnirank.core.target_scores import TargetScores
 from omnirank.errors import DataError, ParameterError
 from omnirank.evaluation.curves import Curve
 from omnirank.evaluation.selection_curve import SelectionCurve, selection_sizes
+from omnirank.evaluation.stability import Stability
 from omnirank.evaluation.statistics import compare_methods
-from omnirank.plots import plot_curves, plot_fuji, plot_ranking, plot_selection, score_map
+from omnirank.plots import (
+    plot_curves,
+    plot_fuji,
+    plot_rank_intervals,
+    plot_ranking,
+    plot_scores,
+    plot_selection,
+    score_map,
+)
 from omnirank.plots.style import short_names
 
 
@@ -238,3 +247,19 @@ def test_sizes_below_a_selection_curve_do_not_overlap():
     boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
     assert all(a.x1 < b.x0 for a, b in pairwise(boxes))
     assert ax.get_xticklabels()[-1].get_text() == "4000"
+
+
+@pytest.mark.parametrize("n", [2, 7, 20, 33])
+def test_ranks_are_whole_numbers(n):
+    one, other = ranking(n), Ranking([f"x{i}" for i in range(n)], np.arange(float(n))[::-1], "relief")
+    sure = Stability(one.names, np.array([one.ranks, other.ranks, one.ranks]), one.order, 0.9, 1, "3 halves")
+    for ax in (plot_scores(one), plot_fuji([compare_rankings(one, other)]), plot_rank_intervals(sure)):
+        ticks = ax.get_xticks()
+        assert np.array_equal(ticks, np.round(ticks)), ax.get_xlabel()
+
+
+def test_places_of_many_features_are_on_a_logarithmic_axis():
+    for n, scale in ((20, "linear"), (200, "log")):
+        many = ranking(n)
+        sure = Stability(many.names, np.array([many.ranks] * 3), many.order, 0.9, 1, "3 halves")
+        assert plot_rank_intervals(sure).get_xscale() == scale

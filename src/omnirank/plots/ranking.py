@@ -12,7 +12,7 @@ from omnirank.core.errors import ParameterError
 from omnirank.core.parameters import check, count
 from omnirank.core.plurals import counted
 from omnirank.core.ranking import Ranking
-from omnirank.plots.style import BAR, INK, LINEAR, PALE, name_rows, new_axes, set_title, tidy
+from omnirank.plots.style import BAR, INK, LINEAR, PALE, name_rows, new_axes, set_title, tidy, whole_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -155,6 +155,7 @@ def plot_fuji(
         ax.set_xscale("log")
     ax.set_xlim(1, max([2, *(curve.n_features for curve in curves)]))
     ax.set_xlabel("number of top features j")
+    whole_numbers(ax)
     ax.set_ylabel("fuzzy Jaccard index")
     tidy(ax, grid="y")
     if curves:

@@ -9,7 +9,7 @@ import numpy as np
 from omnirank.core.parameters import check, choice, count
 from omnirank.core.ranking import Ranking
 from omnirank.core.types import ArrayLike
-from omnirank.plots.style import BAR, CHOSEN, FAINT, LINEAR, new_axes, set_title, tidy
+from omnirank.plots.style import BAR, CHOSEN, FAINT, LINEAR, new_axes, set_title, tidy, whole_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,6 +74,7 @@ def plot_scores(
         ax.set_xscale("log")
     ax.set_xlim(1, max(2, n))
     ax.set_xlabel("rank")
+    whole_numbers(ax)
     ax.set_ylabel("score")
     tidy(ax, grid="y")
     ax.legend(frameon=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from omnirank.core.parameters import check, count
-from omnirank.plots.style import BAR, CHOSEN, name_rows, new_axes, tidy
+from omnirank.plots.style import BAR, CHOSEN, LINEAR, name_rows, new_axes, tidy, whole_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 # Width of an entry of the legend, in inches.
 _ENTRY = 1.7
-# Of more features the places of the best would be one point: the axis is logarithmic then.
-_MANY = 100
 
 
 def plot_rank_intervals(stability: Stability, ax: Axes | None = None, k: int = 20) -> Axes:
@@ -52,11 +50,12 @@ def plot_rank_intervals(stability: Stability, ax: Axes | None = None, k: int = 2
     ax.hlines(places, lower, upper, color=BAR, linewidth=5, alpha=0.45, label=what)
     ax.plot(stability.mean_ranks[shown], places, "o", color=BAR, markersize=4, label="mean rank", zorder=3)
     ax.plot(places + 1, places, "|", color=CHOSEN, markersize=11, label="place in the list", zorder=3)
-    if len(stability.names) > _MANY:
+    if len(stability.names) > LINEAR:
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter("{x:g}")
-    ax.set_xlim(left=0.5 if len(stability.names) <= _MANY else 0.9)
+    ax.set_xlim(left=0.5 if len(stability.names) <= LINEAR else 0.9)
     ax.set_xlabel(f"rank over {stability.drawn}")
+    whole_numbers(ax)
     tidy(ax, grid="x")
     name_rows(ax, [stability.names[i] for i in shown])
     # above the axes, as many entries in a row as there is room for: beside a long list of names the axes are narrow

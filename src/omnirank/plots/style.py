@@ -31,6 +31,14 @@ def new_axes(width: float, height: float) -> Axes:
     return Figure(figsize=(width, height), layout="constrained").subplots()
 
 
+def whole_numbers(ax: Axes) -> None:
+    """Number the horizontal axis by whole numbers: there is no rank 2.5; a logarithmic axis stays as it is."""
+    from matplotlib.ticker import MaxNLocator
+
+    if ax.get_xscale() == "linear":
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
 def tidy(ax: Axes, grid: str) -> None:
     """Leave two spines and a light grid."""
     for side in ("top", "right"):

@@ -89,11 +89,11 @@ def inline_svg(ax: Any, about: str) -> str:
     for name, value in (("role", "img"), ("aria-label", about)):
         root.set(name, value)
     root.attrib.pop("version", None)
-    # the page sets the width; the picture keeps its own as the largest, and scrolls where words would be too small
+    # the page sets the width; the picture keeps its own as the largest, and on narrow screens scrolls below the least
     width = root.attrib.pop("width", "400pt").removesuffix("pt")
     root.attrib.pop("height", None)
     pixels = float(width) * 4 / 3
-    root.set("style", f"max-width:{pixels:.0f}px;min-width:{min(pixels, _READABLE):.0f}px")
+    root.set("style", f"max-width:{pixels:.0f}px;--least:{min(pixels, _READABLE):.0f}px")
     ElementTree.register_namespace("", _SVG)
     ElementTree.register_namespace("xlink", _LINK)
     return ElementTree.tostring(root, encoding="unicode")
