@@ -157,7 +157,7 @@ def traffic(made: LocalCluster, run: Callable[[], Any] = ranked) -> dict[str, An
         return written
 
     def noted(work: Callable[..., Any], function: Any, *others: Any) -> Any:
-        sent[id(function)] = len(pickle.dumps(function))
+        sent[id(function)] = len(pickle.dumps(function.to_send() if hasattr(function, "to_send") else function))
         return results(work, function, *others)
 
     TCP.write, parallel.cluster_results = counted, noted

@@ -14,14 +14,22 @@ from pathlib import Path
 
 import pytest
 
+from tools.once import computed_once, folder_of_run
+
 pytest.importorskip("distributed", reason="needs omnirank[dask]")
 
 N_KILLS = 20 if os.environ.get("OMNIRANK_BACKENDS") == "all" else 3
 LONGEST_S = 900
 
 
-@cache
-def outcome(*what):
+@pytest.fixture(scope="session")
+def outcome(tmp_path_factory):
+    """What a program found, and its log; each program runs once in a test run."""
+    folder = folder_of_run(tmp_path_factory)
+    return cache(lambda *what: computed_once(folder / f"cluster-{what[0]}.json", lambda: _outcome(*what)))
+
+
+def _outcome(*what):
     settings = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
     settings.pop("OMNIRANK_PICKLED_WORK", None)
     command = [sys.executable, "-m", "backends.cluster", *map(str, what)]
@@ -30,31 +38,31 @@ def outcome(*what):
     return json.loads(ended.stdout), ended.stderr
 
 
-def test_killed_workers_change_no_bit():
+def test_killed_workers_change_no_bit(outcome):
     found, log = outcome("disturbed", N_KILLS)
     assert found["n_same"] == N_KILLS
     assert log.count("Restarting worker") >= N_KILLS + 2
 
 
-def test_data_that_all_workers_lost_are_sent_again():
+def test_data_that_all_workers_lost_are_sent_again(outcome):
     found, _ = outcome("disturbed", N_KILLS)
     assert found["same_after_loss"]
 
 
-def test_nothing_large_goes_through_the_scheduler():
+def test_nothing_large_goes_through_the_scheduler(outcome):
     found, _ = outcome("disturbed", N_KILLS)
     assert found["data_bytes"] > 1e6
     assert found["scheduler_bytes"] < 0.2 * found["data_bytes"]
 
 
-def test_a_cluster_may_grow_from_nothing():
+def test_a_cluster_may_grow_from_nothing(outcome):
     found, _ = outcome("adaptive")
     assert found["same"]
     assert found["before"] == 0
     assert found["n_workers"] >= 2
 
 
-def test_workers_read_shards_themselves():
+def test_workers_read_shards_themselves(outcome):
     found, _ = outcome("in_parts")
     assert found["same"]
     assert found["survived"]

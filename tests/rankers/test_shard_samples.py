@@ -177,13 +177,13 @@ def test_unsupervised(tmp_path):
 
 @pytest.mark.parametrize("supervision", ["auto", 1, 0.5])
 def test_few_labels(tmp_path, supervision):
-    frame = frame_of()
+    frame = frame_of(1200)
     rng = np.random.default_rng(1)
-    frame.loc[rng.random(len(frame)) > 0.04, "size"] = np.nan
+    frame.loc[rng.random(len(frame)) > 0.07, "size"] = np.nan
     folder = written(tmp_path / "parts", frame, [900])
-    found = ranked(folder, n_trees=50, supervision=supervision, n_jobs=2)
+    found = ranked(folder, n_trees=24, supervision=supervision, n_jobs=2)
     assert found.ranking_.top(1) == ["a"]
-    same_bits(ranked(folder, n_trees=50, supervision=supervision).ranking_, found.ranking_)
+    same_bits(ranked(folder, n_trees=24, supervision=supervision).ranking_, found.ranking_)
     if supervision == 1:
         assert found.ranking_.parameters["n_samples"] == 1  # all labelled rows fit
     if supervision == 0.5:
