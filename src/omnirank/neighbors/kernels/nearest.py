@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from omnirank.core.compiled import Kinds, compiled, dispatched, inlined
-from omnirank.core.kernels.vector import larger
 from omnirank.neighbors.kernels.tile import closer, lowest_bit
 
 # Distances that agree in this number of leading bits are ties, whatever the order of summation.
@@ -62,12 +61,12 @@ def _dense_distance(pairs, i, j):
     else:
         for c in range(test.shape[1]):
             x, t = test[i, c], train[j, c]
-            if x == x and t == t:  # both known: Numba takes longer to compile `isnan`
+            if not (np.isnan(x) or np.isnan(t)):
                 off = (x - t) * factor[c]
                 total += off * off
-            elif pairs.span[c] > 0 and (x == x or t == t):
-                place = ((x if x == x else t) - pairs.low[c]) / pairs.span[c]
-                off = larger(place, 1.0 - place)
+            elif pairs.span[c] > 0 and not (np.isnan(x) and np.isnan(t)):
+                place = ((t if np.isnan(x) else x) - pairs.low[c]) / pairs.span[c]
+                off = max(place, 1.0 - place)
                 total += pairs.weight[c] * off * off
             else:
                 total += pairs.weight[c]
@@ -103,7 +102,7 @@ def _sparse_distance(pairs, i, j):
 @inlined
 def tie_key(distance):
     """The distance with only its leading bits."""
-    if distance == 0.0 or not abs(distance) < np.inf:
+    if distance == 0.0 or not np.isfinite(distance):
         return distance
     fraction, exponent = math.frexp(distance)
     return math.ldexp(np.rint(fraction * 2.0**TIE_BITS), exponent - TIE_BITS)
@@ -135,8 +134,7 @@ def _insert(keys, ids, key, number):
 def _kth_smallest(rough, start, stop, smallest):
     """Fill ``smallest`` with the smallest values in some rows of lanes, ascending; return the largest of them."""
     last = len(smallest) - 1
-    for place in range(len(smallest)):
-        smallest[place] = np.inf
+    smallest[:] = np.inf
     for block in range(start, stop):
         mask = closer(rough, block, smallest[last])
         while mask != 0:
@@ -186,33 +184,33 @@ def settle(pairs, first, rough, n_train, offsets, errors, most, smallest, keys, 
         own, found, error = first[row], ids[row], errors[row]
         limit = np.float64(_kth_smallest(rough, start, stop, smallest))
         middle = limit + offsets[row]
-        sound = abs(limit) < np.inf and abs(error) < np.inf
+        sound = np.isfinite(limit) and np.isfinite(error)
         # what is farther than the k-th by less than the leading bits show ties with it
         high = limit + 2.0 * error + (abs(middle) + 4.0 * error) * 2.0 ** (1 - TIE_BITS)
         high += abs(high) * (1e-6 if most > 0 else 1e-15)
         certain[row] = most == 0 or (sound and _count_closer(rough, start, stop, high) <= most)
         if not certain[row]:
             continue
-        for place in range(k):
-            found[place] = -1
-            keys[place] = np.inf
+        found[:] = -1
+        keys[:] = np.inf
+        if not sound:
+            for j in range(n_train):
+                _insert(keys, found, tie_key(pair_distance(pairs, own, j)), j)
+            continue
         # those that certainly have the key of the k-th are ties among themselves, of which the first k suffice
         low, top = _cell_of(middle)
         low, top = low - offsets[row] + 1.5 * error, top - offsets[row] - 1.5 * error
         n_tied = 0
         for block in range(start, stop):
-            # without bounds all are measured, by the same call: each would be compiled into a copy of its code
-            mask = closer(rough, block, high) if sound else ~np.uint64(0) >> np.uint64(64 - width)
+            mask = closer(rough, block, high)
             while mask != 0:
                 lane = lowest_bit(mask)
                 mask &= mask - np.uint64(1)
-                j = (block - start) * width + lane
-                if j >= n_train:
-                    break
-                if sound and low < rough[block, lane] < top:
+                if low < rough[block, lane] < top:
                     n_tied += 1
                     if n_tied > k:
                         continue
+                j = (block - start) * width + lane
                 _insert(keys, found, tie_key(pair_distance(pairs, own, j)), j)
             if found[k - 1] >= 0 and keys[k - 1] == 0.0:
                 break  # examples come in order: none is closer, or comes before
