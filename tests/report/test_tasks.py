@@ -113,7 +113,7 @@ def test_missing_cells_and_nominal_features_are_checked(tmp_path):
     text = report(tmp_path, data, om.UnivariateRanker(), budget=0)
     assert "Features with missing values" in text
     rows = re.findall(r'<td class="t">(colour|size)</td><td>(\d+)</td><td>([\d.]+)</td>', text)
-    assert rows == [("size", "20", "50"), ("colour", "10", "25")]
+    assert rows == [("size", "20", "50.0"), ("colour", "10", "25.0")]
 
 
 def test_several_rankings_are_compared(tmp_path):

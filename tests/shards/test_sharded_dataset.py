@@ -86,7 +86,7 @@ def test_parts_are_what_the_whole_is(tmp_path_factory, n, cuts, missing, target,
     expected = om.load(whole, target)
     data = om.open_shards(parts, target)
     assert data.task == expected.task
-    assert [note for note in data.notes if "target" in note] == [note for note in expected.notes if "no target" in note]
+    assert [note for note in data.notes if "target" in note] == [note for note in expected.notes if "target" in note]
     assert_same(data.read(), expected)
     chosen = np.random.default_rng(seed).integers(0, n, rows)
     assert_same(data.take(chosen), expected.take(chosen))
