@@ -59,3 +59,24 @@ def test_scores_of_tiny_and_huge_weights(scale, importance):
         factor = scale if name in ("genie3", "unbiased") else 1.0
         np.testing.assert_allclose(scaled.rankings_[name].scores, factor * ranking.scores, rtol=1e-9, err_msg=name)
         assert (scaled.rankings_[name].standard_errors > 0).any()
+
+
+@pytest.mark.parametrize("ensemble", ["random-forest", "extra-trees"])
+@pytest.mark.parametrize("power", [12, 30])
+def test_weights_that_differ_by_more_than_floats_tell_apart(ensemble, power):
+    """A leaf's weight is a difference of sums: one that is nothing but rounding is no leaf."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 6))
+    weight = 10.0 ** rng.uniform(-power, power, 150)
+    ranker = om.EnsembleRanker(ensemble=ensemble, random_state=0)
+    found = om.significance(ranker, X, X[:, 1] + X[:, 2], sample_weight=weight)
+    assert ((found.p_values > 0) & (found.p_values <= 1)).all()
+
+
+@pytest.mark.parametrize("scale", [1e-130, 1e-20, 1e90])
+def test_p_values_of_tiny_and_huge_weights(scale):
+    data = om.datasets.load_sample("linnerud")
+    plain = om.significance(om.EnsembleRanker(n_trees=10, random_state=0), data)
+    ranker = om.EnsembleRanker(min_samples_leaf=2 * scale, n_trees=10, random_state=0)
+    scaled = om.significance(ranker, data, sample_weight=np.full(data.n_examples, scale))
+    np.testing.assert_allclose(scaled.p_values, plain.p_values, rtol=1e-9)

@@ -195,6 +195,7 @@ def test_weight_zero_is_no_example_and_weight_two_is_two():
         (np.full(30, np.nan), r"sample_weight\[0\] is nan"),
         (np.full(30, 1e99), "sums up to 3e\\+100.*mean 1"),
         (np.full(30, 1e308), "sums up to inf.*mean 1"),
+        (np.full(30, 1e-200), "sums up to 3e-199.*mean 1"),
         (["much"] * 30, "one number per example"),
     ],
 )

@@ -121,9 +121,9 @@ def in_bag(plan, tree, counts):
 def p_values(scores, contributions_of_trees, in_bag_of_trees):
     """P values from scores in and out of bag (trees, features), and widened contributions (trees, examples, features).
 
-    A = sum C^2 of the mean contributions C; B, the squared standard error over trees, at most A; s at least 0, L =
-    max(G - s, G / 2) / 2 for the score G of the bag, l = (A - B) / (L + s); the shifted gamma distribution of variance
-    2 l L + B and third moment 8 l^2 L, of L / l terms, at least 1.
+    A = sum C^2 of the mean contributions C; B, the squared standard error over trees, at most A, which it is for a
+    single tree; s at least 0, L = max(G - s, G / 2) / 2 for the score G of the bag, l = (A - B) / (L + s); the shifted
+    gamma distribution of variance 2 l L + B and third moment 8 l^2 L, of L / l terms, at least 1.
     """
     trees = np.asarray(contributions_of_trees)
     C, G = trees.mean(axis=0), np.mean(in_bag_of_trees, axis=0)
@@ -131,7 +131,7 @@ def p_values(scores, contributions_of_trees, in_bag_of_trees):
     for f in range(C.shape[1]):
         by_tree = np.asarray(scores)[:, f]
         A = sum(c**2 for c in C[:, f])
-        B = min(A, by_tree.var(ddof=1) / len(trees)) if len(trees) > 1 else 0.0
+        B = min(A, by_tree.var(ddof=1) / len(trees)) if len(trees) > 1 else A
         if A == 0:
             found.append(1.0)
             continue

@@ -358,9 +358,22 @@ def test_rows_that_follow_each_other_and_others_have_the_cells_of_their_interval
         assert data.y.tolist() == [float(i) for i in rows]
 
 
-@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns", "D", "h"])
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns", "D", "h", "100ns", "30m"])
 def test_units_of_dates_mean_the_same(unit):
     found = ts.Series(np.array(["2017-08-17", "2017-08-18"], f"datetime64[{unit}]"), [1.0, 2.0])
     assert found.times.tolist() == [1502928000.0, 1503014400.0]
     with pytest.raises(DataError, match="the one at position 1 is missing"):
         ts.Series(np.array(["2017-08-17", "NaT"], f"datetime64[{unit}]"), [1.0, 2.0])
+
+
+@pytest.mark.parametrize(("unit", "far"), [("s", 2**62), ("ms", 2**61), ("Y", 10**6)])
+def test_dates_without_room_for_microseconds_are_refused(unit, far):
+    with pytest.raises(DataError, match="the one at position 1 is too far from 1970"):
+        ts.Series(np.array([5, far], f"datetime64[{unit}]"), [1.0, 2.0])
+
+
+def test_no_dates_of_any_unit_are_an_empty_series():
+    for unit in ("", "[D]", "[ps]", "[100ns]"):
+        found = ts.Series(np.array([], f"datetime64{unit}"), [], max_gap="10min")
+        assert len(found) == 0
+        assert found.dates

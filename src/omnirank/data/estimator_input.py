@@ -26,7 +26,7 @@ from omnirank.data.task_registry import is_unsupervised, task_named
 from omnirank.data.types import FeaturesLike, TargetLike
 
 # Gains hold products of three weights, or of a weight and squares.
-_MOST_WEIGHT = 1e100
+_LEAST_WEIGHT, _MOST_WEIGHT = 1e-140, 1e100
 
 _NOTHING_KNOWN = "no value of the target is known: features are ranked without it"
 
@@ -252,7 +252,7 @@ def without_target(dataset: Dataset) -> Dataset:
 
 
 def check_sample_weight(sample_weight: ArrayLike | None, n_examples: int) -> np.ndarray:
-    """Return the weights of the examples as floats: finite, not negative, not all zero, not beyond 1e100 together.
+    """Return the weights of the examples as floats: finite, not negative, not all zero, together from 1e-140 to 1e100.
 
     Examples
     --------
@@ -278,7 +278,7 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_examples: int) -> np.
         raise DataError("Sample weights must contain at least one non-zero number.")
     with np.errstate(over="ignore"):
         total = weights.sum()
-    if total > _MOST_WEIGHT:
+    if not _LEAST_WEIGHT <= total <= _MOST_WEIGHT:
         raise DataError(f"sample_weight sums up to {total:.0e}, whose square floats hardly hold: use weights of mean 1")
     return weights
 

@@ -44,8 +44,8 @@ class ExampleSums:
 
     where a negative s_f counts as 0. The p value is the probability of s_f or more by the shifted gamma distribution
     with mean 0, variance V_f and third moment 8 l_f^2 L_f, as of L_f / l_f terms (at least 1). Where they are many, it
-    is the normal distribution with the variance 2 A_f - B_f. B_f is at most A_f. p_f is 1 where A_f is 0: no tree tests
-    f.
+    is the normal distribution with the variance 2 A_f - B_f. B_f is at most A_f, and it is A_f for
+    one tree, which has no pair both ways. p_f is 1 where A_f is 0: no tree tests f.
 
     Where examples times features exceed 2^26, several examples share a group, and A_f sums the squares of groups. As
     examples are independent, its expectation is the same for features that tell nothing.
@@ -76,7 +76,7 @@ class ExampleSums:
     >>> sums = ExampleSums(4, 2)
     >>> sums.add([Contributions(one, one, one + 4, rows, np.array([1.0, 2.0, 1.0, 0.0]), in_bag)])
     >>> sums.p_values(MeanAccumulator.empty(2).update([[4.0, 0.0]])).round(3).tolist()
-    [0.056, 1.0]
+    [0.051, 1.0]
     """
 
     def __init__(self, n_examples: int, n_features: int, most_groups: int | None = None, block: int = 0) -> None:
@@ -141,7 +141,7 @@ class ExampleSums:
         """Return the p value of each feature; ``scores`` are those of the same trees."""
         mean, errors = scores.finish()
         squares = self.squares() / scores.count**2
-        by_trees = np.zeros(len(mean)) if errors is None else np.minimum(errors**2, squares)
+        by_trees = squares if errors is None else np.minimum(errors**2, squares)
         found = np.ones(len(mean))
         tested = squares > 0
         mean, by_trees, by_pairs = mean[tested], by_trees[tested], (squares - by_trees)[tested]

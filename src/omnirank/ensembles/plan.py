@@ -52,6 +52,9 @@ GROWING = {
 # Gains below this share of the root's impurity are rounding.
 _LEAST_GAIN = 1e-10
 _NO_LIMIT = 2**31 - 1
+# Least weight of a leaf beside a mean weight of 1: kernels let it be missed by 1e-9, and a leaf of less could weigh
+# nothing but the rounding of sums.
+_LEAST_LEAF = 2e-9
 
 
 @dataclass(frozen=True)
@@ -175,7 +178,7 @@ class GrowingPlan:
         """Grow tree i."""
         counts = self.counts(i) if counts is None else counts
         unit, seed = self.weight_unit, kernel_seed(self.entropy, i)
-        settings = self.settings._replace(min_leaf=self.settings.min_leaf / unit)
+        settings = self.settings._replace(min_leaf=max(self.settings.min_leaf / unit, _LEAST_LEAF))
         found = self.coded.grow(self.space, counts * (self.weight / unit), settings, seed)
         if unit == 1:
             return found

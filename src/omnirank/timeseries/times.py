@@ -14,8 +14,8 @@ from omnirank.data.containers import as_array
 
 # Dates are read to microseconds: as seconds in 64 bits, different ones stay different until the year 2242.
 _MICROSECONDS = 1_000_000
-# Dates that pandas would keep as they are: it need not be asked.
-_OWN_DATES = tuple(np.dtype(f"datetime64[{unit}]") for unit in ("s", "ms", "us", "ns"))
+# Units that are finer than microseconds.
+_FINER = ("ns", "ps", "fs", "as")
 # Above it, neighbouring integers are the same float.
 _LARGEST_EXACT = 2**53
 
@@ -190,20 +190,29 @@ def _read_numbers(array: np.ndarray, what: str) -> np.ndarray:
 
 
 def _read_dates(array: np.ndarray, what: str) -> np.ndarray:
-    if array.dtype in _OWN_DATES:
-        _refuse_missing(np.isnat(array), what)
-        return array.astype("datetime64[us]").astype(np.int64) / _MICROSECONDS
+    if array.dtype.kind == "M":  # pandas does not know all of NumPy's units
+        return _in_seconds(array, what)
     try:
-        read = pd.to_datetime(pd.Index(array), utc=True, format=None if array.dtype.kind == "M" else "ISO8601")
+        read = pd.to_datetime(pd.Index(array), utc=True, format="ISO8601")
     except (ValueError, TypeError, OverflowError):
         place = next((i for i, one in enumerate(array.tolist()) if not _is_date(one)), 0)
         raise DataError(
             f"{what} are neither numbers nor dates: {array[place]!s} at position {place}; give ISO 8601, such as "
             "2024-01-31 12:00, or read them with pandas.to_datetime first"
         ) from None
-    dates = read.tz_localize(None).to_numpy()
+    return _in_seconds(read.tz_localize(None).to_numpy(), what)
+
+
+def _in_seconds(dates: np.ndarray, what: str) -> np.ndarray:
     _refuse_missing(np.isnat(dates), what)
-    return dates.astype("datetime64[us]").astype(np.int64) / _MICROSECONDS
+    read = dates.astype("datetime64[us]")
+    # NumPy does not tell where a date of a coarser unit has no room
+    kept = np.datetime_data(dates.dtype)[0] in _FINER or read.astype(dates.dtype) == dates
+    if not np.all(kept):
+        raise DataError(
+            f"{what}: the one at position {np.argmin(kept)} is too far from 1970 to be kept to microseconds"
+        )
+    return read.astype(np.int64) / _MICROSECONDS
 
 
 def _is_date(value: Any) -> bool:
