@@ -80,3 +80,16 @@ def test_p_values_of_tiny_and_huge_weights(scale):
     ranker = om.EnsembleRanker(min_samples_leaf=2 * scale, n_trees=10, random_state=0)
     scaled = om.significance(ranker, data, sample_weight=np.full(data.n_examples, scale))
     np.testing.assert_allclose(scaled.p_values, plain.p_values, rtol=1e-9)
+
+
+def test_weights_without_a_reciprocal_are_zero():
+    """Beside weights of 1: with them, what examples add to a score was no number, and p values were 1."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(150, 3))
+    ranker = om.EnsembleRanker(n_trees=20, random_state=0)
+    none, tiny = (
+        om.significance(ranker, X, X[:, 0] + X[:, 1], sample_weight=np.where(np.arange(150) < 30, 1.0, rest))
+        for rest in (0.0, 5e-324)
+    )
+    assert none.p_values[0] < 0.05
+    assert tiny.p_values.tolist() == none.p_values.tolist()

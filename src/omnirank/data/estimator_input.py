@@ -274,6 +274,7 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_examples: int) -> np.
     wrong = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
     if len(wrong):
         raise DataError(f"sample_weight[{wrong[0]}] is {weights[wrong[0]]}: weights are finite and not negative")
+    weights[weights < np.finfo(np.float64).tiny] = 0.0  # their reciprocals are infinite
     if not weights.any():
         raise DataError("Sample weights must contain at least one non-zero number.")
     with np.errstate(over="ignore"):
