@@ -47,7 +47,7 @@ def run(*arguments):
 
 
 @needs_peak
-@pytest.mark.parametrize(("allowed", "fits"), [("240M", True), ("120M", False)])
+@pytest.mark.parametrize(("allowed", "fits"), [("280M", True), ("120M", False)])
 def test_a_fit_takes_no_more_than_is_allowed(tmp_path, allowed, fits):
     """Of 27 MB that are read, a fit makes more than 120."""
     few, many = parts_of(tmp_path / "few", 2000), parts_of(tmp_path / "many", 300_000)

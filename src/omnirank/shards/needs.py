@@ -29,7 +29,7 @@ class Needs(NamedTuple):
 # Two samples, a tree on each.
 OF_SAMPLES = Needs(cell=26, column=32, row=400)
 # All examples, and both trees on all of them; reading them, with the buffers of Arrow, takes less.
-OF_ALL = Needs(cell=30, column=120, row=500)
+OF_ALL = Needs(cell=30, column=120, row=600)
 
 
 def row_bytes(dataset: Dataset, clusters_features: bool, needs: Needs = OF_SAMPLES) -> int:
