@@ -19,6 +19,8 @@ from backends import cases
 from tools.once import computed_once, folder_of_run
 
 WHAT = "" if os.environ.get("OMNIRANK_BACKENDS") == "all" else "quick"
+# Of these two, by default every second case of those: they take the longest.
+SLOW = ("multiprocessing", "dask")
 LONGEST_S = 3600
 
 
@@ -33,7 +35,8 @@ def _outcome(backend):
     # of the C library: memory is filled with other bytes when it is handed out and when it is given back
     settings = os.environ | {"MALLOC_PERTURB_": "165", "PYTHONPATH": str(Path(__file__).parents[1])}
     settings.pop("OMNIRANK_PICKLED_WORK", None)
-    command = [sys.executable, "-m", "backends.run", backend, WHAT]
+    what = "half" if WHAT and backend in SLOW else WHAT
+    command = [sys.executable, "-m", "backends.run", backend, what]
     ended = subprocess.run(command, env=settings, capture_output=True, text=True, timeout=LONGEST_S, check=False)
     assert ended.returncode == 0, ended.stderr
     first, *rest = map(json.loads, ended.stdout.splitlines())
@@ -64,7 +67,7 @@ def test_several_workers_give_the_same_bits(backend, outcome):
     elsewhere, found = outcome(backend)
     expected = outcome("serial")[1]  # in the meantime another process of the test run may have found it
     assert elsewhere == (backend != "threading")
-    assert found.keys() == expected.keys()
+    assert list(found) == (list(expected)[::2] if WHAT and backend in SLOW else list(expected))
     assert {name: line["digest"] for name, line in found.items() if line["digest"] != expected[name]["digest"]} == {}
     alone = [name for name, line in found.items() if not line["n_spread"]]
     assert [name for name in alone if not name.startswith(cases.UNSPREAD)] == []
