@@ -3,6 +3,7 @@
     export PYTHONPATH=tests MALLOC_PERTURB_=165
     python -m backends.run loky            # all cases
     python -m backends.run loky quick      # those that the suite runs
+    python -m backends.run dask half       # every second of them, which the suite runs where workers are slow
     python -m backends.run loky "relief,"  # those whose name holds a text
 
 The first line says whether other processes did the work. Each line after it is a case: its name, its digest (or the
