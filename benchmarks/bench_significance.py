@@ -19,6 +19,7 @@ import numpy as np
 
 import omnirank as om
 from benchmarks import Bar, benchmark, figure
+from omnirank.core.plurals import counted
 
 N_TRUE = 13
 
@@ -119,7 +120,7 @@ def cost(quick: bool) -> list:
         for ensemble in ("extra-trees", "random-forest"):
             size = (300, 20, n_targets) if quick else (n, n_features, n_targets)
             without, with_p = cost_ratios(ensemble, *size, n_trees=3 if quick else 20, repetitions=3 if quick else 5)
-            name = f"{ensemble} {n} x {n_features}, {n_targets} targets"
+            name = f"{ensemble} {n} x {n_features}, {counted(n_targets, 'target')}"
             results.append(figure(f"{name}: unbiased / Genie3", without, bar=Bar(at_most=1.3)))
             results.append(figure(f"{name}: with p values", with_p, bar=Bar(at_most=1.6)))
     return results
