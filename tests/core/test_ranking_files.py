@@ -342,7 +342,7 @@ def test_what_is_not_json_is_a_clear_error(tmp_path, text, message):
         ("feature,value\na,1\n", "line 1: a ranking must have one column 'score'"),
         ("feature,score,score\na,1,2\n", "one column 'score'"),
         ("feature,score\n", "no feature"),
-        ("feature,score\na,1\nb\n", "line 3: 1 cells under 2 columns"),
+        ("feature,score\na,1\nb\n", "line 3: 1 cell under 2 columns"),
         ("# hello\nfeature,score\na,1\nb,high\n", "line 4, column 2: 'high' is not a number"),
         ('feature,score\n"a\nb",1\nc,x\n', "line 4, column 2"),
         ("feature,score\na,nan\n", "finite"),

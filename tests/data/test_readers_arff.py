@@ -248,7 +248,7 @@ HEAD = "@relation r\n@attribute a numeric\n@attribute b {x,y}\n@data\n"
         ("@relation r\n@attribute a hierarchical a//b\n", 2, None, "empty label name"),
         ("@relation r\n@attribute a hierarchical root/a,a/b,b/a\n", 2, None, "cycle"),
         (HEAD, None, None, "no row after @data"),
-        (HEAD + "1,x\n2\n", 6, None, "1 cells, but 2 attributes"),
+        (HEAD + "1,x\n2\n", 6, None, "1 cell, but 2 attributes"),
         (HEAD + "1,x\n\n% c\n2,x,3\n", 8, None, "3 cells, but 2 attributes"),
         (HEAD + "1,x\n2,z\n", 6, 2, "attribute 'b': 'z' is none of the declared values ('x', 'y')"),
         (HEAD + "1.5.2,x\n", 5, 1, "attribute 'a': '1.5.2' is not a number"),

@@ -117,7 +117,7 @@ class TestHierarchy:
         tree = om.Hierarchy.from_edges([("a", "b")])
         with pytest.raises(DataError, match="for 2 labels"):
             plot_hierarchy(tree, [1.0])
-        with pytest.raises(DataError, match="have no value, the first is 'b'"):
+        with pytest.raises(DataError, match="no value for 1 label, the first is 'b'"):
             plot_hierarchy(tree, {"a": 1.0})
 
 

@@ -102,7 +102,7 @@ def target_in_words(dataset: "Dataset | RelationalDataset") -> str:
     if target is None or dataset.n_targets == 1:
         return f"{dataset.target_names[0]} ({_kind(dataset, 0)})"
     if target.is_labels:
-        return f"{dataset.n_targets} labels: {listed(dataset.target_names)}"
+        return f"{counted(dataset.n_targets, 'label')}: {listed(dataset.target_names)}"
     names = [f"{name} ({_kind(dataset, i)})" for i, name in enumerate(dataset.target_names)]
     return f"{dataset.n_targets}: {listed(names)}"
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from omnirank.core.errors import DataError
+from omnirank.core.plurals import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +30,7 @@ def summed_by_group(
 
     missing = [name for name in names if name not in groups]
     if missing:
-        raise DataError(f"{len(missing)} features have no group, the first is {missing[0]!r}")
+        raise DataError(f"no group for {counted(len(missing), 'feature')}, the first is {missing[0]!r}")
     sums: dict[str, float] = {}
     for name, score in zip(names, scores.tolist(), strict=True):
         sums[groups[name]] = sums.get(groups[name], 0.0) + (max(score, 0.0) if as_shares else score)

@@ -17,6 +17,17 @@ def counted(number: int, what: str) -> str:
     return f"{number} {what if number == 1 else _IRREGULAR.get(what, f'{what}s')}"
 
 
+def there_are(number: int, what: str) -> str:
+    """Return how many there are, as a clause.
+
+    Examples
+    --------
+    >>> there_are(1, "column"), there_are(3, "column")
+    ('there is 1 column', 'there are 3 columns')
+    """
+    return f"there {'is' if number == 1 else 'are'} {counted(number, what)}"
+
+
 def ordinal(number: int) -> str:
     """Return a place in a row.
 

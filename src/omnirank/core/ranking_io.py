@@ -19,6 +19,7 @@ from omnirank.core.errors import DataError, DataTypeError, DataWarning, FileForm
 from omnirank.core.immutable import thawed_json
 from omnirank.core.names import which_names
 from omnirank.core.own_json import check_heading, own_heading, parsed_json
+from omnirank.core.plurals import counted
 from omnirank.core.seeds import SeedRanges
 from omnirank.core.spreadsheet import harmless, unharmed
 from omnirank.core.suggestions import RENAMED, did_you_mean
@@ -323,7 +324,9 @@ def _csv_columns(table: str, n_lines: int, path: Path, *, is_own: bool) -> dict[
     columns: dict[str, list[Any]] = {key: [] for _, key, _ in found}
     for line, row in rows:
         if len(row) != len(header):
-            raise FileFormatError(f"{len(row)} cells under {len(header)} columns", path=path, line=line)
+            raise FileFormatError(
+                f"{counted(len(row), 'cell')} under {counted(len(header), 'column')}", path=path, line=line
+            )
         for i, key, convert in found:
             try:
                 columns[key].append(convert(row[i]))

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from omnirank.core.errors import DataError, FileFormatError
+from omnirank.core.plurals import counted
 from omnirank.data.arff_header import Attribute
 from omnirank.data.arff_tokens import NUMBER, Token, TokenError, after_blanks, read_token, split_cells
 
@@ -85,7 +86,10 @@ class RowReader:
         except TokenError as problem:
             self.fail(str(problem), number, at=problem.at)
         if len(tokens) != self.cells.n_columns:
-            self.fail(f"the row has {len(tokens)} cells, but {self.cells.n_columns} attributes are declared", number)
+            self.fail(
+                f"the row has {counted(len(tokens), 'cell')}, but {self.cells.n_columns} attributes are declared",
+                number,
+            )
         return [self._value(i, token, number) for i, token in enumerate(tokens)], weight
 
     def sparse(self, number: int, line: str) -> tuple[dict[int, Any], float | None]:

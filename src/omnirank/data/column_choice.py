@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from omnirank.core.errors import ParameterError
+from omnirank.core.plurals import there_are
 
 ColumnChoice: TypeAlias = str | int | Sequence[str | int]
 
@@ -112,7 +113,7 @@ def _by_position(part: str, n_columns: int, what: str) -> Sequence[int] | None:
     if several:
         count = int(several[1])
         if not 1 <= count <= n_columns:
-            raise ParameterError(what, part, f"there are {n_columns} columns")
+            raise ParameterError(what, part, there_are(n_columns, "column"))
         return range(n_columns - count, n_columns)
     match = _RANGE.fullmatch(part)
     if match is None:
@@ -127,7 +128,7 @@ def _by_position(part: str, n_columns: int, what: str) -> Sequence[int] | None:
 def _position(number: int, n_columns: int, what: str) -> int:
     if not 1 <= number <= n_columns:
         hint = "; positions count from 1, the last column is 'last'" if number < 1 else ""
-        raise ParameterError(what, number, f"there are {n_columns} columns{hint}")
+        raise ParameterError(what, number, f"{there_are(n_columns, 'column')}{hint}")
     return number - 1
 
 

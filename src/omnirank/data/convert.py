@@ -12,7 +12,7 @@ import pandas as pd
 from narwhals.exceptions import DuplicateError
 
 from omnirank.core.errors import DataError, DataTypeError, setting
-from omnirank.core.plurals import counted
+from omnirank.core.plurals import counted, there_are
 from omnirank.core.types import FrameLike
 from omnirank.data.column_types import code_numbers, holds_dates, number_levels, typed_column
 from omnirank.data.containers import as_array, checked_sparse, refuse_structured
@@ -196,7 +196,7 @@ def _as_nominal(table: Table, nominal: Sequence[int | str]) -> Table:
     chosen = {table.index(c) if isinstance(c, str) else int(c) for c in nominal}
     for i in chosen:
         if not 0 <= i < table.n_columns:
-            raise DataError(f"{setting('nominal', i)} is not a column: there are {table.n_columns} features")
+            raise DataError(f"{setting('nominal', i)} is not a column: {there_are(table.n_columns, 'feature')}")
     if all(table.levels[i] is not None for i in chosen):
         return table
     if table.is_sparse:

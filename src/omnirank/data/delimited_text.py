@@ -14,6 +14,7 @@ import pandas as pd
 
 from omnirank.core.errors import FileFormatError, ParameterError, setting
 from omnirank.core.immutable import first_repeated
+from omnirank.core.plurals import counted, there_are
 from omnirank.data.arff_tokens import NUMBER
 from omnirank.data.byte_parsing import EXACT_NUMBERS
 from omnirank.data.duplicate_names import duplicates_hint, number_names
@@ -101,7 +102,7 @@ class DelimitedText:
 
     def _check_count(self, found: int, expected: int, line: int) -> None:
         if found != expected:
-            self.fail(f"the row has {found} cells, but there are {expected} columns", line)
+            self.fail(f"the row has {counted(found, 'cell')}, but {there_are(expected, 'column')}", line)
 
     def frame(self, n_columns: int, has_header: bool, as_text: set[int]) -> pd.DataFrame:
         """Return the cells as pandas types them."""

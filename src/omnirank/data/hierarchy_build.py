@@ -17,7 +17,7 @@ from scipy import sparse
 from omnirank.core.errors import DataError, DataTypeError, setting
 from omnirank.core.immutable import first_repeated
 from omnirank.core.parameters import TEXT, check, choice
-from omnirank.core.plurals import counted
+from omnirank.core.plurals import counted, there_are
 from omnirank.data.containers import checked_sparse
 from omnirank.data.table import numbered_names
 
@@ -63,7 +63,7 @@ def unknown_label(name: str, labels: Iterable[str], where: str = "") -> DataErro
     if similar:
         hint = "similar labels: " + ", ".join(map(repr, similar))
     else:
-        hint = f"there are {len(labels)} labels: {_listing(labels)}"
+        hint = f"{there_are(len(labels), 'label')}: {_listing(labels)}"
     return DataError(f"{where}{': ' if where else ''}unknown label {name!r}; {hint}")
 
 

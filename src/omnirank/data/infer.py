@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError, setting
+from omnirank.core.plurals import counted, there_are
 from omnirank.data.column_types import LARGEST_EXACT, code_numbers, type_cells
 from omnirank.data.containers import as_array, checked_sparse, refuse_structured
 from omnirank.data.convert import infinite_cell, is_frame, typed_table
@@ -265,7 +266,7 @@ def _read_array(array: np.ndarray, names: Sequence[str] | None) -> _Given:
         names = ("y",) if array.shape[1] == 1 else numbered_names(array.shape[1], "y")
     names = tuple(str(name) for name in names)
     if len(names) != array.shape[1]:
-        raise DataError(f"y has {array.shape[1]} columns, but there are {len(names)} target names")
+        raise DataError(f"y has {counted(array.shape[1], 'column')}, but {there_are(len(names), 'target name')}")
     integers = array.dtype.kind in "iu" or (array.dtype.kind == "O" and _all_integers(array.ravel().tolist()))
     if array.dtype.kind in "fiu":
         return _Given(Table.from_numeric(array, names), integers, named)

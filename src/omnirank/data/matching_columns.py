@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from omnirank.core.errors import DataError, setting
-from omnirank.core.plurals import counted
+from omnirank.core.plurals import counted, there_are
 from omnirank.core.suggestions import did_you_mean
 from omnirank.data.convert import table_from
 from omnirank.data.table import Levels, Table
@@ -43,9 +43,7 @@ def columns_like(table: Table, training: Table, *, by_name: bool = True) -> Tabl
         table = table.select([table.index(name) for name in training.names])
     if table.n_columns != training.n_columns:
         expected = f"the model was fitted on {training.n_columns}, which had no names"
-        raise DataError(
-            f"there are {counted(table.n_columns, 'column')}, but {expected}: {setting('ignore')} leaves some out"
-        )
+        raise DataError(f"{there_are(table.n_columns, 'column')}, but {expected}: {setting('ignore')} leaves some out")
     numbers = [
         i
         for i, (found, wanted) in enumerate(zip(table.levels, training.levels, strict=True))

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.core.errors import DataError, FileFormatError
+from omnirank.core.plurals import counted
 from omnirank.core.types import PathLike
 from omnirank.data.column_types import code_values
 from omnirank.data.content import Content, plain_name
@@ -118,7 +119,7 @@ def _target(values: Any, n_rows: int, path: Path) -> list[tuple[np.ndarray, Leve
     if matrix.ndim == 2 and matrix.shape[0] == 1 != n_rows and matrix.shape[1] == n_rows:
         matrix = matrix.T
     if matrix.ndim != 2 or matrix.shape[0] != n_rows or matrix.shape[1] == 0:
-        raise FileFormatError(f"Y has the shape {matrix.shape}, but X has {n_rows} rows", path=path)
+        raise FileFormatError(f"Y has the shape {matrix.shape}, but X has {counted(n_rows, 'row')}", path=path)
     known = matrix[~np.isnan(matrix)]
     if not np.array_equal(known, np.round(known)):
         return [(column, None) for column in matrix.T]

@@ -9,6 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from omnirank.core.errors import FileFormatError
+from omnirank.core.plurals import there_are
 from omnirank.core.types import PathLike
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.text_source import opened
@@ -99,7 +100,7 @@ def labels_of_relation(relation: str, names: Sequence[str]) -> tuple[tuple[str, 
         # Filters move and remove attributes and leave the name as it was.
         return (), (f"{said}, but filters were applied after: the labels are not taken from it",)
     if abs(count) > len(names):
-        return (), (f"{said}, but there are {len(names)} attributes: the labels are not taken from it",)
+        return (), (f"{said}, but {there_are(len(names), 'attribute')}: the labels are not taken from it",)
     which = "first" if count > 0 else "last"
     found = names[:count] if count > 0 else names[count:]
     attributes = "attribute is" if abs(count) == 1 else f"{abs(count)} attributes are"

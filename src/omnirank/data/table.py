@@ -19,7 +19,7 @@ from scipy import sparse
 
 from omnirank.core.errors import DataError
 from omnirank.core.immutable import first_repeated
-from omnirank.core.plurals import counted
+from omnirank.core.plurals import counted, there_are
 
 Levels = tuple[Any, ...]
 
@@ -85,7 +85,9 @@ class Table:
         names = tuple(names)
         for name, column in zip(names, columns, strict=False):
             if len(column) != len(columns[0]):
-                raise DataError(f"column {name!r} has {len(column)} cells, column {names[0]!r} has {len(columns[0])}")
+                raise DataError(
+                    f"column {name!r} has {counted(len(column), 'cell')}, column {names[0]!r} has {len(columns[0])}"
+                )
         numeric = [c for c, lev in zip(columns, levels, strict=True) if lev is None]
         codes = [c for c, lev in zip(columns, levels, strict=True) if lev is not None]
         n_rows = len(columns[0]) if len(columns) else 0
@@ -306,7 +308,7 @@ def chosen_numbers(rows: Any, n: int, what: str = "row") -> np.ndarray:
         raise DataError(f"give a slice, a mask or a list of {what}s, not {rows!r}")
     if numbers.dtype == bool:
         if len(numbers) != n:
-            raise DataError(f"the mask has {len(numbers)} entries, but there are {n} {what}s")
+            raise DataError(f"the mask has {len(numbers)} entries, but {there_are(n, what)}")
         return np.flatnonzero(numbers)
     if numbers.size == 0:
         return np.empty(0, np.intp)
@@ -314,7 +316,7 @@ def chosen_numbers(rows: Any, n: int, what: str = "row") -> np.ndarray:
         raise DataError(f"{what}s are chosen by integers or a mask, not by {numbers.dtype}")
     outside = (numbers < -n) | (numbers >= n)
     if outside.any():
-        raise DataError(f"there is no {what} {numbers[outside][0]}: there are {n} {what}s, counted from 0")
+        raise DataError(f"there is no {what} {numbers[outside][0]}: {there_are(n, what)}, counted from 0")
     return np.where(numbers < 0, numbers + n, numbers).astype(np.intp)
 
 

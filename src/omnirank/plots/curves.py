@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from omnirank.core.errors import ParameterError
+from omnirank.core.plurals import there_are
 from omnirank.core.types import ArrayLike
 from omnirank.plots.style import new_axes, tidy
 
@@ -71,10 +72,10 @@ def plot_curves(
         raise ParameterError("curves of different measures or positions do not fit one figure")
     names = [curve.name for curve in shown] if labels is None else list(labels)
     if len(names) != len(shown):
-        raise ParameterError("labels", labels, f"there are {len(shown)} curves")
+        raise ParameterError("labels", labels, there_are(len(shown), "curve"))
     bands = [None] * len(shown) if errors is None else list(errors)
     if len(bands) != len(shown):
-        raise ParameterError("errors", errors, f"there are {len(shown)} curves")
+        raise ParameterError("errors", errors, there_are(len(shown), "curve"))
     even = shown[0].axis in ("labelled examples", "top features") if equidistant is None else equidistant
     places = sorted({position for curve in shown for position in curve.positions.tolist()})
     ax = new_axes(width=6.0, height=4.0) if ax is None else ax

@@ -9,6 +9,7 @@ import numpy as np
 
 from omnirank.core.errors import DataError
 from omnirank.core.parameters import check, count
+from omnirank.core.plurals import counted
 from omnirank.core.types import ArrayLike
 from omnirank.plots.style import FAINT, INK, new_axes, set_title, short_names
 
@@ -98,11 +99,11 @@ def _values(hierarchy: Hierarchy, values: ArrayLike | Mapping[str, float]) -> np
     if isinstance(values, Mapping):
         missing = [label for label in hierarchy.labels if label not in values]
         if missing:
-            raise DataError(f"{len(missing)} labels have no value, the first is {missing[0]!r}")
+            raise DataError(f"no value for {counted(len(missing), 'label')}, the first is {missing[0]!r}")
         values = [values[label] for label in hierarchy.labels]
     found = np.asarray(values, dtype=np.float64)
     if found.shape != (len(hierarchy),) or not np.isfinite(found).all():
-        raise DataError(f"values of shape {found.shape} for {len(hierarchy)} labels: give a number for each")
+        raise DataError(f"values of shape {found.shape} for {counted(len(hierarchy), 'label')}: give a number for each")
     return found
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from omnirank.core.comparison import RankingComparison
 from omnirank.core.errors import ParameterError
 from omnirank.core.parameters import check, count
-from omnirank.core.plurals import counted
+from omnirank.core.plurals import counted, there_are
 from omnirank.core.ranking import Ranking
 from omnirank.plots.style import BAR, INK, LINEAR, PALE, name_rows, new_axes, set_title, tidy, whole_numbers
 
@@ -135,7 +135,7 @@ def plot_fuji(
     """
     curves = [comparisons] if isinstance(comparisons, RankingComparison) else list(comparisons)
     if labels is not None and len(labels) != len(curves):
-        raise ParameterError("labels", labels, f"there are {len(curves)} comparisons")
+        raise ParameterError("labels", labels, there_are(len(curves), "comparison"))
     ax = new_axes(width=6.0, height=4.0) if ax is None else ax
     if band and curves:
         _draw_band(ax, curves)

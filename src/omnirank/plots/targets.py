@@ -8,6 +8,7 @@ import numpy as np
 
 from omnirank.core.errors import DataError
 from omnirank.core.parameters import check, count
+from omnirank.core.plurals import counted
 from omnirank.core.ranking import Ranking
 from omnirank.core.target_scores import TargetScores
 from omnirank.plots.style import new_axes, set_title, short_names
@@ -81,7 +82,7 @@ def plot_target_scores(
         ax.set_xticks(range(len(columns)), labels, rotation=90, parse_math=False)
     else:
         ax.set_xticks([])
-        ax.set_xlabel(f"{len(columns)} targets")
+        ax.set_xlabel(counted(len(columns), "target"))
     ax.tick_params(length=0, labelsize="small")
     for spine in ax.spines.values():
         spine.set_visible(False)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from omnirank.core.errors import DataError
+from omnirank.core.plurals import counted
 from omnirank.core.types import ArrayLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import check_sample_weight
@@ -65,7 +66,7 @@ def target_of(target: Target | None, predicted: np.ndarray) -> Target:
     if target is None:
         raise DataError("there is no target to compare the predictions with: give y, or data that name their target")
     if target.n_examples != len(predicted):
-        raise DataError(f"X has {len(predicted)} rows, y has {target.n_examples}")
+        raise DataError(f"X has {counted(len(predicted), 'row')}, y has {target.n_examples}")
     return target
 
 

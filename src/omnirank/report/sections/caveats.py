@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from omnirank.core.plurals import counted
+from omnirank.core.plurals import counted, there_are
 from omnirank.report.section import Section
 from omnirank.report.subject import Subject
 from omnirank.report.tables import listing
@@ -42,7 +42,7 @@ def _copies(subject: Subject) -> list[str]:
     if not several:
         return []
     first = several[0]
-    more = f", and there are {len(several) - 1} more such groups" if len(several) > 1 else ""
+    more = f", and {there_are(len(several) - 1, 'more such group')}" if len(several) > 1 else ""
     others = listing([*first.others[:_NAMED], *([f"{len(first.others) - _NAMED} more"] * (len(first.others) > _NAMED))])
     shared = "the trees share the score among them" if "n_trees" in subject.ranking.parameters else "each has its score"
     return [f"{first.representative} says nearly the same as {others}{more}: {shared} (see Redundant features)."]

@@ -80,10 +80,11 @@ def _trees(subject: Subject) -> list[str]:
     if subject.data is not None and (level != 0 or rules.max_features is not None):
         drawn = f", {features_per_node(rules, subject.data)} of {len(ranking)} features were tried in each node"
     leaf = ranking.parameters.get("min_samples_leaf")
-    leaves = "" if leaf is None else f", and a leaf had at least {leaf:g} examples"
+    leaves = "" if leaf is None else f", and a leaf had at least {leaf:g} {'example' if leaf == 1 else 'examples'}"
     how = " (the target alone counts)" if level == 1 else " (the features alone count)" if level == 0 else ""
     supervised = "" if level is None else f" The level of supervision was {level:g}{how}."
-    return [f"{grown} trees ({kind}) were grown on {replicates}{drawn}{leaves}.{supervised}"]
+    were = "was" if grown == 1 else "were"
+    return [f"{counted(grown, 'tree')} ({kind}) {were} grown on {replicates}{drawn}{leaves}.{supervised}"]
 
 
 def _judged(subject: Subject) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from omnirank.core.plurals import counted
 from omnirank.core.supervision_words import supervision_lines
 from omnirank.plots import plot_tree
 from omnirank.report.findings import TREE
@@ -23,7 +24,7 @@ def small_tree(subject: Subject) -> Section:
     content = {
         "picture": inline_svg(plot_tree(model), "a small tree"),
         "text": export_text(model),
-        "over": f"the best {len(names)} features" if len(names) < len(subject.ranking) else "all features",
+        "over": f"the best {counted(len(names), 'feature')}" if len(names) < len(subject.ranking) else "all features",
         "used": listing(used),
     }
     return Section("tree", title, content, seconds=subject.found.costs.get(TREE))
