@@ -116,6 +116,8 @@ def shares_of_sums(s: Sums, features: Columns, target: Columns, evenness: float,
             by_level = np.where(s.first > 0, s.cross**2 / s.first, 0.0)
             means = np.add.reduceat(s.first > 0, features.starts, axis=0, dtype=np.intp)
             explained = np.add.reduceat(by_level, features.starts, axis=0) - s.target_first**2 / s.known
+            # one level explains nothing, and rounding is no explanation: roots would make it larger
+            explained = np.where(means == 1, 0.0, explained)
         else:
             spread = s.second - s.first**2 / s.known
             spread[spread <= _ROUNDING * s.second] = np.inf

@@ -27,8 +27,10 @@ from omnirank.rankers._contingency import (
     label_set_target,
 )
 from omnirank.rankers._discretization import BINNINGS, feature_codes
+from omnirank.rankers._features_in_parts import feature_blocks
 from omnirank.rankers._neighbor_information import Variable, neighbor_information
 from omnirank.rankers.base import BaseRanker
+from omnirank.shards.dataset import ShardedDataset
 from omnirank.tasks import get_task
 
 NEIGHBOR_MEASURE = "mutual-information"
@@ -37,6 +39,8 @@ LABEL_SETS = ("binary-relevance", "label-powerset", "pruned-powerset")
 _AGGREGATES = {"mean": None, "max": np.max, "min": np.min}
 # Blocks of features; their number does not depend on that of the workers.
 _BLOCKS = 64
+# What a worker takes for each row of a feature: different values and their codes, or neighbours.
+_COUNTING_BYTES, _NEIGHBOR_BYTES = 80, 200
 
 
 class _Supported:
@@ -182,13 +186,29 @@ class InformationRanker(BaseRanker):
             raise ParameterError(
                 f"mutual information by neighbours takes no sample_weight; these measures do: {counted}"
             )
+        weights = np.ones(dataset.n_examples) if sample_weight is None else sample_weight
+        scores = self._scores(dataset, weights, self._settings())
+        return self._ranking(dataset, scores, self._method(dataset))
+
+    def _rank_parts(self, data: ShardedDataset) -> Ranking:
+        given = self._settings()
+        per_row = _NEIGHBOR_BYTES if self.measure == NEIGHBOR_MEASURE else _COUNTING_BYTES
+        found = [
+            self._scores(part, np.ones(part.n_examples), given) for part in feature_blocks(data, self.n_jobs, per_row)
+        ]
+        return self._ranking(data, np.concatenate(found), self._method(data.example))
+
+    def _scores(self, dataset: Dataset, weights: np.ndarray, given: _Settings) -> np.ndarray:
         target = dataset.target
         assert target is not None  # the supported tasks have one
-        weights = np.ones(dataset.n_examples) if sample_weight is None else sample_weight
-        scored = _Scored(self._settings(), dataset, weights, self._targets(dataset, target), self._numbers(target))
+        scored = _Scored(given, dataset, weights, self._targets(dataset, target), self._numbers(target))
         parts = run_parallel(scored, blocks(dataset.n_features, _BLOCKS), self.n_jobs, description="ranking features")
-        pruned = self.measure == NEIGHBOR_MEASURE and target.is_labels and self.label_sets == "pruned-powerset"
-        return self._ranking(dataset, np.concatenate(parts), "ppt-mi" if pruned else self.measure)
+        return np.concatenate(parts)
+
+    def _method(self, dataset: Dataset) -> str:
+        labels = dataset.target is not None and dataset.target.is_labels
+        pruned = self.measure == NEIGHBOR_MEASURE and labels and self.label_sets == "pruned-powerset"
+        return "ppt-mi" if pruned else self.measure
 
     def _settings(self) -> _Settings:
         seed = 0

@@ -184,6 +184,12 @@ class ShardedDataset:
         """Return some examples (slice, mask or numbers) as a data set in memory, in the order asked for."""
         return self.dataset_of(self.table_of(chosen_numbers(rows, self.n_examples)))
 
+    def select_features(self, features: Sequence[int | str] | np.ndarray) -> ShardedDataset:
+        """Return the same examples with some features only, as `Dataset.select_features` does; no other is read."""
+        return ShardedDataset(
+            self.source, self._like.select_features(features), self._summary, self.scratch, self.checkpoint
+        )
+
     def table_of(self, numbers: np.ndarray) -> Table:
         """Return the cells of some examples, as `tables` does, in the order asked for."""
         found = list(self.source.rows(numbers, self._names))
