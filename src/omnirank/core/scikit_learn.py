@@ -7,6 +7,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from omnirank.core.garbage import collection_paused
+
 _STATISTICS = "scipy.stats"
 
 
@@ -36,6 +38,7 @@ def import_scikit_learn() -> None:
     later = _Later(_STATISTICS)
     sys.modules[_STATISTICS] = later
     try:
-        import_module("sklearn.base")
+        with collection_paused:
+            import_module("sklearn.base")
     finally:
         later.step_back()
