@@ -234,6 +234,23 @@ def test_inverse_transform_puts_zeros_back():
     np.testing.assert_array_equal(back, np.where(fitted.get_support(), X, 0.0))
 
 
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_matrix])
+def test_inverse_transform_of_sparse_cells(make):
+    cells = np.where(np.abs(X) > 0.7, X, 0.0)
+    fitted = ranker(n_features_to_select=2).fit(make(cells), Y)
+    back = fitted.inverse_transform(make(cells[:, fitted.get_support()]))
+    assert isinstance(back, sparse.sparray) == issubclass(make, sparse.sparray)
+    np.testing.assert_array_equal(back.toarray(), np.where(fitted.get_support(), cells, 0.0))
+    with pytest.raises(ValueError, match="different shape"):
+        fitted.inverse_transform(make(cells))
+
+
+def test_names_that_are_not_those_of_the_training_data():
+    fitted = ranker(n_features_to_select=2).fit(FRAMES["pandas"], Y)
+    with pytest.raises(ValueError, match="feature_names_in_"):
+        fitted.get_feature_names_out(NAMES[::-1])
+
+
 def test_unfitted():
     for call in (
         ranker().get_support,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import gc
 import logging
 import threading
 import time
@@ -14,6 +13,7 @@ import numba
 from numba.core import event
 from numba.extending import overload
 
+from omnirank.core.garbage import collection_paused
 from omnirank.core.kernel_cache import keep_on_disk, warn_once
 from omnirank.core.kernel_folder import kernel_folder
 from omnirank.core.kernel_parts import PART_OPTIONS, compile_part
@@ -211,32 +211,17 @@ class Announcement(event.Listener):
 
 
 class PausedCollection(event.Listener):
-    """Collects no cyclic garbage while a kernel is compiled.
-
-    The compiler makes millions of small objects that live until it is done: looking through them again and again takes
-    a sixth of its time.
-    """
-
-    def __init__(self) -> None:
-        self._running = 0
-        self._resume = False
+    """Collects no cyclic garbage while a kernel is compiled."""
 
     def on_start(self, event: Any) -> None:
-        """Stop collecting when a kernel is begun; its parts are compiled meanwhile, by the thread with Numba's lock."""
-        if not _is_ours(event):
-            return
-        if not self._running:
-            self._resume = gc.isenabled()
-            gc.disable()
-        self._running += 1
+        """Stop collecting when a kernel is begun; its parts are compiled meanwhile."""
+        if _is_ours(event):
+            collection_paused.__enter__()
 
     def on_end(self, event: Any) -> None:
         """Go on collecting when the kernel is done, if that was done before."""
-        if not _is_ours(event):
-            return
-        self._running -= 1
-        if self._resume and not self._running:
-            gc.enable()
+        if _is_ours(event):
+            collection_paused.__exit__()
 
 
 _CACHE = kernel_folder()

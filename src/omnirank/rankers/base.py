@@ -11,8 +11,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from omnirank.core.errors import DataError, setting
 from omnirank.core.parameters import JOBS, SEED, Domain, check, check_parameters, choice, count, share
@@ -29,12 +28,13 @@ from omnirank.data.table import is_sparse
 from omnirank.data.task_registry import TASKS, task_named
 from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.rankers._fitting import all_or_nothing, check_parts, labelled_part, recorded_of, refuse_arguments
+from omnirank.rankers._selector import Selector
 from omnirank.shards.dataset import ShardedDataset
 
 Self = TypeVar("Self", bound="BaseRanker")
 
 
-class BaseRanker(SelectorMixin, BaseEstimator):
+class BaseRanker(Selector, BaseEstimator):
     """Base of all rankers: a scikit-learn selector whose subclasses only compute scores.
 
     A subclass has a method ``_rank(dataset)``. One with parameters of its own has a constructor that stores them, and
@@ -199,47 +199,15 @@ class BaseRanker(SelectorMixin, BaseEstimator):
         if not is_frame(X):
             X = checked_sparse(X) if is_sparse(X) else X
             X = as_array(X) if isinstance(X, np.ma.MaskedArray) else X
-            X = validate_data(self, X, dtype=None, accept_sparse="csr", ensure_all_finite="allow-nan", reset=False)
-            return self._transform(X)
+            checks = {"dtype": None, "accept_sparse": "csr", "ensure_all_finite": "allow-nan", "reset": False}
+            cells: Any = validate_data(self, X, **checks)
+            return cells[:, self.get_support()]
         validate_data(self, X, skip_check_array=True, reset=False)
         frame = nw.from_native(X, eager_only=True)[:, self.get_support(indices=True).tolist()]
         kind = frame.implementation
         if _set_output_kind(self) != "default" and not (kind.is_pandas_like() or kind.is_polars()):
             return frame.to_pandas()  # set_output does not know other kinds of frames
         return nw.to_native(frame)
-
-    def inverse_transform(self, X: FeaturesLike) -> Any:
-        """Put columns of zeros where features were left out.
-
-        Parameters
-        ----------
-        X : array-like or scipy.sparse container
-            The selected features, with missing cells or without.
-        """
-        check_is_fitted(self)
-        if is_sparse(X):
-            return super().inverse_transform(X)
-        kept = self.get_support()
-        cells = np.asarray(check_array(X, dtype=None, ensure_all_finite="allow-nan"))
-        if cells.shape[1] != kept.sum():
-            shapes = f"{cells.shape[1]} columns for {kept.sum()} features"
-            raise DataError(f"X has a different shape than during fitting: {shapes}")
-        back = np.zeros((len(cells), len(kept)), cells.dtype)
-        back[:, kept] = cells
-        return back
-
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names of the selected features, in the order of the input.
-
-        Parameters
-        ----------
-        input_features : array-like of str, optional
-            Names of all features, where the training data had none; by default those of ``ranking_``.
-        """
-        check_is_fitted(self)
-        if input_features is None and not hasattr(self, "feature_names_in_"):
-            input_features = np.array(self.ranking_.names, dtype=object)
-        return super().get_feature_names_out(input_features)
 
     def with_p_values(self: Self) -> Self | None:
         """Return such a ranker whose rankings have p values, where the method has any of its own; else None."""
