@@ -96,13 +96,13 @@ def test_extra_trees_on_copies_are_the_same(copies, monkeypatch, n_columns):
     data = om.Dataset(X, X[:, :n_columns] + rng.normal(size=(len(X), n_columns)))
     rules = GrowingRules("extra-trees", max_features=3)
     expected = make_plan(data, rules, 0).grow(0)
-    monkeypatch.setattr(subtree_rows, "_MOST_CELLS", 4 * 12 * 1000)
-    monkeypatch.setattr(subtree_rows, "_FEW_CELLS", 12 * 100)
+    monkeypatch.setattr(subtree_rows, "_MOST_BYTES", 8 * 12 * 1000)
     monkeypatch.setattr(subtree_rows, "_LEAST_ROWS", 1)
     copies(10_000)
     sizes = counted_copies(monkeypatch)
     found = make_plan(data, rules, 0).grow(0)
-    assert sum(sizes) == 2 * len(found.rows)  # on a large copy, then on a small one
+    assert sum(sizes) == len(found.rows)
+    assert max(sizes) <= 1000
     for name, one, other in zip(found._fields, found, expected, strict=True):
         if name == "gain":  # sums are added up in another order
             np.testing.assert_allclose(one, other, rtol=1e-9)
@@ -121,6 +121,6 @@ def counted_copies(monkeypatch):
 
         return kind._replace(copy=counted)
 
-    make = subtree_rows.kinds_of_copies
-    monkeypatch.setattr(grow_tree, "kinds_of_copies", lambda *parts: tuple(map(counting, make(*parts))))
+    make = subtree_rows.copies_of_rows
+    monkeypatch.setattr(grow_tree, "copies_of_rows", lambda *parts: counting(make(*parts)))
     return sizes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import clone
 
 from omnirank.core.accumulators import MeanAccumulator
+from omnirank.core.beside import begun_beside
 from omnirank.core.errors import ParameterError, setting
 from omnirank.core.log import logger
 from omnirank.core.memory import memory_amount
@@ -69,9 +70,9 @@ def rank_in_memory(ranker: EnsembleRanker, dataset: Dataset, sample_weight: np.n
     if chosen is not data:
         n_left_out = dataset.n_examples - chosen.dataset.n_examples
         logger.info("%d unlabelled examples are not used", n_left_out)
-    fingerprint = chosen.fingerprint
+    fingerprint = begun_beside(partial(getattr, chosen, "fingerprint"), ranker.n_jobs)
     if ranker._continues:
-        chosen = replace(chosen, entropy=entropy_before(ranker, fingerprint))
+        chosen = replace(chosen, entropy=entropy_before(ranker, fingerprint()))
     run = _Run.of(ranker, chosen, level, fingerprint)
     begun = run.begin()
     sums = ranker._sums.apart() if ranker._continues else begun.sums
@@ -118,13 +119,13 @@ class _Run:
     ranker: EnsembleRanker
     data: GrowingData
     level: Supervision
-    fingerprint: str
+    fingerprint: Callable[[], str]  # waits for it
     end: float
     most: int
     at_once: int | None
 
     @classmethod
-    def of(cls, ranker: EnsembleRanker, data: GrowingData, level: Supervision, fingerprint: str) -> _Run:
+    def of(cls, ranker: EnsembleRanker, data: GrowingData, level: Supervision, fingerprint: Callable[[], str]) -> _Run:
         """Return the run of a ranker, whose time begins now."""
         end = np.inf if ranker.max_seconds is None else time.monotonic() + float(ranker.max_seconds)
         n_examples, at_once = data.dataset.n_examples, ranker.n_jobs
@@ -201,8 +202,8 @@ class _Run:
 
     def rankings(self, begun: _Begun, sums: ScoreSums) -> dict[str, Ranking]:
         """Return the rankings by score."""
-        plan, dataset = begun.scorer.plan, self.data.dataset
-        known = recorded_of(dataset) | {"fingerprint": self.fingerprint}
+        plan, dataset, fingerprint = begun.scorer.plan, self.data.dataset, self.fingerprint()
+        known = recorded_of(dataset) | {"fingerprint": fingerprint}
         size = begun.size if begun.size < self.n_examples else None
         return rankings_by_score(
             *(self.ranker, dataset.feature_names, plan.columns.names, plan.entropy, self.level, sums, known),

@@ -21,7 +21,7 @@ from omnirank.trees.kernels.grow import (
 from omnirank.trees.kernels.nominal import MixedWork
 from omnirank.trees.kernels.spaces import node_scratch
 from omnirank.trees.kernels.split import search_scratch
-from omnirank.trees.kernels.subtree_rows import Copies, kinds_of_copies, restore_tests
+from omnirank.trees.kernels.subtree_rows import Copies, copies_of_rows, restore_tests
 
 
 class _Rows(NamedTuple):
@@ -66,7 +66,7 @@ def grow(space: Any, features: Any, weight_of: np.ndarray, settings: Any, seed: 
     whole.stack.waiting[0] = 0, n, 0, -1, 0
     whole.stack.seeds[0] = seed
     tree = _Tree(settings, spare, nodes, np.array([1, 0, 0, -1, 0]), np.zeros(2))
-    _grow(whole, rows, tree, kinds_of_copies(space, features, n))
+    _grow(whole, tree, copies_of_rows(space, features, n))
     k, n_words = tree.counts[NODES], tree.counts[WORDS]
     return GrownTree(
         nodes.feature[:k].copy(),
@@ -88,36 +88,34 @@ def _with_memory(space: Any, features: Any, rows: np.ndarray, weight: np.ndarray
     return _Rows(space, features, rows, weight, search_scratch(features, n), node_scratch(space, n), stack)
 
 
-def _grow(some: _Rows, numbers: np.ndarray, tree: _Tree, kinds: tuple[Copies, ...]) -> None:
-    """Split the waiting nodes of some rows, which have these numbers in the data, and all that comes of them.
-
-    Subtrees that are small enough grow on copies of the first kind, subtrees of theirs on copies of the next.
-    """
-    counts, small = tree.counts, kinds[0].most if kinds else 0
+def _grow(whole: _Rows, tree: _Tree, copies: Copies | None) -> None:
+    """Split the waiting nodes and all that comes of them; subtrees that are small enough grow on copies."""
+    counts = tree.counts
+    if copies is None:
+        _split(whole, tree, 0)
+        return
     own: _Rows | None = None
-    _split(some, tree, small)
+    _split(whole, tree, copies.most)
     while counts[WAITING]:
         waiting = int(counts[WAITING]) - 1
-        lo, hi, *rest = some.stack.waiting[waiting].tolist()
-        here = some.rows[lo:hi].copy()
-        # the rows of a part are numbered from 0, those of the whole tree as in the data
-        known = here if some.rows is numbers else numbers.take(here)
-        space, features = kinds[0].copy(known)
+        lo, hi, *rest = whole.stack.waiting[waiting].tolist()
+        here = whole.rows[lo:hi].copy()
+        space, features = copies.copy(here)
         if own is None:
-            own = _with_memory(space, features, here, some.weight, small)
-        order = np.arange(hi - lo, dtype=np.uint32)
-        own = own._replace(space=space, features=features, rows=order, weight=some.weight[lo:hi])
+            own = _with_memory(space, features, here, whole.weight, copies.most)
+        order = np.arange(hi - lo, dtype=np.uint32)  # the rows of a copy are numbered from 0
+        own = own._replace(space=space, features=features, rows=order, weight=whole.weight[lo:hi])
         own.stack.waiting[0] = 0, hi - lo, *rest
-        own.stack.seeds[0] = some.stack.seeds[waiting]
+        own.stack.seeds[0] = whole.stack.seeds[waiting]
         first = int(counts[NODES])
         counts[WAITING] = 1
-        _grow(own, known, tree, kinds[1:])
-        some.rows[lo:hi] = here.take(order)
+        _split(own, tree, 0)
+        whole.rows[lo:hi] = here.take(order)
         nodes = slice(first, int(counts[NODES]))
         tree.nodes.ranges[1:, nodes] += lo
-        restore_tests(some.features, tree.nodes.feature[nodes], tree.nodes.cut[nodes], tree.nodes.ends[:, nodes], here)
+        restore_tests(whole.features, tree.nodes.feature[nodes], tree.nodes.cut[nodes], tree.nodes.ends[:, nodes], here)
         counts[WAITING] = waiting
-        _split(some, tree, small)
+        _split(whole, tree, copies.most)
 
 
 def _split(some: _Rows, tree: _Tree, small: int) -> None:

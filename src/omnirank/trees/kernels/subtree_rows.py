@@ -22,9 +22,8 @@ MOST_ROWS = np.iinfo(np.uint16).max - 1
 # Codes or cells of so many bytes are no longer in the cache of a processor; below, copying takes longer than reading.
 LARGE = 2**25
 
-# A large copy has about so many cells at most, a small one, which fits the cache of one core, so many.
-_MOST_CELLS = 2**24
-_FEW_CELLS = 2**19
+# A copy has about so many bytes at most: it fits the cache of a processor.
+_MOST_BYTES = 2**25
 _LEAST_ROWS = 256
 
 # Rows that are turned into columns at a time; rows from here to the one that is fetched; cells of a line of memory.
@@ -51,17 +50,17 @@ def copies_pay(space: Any, kind: type, cells: np.ndarray) -> bool:
     return (kind is NumericCodes and wide) or kind is ListedDraws
 
 
-def kinds_of_copies(space: Any, features: Any, n_rows: int) -> tuple[Copies, ...]:
-    """Return the copies that subtrees of n rows get, and subtrees of these: none where it does not pay."""
+def copies_of_rows(space: Any, features: Any, n_rows: int) -> Copies | None:
+    """Return the copies that subtrees of n rows get: None where it does not pay."""
     if isinstance(features, NumericCodes) and copies_pay(space, NumericCodes, features.codes):
-        return (_copies_of_codes(space, features, min(n_rows, _rows(features, _MOST_CELLS))),)
+        return _copies_of_codes(space, features, min(n_rows, _rows(features, np.uint16)))
     if isinstance(features, NumericDraws) and copies_pay(space, ListedDraws, features.by_row):
-        large, small = (min(n_rows, _rows(features, cells)) for cells in (_MOST_CELLS // 4, _FEW_CELLS))
-        return _copies_by_feature(space, features, large), _copies_by_row(space, features, small)
-    return ()
+        return _copies_by_row(space, features, min(n_rows, _rows(features, features.by_row.dtype)))
+    return None
 
 
-def _rows(features: Any, n_cells: int) -> int:
+def _rows(features: Any, kind: Any) -> int:
+    n_cells = _MOST_BYTES // np.dtype(kind).itemsize
     return min(MOST_ROWS, max(_LEAST_ROWS, n_cells // features.codes.shape[0]))
 
 
@@ -77,18 +76,6 @@ def _copies_of_codes(space: Any, features: NumericCodes, most: int) -> Copies:
         missing = np.uint16(np.iinfo(np.uint16).max)
         copied = NumericCodes(codes, missing, np.zeros(0, np.uint32), features.distinct, cells)
         return type(space)(space.z.take(rows, axis=0)), copied
-
-    return Copies(most, copy)
-
-
-def _copies_by_feature(space: Any, features: NumericDraws, most: int) -> Copies:
-    n_features = features.by_row.shape[1]
-    room, tile = np.empty(n_features * most, features.by_row.dtype), np.empty((_TILE, n_features))
-
-    def copy(rows: np.ndarray) -> tuple[Any, NumericDraws]:
-        cells = _room(room, n_features, len(rows))
-        copy_columns(features.by_row, rows, tile, cells)
-        return type(space)(space.z.take(rows, axis=0)), features._replace(cells=cells)
 
     return Copies(most, copy)
 
@@ -173,27 +160,9 @@ def copy_rows(by_row, rows, out):
     """Copy some rows; rows that are copied soon are fetched before, since they lie anywhere."""
     n = len(rows)
     for i in range(n):
-        _copy_row(by_row, rows, i, n, out, i)
-
-
-@compiled
-def copy_columns(by_row, rows, tile, out):
-    """Copy some rows and turn them into columns; ``tile`` is memory for a few rows."""
-    n = len(rows)
-    for start in range(0, n, _TILE):
-        end = min(start + _TILE, n)
-        for i in range(start, end):
-            _copy_row(by_row, rows, i, n, tile, i - start)
-        for f in range(by_row.shape[1]):
-            for i in range(start, end):
-                out[f, i] = tile[i - start, f]
-
-
-@inlined
-def _copy_row(by_row, rows, i, n, out, place):
-    ahead = np.int64(rows[min(i + _AHEAD, n - 1)]) * by_row.shape[1]
-    for c in range(0, by_row.shape[1], _LINE):
-        prefetch(by_row, ahead + c)
-    r = rows[i]
-    for c in range(by_row.shape[1]):
-        out[place, c] = by_row[r, c]
+        ahead = np.int64(rows[min(i + _AHEAD, n - 1)]) * by_row.shape[1]
+        for c in range(0, by_row.shape[1], _LINE):
+            prefetch(by_row, ahead + c)
+        r = rows[i]
+        for c in range(by_row.shape[1]):
+            out[i, c] = by_row[r, c]
