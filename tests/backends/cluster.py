@@ -28,6 +28,7 @@ from distributed.comm.tcp import TCP
 
 import omnirank as om
 from backends.digests import digest
+from omnirank.core.parallel import run_parallel
 
 OPTIONS = {"threads_per_worker": 1, "dashboard_address": None, "worker_dashboard_address": None, "host": "127.0.0.1"}
 LONGEST_S = 300
@@ -81,12 +82,25 @@ def disturbed(n_kills: str = "3") -> dict[str, Any]:
     expected, rng = ranked(), random.Random(0)
     with cluster() as (made, client):
         ranked(10)  # kernels are loaded
+        begun = run_parallel(Begins(), range(60), n_jobs=-1)
         start = time.perf_counter()
         found = traffic(made)
         took = time.perf_counter() - start
         runs = [while_killing(1, rng.uniform(0.1, 0.9) * took, client, rng) for _ in range(int(n_kills))]
         all_lost = while_killing(2, took / 2, client, rng)
-    return found | {"n_same": runs.count(expected), "same_after_loss": all_lost == expected}
+    return found | {"n_same": runs.count(expected), "same_after_loss": all_lost == expected, "begun": begun}
+
+
+class Begins:
+    """Work that takes some milliseconds, and returns when it begins; it holds data that are sent."""
+
+    def __init__(self) -> None:
+        self.data = bytes(2**20)
+
+    def __call__(self, _: int) -> float:
+        start = time.time()
+        time.sleep(0.01)
+        return start
 
 
 def adaptive() -> dict[str, Any]:

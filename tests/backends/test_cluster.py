@@ -12,6 +12,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tools.once import computed_once, folder_of_run
@@ -42,6 +43,14 @@ def test_killed_workers_change_no_bit(outcome):
     found, log = outcome("disturbed", N_KILLS)
     assert found["n_same"] == N_KILLS
     assert log.count("Restarting worker") >= N_KILLS + 2
+
+
+def test_what_is_given_first_is_begun_first(outcome):
+    """Batches get smaller: in any other order, workers would wait in the end for one that has a large one."""
+    found, _ = outcome("disturbed", N_KILLS)
+    places = np.argsort(np.argsort(found["begun"]))
+    # each of two workers has a task or two in store, of two items in the beginning
+    assert np.abs(places - np.arange(len(places))).max() < 15
 
 
 def test_data_that_all_workers_lost_are_sent_again(outcome):

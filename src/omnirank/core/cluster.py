@@ -62,14 +62,20 @@ class _Job:
         self._client, self._work, self._function, self._batches = client, work, function, batches
         self._n_losses = 0
         self._there, self._direct = _kept_there(client, function)
-        self._futures = {i: self._submitted(i) for i in range(len(batches))}
+        self._futures = self._submitted(range(len(batches)))
 
-    def _submitted(self, i: int) -> Any:
-        batch = self._batches[i]
-        if _is_large(batch):
-            batch = _sent(self._client, batch)[0]
+    def _submitted(self, numbers: Sequence[int]) -> dict[int, Any]:
+        """Give some batches to the cluster: all in one graph, so that they are begun in their order.
+
+        Of tasks that are given one by one, a worker begins the last one first.
+        """
+        batches = [self._batches[i] for i in numbers]
+        batches = [_sent(self._client, batch)[0] if _is_large(batch) else batch for batch in batches]
         name = getattr(self._function, "__name__", type(self._function).__name__).strip("_")
-        return self._client.submit(self._work, self._there, batch, key=f"{name}-{uuid.uuid4().hex}")
+        group = f"{name}-{uuid.uuid4().hex}"
+        keys = [(group, i) for i in numbers]
+        futures = self._client.map(self._work, [self._there] * len(batches), batches, key=keys, pure=False)
+        return dict(zip(numbers, futures, strict=True))
 
     def result(self, i: int) -> list[Any]:
         """Wait for one of the batches."""
@@ -95,9 +101,7 @@ class _Job:
         logger.warning("the workers that held the data are gone: the data are sent again")
         _kept.pop((id(self._client), id(self._function)), None)
         self._there, self._direct = _kept_there(self._client, self._function)
-        self._futures = {
-            i: future if future.status == "finished" else self._submitted(i) for i, future in self._futures.items()
-        }
+        self._futures |= self._submitted([i for i, future in self._futures.items() if future.status != "finished"])
 
 
 # By client and identity of a function: where it is kept, for as long as it lives.
