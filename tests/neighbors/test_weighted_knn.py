@@ -11,10 +11,18 @@ from scipy import sparse
 
 from omnirank.data.convert import table_from
 from omnirank.data.table import Table
-from omnirank.neighbors import weighted_cells
+from omnirank.neighbors import few_pairs, weighted_cells, weighted_knn
 from omnirank.neighbors.weighted_knn import neighbor_means, weighted_neighbors
 from reference import neighbors_distances as reference
 from reference import relief_cases as cases
+
+
+@pytest.fixture(autouse=True, scope="module", params=[0, few_pairs._MOST_CELLS], ids=["searched", "all measured"])
+def way(request):
+    """Both ways to find neighbours of few examples."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(few_pairs, "_MOST_CELLS", request.param)
+        yield request.param
 
 
 @settings(max_examples=100, deadline=None)
@@ -204,3 +212,17 @@ def test_nearly_equal_distances_far_from_the_centre(n):
     train = np.vstack([test[0] + circle, test[1] - circle])
     ids = weighted_neighbors(table_from(train), table_from(test), np.ptp(train, axis=0) ** 2, 5)
     np.testing.assert_array_equal(ids, brute_force(train, test, np.ptp(train, axis=0) ** 2, 5))
+
+
+def test_few_pairs_need_no_kernel(way, monkeypatch):
+    """So that the first fit with few labels does not wait for its compilation."""
+
+    def fail(*_):
+        raise AssertionError("searched")
+
+    monkeypatch.setattr(weighted_knn, "_search", fail)
+    table, many = (table_from(np.random.default_rng(0).normal(size=(n, 4))) for n in (30, 300))
+    if way:
+        assert weighted_neighbors(table, table, np.ones(4), 3)[:, 0].tolist() == list(range(30))
+    with pytest.raises(AssertionError, match="searched"):
+        weighted_neighbors(many, many, np.ones(4), 3)

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from omnirank.core.parallel import run_parallel
 from omnirank.data.table import Table
+from omnirank.neighbors.few_pairs import dense_distances, sparse_distances
 from omnirank.neighbors.mixed_distances import Ranges, feature_ranges
 
 # Shares of stored cells up to which products of sparse matrices are faster than those of dense ones.
@@ -85,6 +86,15 @@ class SparseExamples:
 
         parts = ((m.indptr.astype(np.int64), m.indices.astype(np.int64), m.data) for m in (self.test, self.train))
         return SparsePairs(*(array for part in parts for array in part))
+
+    @property
+    def n_columns(self) -> int:
+        """Number of cells of an example."""
+        return int(self.train.shape[1])
+
+    def distances(self) -> np.ndarray:
+        """Return the exact distances of all pairs."""
+        return sparse_distances(self.test, self.train)
 
     @cached_property
     def _transposed(self) -> tuple[Any, np.ndarray]:
@@ -200,6 +210,15 @@ class DenseExamples:
             self._level_missing,
             np.int64(complete),
         )
+
+    @property
+    def n_columns(self) -> int:
+        """Number of cells of an example."""
+        return len(self.weight) + len(self.n_levels)
+
+    def distances(self) -> np.ndarray:
+        """Return the exact distances of all pairs."""
+        return dense_distances(self.pairs())
 
     # -- products ---------------------------------------------------------------------------------------
 

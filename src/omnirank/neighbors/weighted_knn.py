@@ -14,6 +14,7 @@ from omnirank.core.errors import DataError, setting
 from omnirank.core.parallel import run_parallel
 from omnirank.core.parameters import check, check_weights, count
 from omnirank.data.table import Table, is_sparse
+from omnirank.neighbors.few_pairs import are_few, nearest_of_all
 from omnirank.neighbors.mixed_distances import Ranges
 from omnirank.neighbors.weighted_cells import weighted_examples
 
@@ -90,6 +91,7 @@ def weighted_neighbors(train: Table, test: Table, weights: np.ndarray, k: int, n
     The training examples that can be among the nearest, given that bound, are then measured cell by cell in double
     precision; where they are too many, products in double precision come in between. Distances that agree in their
     leading 36 bits are ties. So the result depends neither on the order of summation nor on the number of workers.
+    Where pairs are few, all of them are measured.
 
     Sparse features stay sparse where few cells are stored, none of them is missing, and there are at most two levels.
 
@@ -147,6 +149,8 @@ def _nearest(
         ranges = Ranges(ranges.low[kept], ranges.span[kept])
     examples = weighted_examples(train.select(used), test.select(used), weights[used] / weights.max(), ranges)
     k = min(k, train.n_rows)
+    if are_few(test.n_rows, train.n_rows, examples.n_columns):
+        return nearest_of_all(examples.distances(), k), examples
     ids = np.empty((test.n_rows, k), np.int32)
     left = np.arange(test.n_rows)
     for precision in examples.precisions:
