@@ -74,7 +74,7 @@ def grow_sparse(space, features, weight_of, settings, seed):
         features.starts[1:].copy(),
         features.rows.astype(np.uint32),  # the root has all cells: a copy costs less than the rows it would spare
         features.codes.copy() if has_codes(features) else np.empty(0, features.codes.dtype),
-        np.zeros((2, features.bits.shape[1]), np.uint64),
+        np.zeros((3, features.bits.shape[1]), np.uint64),
         np.empty(n_all + 64, np.uint32),
         np.empty(n_all + 64, np.uint64),
         np.arange(n_features, dtype=np.uint32),
@@ -160,7 +160,7 @@ def _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, 
             open_search(best, test, least_gain, seeds[me])
             state = seeds[me]
             n_drawn = zero
-            n_left = mark_candidates(features, work, lo, hi)
+            n_left = mark_candidates(features, weight_of, work, lo, hi, settings.min_leaf)
             while n_drawn < n_features and n_left > 0 and (n_drawn < settings.max_features or test[FEATURE] < 0):
                 state = mix(state)
                 f = draw_feature(work.pool, work.swaps, n_drawn, state)
