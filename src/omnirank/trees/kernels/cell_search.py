@@ -110,12 +110,15 @@ def _mark_all(features, weight_of, work, lo, hi, min_leaf):
 
 
 @dispatched(CELLS)
-def find(features, f, work, lo, hi, tag):
-    """List the node's rows with a non-zero cell of feature f in work.found (codes in work.keys); their number."""
+def find(features, f, cells, codes, work, lo, hi, tag):
+    """List the node's rows with a non-zero cell of feature f in work.found (codes in work.keys); their number.
+
+    ``cells`` are the rows with a non-zero cell, by feature, among them those of the node, and ``codes`` are theirs.
+    """
 
 
 @find.kind(BinaryCells, BinaryDraws)
-def _find_binary(features, f, work, lo, hi, tag):
+def _find_binary(features, f, cells, codes, work, lo, hi, tag):
     n = np.uint64(0)
     if hi - lo <= FEW_ROWS and features.bits.shape[0] > 0:
         word = np.uint64(f) >> np.uint64(6)
@@ -128,19 +131,19 @@ def _find_binary(features, f, work, lo, hi, tag):
             n += (features.bits[r, word] >> bit) & np.uint64(1)
         return np.int64(n)
     for e in range(features.starts[f], work.ends[f]):
-        r = work.cells[e]
+        r = cells[e]
         work.found[n] = r
         n += np.uint64(work.tag[r] == tag)
     return np.int64(n)
 
 
 @find.kind(ValuedCells, DrawnCells)
-def _find_valued(features, f, work, lo, hi, tag):
+def _find_valued(features, f, cells, codes, work, lo, hi, tag):
     n = np.uint64(0)
     for e in range(features.starts[f], work.ends[f]):
-        r = work.cells[e]
+        r = cells[e]
         work.found[n] = r
-        work.keys[n] = work.codes[e]
+        work.keys[n] = codes[e]
         n += np.uint64(work.tag[r] == tag)
     return np.int64(n)
 
