@@ -13,9 +13,13 @@ from omnirank.core.seeds import stream
 
 def bootstrap_counts(entropy: int, i: int, strata: Sequence[np.ndarray]) -> np.ndarray:
     """Return how often tree i draws each row, with replacement, as many of each stratum as there are."""
-    rng, counts = stream(entropy, i), np.zeros(sum(len(rows) for rows in strata))
-    for rows in strata:
-        counts[rows] = np.bincount(rng.integers(0, len(rows), len(rows)), minlength=len(rows))
+    rng = stream(entropy, i)
+    drawn = [np.bincount(rng.integers(0, len(rows), len(rows)), minlength=len(rows)) for rows in strata]
+    if len(drawn) == 1:  # of all rows
+        return drawn[0].astype(np.float64)
+    counts = np.empty(sum(len(rows) for rows in strata))
+    for rows, found in zip(strata, drawn, strict=True):
+        counts[rows] = found
     return counts
 
 

@@ -20,6 +20,10 @@ FEW_ROWS = 60
 FROM_TOP, BELOW, ABOVE = 3, 4, 5
 
 
+# Features that some rows of a node have, that all have, and that enough rows have, but not all, to be split off.
+SOME, EVERY, ENOUGH = 0, 1, 2
+
+
 class SparseWork(NamedTuple):
     """Memory of a tree: where rows are, the sums of waiting nodes, the columns of the current subtree."""
 
@@ -31,7 +35,7 @@ class SparseWork(NamedTuple):
     ends: np.ndarray  # of the columns in ``cells``, which start as those of all rows do
     cells: np.ndarray
     codes: np.ndarray  # of the cells, where they differ
-    candidates: np.ndarray  # (2, words): features that some of a small node's rows have and others not; that all have
+    candidates: np.ndarray  # (3, words): SOME, EVERY, ENOUGH: features that rows of a small node have, see below
     found: np.ndarray  # rows of a feature in the node
     keys: np.ndarray  # (code, position) of those rows
     pool: np.ndarray
@@ -56,50 +60,70 @@ def _any_codes(features):
 
 
 @dispatched(CELLS)
-def mark_candidates(features, work, lo, hi):
+def mark_candidates(features, weight_of, work, lo, hi, min_leaf):
     """Mark the features that may split a small node in work.candidates; the number of those worth a look."""
 
 
 @mark_candidates.kind(BinaryCells, BinaryDraws)
-def _mark_binary(features, work, lo, hi):
-    """Small nodes of sparse data lack most features, so their draws would go on for long."""
+def _mark_binary(features, weight_of, work, lo, hi, min_leaf):
+    """Small nodes of sparse data lack most features, so their draws would go on for long.
+
+    Most of those that they have, only one row has: too light to be split off, it is as good as none.
+    """
     if hi - lo > FEW_ROWS or features.bits.shape[0] == 0:
         return len(features.starts) - 1
     n_words = np.uint64(features.bits.shape[1])
-    some = work.candidates[0]
-    every = work.candidates[1]
+    some = work.candidates[SOME]
+    every = work.candidates[EVERY]
+    enough = work.candidates[ENOUGH]
+    r = work.rows[lo]
+    alone = _all_bits(not too_little(weight_of[r], min_leaf))
     for k in range(n_words):
-        some[k] = np.uint64(0)
-        every[k] = ~np.uint64(0)
-    for i in range(np.uint64(lo), np.uint64(hi)):
+        bits = features.bits[r, k]
+        some[k] = bits
+        every[k] = bits
+        enough[k] = bits & alone
+    for i in range(np.uint64(lo + 1), np.uint64(hi)):
         r = work.rows[i]
+        alone = _all_bits(not too_little(weight_of[r], min_leaf))
         for k in range(n_words):
-            some[k] |= features.bits[r, k]
-            every[k] &= features.bits[r, k]
+            bits = features.bits[r, k]
+            enough[k] |= bits & (some[k] | alone)
+            some[k] |= bits
+            every[k] &= bits
     n = 0
     for k in range(n_words):
-        some[k] &= ~every[k]
-        n += count_bits(some[k])
+        enough[k] &= ~every[k]
+        n += count_bits(enough[k])
     return n
 
 
+@inlined
+def _all_bits(condition):
+    """A word of ones where the condition holds, else of zeros."""
+    return ~np.uint64(0) if condition else np.uint64(0)
+
+
 @mark_candidates.kind(ValuedCells, DrawnCells)
-def _mark_all(features, work, lo, hi):
+def _mark_all(features, weight_of, work, lo, hi, min_leaf):
     return len(features.starts) - 1
 
 
 @dispatched(CELLS)
-def find(features, f, work, lo, hi, tag):
-    """List the node's rows with a non-zero cell of feature f in work.found (codes in work.keys); their number."""
+def find(features, f, cells, codes, work, lo, hi, tag):
+    """List the node's rows with a non-zero cell of feature f in work.found (codes in work.keys); their number.
+
+    ``cells`` are the rows with a non-zero cell, by feature, among them those of the node, and ``codes`` are theirs.
+    """
 
 
 @find.kind(BinaryCells, BinaryDraws)
-def _find_binary(features, f, work, lo, hi, tag):
+def _find_binary(features, f, cells, codes, work, lo, hi, tag):
     n = np.uint64(0)
     if hi - lo <= FEW_ROWS and features.bits.shape[0] > 0:
         word = np.uint64(f) >> np.uint64(6)
         bit = np.uint64(f) & np.uint64(63)
-        if (work.candidates[0, word] >> bit) & np.uint64(1) == np.uint64(0):
+        if (work.candidates[ENOUGH, word] >> bit) & np.uint64(1) == np.uint64(0):
             return 0
         for i in range(np.uint64(lo), np.uint64(hi)):
             r = work.rows[i]
@@ -107,19 +131,19 @@ def _find_binary(features, f, work, lo, hi, tag):
             n += (features.bits[r, word] >> bit) & np.uint64(1)
         return np.int64(n)
     for e in range(features.starts[f], work.ends[f]):
-        r = work.cells[e]
+        r = cells[e]
         work.found[n] = r
         n += np.uint64(work.tag[r] == tag)
     return np.int64(n)
 
 
 @find.kind(ValuedCells, DrawnCells)
-def _find_valued(features, f, work, lo, hi, tag):
+def _find_valued(features, f, cells, codes, work, lo, hi, tag):
     n = np.uint64(0)
     for e in range(features.starts[f], work.ends[f]):
-        r = work.cells[e]
+        r = cells[e]
         work.found[n] = r
-        work.keys[n] = work.codes[e]
+        work.keys[n] = codes[e]
         n += np.uint64(work.tag[r] == tag)
     return np.int64(n)
 

@@ -72,9 +72,9 @@ def grow_sparse(space, features, weight_of, settings, seed):
         np.zeros((72, columns + 1)),
         np.zeros(columns + SPARE),
         features.starts[1:].copy(),
-        features.rows.astype(np.uint32),  # the root has all cells: a copy costs less than the rows it would spare
-        features.codes.copy() if has_codes(features) else np.empty(0, features.codes.dtype),
-        np.zeros((2, features.bits.shape[1]), np.uint64),
+        np.empty_like(features.rows),
+        np.empty_like(features.codes) if has_codes(features) else np.empty(0, features.codes.dtype),
+        np.zeros((3, features.bits.shape[1]), np.uint64),
         np.empty(n_all + 64, np.uint32),
         np.empty(n_all + 64, np.uint64),
         np.arange(n_features, dtype=np.uint32),
@@ -124,8 +124,13 @@ def _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, 
         n_jobs -= 1
         job_size = jobs[n_jobs, HI] - jobs[n_jobs, LO]
         _copy(jobs, n_jobs, waiting, zero)
+        # The root is given all cells: leaving out those of rows of no weight would cost more than it spares.
+        cells = features.rows
+        codes = features.codes
         if job_size < len(work.rows):
             _own_columns(features, work, jobs[n_jobs, LO], jobs[n_jobs, HI])
+            cells = work.cells
+            codes = work.codes
         for c in range(columns + 1):
             work.sums[0, c] = 0.0
         for i in range(jobs[n_jobs, LO], jobs[n_jobs, HI]):
@@ -160,12 +165,12 @@ def _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, 
             open_search(best, test, least_gain, seeds[me])
             state = seeds[me]
             n_drawn = zero
-            n_left = mark_candidates(features, work, lo, hi)
+            n_left = mark_candidates(features, weight_of, work, lo, hi, settings.min_leaf)
             while n_drawn < n_features and n_left > 0 and (n_drawn < settings.max_features or test[FEATURE] < 0):
                 state = mix(state)
                 f = draw_feature(work.pool, work.swaps, n_drawn, state)
                 n_drawn += 1
-                n_found = find(features, f, work, lo, hi, tag)
+                n_found = find(features, f, cells, codes, work, lo, hi, tag)
                 n_left -= n_found > 0
                 search_cells(
                     space, features, f, weight_of, work, n_found, size, total, norm, top, settings,
@@ -174,7 +179,7 @@ def _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, 
             put_back(work.pool, work.swaps, n_drawn)
             if test[FEATURE] < 0:
                 continue
-            middle, off_weight = _split_off(space, features, weight_of, work, test, lo, tag, n_tags, top)
+            middle, off_weight = _split_off(space, features, weight_of, cells, codes, work, test, lo, tag, n_tags, top)
             ints[0, me] = test[FEATURE]
             ints[1, me] = test[BELOW]
             facts[0, me] = threshold_of(features, best, test)
@@ -245,7 +250,7 @@ def _own_columns(features, work, lo, hi):
 
 
 @inlined
-def _split_off(space, features, weight_of, work, test, lo, tag, new_tag, top):
+def _split_off(space, features, weight_of, cells, codes, work, test, lo, tag, new_tag, top):
     """Move the rows split off to the front and tag them; their sums go to place top + 1, those of the rest stay.
 
     Returns where the rest starts, and the weight of the rows split off.
@@ -258,12 +263,12 @@ def _split_off(space, features, weight_of, work, test, lo, tag, new_tag, top):
     middle = lo
     weight = 0.0
     for e in range(features.starts[f], work.ends[f]):
-        r = work.cells[e]
+        r = cells[e]
         if work.tag[r] != tag:
             continue
         goes = True
         if has_codes(features):
-            goes = work.codes[e] > test[BELOW] if test[FROM_TOP] == 1 else work.codes[e] < test[ABOVE]
+            goes = codes[e] > test[BELOW] if test[FROM_TOP] == 1 else codes[e] < test[ABOVE]
         if goes:
             old = work.place[r]
             other = work.rows[middle]
@@ -292,22 +297,27 @@ def _place_sums(sums, top, small_off):
 
 def _in_preorder(features, ints, facts, rows, row_weight):
     """The tree with its nodes in preorder, as every kernel returns it."""
-    order = np.empty(ints.shape[1], np.int64)
-    _preorder(ints, order, np.zeros(ints.shape[1] + 1, np.int64))
-    new = np.empty_like(order)
-    new[order] = np.arange(len(order))
+    n = ints.shape[1]
+    order, new = np.empty(n, np.int32), np.empty(n, np.int32)
+    _preorder(ints, order, new, np.zeros(n + 1, np.int64))
     # One by one: NumPy takes six times as long to pick places of all rows of a matrix.
     feature, cut, left, right, first, last = (part.take(order) for part in ints)
     threshold, gain, weight, depth = (part.take(order) for part in facts)
     inner = feature >= 0
-    heavier_left = facts[2].take(left) >= facts[2].take(right)
-    nominal = inner & (features.n_levels[np.maximum(feature, 0)] > 0)
-    nothing = np.full(len(order), -1, np.int32)
+    right = new.take(right)
+    right *= inner
+    cut = cut.view(np.uint32)
+    subsets = np.zeros(n, np.uint64)
+    if features.n_levels.any():
+        nominal = inner & (features.n_levels.take(feature, mode="clip") > 0)
+        cut[nominal] = np.flatnonzero(nominal)
+        subsets[nominal] = 1  # level 0 goes left
+    nothing = np.full(n, -1, np.int32)
     return GrownTree(
         feature,
-        np.where(nominal, np.arange(len(order)), cut).astype(np.uint32),
-        np.where(inner, new[right], 0).astype(np.int32),
-        (inner & heavier_left).astype(np.uint8),
+        cut,
+        right,
+        ((facts[2].take(left) >= weight.take(right)) & inner).view(np.uint8),
         nothing,
         nothing,
         threshold,
@@ -316,21 +326,22 @@ def _in_preorder(features, ints, facts, rows, row_weight):
         depth.astype(np.int32),
         first,
         last,
-        nominal.astype(np.uint64),  # level 0 goes left
+        subsets,
         rows,
         row_weight,
     )
 
 
 @compiled
-def _preorder(ints, order, stack):
-    """Old numbers of the nodes in preorder."""
+def _preorder(ints, order, new, stack):
+    """Old numbers of the nodes in preorder, and their new ones."""
     top = 1
     n = 0
     while top > 0:
         top -= 1
         node = stack[top]
         order[n] = node
+        new[node] = n
         n += 1
         if ints[0, node] >= 0:
             stack[top] = ints[3, node]
