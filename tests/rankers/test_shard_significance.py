@@ -9,7 +9,8 @@ from scipy.stats import norm
 from tests.rankers.shard_files import LITTLE, frame_of, written
 
 import omnirank as om
-from omnirank.ensembles.example_sums import ExampleSums, sums_within_samples
+from omnirank.ensembles.example_sums import ExampleSums
+from omnirank.ensembles.sampled_growth import sums_within_samples
 from omnirank.errors import DataError
 from omnirank.shards.samples import Samples
 

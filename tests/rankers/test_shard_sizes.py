@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 from tests.rankers.shard_files import LITTLE, frame_of, written
 
 import omnirank as om
+from omnirank.core.parallel import run_parallel
+from omnirank.ensembles import sampled_growth
 from omnirank.errors import ParameterError
 from omnirank.rankers import _ensemble_in_parts as in_parts
 
@@ -27,6 +31,20 @@ def test_trees_at_a_time_change_no_bit(shards):
     assert fixed.ranking_ == auto.ranking_
     assert fixed.checkpoints_ == auto.checkpoints_
     assert auto.certainty_.remark == ""
+
+
+def test_sums_so_far_are_sent_with_their_own_task_only(shards, monkeypatch):
+    """What all tasks share goes to every worker of a cluster."""
+    shared = []
+
+    def run(function, items, *others, **options):
+        shared.append(len(pickle.dumps(function)))
+        return run_parallel(function, items, *others, **options)
+
+    monkeypatch.setattr(sampled_growth, "run_parallel", run)
+    om.EnsembleRanker("genie3", n_trees="auto", max_depth=3, random_state=0).fit(shards)
+    assert len(shared) > 1
+    assert max(shared) < min(shared) + 100
 
 
 def test_the_time_ends_it(shards, monkeypatch):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ import numpy as np
 from omnirank.core.accumulators import MeanAccumulator
 from omnirank.core.errors import DataError
 from omnirank.ensembles.score_table import Contributions
-from omnirank.shards.samples import Samples
 
 # Cells of the sums: 512 MB. Where features times examples are more, examples share a row in turn.
 _MOST_CELLS = 2**26
@@ -19,10 +17,6 @@ _MOST_CELLS = 2**26
 _FEWEST_GROUPS = 128
 # Below it, the gamma distribution is the normal one, and its function loses digits.
 _LEAST_SKEWNESS = 1e-3
-# Of samples, which are many: so many groups in all, where samples have no rows in common, and in one sample. With g
-# groups, A is too large by at most a share of 1 / g, as some pairs of examples meet in a group.
-_GROUPS_OF_SAMPLES = 512
-_GROUPS_OF_SAMPLE = 32
 
 
 class ExampleSums:
@@ -177,20 +171,3 @@ def _added(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     found = large.copy()
     found[:, : small.shape[1]] += small
     return found
-
-
-def sums_within_samples(samples: Samples, sample: int) -> Callable[[int, int], ExampleSums]:
-    """Return what makes the sums by example of one of several samples; they merge with those of the others.
-
-    Samples with the same labelled rows, which come first in them, have the same block.
-
-    Parameters
-    ----------
-    samples : Samples
-        The samples.
-    sample : int
-        Number of one of them.
-    """
-    n_blocks = samples.n_labelled or samples.n_samples
-    most = max(_GROUPS_OF_SAMPLE, -(-_GROUPS_OF_SAMPLES // n_blocks))
-    return partial(ExampleSums, most_groups=most, block=sample % n_blocks)

@@ -49,7 +49,7 @@ class _TreeWork:
     level: Supervision
     feature_weights: np.ndarray | None = None
 
-    def __call__(self, dataset: Dataset, trees: range, n_jobs: int) -> list[Tree]:
+    def __call__(self, dataset: Dataset, trees: range, n_jobs: int, begun: None = None) -> list[Tree]:
         training, plan = self.planned(dataset)
         return run_parallel(tree_grower(plan, training, None), trees, n_jobs)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -17,6 +17,7 @@ from omnirank.core.log import logger
 from omnirank.core.parallel import on_cluster, progress_bars, run_parallel, worker_count
 from omnirank.core.plurals import counted
 from omnirank.data.dataset import Dataset
+from omnirank.ensembles.example_sums import ExampleSums
 from omnirank.ensembles.supervision import Supervision
 from omnirank.shards.checkpoints import Checkpoints
 from omnirank.shards.dataset import ShardedDataset
@@ -27,6 +28,10 @@ from omnirank.shards.scratch import scratch_folder
 
 # Name of the file that keeps the level of supervision.
 _LEVEL = "level"
+# Sums by example: so many groups in all, where samples have no rows in common, and in one sample. With g groups, the
+# sum of their squares is too large by at most a share of 1 / g, as some pairs of examples meet in a group.
+_GROUPS_OF_SAMPLES = 512
+_GROUPS_OF_SAMPLE = 32
 
 
 class SampleTask(NamedTuple):
@@ -44,8 +49,8 @@ class SampleTask(NamedTuple):
 class SampleWork(Protocol):
     """What is done with a sample; picklable."""
 
-    def __call__(self, dataset: Dataset, trees: range, n_jobs: int) -> Any:
-        """Return the result of these trees of a sample."""
+    def __call__(self, dataset: Dataset, trees: range, n_jobs: int, begun: Any) -> Any:
+        """Return the result of these trees of a sample; ``begun`` is what they continue, or None."""
 
     def packed(self, result: Any) -> bytes:
         """Return a result as a file holds it."""
@@ -110,6 +115,23 @@ def sample_tasks(numbers: range, n_samples: int) -> list[SampleTask]:
         if first < numbers.stop:
             found.append(SampleTask(sample, range(first, numbers.stop, n_samples)))
     return found
+
+
+def sums_within_samples(samples: Samples, sample: int) -> Callable[[int, int], ExampleSums]:
+    """Return what makes the sums by example of one of several samples; they merge with those of the others.
+
+    Samples with the same labelled rows, which come first in them, have the same block.
+
+    Parameters
+    ----------
+    samples : Samples
+        The samples.
+    sample : int
+        Number of one of them.
+    """
+    n_blocks = samples.n_labelled or samples.n_samples
+    most = max(_GROUPS_OF_SAMPLE, -(-_GROUPS_OF_SAMPLES // n_blocks))
+    return partial(ExampleSums, most_groups=most, block=sample % n_blocks)
 
 
 class SampledGrowth:
@@ -186,8 +208,20 @@ class SampledGrowth:
             self.samples = self.samples.of_labelled
         return level, weights
 
-    def results(self, work: SampleWork, tasks: Sequence[SampleTask]) -> list[Any]:
-        """Return the results of tasks, in their order: those that are kept, and those computed now."""
+    def results(
+        self, work: SampleWork, tasks: Sequence[SampleTask], begun: Mapping[SampleTask, Any] | None = None
+    ) -> list[Any]:
+        """Return the results of tasks, in their order: those that are kept, and those computed now.
+
+        Parameters
+        ----------
+        work : SampleWork
+            What is done with a sample.
+        tasks : sequence of SampleTask
+            The tasks.
+        begun : mapping of SampleTask to anything, optional
+            What tasks continue: it is sent to the worker that does the task, and to no other.
+        """
         lacking = self.lacking(work, tasks)
         found = {task: self._kept.pop(task) for task in tasks if task in self._kept}
         if len(lacking) < len(tasks):
@@ -200,7 +234,8 @@ class SampledGrowth:
                 n_jobs = min(worker_count(self.n_jobs), AT_ONCE, len(lacking))
                 n_each = max(1, worker_count(self.n_jobs) // n_jobs)
             grow = partial(grow_on_sample, work, dealt, self.checkpoints, n_each)
-            computed = run_parallel(grow, lacking, n_jobs, description="growing trees on samples")
+            given = [(task, (begun or {}).get(task)) for task in lacking]
+            computed = run_parallel(grow, given, n_jobs, description="growing trees on samples")
             found |= dict(zip(lacking, computed, strict=True))
         return [found[task] for task in tasks]
 
@@ -215,10 +250,13 @@ class SampledGrowth:
             return None
 
 
-def grow_on_sample(work: SampleWork, dealt: DealtRows, checkpoints: Checkpoints, n_jobs: int, task: SampleTask) -> Any:
-    """Read a sample, do the work of a task on it, and keep and return the result."""
+def grow_on_sample(
+    work: SampleWork, dealt: DealtRows, checkpoints: Checkpoints, n_jobs: int, given: tuple[SampleTask, Any]
+) -> Any:
+    """Read a sample, do the work of a task on it (given with what it continues), and keep and return the result."""
+    task, begun = given
     with progress_bars(False):  # there is one for all samples
-        result = work(dealt.read(task.sample), task.trees, n_jobs)
+        result = work(dealt.read(task.sample), task.trees, n_jobs, begun)
     if dealt.samples.n_unlabelled and dealt.samples.n_labelled:
         gc.collect()  # examples and their labelled part know each other, and would stay beside the next sample
     if checkpoints.folder is not None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,6 @@ from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy
 from omnirank.data.dataset import Dataset
 from omnirank.ensembles.convergence import converged, grown_sums, tree_stops
-from omnirank.ensembles.example_sums import sums_within_samples
 from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.sampled_growth import (
     SampledGrowth,
@@ -26,6 +25,7 @@ from omnirank.ensembles.sampled_growth import (
     growing_samples,
     refuse_in_memory_only,
     sample_tasks,
+    sums_within_samples,
 )
 from omnirank.ensembles.score_sums import ScoreSums
 from omnirank.ensembles.supervision import Supervision, settled_supervision
@@ -46,9 +46,8 @@ _STEP = 10
 class _ScoreWork:
     """Grows trees on a sample and adds up their scores, by the number of trees at which the sums are wanted.
 
-    The sums of trees that a sample has already, ``before`` by the number of its next tree, are continued: so the bits
-    do not depend on how many trees were grown at a time. Nothing is added up where the target is constant in the
-    sample.
+    The sums of trees that a sample has already are continued: so the bits do not depend on how many trees were grown
+    at a time. Nothing is added up where the target is constant in the sample.
     """
 
     ranker: EnsembleRanker
@@ -57,9 +56,10 @@ class _ScoreWork:
     entropy: int
     n_features: int
     samples: Samples
-    before: Mapping[int, ScoreSums] = field(default_factory=dict)
 
-    def __call__(self, dataset: Dataset, trees: range, n_jobs: int) -> dict[int, ScoreSums]:
+    def __call__(
+        self, dataset: Dataset, trees: range, n_jobs: int, begun: ScoreSums | None = None
+    ) -> dict[int, ScoreSums]:
         ranker, level = self.ranker, self.level
         data = GrowingData(dataset, self.entropy, None, self.feature_weights, n_jobs).at_level(level.level)
         try:
@@ -68,16 +68,17 @@ class _ScoreWork:
         except ConstantTargetError:
             return {}
         wanted = self._wanted(trees)
-        empty = ScoreSums.empty(scorer, sums_within_samples(self.samples, trees.start % self.samples.n_samples))
-        begun = self.before.get(trees.start, empty).apart()
+        if begun is None:
+            begun = ScoreSums.empty(scorer, sums_within_samples(self.samples, trees.start % self.samples.n_samples))
+        begun = begun.apart()
         n, first = begun.n_trees, trees.start - begun.n_trees * trees.step
         grown = grown_sums(scorer, begun, n + len(trees), ranker.importance, wanted, first, n_jobs, trees.step)
         return {sums.n_trees: sums.apart() for sums in chain([begun], grown) if sums.n_trees in wanted}
 
     def _wanted(self, trees: range) -> set[int]:
         """Numbers of trees of a sample at which sums are wanted."""
-        n = self.before[trees.start].n_trees if trees.start in self.before else 0
         first = int(self.ranker.first_tree)
+        n = len(range(trees.start - trees.step, first - 1, -trees.step))  # those of the sample before these
         return {n + _n_below(trees, first + size) for size in self.ranker._sizes} - {0} | {n + len(trees)}
 
     def packed(self, result: dict[int, ScoreSums]) -> bytes:
@@ -212,7 +213,7 @@ def _grown(run: _Run) -> tuple[ScoreSums, dict[int, dict[str, Ranking]]]:
     n_grown = 0
     for stop in run.stops:
         tasks = run.tasks(n_grown, stop)
-        results = run.growth.results(replace(run.work, before=of_samples.before(tasks)), tasks)
+        results = run.growth.results(run.work, tasks, of_samples.begun(tasks))
         of_samples.add(tasks, results)
         for size in sorted({q for q in ranker._sizes if n_grown < q < stop}):
             kept[size] = run.rankings(of_samples.merged(range(first, first + size)))
@@ -232,10 +233,10 @@ class _SampleSums:
         self._n_samples = n_samples
         self._of_sample: dict[int, dict[int, ScoreSums]] = {}
 
-    def before(self, tasks: Sequence[SampleTask]) -> dict[int, ScoreSums]:
-        """Return the sums that tasks continue, by the number of their first tree."""
-        known = {task.trees.start: self._of_sample.get(task.sample) for task in tasks}
-        return {start: sums[max(sums)] for start, sums in known.items() if sums}
+    def begun(self, tasks: Sequence[SampleTask]) -> dict[SampleTask, ScoreSums]:
+        """Return the sums that tasks continue."""
+        known = {task: self._of_sample.get(task.sample) for task in tasks}
+        return {task: sums[max(sums)] for task, sums in known.items() if sums}
 
     def add(self, tasks: Sequence[SampleTask], results: Sequence[dict[int, ScoreSums]]) -> None:
         """Take the results of tasks over; those before are needed no more."""
