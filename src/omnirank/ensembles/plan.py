@@ -230,7 +230,7 @@ class GrowingData:
     feature_weights: np.ndarray | None = None
     n_jobs: int | None = None
     # what has the same rows shares them
-    _codes: SharedCodes | None = None
+    _codes: SharedCodes = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         if self._codes is None:
@@ -241,8 +241,8 @@ class GrowingData:
         if rows.all():
             return self
         weight = None if self.weight is None else self.weight[rows]
-        dataset = self.dataset.take(rows)
-        return replace(self, dataset=dataset, weight=weight, _codes=SharedCodes(dataset.features, self._codes, rows))
+        dataset, taken_from = self.dataset.take(rows), (self._codes, rows)
+        return replace(self, dataset=dataset, weight=weight, _codes=SharedCodes(dataset.features, taken_from))
 
     @property
     def labelled(self) -> GrowingData:
@@ -272,7 +272,6 @@ class GrowingData:
         return non_zero_cells(self.dataset.features)
 
     def _coded(self, on_cells: bool) -> CodedFeatures:
-        assert self._codes is not None
         return self._codes.coded(on_cells, self._cells, self.n_jobs)
 
     @cached_property

@@ -20,10 +20,8 @@ class SharedCodes:
     ----------
     features : Table
         The features.
-    taken_from : SharedCodes, optional
-        Codes of more examples.
-    rows : ndarray, optional
-        Which of those these are (a mask).
+    taken_from : SharedCodes and ndarray, optional
+        Codes of more examples, and which of those these are (a mask).
 
     Examples
     --------
@@ -32,15 +30,15 @@ class SharedCodes:
     >>> from omnirank.ensembles.shared_codes import SharedCodes
     >>> data, some = om.datasets.load_sample("iris"), np.arange(150) < 90
     >>> codes = SharedCodes(data.features)
-    >>> part = SharedCodes(data.take(some).features, codes, some)
+    >>> part = SharedCodes(data.take(some).features, (codes, some))
     >>> codes.coded(False, None, None) is codes.coded(False, None, None)
     True
     >>> part.coded(False, None, None).codes.shape
     (4, 90)
     """
 
-    def __init__(self, features: Table, taken_from: SharedCodes | None = None, rows: np.ndarray | None = None) -> None:
-        self._features, self._whole, self._rows = features, taken_from, rows
+    def __init__(self, features: Table, taken_from: tuple[SharedCodes, np.ndarray] | None = None) -> None:
+        self._features, self._taken_from = features, taken_from
         self._found: dict[bool, CodedFeatures] = {}
 
     def coded(self, on_cells: bool, cells: Any, n_jobs: int | None) -> CodedFeatures:
@@ -64,8 +62,9 @@ class SharedCodes:
 
     def _known(self, on_cells: bool) -> CodedFeatures | None:
         """Codes of these examples, or of more of them; non-zero cells are sooner coded than taken."""
-        if self._whole is not None and on_cells not in self._found:
-            coded = self._whole._known(on_cells)
+        if self._taken_from is not None and on_cells not in self._found:
+            whole, rows = self._taken_from
+            coded = whole._known(on_cells)
             if isinstance(coded, DenseFeatures):
-                self._found[on_cells] = coded.take(self._rows, self._features)
+                self._found[on_cells] = coded.take(rows, self._features)
         return self._found.get(on_cells)
