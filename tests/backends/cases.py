@@ -25,6 +25,7 @@ Case = Callable[[], Any]
 
 N_EXAMPLES = 640
 N_TREES = 6
+N_ITERATIONS = 5
 
 LAYOUTS: dict[str, dict[str, Any]] = {
     "dense": {"n_irrelevant": 7},
@@ -166,7 +167,10 @@ def _quietly(case: Case) -> Any:
 
 
 def _small(make: Callable[..., Any]) -> dict[str, Any]:
-    return {"n_trees": N_TREES} if "n_trees" in make().get_params(deep=False) else {}
+    """Few trees; few iterations where one is a ranking, which costs as much as a case of another method."""
+    known = make().get_params(deep=False)
+    few = {"n_trees": N_TREES} if "n_trees" in known else {}
+    return few | ({"n_iterations": N_ITERATIONS} if {"base", "n_iterations"} <= known.keys() else {})
 
 
 def _options(method: Method) -> dict[str, Any]:

@@ -172,13 +172,16 @@ def test_labelled_examples_without_weight_are_as_none(supervision, share):
     np.testing.assert_allclose(ranker.feature_importances_, share * alone.feature_importances_)
 
 
-def test_examples_leave_memory_when_the_last_fit_does():
+@pytest.mark.parametrize("n_labelled", [30, 20])
+@pytest.mark.parametrize("level", [1.0, 0.5])
+def test_examples_leave_memory_when_the_last_fit_does(n_labelled, level):
     """Without waiting for the garbage collection: the next sample of large data would come beside them."""
-    dataset = om.datasets.make_friedman(30, random_state=0)[0]
+    dataset = om.datasets.make_friedman(30, random_state=0)[0].keep_labels(n_labelled, random_state=0)
     known, data = weakref.ref(dataset), GrowingData(dataset, 0)
     gc.disable()
     try:
-        TreeScorer.make(data.at_level(1.0).plan(GrowingRules()), ("genie3",), ScoreOptions())(0)
+        for one in {level, 1.0}:
+            TreeScorer.make(data.at_level(one).plan(GrowingRules(supervision=one)), ("genie3",), ScoreOptions())(0)
         del dataset, data
         assert known() is None
     finally:

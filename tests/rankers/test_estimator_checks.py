@@ -14,7 +14,8 @@ FAST = {"n_trees": 5}
 
 def small_ranker(method):
     parameters = method.make().get_params(deep=False)
-    return method.make(**{name: value for name, value in FAST.items() if name in parameters})
+    few = {"n_iterations": 5} if "base" in parameters else {}  # each of them is a ranking
+    return method.make(**{name: value for name, value in FAST.items() if name in parameters}, **few)
 
 
 def one_a_class():

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import joblib
 import numpy as np
 import pandas as pd
@@ -15,8 +18,9 @@ from tests.rankers.shard_files import LITTLE, frame_of, written
 import omnirank as om
 from omnirank.ensembles.convergence import converged
 from omnirank.ensembles.sampled_growth import growing_samples
+from omnirank.ensembles.supervision import Supervision
 from omnirank.errors import ConstantTargetError, DataError, ParameterError
-from omnirank.shards.dealing import deal_rows
+from omnirank.shards.dealing import DealtRows, deal_rows
 from omnirank.shards.samples import Samples, samples_within
 
 FEATURES = "a,b,c,d,e,n,town"
@@ -188,6 +192,31 @@ def test_few_labels(tmp_path, supervision):
         assert found.ranking_.parameters["n_samples"] == 1  # all labelled rows fit
     if supervision == 0.5:
         assert found.ranking_.parameters["n_samples"] > 5
+
+
+@pytest.mark.parametrize("level", [Supervision(1.0, ""), Supervision(0.5, ""), Supervision(0.5, "", chosen=True)])
+def test_a_sample_leaves_memory_before_the_next_comes(tmp_path, monkeypatch, level):
+    """Without a collection of the garbage, which takes a second in a process that holds much."""
+    frame = frame_of(1200)
+    frame.loc[np.random.default_rng(1).random(len(frame)) > 0.4, "size"] = np.nan
+    folder = written(tmp_path / "parts", frame)
+    read, known, beside = DealtRows.read, [], []
+
+    def noted(self, number):
+        beside.append(sum(sample() is not None for sample in known))
+        found = read(self, number)
+        known.append(weakref.ref(found))
+        return found
+
+    monkeypatch.setattr(DealtRows, "read", noted)
+    monkeypatch.setattr(om.EnsembleRanker, "_levels", lambda _, data: (level, data))
+    gc.disable()
+    try:
+        ranked(folder, max_memory=100_000, n_trees=8, n_jobs=1)
+    finally:
+        gc.enable()
+    assert len(known) > 3
+    assert not any(beside)
 
 
 def test_a_class_that_few_samples_have(tmp_path):

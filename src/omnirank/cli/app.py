@@ -34,11 +34,19 @@ from omnirank.cli.compiling import compiling_is_told
 from omnirank.cli.ending import TERMINATED, Terminated
 from omnirank.cli.option_names import Command
 from omnirank.cli.output import problem, say
+from omnirank.cli.slips import no_command
 from omnirank.core.errors import DataWarning, OmnirankError
 
 
 class _Group(TyperGroup):
     """Errors of the user become one line and exit code 2; errors of omnirank keep their traceback."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command; what is none, and is known to be meant for something else, is told."""
+        meant = no_command(args[0]) if self.get_command(ctx, args[0]) is None else None
+        if meant is not None:
+            ctx.fail(f"there is no command {args[0]!r}: {meant}")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         with warnings.catch_warnings(), compiling_is_told():

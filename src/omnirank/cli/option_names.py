@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextvars import ContextVar
 from functools import partial
 from itertools import takewhile
 from typing import Any
 
+import typer
 from typer.core import TyperCommand
 
+from omnirank.cli.slips import given_options, no_option, too_many, value_taking
 from omnirank.core.errors import name_settings
 
 # Parameters of the library whose option has another name; the first that a command has counts.
@@ -47,8 +49,24 @@ class Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments; the command keeps them as they were typed."""
         _typed.set(shlex.join(["omnirank", str(ctx.info_name), *args]))
+        options = value_taking(self.get_params(ctx))
+        unknown = no_option(options, args)
+        if unknown is not None:
+            ctx.fail(unknown)
         self._refuse_repeated(ctx, args)
-        return super().parse_args(ctx, args)
+        ctx.allow_extra_args = True  # refused below, with a hint
+        try:
+            extra = super().parse_args(ctx, list(args))
+        except typer.BadParameter as error:
+            given = [value for name, value in given_options(options, args) if name in getattr(error.param, "opts", ())]
+            if not given or given[-1] is None:
+                raise
+            name = max(error.param.opts, key=len)  # type: ignore[union-attr]
+            ctx.fail(f"{name} {given[-1]}: {error.message[:1].lower()}{error.message[1:]}")
+        if extra:
+            taken = [str(ctx.params[p.name]) for p in self.params if p.param_type_name == "argument"]
+            ctx.fail(too_many(str(ctx.info_name), options, args, taken, extra))
+        return extra
 
     def _refuse_repeated(self, ctx: Any, args: list[str]) -> None:
         """Refuse an option that is given twice and takes one value: the first would be lost without a word."""
@@ -66,9 +84,19 @@ class Command(TyperCommand):
         flags = {name for parameter in self.params if getattr(parameter, "is_flag", False) for name in parameter.opts}
         name_settings(partial(option_and_value, options, flags=flags))
         try:
+            _check_typed(ctx.params)
             return super().invoke(ctx)
         finally:
             name_settings(None)
+
+
+def _check_typed(given: Mapping[str, Any]) -> None:
+    """Check what all commands understand alike; what the library takes as well, but cannot be typed, is not told."""
+    from omnirank.core.parameters import SEED_NUMBER, WORKERS, check
+
+    for option, name, domain in (("jobs", "n_jobs", WORKERS), ("seed", "random_state", SEED_NUMBER)):
+        if given.get(option) is not None:
+            check(name, given[option], domain)
 
 
 def option_and_value(options: Collection[str], name: str, value: Any, *, flags: Collection[str] = ()) -> str | None:

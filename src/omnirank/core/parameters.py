@@ -295,15 +295,17 @@ def _is_jobs(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool) and value != 0
 
 
-def _is_seed(value: Any) -> bool:
-    if isinstance(value, Integral):
-        return 0 <= int(value) < 2**ENTROPY_BITS
+def _is_seed_number(value: Any) -> bool:
+    return isinstance(value, Integral) and 0 <= int(value) < 2**ENTROPY_BITS
+
+
+def _is_generator(value: Any) -> bool:
     return isinstance(value, np.random.RandomState | np.random.Generator)
 
 
 FLAG = Domain((), (_is_flag,), ("True", "False"))
 TEXT = Domain((), (lambda value: isinstance(value, str) and value != "",), ("a text that is not empty",))
-JOBS = choice(None) | Domain((), (_is_jobs,), ("a number of workers, -1 for all cores",))
-SEED = choice(None) | Domain(
-    (), (_is_seed,), (f"an integer from 0 to 2**{ENTROPY_BITS} - 1", "a numpy RandomState or Generator")
-)
+WORKERS = Domain((), (_is_jobs,), ("a number of workers, -1 for all cores",))
+JOBS = choice(None) | WORKERS
+SEED_NUMBER = Domain((), (_is_seed_number,), (f"an integer from 0 to 2**{ENTROPY_BITS} - 1",))
+SEED = choice(None) | SEED_NUMBER | Domain((), (_is_generator,), ("a numpy RandomState or Generator",))

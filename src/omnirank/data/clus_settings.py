@@ -205,7 +205,9 @@ def read_clus_settings(path: PathLike) -> ClusSettings:
             continue
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
-            raise FileFormatError(f"expected [Section] or Name = value, found {text[:40]!r}", path=path, line=number)
+            problem = f"expected [Section] or Name = value, found {text[:40]!r}"
+            foreign = "" if sections or path.suffix == ".s" else ": not a settings file of CLUS (.s)"
+            raise FileFormatError(problem + foreign, path=path, line=number)
         if current is None:
             raise FileFormatError(f"the setting {name.strip()!r} stands before any [Section]", path=path, line=number)
         current[name.strip().lower()] = value.strip().strip("\"'")

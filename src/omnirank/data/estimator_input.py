@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from omnirank.core.errors import DataError, DataWarning, ParameterError, setting
+from omnirank.core.errors import DataError, DataTypeError, DataWarning, ParameterError, setting
 from omnirank.core.log import logger
 from omnirank.core.plurals import counted
 from omnirank.core.types import ArrayLike
@@ -129,6 +130,9 @@ def read_features(estimator: Any, X: FeaturesLike, *, reset: bool) -> Table:
     ([False, True], ['age', 'town'])
     """
     X = in_memory(X)
+    if isinstance(X, str | Path):
+        path = repr(str(X))
+        raise DataTypeError(f"X={path}: give an array, a data frame or a Dataset; om.load({path}, target) reads a file")
     if isinstance(X, Dataset):
         validate_data(estimator, _names_only(X), skip_check_array=True, reset=reset)
         return X.features

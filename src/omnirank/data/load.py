@@ -34,6 +34,11 @@ FORMATS = {
 }
 
 _SQLITE = (".db", ".db3", ".sqlite", ".sqlite3")
+# Files that omnirank writes and that are no data, by their ending: who reads them.
+_OF_RESULTS = {
+    ".json": "a ranking is no data: om.Ranking.load, omnirank report and omnirank compare-rankings read it",
+    ".omr": "a model is no data: om.load_model and omnirank predict read it",
+}
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _BINARY = {"parquet": read_parquet, "matlab": read_matlab}
 
@@ -171,6 +176,8 @@ def file_format(path: Path, separator: str | None = None) -> str:
         return "delimited"
     if ending in _SQLITE:
         raise ParameterError(f"{path.name}: a database of SQLite is named by its URL, sqlite:///{path}")
+    if ending in _OF_RESULTS:
+        raise ParameterError(f"{path.name}: {_OF_RESULTS[ending]}")
     known = ", ".join(FORMATS)
     text = f"for delimited text give {setting('separator')}"
     raise ParameterError(f"{path.name}: the ending {ending!r} is none of {known} (or with .gz); {text}")

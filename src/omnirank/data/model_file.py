@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from abc import ABC, abstractmethod
 from importlib import import_module
@@ -12,7 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.array_file import StoredArrays, packed_arrays
-from omnirank.core.errors import DataTypeError, OmnirankError
+from omnirank.core.errors import DataTypeError, FileFormatError, OmnirankError
 from omnirank.core.own_json import own_heading
 from omnirank.core.parameters import check_parameters
 from omnirank.core.suggestions import did_you_mean
@@ -23,6 +24,7 @@ from omnirank.data.text_source import read_whole
 
 _FORMAT = "omnirank-model"
 _VERSIONS = range(1, 2)
+_ZIP = b"PK"
 # The models that can be written, and where they are.
 _MODELS = {
     "PCTClassifier": "omnirank.ensembles.pct",
@@ -113,8 +115,13 @@ def load_model(path: PathLike) -> Any:
     >>> bool((same.predict_proba(data) == model.predict_proba(data)).all())
     True
     """
+    if not isinstance(path, str | os.PathLike):
+        raise DataTypeError(f"load_model reads one file: give its path, not {type(path).__name__}")
     path = Path(path)
-    stored = StoredArrays(read_whole(path), path, _FORMAT, _VERSIONS, "a model")
+    content = read_whole(path)
+    if not content.startswith(_ZIP):
+        raise FileFormatError(f"not a model: model.save and omnirank fit write such files{_read_by(path)}", path=path)
+    stored = StoredArrays(content, path, _FORMAT, _VERSIONS, "a model")
     header = JsonFields(stored.header, path)
     name = header.text("model")
     found = _class_of(name)
@@ -129,6 +136,13 @@ def load_model(path: PathLike) -> Any:
         header.refuse(f"the model is malformed ({type(error).__name__}: {error})")
     stored.finish()
     return model
+
+
+def _read_by(path: Path) -> str:
+    """What reads a file that is no model, by its ending."""
+    if path.suffix == ".json":
+        return "; om.Ranking.load reads a ranking"
+    return "; om.load reads data" if path.suffix in (".csv", ".arff", ".parquet") else ""
 
 
 def _class_of(name: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -22,9 +22,10 @@ from omnirank.ensembles.growing_checks import (
     warn_about_few_labels,
     what_is_constant,
 )
+from omnirank.ensembles.shared_codes import SharedCodes
 from omnirank.tasks import Task, clustering_columns, feature_columns, get_task
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
-from omnirank.trees.codes import CodedFeatures, DenseFeatures, code_features
+from omnirank.trees.codes import CodedFeatures
 from omnirank.trees.layout import grows_on_cells, non_zero_cells
 from omnirank.trees.listed_features import listed_features
 from omnirank.trees.prototypes import node_means
@@ -228,16 +229,20 @@ class GrowingData:
     weight: np.ndarray | None = None
     feature_weights: np.ndarray | None = None
     n_jobs: int | None = None
-    # by whether trees are grown on non-zero cells; what has the same rows shares them
-    _codings: dict[bool, CodedFeatures] = field(default_factory=dict)
-    _taken_from: tuple[GrowingData, np.ndarray] | None = None
+    # what has the same rows shares them
+    _codes: SharedCodes = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self._codes is None:
+            object.__setattr__(self, "_codes", SharedCodes(self.dataset.features))
 
     def take(self, rows: np.ndarray) -> GrowingData:
         """Return some of the examples (a mask)."""
         if rows.all():
             return self
         weight = None if self.weight is None else self.weight[rows]
-        return replace(self, dataset=self.dataset.take(rows), weight=weight, _codings={}, _taken_from=(self, rows))
+        dataset, taken_from = self.dataset.take(rows), (self._codes, rows)
+        return replace(self, dataset=dataset, weight=weight, _codes=SharedCodes(dataset.features, taken_from))
 
     @property
     def labelled(self) -> GrowingData:
@@ -267,20 +272,7 @@ class GrowingData:
         return non_zero_cells(self.dataset.features)
 
     def _coded(self, on_cells: bool) -> CodedFeatures:
-        found = self._known_coding(on_cells)
-        if found is None:
-            cells = self._cells if on_cells else None
-            found = self._codings[on_cells] = code_features(self.dataset.features, cells=cells, n_jobs=self.n_jobs)
-        return found
-
-    def _known_coding(self, on_cells: bool) -> CodedFeatures | None:
-        """Codes of these examples, or of more of them; non-zero cells are sooner coded than taken."""
-        if self._taken_from is not None and on_cells not in self._codings:
-            whole, rows = self._taken_from
-            coded = whole._known_coding(on_cells)
-            if isinstance(coded, DenseFeatures):
-                self._codings[on_cells] = coded.take(rows, self.dataset.features)
-        return self._codings.get(on_cells)
+        return self._codes.coded(on_cells, self._cells, self.n_jobs)
 
     @cached_property
     def _feature_part(self) -> CodedColumns:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -257,8 +256,6 @@ def grow_on_sample(
     task, begun = given
     with progress_bars(False):  # there is one for all samples
         result = work(dealt.read(task.sample), task.trees, n_jobs, begun)
-    if dealt.samples.n_unlabelled and dealt.samples.n_labelled:
-        gc.collect()  # examples and their labelled part know each other, and would stay beside the next sample
     if checkpoints.folder is not None:
         checkpoints.keep(task.name, work.packed(result))
     return result

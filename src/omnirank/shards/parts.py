@@ -14,6 +14,7 @@ from omnirank.core.suggestions import files_like
 from omnirank.data.parquet import import_pyarrow
 
 _ENDINGS = (".parquet", ".pq")
+_TEXT = (".csv", ".tsv", ".tab", ".gz")
 _MOST_SHOWN = 200
 _BUFFER_BYTES = 2**18
 
@@ -144,6 +145,9 @@ class ParquetFile(Part):
                 yield batch.select(list(columns))
 
     def _unreadable(self, problem: Exception) -> DataError:
+        if self.path.suffix.lower() in _TEXT:
+            advice = f"omnirank convert {self.name} FOLDER turns a CSV file into a folder of them"
+            return FileFormatError(f"parts of a table are Parquet files: {advice}", path=self.path)
         what = f"{type(problem).__name__}: {problem}".split("\n")[0][:_MOST_SHOWN]
         return FileFormatError(f"not a Parquet file that can be read ({what})", path=self.path)
 

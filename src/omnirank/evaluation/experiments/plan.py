@@ -183,6 +183,9 @@ def read_plan(path: PathLike | Mapping[str, Any]) -> StudyPlan:
     except UnicodeDecodeError as error:
         raise FileFormatError(f"not a text file in UTF-8 ({error.reason})", path=path) from None
     except tomllib.TOMLDecodeError as error:
+        if path.suffix != ".toml":
+            example = "omnirank experiment example prints one"
+            raise FileFormatError(f"not a plan, which is a TOML file: {example} ({error})", path=path) from None
         raise FileFormatError(f"not valid TOML: {error}", path=path) from None
     except (ValueError, RecursionError):  # integers of thousands of digits, deep nesting
         raise FileFormatError("not valid TOML: too long numbers, or too many values within values", path=path) from None

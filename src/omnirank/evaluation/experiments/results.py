@@ -230,7 +230,8 @@ def store_files(path: PathLike) -> list[Path]:
     if not path.exists() and not store.exists() and path.suffix in ("", ".toml"):
         raise DataError(f"there is no file or folder {str(path)!r}: give a store (.sqlite), a plan (.toml) or a folder")
     if path.suffix in (".csv", ".json"):
-        raise DataError(f"{path}: not a store of experiments (.sqlite); om.Ranking.load reads the file of a ranking")
+        advice = "om.Ranking.load reads the file of a ranking, omnirank compare-rankings compares two"
+        raise DataError(f"{path}: not a store of experiments (.sqlite); {advice}")
     if not store.exists() and store.parent.is_dir():
         hint = did_you_mean(store.name, [file.name for file in store.parent.glob("*.sqlite")])
         raise DataError(f"there is no store {str(store)!r}{hint}: omnirank experiment run makes it")
