@@ -1,9 +1,9 @@
 """Rankings on Dask clusters that are disturbed; prints what was found as JSON.
 
-PYTHONPATH=tests python -m backends.cluster kills 20     # workers killed at random in so many runs
-PYTHONPATH=tests python -m backends.cluster losses       # all workers killed at once
-PYTHONPATH=tests python -m backends.cluster adaptive     # a cluster that starts without a worker
-PYTHONPATH=tests python -m backends.cluster traffic      # bytes by way of the scheduler
+PYTHONPATH=tests python -m backends.cluster disturbed 20  # workers killed at random in so many runs, then all at once
+PYTHONPATH=tests python -m backends.cluster deserted      # all workers leave in mid-run
+PYTHONPATH=tests python -m backends.cluster adaptive      # a cluster that starts without a worker
+PYTHONPATH=tests python -m backends.cluster in_parts      # data in parts
 """
 
 from __future__ import annotations
@@ -22,16 +22,22 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import dask
 import joblib
 from distributed import Client, LocalCluster
 from distributed.comm.tcp import TCP
 
 import omnirank as om
 from backends.digests import digest
+from omnirank.core import cluster as core_cluster
+from omnirank.core.errors import ClusterError
 from omnirank.core.parallel import run_parallel
 
 OPTIONS = {"threads_per_worker": 1, "dashboard_address": None, "worker_dashboard_address": None, "host": "127.0.0.1"}
 LONGEST_S = 300
+# A local cluster gives workers up that are away this long after one of their kind was lost: by default it is 15 s,
+# in which a busy machine does not start one.
+dask.config.set({"distributed.deploy.lost-worker-timeout": f"{LONGEST_S} s"})
 
 
 def ranked(n_trees: int = 150) -> str:
@@ -67,12 +73,10 @@ def while_killing(
 
 def restored(client: Client, victims: list[str]) -> None:
     """Wait until the cluster has noticed who is dead, and has two workers again."""
-    for attempt in range(LONGEST_S):
+    for _ in range(LONGEST_S):
         workers = client.nthreads()
         if len(workers) == 2 and not set(victims) & set(workers):
             return
-        if attempt % 30 == 29:  # a new worker may have closed instead of starting
-            client.cluster.scale(2)
         time.sleep(1)
     raise TimeoutError(f"the cluster has {len(workers)} workers")
 
@@ -92,15 +96,48 @@ def disturbed(n_kills: str = "3") -> dict[str, Any]:
 
 
 class Begins:
-    """Work that takes some milliseconds, and returns when it begins; it holds data that are sent."""
+    """Work that takes some time, and returns when it begins; it holds data that are sent."""
 
-    def __init__(self) -> None:
-        self.data = bytes(2**20)
+    def __init__(self, seconds: float = 0.01, n_bytes: int = 2**20) -> None:
+        self.seconds, self.data = seconds, bytes(n_bytes)
 
     def __call__(self, _: int) -> float:
         start = time.time()
-        time.sleep(0.01)
+        time.sleep(self.seconds)
         return start
+
+
+def deserted() -> dict[str, Any]:
+    """Take all workers away in mid-run: until others come, and for good; with data that are sent, and without."""
+    found: dict[str, Any] = {}
+    core_cluster._LOOK_EVERY = 0.5
+    with cluster(1) as (made, client):
+        for size, n_bytes in {"large": 2**20, "small": 1}.items():
+            comes, leaves = (while_scaled(made, client, n, Begins(0.2, n_bytes)) for n in ((0, 1), (0,)))
+            found[size] = {"comes": comes, "leaves": leaves}
+    return found
+
+
+def while_scaled(made: LocalCluster, client: Client, numbers: tuple[int, ...], work: Begins) -> int | str:
+    """Return how many results there are, or the error, of work during which the cluster is scaled to some numbers."""
+    made.scale(1)
+    client.wait_for_workers(1, timeout=LONGEST_S)
+    core_cluster._LEAST_PATIENCE = LONGEST_S if numbers[-1] else 5.0
+
+    def scale() -> None:
+        for n in numbers:
+            time.sleep(3)
+            made.scale(n)
+
+    scaling = threading.Thread(target=scale)
+    scaling.start()
+    try:
+        with joblib.parallel_config(backend="dask", client=client, wait_for_workers_timeout=1):
+            return len(run_parallel(work, range(60), n_jobs=-1))
+    except ClusterError as error:
+        return str(error)
+    finally:
+        scaling.join()
 
 
 def adaptive() -> dict[str, Any]:
@@ -181,5 +218,5 @@ def traffic(made: LocalCluster, run: Callable[[], Any] = ranked) -> dict[str, An
 
 
 if __name__ == "__main__":
-    what = {"disturbed": disturbed, "adaptive": adaptive, "in_parts": in_parts}[sys.argv[1]]
+    what = {"disturbed": disturbed, "adaptive": adaptive, "deserted": deserted, "in_parts": in_parts}[sys.argv[1]]
     print(json.dumps(what(*sys.argv[2:])))

@@ -71,6 +71,13 @@ def test_a_cluster_may_grow_from_nothing(outcome):
     assert found["n_workers"] >= 2
 
 
+@pytest.mark.parametrize("size", ["large", "small"])
+def test_a_cluster_without_workers_is_waited_for(outcome, size):
+    found, _ = outcome("deserted")
+    assert found[size]["comes"] == 60
+    assert "has had no workers for 5 seconds" in found[size]["leaves"]
+
+
 def test_workers_read_shards_themselves(outcome):
     found, _ = outcome("in_parts")
     assert found["same"]

@@ -11,7 +11,7 @@ from tests.rankers.shard_files import LITTLE, frame_of, written
 import omnirank as om
 from omnirank.ensembles.example_sums import ExampleSums
 from omnirank.ensembles.sampled_growth import sums_within_samples
-from omnirank.errors import DataError
+from omnirank.errors import DataError, ParameterError
 from omnirank.shards.samples import Samples
 
 FEATURES = "a,b,c,d,e,n,town"
@@ -140,3 +140,26 @@ def test_noise_has_p_values_above_alpha_beyond_memory(tmp_path):
     share = (np.array(found) < 0.05).mean()
     assert np.size(found) > 300
     assert 0.02 < share < 0.05 + 2 * np.sqrt(0.05 * 0.95 / np.size(found))
+
+
+def test_significant_features_are_kept_beyond_memory(tmp_path):
+    data = opened(written(tmp_path / "parts", frame_of(), [700, 1300]))
+    assert not data.fits_in_memory
+    expected = om.significance(ranker(), data).relevant()
+    assert 0 < len(expected) < data.n_features
+    chosen = om.select(ranker(), data, by="significance")
+    assert list(chosen.names) == expected
+    fitted = ranker(n_features_to_select="significant").fit(data)
+    assert set(fitted.get_feature_names_out()) == set(expected)
+
+
+def test_what_needs_all_examples_to_choose_features_says_so(tmp_path):
+    data = opened(written(tmp_path / "parts", frame_of(), [700, 1300]))
+    with pytest.raises(DataError, match=r"by='neighbors': .* more than max_memory=.*by='significance'"):
+        om.select(ranker(), data)
+    with pytest.raises(DataError, match="permuted copies need all examples in memory"):
+        om.select(om.UnivariateRanker(), data, by="significance")
+    with pytest.raises(ParameterError, match=r"n_features_to_select='auto'.*or 'significant'"):
+        ranker(n_features_to_select="auto").fit(data)
+    with pytest.raises(ParameterError, match=r"n_features_to_select='significant'.*UnivariateRanker has no p values"):
+        om.UnivariateRanker(n_features_to_select="significant").fit(data)

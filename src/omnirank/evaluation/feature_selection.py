@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.errors import DataError, ParameterError, setting
 from omnirank.core.names import which_names
 from omnirank.core.parameters import check, choice, count, listed
 from omnirank.core.ranking import Ranking
@@ -28,7 +28,9 @@ from omnirank.evaluation.experiments.learners import make_predictor
 from omnirank.evaluation.folds import Fold, labelled_folds
 from omnirank.evaluation.selection_curve import SelectionCurve, selection_sizes
 from omnirank.evaluation.significance import significance
-from omnirank.rankers.refits import fresh_copy, ranker_and_data, ranking_of_part, run_refits, seeded
+from omnirank.rankers.refits import check_ranker, fresh_copy, ranker_and_data, ranking_of_part, run_refits, seeded
+from omnirank.shards.dataset import ShardedDataset
+from omnirank.shards.given import check_given
 from omnirank.tasks import get_task
 from omnirank.tasks.measuring import measure_of
 
@@ -89,7 +91,7 @@ class Selection:
 
 def select(
     ranker: BaseEstimator,
-    X: FeaturesLike,
+    X: FeaturesLike | ShardedDataset,
     y: TargetLike | None = None,
     *,
     by: str = "neighbors",
@@ -113,7 +115,8 @@ def select(
     ranker : ranker
         Not fitted; copies of it are.
     X, y
-        A `Dataset`, or features and target as in ``fit``.
+        A `Dataset`, data in parts, or features and target as in ``fit``. Of data that do not fit in memory, features
+        are chosen by significance only.
     by : {"neighbors", "forest", "significance"}
         Who judges a number of features: the nearest neighbours, with equal weights of the features that are kept; or a
         random forest of 50 predictive clustering trees. "significance": keep the features whose p value is small;
@@ -159,6 +162,13 @@ def select(
     <Dataset 'regression': 300 examples, 3 features, regression, 1 target, 300 labelled>
     """
     check("by", by, choice(*SELECTED_BY))
+    if isinstance(X, ShardedDataset) and not X.fits_in_memory:
+        check_ranker(ranker)
+        check_given(ranker, X, y, None)
+        if by != "significance":
+            raise DataError(f"{setting('by', by)}: {X.why_not_in_memory}; or choose {setting('by', 'significance')}")
+        ranking, names = significant_features(ranker, X, alpha, random_state=random_state, n_jobs=n_jobs)
+        return Selection(ranking, names, by)
     ranker, dataset = ranker_and_data(ranker, X, y)
     random_state = seeded(ranker, random_state)
     if by == "significance":
@@ -235,7 +245,7 @@ def selection_curve(
 
 
 def chosen_features(
-    ranker: Any, dataset: Dataset, wanted: str, sample_weight: np.ndarray | None = None
+    ranker: Any, dataset: Dataset | ShardedDataset, wanted: str, sample_weight: np.ndarray | None = None
 ) -> tuple[np.ndarray, SelectionCurve | None]:
     """Return the mask of the features that a fitted ranker keeps, and the curve by which their number was chosen.
 
@@ -243,8 +253,8 @@ def chosen_features(
     ----------
     ranker : ranker
         Fitted to the data.
-    dataset : Dataset
-        The data.
+    dataset : Dataset or ShardedDataset
+        The data; in parts only where all significant features are wanted.
     wanted : {"auto", "forest", "significant"}
         Its ``n_features_to_select``.
     sample_weight : ndarray, optional
@@ -256,6 +266,7 @@ def chosen_features(
         if not names:
             warnings.warn("no feature is significant: the best one is kept", UserWarning, stacklevel=5)
         return which_names(ranking.names, names or ranking.top(1)), None
+    assert isinstance(dataset, Dataset)
     by = "neighbors" if wanted == "auto" else wanted
     curve = selection_curve(fresh, dataset, by=by, sample_weight=sample_weight)
     return ranker.ranking_.select(curve.chosen_size), curve
@@ -263,7 +274,7 @@ def chosen_features(
 
 def significant_features(
     ranker: Any,
-    dataset: Dataset,
+    dataset: Dataset | ShardedDataset,
     alpha: float = 0.05,
     *,
     sample_weight: np.ndarray | None = None,
@@ -276,7 +287,7 @@ def significant_features(
     ----------
     ranker : ranker
         The ranker.
-    dataset : Dataset
+    dataset : Dataset or ShardedDataset
         The data.
     alpha : float
         Level of significance, with multiplicity corrected.

@@ -46,10 +46,14 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
 def check_parts(ranker: Any, data: ShardedDataset, y: Any, sample_weight: Any) -> None:
     """Refuse what is not possible with data that do not fit in memory."""
     check_given(ranker, data, y, sample_weight)
-    if isinstance(ranker.n_features_to_select, str):
-        raise ParameterError(
-            "n_features_to_select", ranker.n_features_to_select, "it is for data in memory: give a number"
-        )
+    wanted, has_p_values = ranker.n_features_to_select, ranker.with_p_values() is not None
+    if isinstance(wanted, str) and not (wanted == "significant" and has_p_values):
+        advice = "it is for data in memory: give a number"
+        if has_p_values:
+            advice += ", or 'significant'"
+        elif wanted == "significant":
+            advice += f", since {type(ranker).__name__} has no p values of its own"
+        raise ParameterError("n_features_to_select", wanted, advice)
 
 
 def labelled_part(dataset: Dataset, more: tuple[Any, ...]) -> tuple[Dataset, tuple[Any, ...]]:

@@ -161,14 +161,14 @@ class BaseRanker(Selector, BaseEstimator):
             self._check_supported(data.example)
             self._n_selected(data.n_features)
             self._take_rankings(self._rank_parts(data), data.task)
-            self._choose_features(data.example)
+            self._choose_features(data)
         return self
 
     def _rank_parts(self, data: ShardedDataset) -> Ranking | Mapping[str, Ranking]:
         """Return the ranking of data that do not fit in memory; a method that cannot stream them says so."""
         return self._rank(data.in_memory())
 
-    def _choose_features(self, dataset: Dataset, sample_weight: np.ndarray | None = None) -> None:
+    def _choose_features(self, dataset: Dataset | ShardedDataset, sample_weight: np.ndarray | None = None) -> None:
         """Let the data choose the features, where the user leaves it to them."""
         self.__dict__.pop("selection_curve_", None)
         self._kept_features: tuple[str, np.ndarray] | None = None
