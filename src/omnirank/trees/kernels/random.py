@@ -9,6 +9,7 @@ import numba
 import numpy as np
 
 from omnirank.core.compiled import inlined
+from omnirank.core.kernels.vector import larger
 
 
 @inlined
@@ -47,7 +48,7 @@ def between(low, high, share):
     """The number that lies a share of the way from low to high, also where their difference is infinite."""
     span = high - low
     if span == np.inf:  # low < 0 < high; the maximum keeps the compiler from factoring the share out
-        return (1.0 - share) * low + max(share * high, 0.0)
+        return (1.0 - share) * low + larger(np.float64(share * high), 0.0)
     return low + share * span
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from omnirank.core.compiled import compiled, compiled_unless, inlined
-from omnirank.core.kernels.vector import larger, prefetch, uncounted
+from omnirank.core.kernels.vector import larger, prefetch, smaller, uncounted
 from omnirank.trees.kernels.candidates import FEATURE, OUTWEIGHED, draw_feature, open_search, put_back, too_little
 from omnirank.trees.kernels.cell_gains import SPARE, node_norm
 from omnirank.trees.kernels.cell_search import (
@@ -237,7 +237,7 @@ def _own_columns(features, work, lo, hi):
     last = np.uint64(hi - 1)
     for i in range(np.uint64(lo), np.uint64(hi)):
         r = work.rows[i]
-        ahead = np.int64(features.row_starts[work.rows[min(i + _AHEAD, last)]])
+        ahead = np.int64(features.row_starts[work.rows[smaller(i + _AHEAD, last)]])
         for line in range(_LINES):
             prefetch(features.features, ahead + _LINE * line)
         for e in range(features.row_starts[r], features.row_starts[r + np.uint32(1)]):
