@@ -180,9 +180,9 @@ class GrowingPlan:
         counts = self.counts(i) if counts is None else counts
         unit, seed = self.weight_unit, kernel_seed(self.entropy, i)
         settings = self.settings._replace(min_leaf=max(self.settings.min_leaf / unit, _LEAST_LEAF))
-        found = self.coded.grow(self.space, counts * (self.weight / unit), settings, seed)
         if unit == 1:
-            return found
+            return self.coded.grow(self.space, counts * self.weight, settings, seed)
+        found = self.coded.grow(self.space, counts * (self.weight / unit), settings, seed)
         return found._replace(gain=found.gain * unit, weight=found.weight * unit, row_weight=found.row_weight * unit)
 
     def pruned(self, pruning: Pruning | None, i: int, counts: np.ndarray | None = None) -> Any:

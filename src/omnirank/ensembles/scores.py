@@ -28,8 +28,7 @@ def genie3(tree: ScoredTree) -> FeatureScores:
     Petkovic, Dzeroski, Kocev: Feature ranking for semi-supervised learning. Machine Learning 112, 2023. Eq. (3).
     """
     plan, grown = tree.plan, tree.grown
-    inner = grown.feature >= 0
-    row = np.bincount(grown.feature[inner], grown.gain[inner], plan.dataset.n_features)
+    row = _sums_by_feature(tree, grown.gain)
     return FeatureScores(row, genie3_per_target(plan, grown) if tree.options.per_target else None)
 
 
@@ -46,12 +45,16 @@ def symbolic(tree: ScoredTree) -> FeatureScores:
     2020. Eq. (1).
     """
     grown, depth_weight = tree.grown, tree.options.symbolic_weight
-    inner = grown.feature >= 0
-    if depth_weight is None:
-        weight = grown.weight[inner] / grown.weight[0]
-    else:
-        weight = np.float64(depth_weight) ** grown.depth[inner]
-    return FeatureScores(np.bincount(grown.feature[inner], weight, tree.plan.dataset.n_features))
+    weight = grown.weight / grown.weight[0] if depth_weight is None else np.float64(depth_weight) ** grown.depth
+    return FeatureScores(_sums_by_feature(tree, weight))
+
+
+def _sums_by_feature(tree: ScoredTree, values: np.ndarray) -> np.ndarray:
+    """Return the sums of a number per node over the nodes that test each feature.
+
+    Leaves are counted too, and left out afterwards: picking the others would take longer.
+    """
+    return np.bincount(tree.grown.feature + 1, values, tree.plan.dataset.n_features + 1)[1:]
 
 
 def genie3_per_target(plan: GrowingPlan, grown: Any) -> np.ndarray:

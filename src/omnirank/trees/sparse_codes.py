@@ -38,16 +38,16 @@ def sparse_codes(matrix: Any, levels: Sequence[Levels | None], random_tests: boo
     values, ranks, zero = _ranked(matrix)
     n_codes = np.diff(values[1]).astype(np.uint32)
     wide = n_codes.max(initial=0) > np.iinfo(np.uint16).max
-    ranks = ranks.astype(np.uint32 if wide else np.uint16)
-    numbered = sparse.csc_array((np.arange(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
-    by_row = sparse.csr_array(numbered)
+    ranks = ranks.astype(np.uint32 if wide else np.uint16, copy=False)
+    # a rank of 0 stays a stored cell
+    by_row = sparse.csr_array(sparse.csc_array((ranks, matrix.indices, matrix.indptr), shape=matrix.shape))
     return _kind(n_codes, random_tests)(
         matrix.indptr.astype(np.uint32),
         matrix.indices.astype(np.uint32),
         ranks,
         by_row.indptr.astype(np.uint32),
         by_row.indices.astype(np.uint16 if n_features <= 2**16 else np.uint32),
-        ranks[by_row.data],
+        by_row.data,
         zero.astype(np.uint32),
         n_codes,
         _bits(by_row, n_rows, n_features),
@@ -77,7 +77,7 @@ def _ranked(matrix: Any) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray, np.
         starts = 2 * np.arange(n_features + 1, dtype=np.int64)
         return (
             (np.tile(np.array([0, 1], matrix.dtype), n_features), starts),
-            np.ones(matrix.nnz, np.int64),
+            np.ones(matrix.nnz, np.uint16),
             np.zeros(n_features, np.int64),
         )
     ranks, zero = np.empty(matrix.nnz, np.int64), np.zeros(n_features, np.int64)
@@ -96,7 +96,6 @@ def _bits(by_row: Any, n_rows: int, n_features: int) -> np.ndarray:
     words = (n_features + 63) // 64
     if n_rows * words * 8 > _MOST_BIT_BYTES:
         return np.zeros((0, 0), np.uint64)
-    bit = np.uint64(1) << np.arange(64, dtype=np.uint64)
+    bits = np.uint64(1) << (by_row.indices & 63).astype(np.uint64)
     # Cells of the same place add up in a dense array, and their bits differ.
-    parts = sparse.csr_array((bit[by_row.indices & 63], by_row.indices >> 6, by_row.indptr), shape=(n_rows, words))
-    return parts.toarray()
+    return sparse.csr_array((bits, by_row.indices >> 6, by_row.indptr), shape=(n_rows, words)).toarray()

@@ -23,7 +23,6 @@ from omnirank.trees.kernels.split import (
     LOW_ROW,
     MISSING_LEFT,
     Work,
-    numeric_scratch,
     search_feature,
     search_scratch,
 )
@@ -66,25 +65,30 @@ class ListedDraws(NamedTuple):
     by_row: np.ndarray  # (rows, features), float64
 
 
-search_scratch.kind(NumericDraws, RowDraws)(numeric_scratch)
+@search_scratch.kind(NumericDraws, RowDraws)
+def _draw_scratch(features, n):
+    return _scratch(np.empty((4, n + 8)), n, np.ones(-(-features.codes.shape[0] // BLOCK) * BLOCK, np.uint8))
 
 
 @search_scratch.kind(ListedDraws)
 def _listed_scratch(features, n):
-    cells = np.zeros((n + 8, FEW))
-    none = np.zeros(0, np.uint16)
+    return _scratch(np.empty((n + 8, FEW)), n, np.zeros(FEW, np.uint8))
+
+
+def _scratch(floats, n, drawn):
+    none = np.zeros(0, np.uint16)  # nothing is put in order
     return Work(
-        np.zeros((2, n + 8), np.uint32),
+        np.empty((2, n + 8), np.uint32),
         none,
         none,
         none[:, None],
-        cells,
-        cells.view(np.int64),
+        floats,
+        floats.view(np.int64),
         np.zeros(3),
         np.zeros(7, np.int64),
         np.zeros((N_FOUND, BLOCK)),
-        np.zeros((n // ROWS + 1, BLOCK), np.uint64),
-        np.zeros(FEW, np.uint8),
+        np.empty((n // ROWS + 1, BLOCK), np.uint64),
+        drawn,
     )
 
 

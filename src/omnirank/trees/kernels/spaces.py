@@ -127,7 +127,7 @@ def two_scans(space, node, weight, lo, total, ints, known, n, floats):
 
 @node_scratch.kind(OneColumn)
 def _one_scratch(space, n):
-    return OneNode(np.zeros(n))
+    return OneNode(np.empty(n))
 
 
 @open_node.kind(OneColumn)
@@ -207,6 +207,7 @@ def norms_to_gains(total, n, floats):
     """Turn |S_L|^2 of rows that are centred into gains, given the weights split off."""
     whole = (n + 7) & ~7  # vectors: divisions one by one take as long as eight at once
     for t in range(n, whole):
+        floats[GAIN, t] = 0.0
         floats[SPLIT_OFF, t] = 0.5 * total
     for t in range(whole):
         k = floats[SPLIT_OFF, t]
@@ -218,7 +219,7 @@ def norms_to_gains(total, n, floats):
 
 @node_scratch.kind(DenseColumns)
 def _dense_scratch(space, n):
-    return DenseNode(np.zeros((n, space.z.shape[1])), np.zeros(space.z.shape[1]))
+    return DenseNode(np.empty((n, space.z.shape[1])), np.empty(space.z.shape[1]))
 
 
 @open_node.kind(DenseColumns)

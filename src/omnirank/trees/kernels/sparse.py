@@ -69,24 +69,24 @@ def grow_sparse(space, features, weight_of, settings, seed):
         rows,
         place,
         tag,
-        np.zeros((72, columns + 1)),
+        np.empty((72, columns + 1)),
         np.zeros(columns + SPARE),
         features.starts[1:].copy(),
         np.empty_like(features.rows),
         np.empty_like(features.codes) if has_codes(features) else np.empty(0, features.codes.dtype),
-        np.zeros((3, features.bits.shape[1]), np.uint64),
+        np.empty((3, features.bits.shape[1]), np.uint64),
         np.empty(n_all + 64, np.uint32),
         np.empty(n_all + 64, np.uint64),
         np.arange(n_features, dtype=np.uint32),
         np.empty(n_features, np.uint32),
-        np.zeros((72, 5), np.int64),
-        np.zeros((n + 2, 5), np.int64),
+        np.empty((72, 5), np.int64),
+        np.empty((n + 2, 5), np.int64),
     )
     k = 2 * n + 1
     ints = np.zeros((6, k), np.int32)  # feature, cut, left, right, first, last
     facts = np.zeros((4, k))  # threshold, gain, weight, depth
     best, test = np.zeros(2), np.zeros(6, np.int64)  # gain and drawn threshold; parts of a test
-    seeds = np.zeros(k, np.uint64)
+    seeds = np.empty(k, np.uint64)
     seeds[0] = seed
     n_nodes = _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, test)
     return _in_preorder(features, ints[:, :n_nodes], facts[:, :n_nodes], rows, weight_of[rows])

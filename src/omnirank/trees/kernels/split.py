@@ -79,13 +79,13 @@ def search_feature(space, node, features, f, rows, weight, lo, n, total, setting
 
 @search_scratch.kind(NumericCodes)
 def numeric_scratch(features, n):
-    """Memory for numeric features."""
-    floats = np.zeros((4, n + 8))
+    """Memory for numeric features; in a thread, zeros would have to be written, and memory be fetched for them."""
+    floats = np.empty((4, n + 8))
     return Work(
-        np.zeros((2, n + 8), np.uint32),
-        np.zeros(n + 64, features.codes.dtype),
-        np.zeros(n + 64, features.codes.dtype),
-        np.zeros((3, max(n, 257) + 8), features.packed.dtype),
+        np.empty((2, n + 8), np.uint32),
+        np.empty(n + 64, features.codes.dtype),
+        np.empty(n + 64, features.codes.dtype),
+        np.empty((3, max(n, 257) + 8), features.packed.dtype),
         floats,
         floats.view(np.int64),
         np.zeros(3),
