@@ -47,10 +47,27 @@ def test_parts_that_do_not_fit(parts, tmp_path):
     assert not any(scratch.iterdir())
     assert not any(kept.iterdir())
     assert run("rank", f"{parts}/*.parquet", *COLUMNS, "--trees", 12, "--max-memory", LITTLE, "--csv").stdout
-    for option in ("--report", tmp_path / "r.html"), ("--labelled", 100), ("--redundancy",):
+    for option in ("--labelled", 100), ("--redundancy",):
         result = run("rank", parts, *COLUMNS, "--memory", LITTLE, *option, code=2)
         assert f"{option[0]} needs all examples in memory" in result.stderr
-    assert "room for samples of" in run("rank", parts, *COLUMNS, "--memory", "2K", code=2).stderr
+
+
+def test_what_to_do_with_too_little_memory_is_said_in_options(parts):
+    too_little = run("rank", parts, *COLUMNS, "--memory", "2K", code=2).stderr.replace("\n", " ")
+    assert "room for samples of" in too_little
+    assert "give at least --memory " in too_little
+    single = run("fit", parts, *COLUMNS, "--single", "--memory", LITTLE, "--out", "t.omr", code=2).stderr
+    assert "allow more memory (--memory ...)" in single.replace("\n", " ")
+    for text in (too_little, single):
+        assert "open_shards" not in text
+        assert "data.take" not in text
+
+
+def test_a_report_of_parts_that_do_not_fit(parts, tmp_path):
+    run("rank", parts, *COLUMNS, "--trees", 12, "--memory", LITTLE, "--report", tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text()
+    assert "All features" in page
+    assert "MB in memory, more than --memory" in page
 
 
 def test_significance_of_parts_that_do_not_fit(parts):
@@ -112,7 +129,10 @@ def test_what_is_in_parts_is_told_without_reading_them_again(parts, monkeypatch)
     assert "4 categories" in " ".join(town)
     counts = frame_of()["kind"].value_counts()
     assert ", ".join(f"{kind} {counts[kind]}" for kind in "xyz") in " ".join(shown.split())
-    assert "do not fit" in " ".join(run("info", parts, *COLUMNS, "--memory", LITTLE).stdout.split())
+    little, none = (" ".join(run("info", parts, *COLUMNS, "--memory", n).stdout.split()) for n in (LITTLE, "2K"))
+    assert "do not fit in memory: trees are grown on " in little
+    assert "samples of the rows" in little
+    assert "has room for samples of 1 examples, too few to grow trees on" in none
     whole, csv = om.open_shards(parts, "kind", features=COLUMNS[1]), run("info", parts, *COLUMNS, "--csv").stdout
     facts = whole.describe()
     assert f"missing cells,{facts['missing cells']}" in csv

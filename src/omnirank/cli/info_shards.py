@@ -28,13 +28,27 @@ def show_shards(data: ShardedDataset, lines: dict[str, str]) -> None:
     """
     say(data.name, style="bold")
     lines["examples"] += f", in {counted(data.n_shards, 'file')}"
-    fit = "fit in memory" if data.fits_in_memory else "do not fit in memory: trees are grown on samples of the rows"
     allowed = amount_in_words(data.source.max_memory)
-    lines["memory"] = f"a fit takes {amount_in_words(data.n_bytes_of_fit)} of {allowed} (--memory); the examples {fit}"
+    takes = f"a fit takes {amount_in_words(data.n_bytes_of_fit)} of {allowed} (--memory)"
+    lines["memory"] = f"{takes}; the examples {_how_they_fit(data)}"
     table((("", "left"), ("", "left")), list(lines.items()))
     _print_columns(data)
     for text in data_notes(data):
         say(f"note: {text}")
+
+
+def _how_they_fit(data: ShardedDataset) -> str:
+    """Whether the examples fit in memory, and what trees are grown on where they do not."""
+    from omnirank.core.errors import DataError
+    from omnirank.ensembles.sampled_growth import growing_samples
+
+    if data.fits_in_memory:
+        return "fit in memory"
+    try:
+        n_samples = growing_samples(data, 0, "auto").n_samples
+    except DataError as problem:
+        return f"do not fit in memory: {problem}"
+    return f"do not fit in memory: trees are grown on {counted(n_samples, 'sample')} of the rows"
 
 
 def _print_columns(data: ShardedDataset) -> None:

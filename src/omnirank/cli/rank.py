@@ -170,7 +170,7 @@ def _rank(
         relational_models.refuse(unfit)
         relational_models.rank(dataset, method, settings, top, files, csv)
         return
-    needs_all = {"--labelled": labelled, "--report": report, "--redundancy": redundancy}
+    needs_all = {"--labelled": labelled, "--redundancy": redundancy}
     _check_one_table(dataset, by, needs_all)
     data: Any = with_few_labels(dataset, labelled, seed)
     chosen = default_method(data.task) if method is None else get_method(method)

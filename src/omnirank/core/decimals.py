@@ -24,13 +24,15 @@ def numbers(values: Iterable[float], beside: Iterable[float] = ()) -> list[str]:
     (['0.1235', '0.0500'], ['1797', '3'])
     >>> numbers([196.8, 0.0], beside=[1.5, 0.04]), numbers([1.5, 0.04], beside=[196.8, 0.0])
     (['196.800', '0.000'], ['1.500', '0.040'])
+    >>> numbers([-3.1, -0.0001])
+    ['-3.100', '0.000']
     """
     found = [float(value) for value in values]
     decimals = _decimals(found)
     if decimals is None:
         return [f"{value:.4g}" for value in found]
     decimals = max(decimals, _decimals([float(value) for value in beside]) or 0)
-    return [f"{value:.{decimals}f}" for value in found]
+    return [f"{value:z.{decimals}f}" for value in found]
 
 
 def with_error(value: float, error: float) -> str:

@@ -68,6 +68,18 @@ def setting(name: str, value: Any = _SOME) -> str:
     return f"{name}={text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + '...'}"
 
 
+def advised(python: str, command: str) -> str:
+    """Return an advice: what to write in Python, or, while a command runs, what to type.
+
+    Examples
+    --------
+    >>> from omnirank.core.errors import advised
+    >>> advised(python="take some of the examples (data.take)", command="leave --labelled out")
+    'take some of the examples (data.take)'
+    """
+    return python if _Speech.setting is None else command
+
+
 def name_settings(words: Callable[[str, Any], str | None] | None) -> None:
     """Let a function of name and value name settings; where it returns None, and without one, it is ``name=value``."""
     _Speech.setting = words

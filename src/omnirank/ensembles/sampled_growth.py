@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from omnirank.core.errors import DataError, OmnirankError, ParameterError, setting
+from omnirank.core.errors import DataError, OmnirankError, ParameterError, advised, setting
 from omnirank.core.log import logger
 from omnirank.core.parallel import on_cluster, progress_bars, run_parallel, worker_count
 from omnirank.core.plurals import counted
@@ -265,7 +265,7 @@ def refuse_in_memory_only(estimator: Any, names: Sequence[str]) -> None:
     """Refuse parameters that are for data in memory where they are set."""
     for name in names:
         if getattr(estimator, name):
-            advice = "leave it out, or take some of the examples (data.take)"
+            advice = "leave it out" + advised(", or take some of the examples (data.take)", "")
             if name == "warm_start":
                 advice = f"leave it out, grow more trees with {setting('first_tree')}, and merge the rankings"
             raise ParameterError(name, getattr(estimator, name), f"it is for data in memory: {advice}")

@@ -22,6 +22,7 @@ from omnirank.neighbors.used_rows import UsedRows, feature_facts
 from omnirank.neighbors.weighted_in_parts import WeightedSearch
 from omnirank.neighbors.weighted_knn import warn_of_many_neighbors
 from omnirank.shards.dataset import ShardedDataset
+from omnirank.shards.needs import more_memory
 from omnirank.tasks import get_task
 
 # Test examples of a sample: the standard error of a share is about a hundredth then.
@@ -136,9 +137,9 @@ def predictions_in_parts(
     data = train.data
     check("neighbors", neighbors, choice(*NEIGHBORS))
     if predictor != "knn":
-        raise ParameterError("predictor", predictor, f"it is for data in memory: {_advice(data)}")
+        raise ParameterError("predictor", predictor, f"it is for data in memory: {more_memory()}")
     if not data.n_targets:
-        raise DataError(f"without a target all features are predicted, which is for data in memory: {_advice(data)}")
+        raise DataError(f"without a target all features are predicted, which is for data in memory: {more_memory()}")
     check_same_task(data.example, test)
     everyone = UsedRows(without=train.without)
     used = UsedRows(labelled_only=neighbors != "published", without=train.without)
@@ -210,11 +211,7 @@ def _training_targets(train: TrainingParts, neighbors: str) -> _TrainingTargets:
         allowed = setting("max_memory", data.source.max_memory)
         raise DataError(
             f"the targets of all training examples take {takes / 2**20:.3g} MB while they are used, more than half of "
-            f"{allowed}: {_advice(data)}"
+            f"{allowed}: {more_memory()}"
         )
     whole = Target.joined(list(data.targets())).take(used)
     return _TrainingTargets(len(numbers), some_unlabelled, numbers, whole)
-
-
-def _advice(data: ShardedDataset) -> str:
-    return f"give open_shards more memory, or take some of the {data.n_examples} examples (data.take)"

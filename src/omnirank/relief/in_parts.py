@@ -28,6 +28,7 @@ from omnirank.relief.sums import Sums, added_up, sums_of_rows, visited_parts
 from omnirank.relief.target_facts import TargetFacts, spanning_target
 from omnirank.shards.dataset import ShardedDataset
 from omnirank.shards.joining import stacked
+from omnirank.shards.needs import more_memory
 
 # Share of the memory that anchors and their neighbours may take, and bytes that a number of theirs takes: as a cell of
 # the table, and scaled.
@@ -196,8 +197,8 @@ class ReliefInParts:
             allowed = setting("max_memory", data.source.max_memory)
             raise DataError(
                 f"unlabelled examples count by their distance to labelled ones, and these take {takes / 2**20:.3g} MB, "
-                f"more than half of {allowed}: leave unlabelled examples out ({setting('influence', None)}), or give "
-                "open_shards more"
+                f"more than half of {allowed}: leave unlabelled examples out ({setting('influence', None)}), or "
+                f"{more_memory()}"
             )
         table = data.table_of(self.target.labelled_rows)
         labelled = table_cells(data.dataset_of(table).features, self.features.ranges)

@@ -23,7 +23,7 @@ from omnirank.data.table import Levels, Table, chosen_numbers
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
 from omnirank.shards.joining import stacked, target_like
-from omnirank.shards.needs import OF_ALL, row_bytes
+from omnirank.shards.needs import OF_ALL, more_memory, row_bytes
 from omnirank.shards.source import ShardSource
 from omnirank.shards.summary import Summary
 
@@ -225,8 +225,7 @@ class ShardedDataset:
         """What to say where the examples do not fit in memory."""
         allowed = setting("max_memory", self.source.max_memory)
         return (
-            f"{self.name!r} takes {self.n_bytes_of_fit / 2**20:.3g} MB in memory, more than {allowed}: give "
-            "open_shards more, or take some of the examples (data.take)"
+            f"{self.name!r} takes {self.n_bytes_of_fit / 2**20:.3g} MB in memory, more than {allowed}: {more_memory()}"
         )
 
     @property

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omnirank.core.errors import DataError
+from omnirank.core.errors import DataError, setting
 from omnirank.core.parallel import on_cluster, run_parallel, worker_count
 from omnirank.data.dataset import Dataset
 from omnirank.shards.dataset import ShardedDataset
@@ -65,7 +65,8 @@ class DealtRows:
         groups = self.samples.groups_of(sample)
         n_rows = sum(int(_lengths(piece.ends)[:, list(groups)].sum()) for piece in self.pieces)
         if not n_rows:
-            raise DataError(f"sample {sample} of {self.data.name!r} has no examples: give open_shards less memory")
+            less = setting("max_memory")
+            raise DataError(f"sample {sample} of {self.data.name!r} has no examples: allow less memory ({less})")
         whole = empty_rows(self.data, n_rows)
         at = 0
         for group in groups:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from omnirank.core.errors import ParameterError
+from omnirank.core.errors import ParameterError, advised
 from omnirank.shards.dataset import ShardedDataset
 
 
@@ -28,5 +28,5 @@ def check_given(estimator: Any, data: ShardedDataset, y: Any, sample_weight: Any
         advice = "draw examples in proportion to their weights and take them (data.take)"
         raise ParameterError(f"sample_weight is for data in memory: {advice}")
     if estimator.task not in ("auto", data.task):
-        advice = f"the shards are opened for {data.task!r}: give open_shards the task"
-        raise ParameterError("task", estimator.task, advice)
+        advice = advised("give open_shards the task", "open them with this task")
+        raise ParameterError("task", estimator.task, f"the shards are opened for {data.task!r}: {advice}")

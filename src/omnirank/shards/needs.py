@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from omnirank.core.errors import advised, setting
 from omnirank.data.dataset import Dataset
 
 
@@ -52,6 +53,28 @@ def row_bytes(dataset: Dataset, clusters_features: bool, needs: Needs = OF_SAMPL
     if features.is_sparse:
         n_cells = -(-features.matrix.nnz // max(features.n_rows, 1))
     return needs.row + needs.cell * n_cells + needs.column * n_columns
+
+
+def more_memory(least: int | None = None) -> str:
+    """Return the advice to allow more memory, or to use fewer examples.
+
+    Parameters
+    ----------
+    least : int, optional
+        Bytes that are enough, where they are known.
+
+    Examples
+    --------
+    >>> from omnirank.shards.needs import more_memory
+    >>> more_memory(), more_memory(2048)
+    ('give open_shards more, or take some of the examples (data.take)', 'give open_shards at least max_memory=2048, or \
+take some of the examples (data.take)')
+    """
+    fewer = "or take some of the examples (data.take)"
+    if least is None:
+        return advised(f"give open_shards more, {fewer}", f"allow more memory ({setting('max_memory')})")
+    enough = f"at least {setting('max_memory', least)}"
+    return advised(f"give open_shards {enough}, {fewer}", f"give {enough}")
 
 
 def _n_columns(levels: Sequence[Any] | None) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 
 from omnirank.core.errors import DataError, setting
 from omnirank.core.seeds import kernel_seed
+from omnirank.shards.needs import more_memory
 
 # Number of a random stream that no tree has.
 _STREAM = 2**32 - 2
@@ -123,10 +124,9 @@ def samples_within(max_memory: int, row_bytes: int, entropy: int, n_labelled: in
     """
     rows = max_memory // (AT_ONCE * row_bytes)
     if rows < min(_FEWEST, n_labelled + n_unlabelled):
-        least = setting("max_memory", _FEWEST * AT_ONCE * row_bytes)
         raise DataError(
             f"{setting('max_memory', max_memory)} has room for samples of {rows} examples, too few to grow trees on: "
-            f"give open_shards at least {least}, or take some of the examples (data.take)"
+            f"{more_memory(_FEWEST * AT_ONCE * row_bytes)}"
         )
     room = max(rows // 2, rows - n_unlabelled)
     of_labelled = _shares(n_labelled, room)
