@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import shlex
 from dataclasses import replace
 from importlib import import_module
@@ -51,6 +52,28 @@ def test_sessions_on_public_data(page, monkeypatch):
     namespace: dict = {}
     for block in sessions_on_public_data(page):
         run_block(replace(block, kind="pycon"), page.name, namespace)
+
+
+def lacking(page: str, files: list[Path], sources: str) -> list[str]:
+    """Modules and names in code type that are not there; names count by their last part."""
+    named = set(re.findall(r"`([\w./]+)`", page))
+    modules = {name for name in named if name.endswith(".py")}
+    words = {name for name in named if re.fullmatch(r"[\w.]+", name)} - modules
+    gone = [name for name in modules if not any(f"/{file.as_posix()}".endswith(f"/{name}") for file in files)]
+    known = set(re.findall(r"\w+", sources))
+    return sorted(gone + [name for name in words if name.split(".")[-1] not in known])
+
+
+def test_the_page_of_the_architecture_names_what_there_is():
+    files = [file for part in ("src", "tests", "docs", "benchmarks") for file in (ROOT / part).rglob("*.py")]
+    sources = "\n".join(file.read_text(encoding="utf-8") for file in files) + (ROOT / "Makefile").read_text("utf-8")
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert page.count(".py`") > 50
+    assert lacking(page, files, sources) == []
+    assert lacking("`core/nowhere.py` `core.no_such_name_at_all` `cli/slips.py`", files, "") == [
+        "core.no_such_name_at_all",
+        "core/nowhere.py",
+    ]
 
 
 def test_the_guide_shows_code():
