@@ -12,6 +12,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.rankers._fitting import labelled_part
 from omnirank.shards.dataset import ShardedDataset
 from omnirank.shards.joining import stacked
+from omnirank.shards.needs import more_memory
 
 # Bytes per row: a feature while parts of it are put together, and likewise a target variable with its columns of
 # counts.
@@ -55,8 +56,8 @@ def _chosen(data: ShardedDataset, n_jobs: int | None, worker_bytes: int) -> list
         least = (fixed + each) * _READING // (_READING - 1) / 2**20
         bound = setting("max_memory", data.source.max_memory)
         raise DataError(
-            f"one feature of {data.name!r} with its target takes {least:.3g} MB in memory, more than {bound}: allow "
-            "more, or rank some of the examples (data.take)"
+            f"one feature of {data.name!r} with its target takes {least:.3g} MB in memory, more than {bound}: "
+            f"{more_memory()}"
         )
     n_blocks = -(-data.n_features // ((allowed - fixed) // each))
     return np.array_split(np.arange(data.n_features), n_blocks)
