@@ -297,12 +297,25 @@ def test_as_a_process(plants):
     assert [line.split(" ", 3)[:3] for line in told] == [["note:", "feature", "'id'"], ["note:", "feature", "'height'"]]
 
 
-def test_help_imports_nothing_heavy():
+HEAVY = {"numpy", "pandas", "sklearn", "scipy", "matplotlib", "numba"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "unused"),
+    [
+        (["--help"], HEAVY),
+        (["info", "TABLE"], {"sklearn", "scipy.stats", "matplotlib", "numba"}),
+        (["rank", "TABLE", "--trees", "3"], {"scipy.stats", "sklearn.metrics", "matplotlib", "omnirank.report"}),
+    ],
+)
+def test_commands_import_nothing_that_they_do_not_use(tmp_path, arguments, unused):
+    table = tmp_path / "table.csv"
+    table.write_text("a,b,target\n" + "".join(f"{i},{i % 7},{i % 5}.5\n" for i in range(40)))
     code = (
         "import sys\nfrom omnirank.cli.app import app\n"
-        "try:\n    app(['--help'])\nexcept SystemExit:\n    pass\n"
+        f"try:\n    app({[str(table) if word == 'TABLE' else word for word in arguments]!r})\n"
+        "except SystemExit as ended:\n    assert not ended.code\n"
         "print(*sys.modules, file=sys.stderr)"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    heavy = {"numpy", "pandas", "sklearn", "scipy", "matplotlib", "numba"}
-    assert not heavy & set(found.stderr.split())
+    assert not unused & set(found.stderr.split())

@@ -19,12 +19,19 @@ _DPI = 150
 
 def check_files(report: Path | None, plot: Path | None) -> None:
     """Refuse, before anything is computed, endings that are not those of a report or a picture."""
-    from omnirank.core.errors import ParameterError
-    from omnirank.report.page import PAGES
+    if report is not None:  # what writes reports imports most of the package
+        from omnirank.report.page import PAGES
 
-    for path, endings in ((report, PAGES), (plot, PICTURES)):
-        if path is not None and path.suffix.lower() not in endings:
-            raise ParameterError(f"{path}: the ending must be {' or '.join(endings)}")
+        _check_ending(report, PAGES)
+    if plot is not None:
+        _check_ending(plot, PICTURES)
+
+
+def _check_ending(path: Path, endings: tuple[str, ...]) -> None:
+    from omnirank.core.errors import ParameterError
+
+    if path.suffix.lower() not in endings:
+        raise ParameterError(f"{path}: the ending must be {' or '.join(endings)}")
 
 
 def save_picture(ax: Any, path: Path) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from sklearn.utils.validation import validate_data
 
 from omnirank.core.errors import DataError, DataTypeError, DataWarning, ParameterError, setting
 from omnirank.core.log import logger
@@ -134,11 +133,11 @@ def read_features(estimator: Any, X: FeaturesLike, *, reset: bool) -> Table:
         path = repr(str(X))
         raise DataTypeError(f"X={path}: give an array, a data frame or a Dataset; om.load({path}, target) reads a file")
     if isinstance(X, Dataset):
-        validate_data(estimator, _names_only(X), skip_check_array=True, reset=reset)
+        _validated(estimator, _names_only(X), skip_check_array=True, reset=reset)
         return X.features
     if is_frame(X):
         _check_shape(estimator, X.shape)
-        validate_data(estimator, X, skip_check_array=True, reset=reset)
+        _validated(estimator, X, skip_check_array=True, reset=reset)
         return table_from(X)
     # Rows of a list may mix numbers and strings: as objects they keep their types.
     if sparse.issparse(X):
@@ -147,7 +146,7 @@ def read_features(estimator: Any, X: FeaturesLike, *, reset: bool) -> Table:
         X = _array(X)
     refuse_structured(X, "X")
     # scikit-learn would refuse infinite cells without naming the column, as table_from does
-    values = validate_data(estimator, X, dtype=None, accept_sparse="csc", ensure_all_finite=False, reset=reset)
+    values = _validated(estimator, X, dtype=None, accept_sparse="csc", ensure_all_finite=False, reset=reset)
     return table_from(values)
 
 
@@ -297,7 +296,7 @@ def _given_dataset(
         raise ParameterError("the Dataset holds its hierarchy: hierarchy must not be given as well")
     if dataset.n_features == 0:
         _check_shape(estimator, (dataset.n_examples, 0))
-    validate_data(estimator, _names_only(dataset), skip_check_array=True, reset=True)
+    _validated(estimator, _names_only(dataset), skip_check_array=True, reset=True)
     if is_unsupervised(task):
         return without_target(dataset)
     if task not in ("auto", dataset.task):
@@ -305,6 +304,13 @@ def _given_dataset(
         advice = f"the Dataset is made for {dataset.task!r}: leave {auto}, or build the Dataset with the task you want"
         raise ParameterError("task", task, advice)
     return dataset
+
+
+def _validated(estimator: Any, X: Any, **checks: Any) -> Any:
+    """Check the features as scikit-learn does; who only reads data does not wait for its import."""
+    from sklearn.utils.validation import validate_data
+
+    return validate_data(estimator, X, **checks)
 
 
 def _names_only(dataset: Dataset) -> Any:

@@ -10,7 +10,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from omnirank.core.compiled import allocating, compiled
+from omnirank.core.compiled import compiled
+from omnirank.core.kernels.vector import smaller
 from omnirank.neighbors.kernels.search import keep_nearest
 from omnirank.neighbors.kernels.tile import ROWS, VECTORS
 
@@ -34,9 +35,11 @@ class Words(NamedTuple):
     ids: Any
 
 
-@allocating
 def search_words(rows, blocks, groups, unit, ids, distances):
-    """Do what `search` does for numbers alone: a distance is the sum of unit |x - t| and both offsets."""
+    """Do what `search` does for numbers alone: a distance is the sum of unit |x - t| and both offsets.
+
+    Memory is allocated here, outside the kernel, which is then compiled once and not into another one.
+    """
     largest = np.empty((ROWS, WIDTH), np.int32)
     out = np.empty((ROWS, WIDTH), np.float32)
     _search_words(rows, blocks, groups, unit, ids, distances, largest, out)
@@ -53,7 +56,7 @@ def _search_words(rows, blocks, groups, unit, ids, distances, largest, out):
         for first in range(0, len(rows.ids), ROWS):
             largest[:] = 0
             for start in range(0, n_pairs, CHUNK):
-                add_largest(rows.cells, first, blocks.cells, block, start, min(start + CHUNK, n_pairs), largest)
+                add_largest(rows.cells, first, blocks.cells, block, start, smaller(start + CHUNK, n_pairs), largest)
             for row in range(ROWS):
                 own, far = rows.sums[first + row], rows.offset[first + row]
                 for lane in range(width):

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import allocating, compiled, inlined
+from omnirank.core.compiled import compiled, inlined
+from omnirank.core.kernels.vector import larger, smaller
 from omnirank.neighbors.kernels.tile import ROWS, TIE, add_tile, closer, lowest_bit, round_tile
 
 # Columns of the matrix that are summed before the sum is added to the total: bounds rounding, and fits the cache.
@@ -49,12 +50,11 @@ class PairCells(NamedTuple):
     correction: Any
 
 
-@allocating
 def search(rows, blocks, bounds, ids, distances):
     """Fill ids and distances (n_rows, n_groups, k): the nearest of each group, nearest first, ties by number.
 
     bounds: where the columns of the three kinds of `add_tile` start, and their number. Places that no example
-    takes keep the number -1 and an infinite distance.
+    takes keep the number -1 and an infinite distance. Memory is allocated here, outside the kernel.
     """
     out = np.empty((ROWS, blocks.offset.shape[1]), distances.dtype)
     _search(rows, blocks, bounds, ids, distances, out)
@@ -87,10 +87,10 @@ def _search(rows, blocks, bounds, ids, distances, out):
 def _clipped(bounds, start, stop):
     """The part of each kind of columns that lies in start..stop."""
     return (
-        min(max(bounds[0], start), stop),
-        min(max(bounds[1], start), stop),
-        min(max(bounds[2], start), stop),
-        min(max(bounds[3], start), stop),
+        smaller(larger(bounds[0], start), stop),
+        smaller(larger(bounds[1], start), stop),
+        smaller(larger(bounds[2], start), stop),
+        smaller(larger(bounds[3], start), stop),
     )
 
 
@@ -122,9 +122,9 @@ def _insert_in_short(distances, ids, last, distance, number):
         before, here = distances[place - 1], distances[place]
         shifted = number if before <= distance else ids[place - 1]
         ids[place] = ids[place] if here <= distance else shifted
-        distances[place] = min(here, max(before, distance))
+        distances[place] = smaller(here, larger(before, distance))
     ids[0] = ids[0] if distances[0] <= distance else number
-    distances[0] = min(distances[0], distance)
+    distances[0] = smaller(distances[0], distance)
 
 
 @inlined
@@ -146,7 +146,6 @@ def pair_distance(cells, n_numeric, first, second):
     return total
 
 
-@allocating
 def verify(cells, n_numeric, own, ids, distances, error, found, exact, certain):
     """Order candidates by their distances in double precision, and keep the nearest.
 
@@ -154,8 +153,16 @@ def verify(cells, n_numeric, own, ids, distances, error, found, exact, certain):
     their distances; certain (n_rows,): whether no other example can belong to them, given that a distance d in
     single precision is wrong by at most error[0] + error[1] d.
     """
+    n = ids.shape[2]
+    _verify(
+        cells, n_numeric, own, ids, distances, error, found, exact, certain,
+        np.empty(n), np.empty(n), np.empty(n, ids.dtype),
+    )  # fmt: skip
+
+
+@compiled
+def _verify(cells, n_numeric, own, ids, distances, error, found, exact, certain, keys, totals, numbers):
     n_candidates, k = ids.shape[2], found.shape[2]
-    keys, totals, numbers = np.empty(n_candidates), np.empty(n_candidates), np.empty(n_candidates, ids.dtype)
     for row in range(len(own)):
         certain[row] = True
         for group in range(ids.shape[1]):
@@ -176,5 +183,5 @@ def verify(cells, n_numeric, own, ids, distances, error, found, exact, certain):
                 exact[row, group, q] = totals[q] if q < n else np.inf
             if n == n_candidates:
                 limit = distances[row, group, n - 1]
-                if not keys[min(k, n) - 1] * TIE + TIE < limit - error[0] - error[1] * limit:
+                if not keys[smaller(k, n) - 1] * TIE + TIE < limit - error[0] - error[1] * limit:
                     certain[row] = False
