@@ -85,14 +85,17 @@ class Spare(NamedTuple):
 
 
 def room_for_nodes(n_nodes, n_words):
-    """Return room for as many nodes, and for the words of their subsets of levels."""
+    """Return room for as many nodes, and for the words of their subsets of levels.
+
+    What is written for inner nodes only is 0: setting it node by node would slow down the kernel.
+    """
     return Nodes(
         np.empty(n_nodes, np.int32),
-        np.empty(n_nodes, np.uint32),
-        np.empty(n_nodes, np.int32),
-        np.empty(n_nodes, np.uint8),
-        np.empty((2, n_nodes), np.int32),
-        np.empty((3, n_nodes)),
+        np.zeros(n_nodes, np.uint32),
+        np.zeros(n_nodes, np.int32),
+        np.zeros(n_nodes, np.uint8),
+        np.zeros((2, n_nodes), np.int32),
+        np.zeros((3, n_nodes)),
         np.empty((3, n_nodes), np.int32),
         np.zeros(n_words, np.uint64),
     )
@@ -159,13 +162,6 @@ def grow_nodes(space, features, rows, weight, settings, work, node, stack, spare
         share = uncounted(weight[lo:hi])
         total, impurity = open_node(space, node, here, share, 0, size)
         nodes.feature[me] = -1
-        nodes.cut[me] = 0
-        nodes.right[me] = 0
-        nodes.missing_left[me] = 0
-        nodes.ends[0, me] = 0
-        nodes.ends[1, me] = 0
-        nodes.facts[DRAWN, me] = 0.0
-        nodes.facts[GAIN_OF, me] = 0.0
         nodes.facts[WEIGHT, me] = total
         nodes.ranges[0, me] = depth
         nodes.ranges[1, me] = lo

@@ -207,7 +207,6 @@ def norms_to_gains(total, n, floats):
     """Turn |S_L|^2 of rows that are centred into gains, given the weights split off."""
     whole = (n + 7) & ~7  # vectors: divisions one by one take as long as eight at once
     for t in range(n, whole):
-        floats[GAIN, t] = 0.0
         floats[SPLIT_OFF, t] = 0.5 * total
     for t in range(whole):
         k = floats[SPLIT_OFF, t]

@@ -80,7 +80,7 @@ def search_feature(space, node, features, f, rows, weight, lo, n, total, setting
 @search_scratch.kind(NumericCodes)
 def numeric_scratch(features, n):
     """Memory for numeric features; in a thread, zeros would have to be written, and memory be fetched for them."""
-    floats = np.empty((4, n + 8))
+    floats = np.zeros((4, n + 8))  # gains beyond the last one are multiplied too
     return Work(
         np.empty((2, n + 8), np.uint32),
         np.empty(n + 64, features.codes.dtype),
