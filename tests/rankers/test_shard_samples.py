@@ -22,6 +22,7 @@ from omnirank.ensembles.supervision import Supervision
 from omnirank.errors import ConstantTargetError, DataError, ParameterError
 from omnirank.shards.dealing import DealtRows, deal_rows
 from omnirank.shards.samples import Samples, samples_within
+from omnirank.shards.source import ShardSource
 
 FEATURES = "a,b,c,d,e,n,town"
 
@@ -62,6 +63,24 @@ def test_every_row_is_in_one_sample_as_it_is(tmp_path, target):
     assert sizes.sum() == len(frame)
     assert samples.n_samples > 5
     assert abs(sizes - sizes.mean()).max() < 6 * np.sqrt(sizes.mean())
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 6])
+@pytest.mark.parametrize("target", ["size", "l1,l2", None])
+def test_samples_are_the_same_if_some_columns_are_read_at_a_time(tmp_path, monkeypatch, target, at_once):
+    frame = frame_of()
+    frame.loc[::3, "size"] = np.nan
+    data = opened(written(tmp_path / "parts", frame, [300, 300, 1500], group=128), target)
+    samples = growing_samples(data, 0, "auto")
+    (tmp_path / "all").mkdir()
+    monkeypatch.setattr(ShardSource, "columns_at_once", data.n_features + data.n_targets)
+    whole = deal_rows(data, samples, range(samples.n_samples), tmp_path / "all")
+    monkeypatch.setattr(ShardSource, "columns_at_once", at_once)
+    (tmp_path / "some").mkdir()
+    some = deal_rows(data, samples, range(samples.n_samples), tmp_path / "some")
+    assert len(some.pieces) > len(whole.pieces)
+    for sample in range(samples.n_samples):
+        assert some.read(sample).fingerprint == whole.read(sample).fingerprint
 
 
 def test_records_are_no_wider_than_the_data(tmp_path):

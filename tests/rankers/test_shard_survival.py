@@ -266,15 +266,16 @@ def test_files_are_read_once_for_any_number_of_trees(parts, monkeypatch):
     reads = []
     real = om.shards.parts.ParquetFile._batches
 
-    def batches(self, columns, n_rows, groups):
-        reads.extend((self.name, group) for group in groups)
-        return real(self, columns, n_rows, groups)
+    def batches(self, columns, n_rows, groups, threads):
+        reads.extend((self.name, group, column) for group in groups for column in columns)
+        return real(self, columns, n_rows, groups, threads)
 
     monkeypatch.setattr(om.shards.parts.ParquetFile, "_batches", batches)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ranker(n_trees=40).fit(data)
-    assert len(reads) == len(set(reads)) == 4 + 4 + 3
+    n_columns = data.n_features + data.n_targets
+    assert len(reads) == len(set(reads)) == (4 + 4 + 3) * n_columns
 
 
 @pytest.mark.parametrize("make", [ranker, forest])

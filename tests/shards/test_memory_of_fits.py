@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -18,7 +19,7 @@ import sys
 import omnirank as om
 small = om.open_shards(sys.argv[1], "y", max_memory="1G", checkpoint=False)
 om.EnsembleRanker(n_trees=2, random_state=0, n_jobs=2).fit(small)
-tight = om.open_shards(sys.argv[1], "y", max_memory="500K", checkpoint=False)
+tight = om.open_shards(sys.argv[1], "y", max_memory="1M", checkpoint=False)
 om.EnsembleRanker(n_trees=2, random_state=0, n_jobs=2).fit(tight)
 data = om.open_shards(sys.argv[2], "y", max_memory=sys.argv[3], checkpoint=False)
 before = peak()
@@ -27,20 +28,30 @@ print(int(data.fits_in_memory), ranker.ranking_.parameters.get("n_samples", 1), 
 """
 
 
-def parts_of(folder, n):
+OPENED = """
+import sys
+import omnirank as om
+om.open_shards(sys.argv[1], "y")
+before = peak()
+om.open_shards(sys.argv[2], "y", max_memory=sys.argv[3])
+print(1, 1, (peak() - before) / 1024)
+"""
+
+
+def parts_of(folder, n, names="abcde"):
     folder.mkdir()
     rng = np.random.default_rng(0)
     for i in range(2):
-        frame = pd.DataFrame(rng.normal(size=(n // 2, 5)), columns=list("abcde"))
+        frame = pd.DataFrame(rng.normal(size=(n // 2, len(names))), columns=list(names))
         frame["y"] = frame["a"] + rng.normal(size=len(frame))
         frame.to_parquet(folder / f"{i}.parquet", row_group_size=50_000)
     om.open_shards(folder, "y")  # the summary is kept
     return folder
 
 
-def run(*arguments):
+def run(*arguments, program=PROGRAM):
     settings = {name: value for name, value in os.environ.items() if name != "OMNIRANK_PICKLED_WORK"}
-    command = [sys.executable, "-c", PEAK + PROGRAM, *map(str, arguments)]
+    command = [sys.executable, "-c", PEAK + program, *map(str, arguments)]
     result = subprocess.run(command, env=settings, capture_output=True, text=True, check=True)
     fits, n_samples, megabytes = result.stdout.split()
     return bool(int(fits)), int(n_samples), float(megabytes)
@@ -55,6 +66,19 @@ def test_a_fit_takes_no_more_than_is_allowed(tmp_path, allowed, fits):
     assert found is fits
     assert (n_samples == 1) is fits
     assert megabytes < int(allowed[:-1])
+
+
+@needs_peak
+@pytest.mark.parametrize("allowed", ["25M", "50M"])
+def test_reading_many_columns_takes_no_more_than_is_allowed(tmp_path, allowed):
+    """Of 21 columns of a Parquet file, reading alone takes 50 MB; so some are read at a time."""
+    few, many = (parts_of(tmp_path / f"{n}", n, "abcdefghijklmnopqrst") for n in (2000, 200_000))
+    fits, n_samples, megabytes = run(few, many, allowed)
+    assert not fits
+    assert n_samples > 1
+    assert megabytes < int(allowed[:-1])
+    shutil.rmtree(many / ".omnirank")
+    assert run(few, many, allowed, program=OPENED)[2] < int(allowed[:-1])
 
 
 def test_what_a_fit_takes_grows_with_what_there_is(tmp_path):

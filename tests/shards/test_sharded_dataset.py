@@ -424,9 +424,9 @@ def test_only_groups_with_wanted_rows_are_read(tmp_path, monkeypatch):
     read = []
     real = ParquetFile._batches
 
-    def batches(self, columns, n_rows, groups):
+    def batches(self, columns, n_rows, groups, threads):
         read.extend((self.path.name, group) for group in groups)
-        return real(self, columns, n_rows, groups)
+        return real(self, columns, n_rows, groups, threads)
 
     monkeypatch.setattr(ParquetFile, "_batches", batches)
     chosen = [59, 8, 9, 59, 30]

@@ -10,6 +10,7 @@ import pytest
 import omnirank as om
 from omnirank.errors import DataError
 from omnirank.shards import summary
+from omnirank.shards.source import ShardSource
 
 
 @pytest.fixture
@@ -43,6 +44,25 @@ def test_workers_change_no_bit(parts, backend):
     pd.testing.assert_frame_equal(found.summary, alone.summary, check_exact=True)
     assert found.feature_levels == alone.feature_levels
     assert found.task == alone.task == "classification"
+
+
+@pytest.mark.parametrize(("target", "at_once"), [("kind", 1), ("kind,town", 2), (None, 3)])
+def test_columns_at_a_time_change_no_bit(parts, monkeypatch, target, at_once):
+    folder, _ = parts
+    together = opened(folder, target)
+    monkeypatch.setattr(ShardSource, "columns_at_once", at_once)
+    read = []
+    real = ShardSource.batches_of
+    monkeypatch.setattr(
+        ShardSource,
+        "batches_of",
+        lambda source, stretch, names, n: (read.append(names), real(source, stretch, names, n))[1],
+    )
+    found = opened(folder, target)
+    assert max(map(len, read)) <= at_once
+    pd.testing.assert_frame_equal(found.summary, together.summary, check_exact=True)
+    assert found.n_labelled == together.n_labelled
+    assert found.feature_levels == together.feature_levels
 
 
 def test_sums_are_those_of_all_rows(parts):

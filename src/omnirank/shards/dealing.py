@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from omnirank.core.errors import DataError, setting
-from omnirank.core.parallel import on_cluster, run_parallel, worker_count
+from omnirank.core.parallel import blocks, on_cluster, run_parallel, worker_count
 from omnirank.data.dataset import Dataset
+from omnirank.data.estimator_input import recoded_like
 from omnirank.shards.dataset import ShardedDataset
 from omnirank.shards.records import copy_back, empty_rows, packed, record_form
 from omnirank.shards.samples import Samples, needed_groups
@@ -20,19 +22,30 @@ from omnirank.shards.source import Stretch
 from omnirank.shards.summary import known_rows
 
 # Rows of a batch: with their copies they stay within the processor's caches, and groups get whole pages of the disk.
-_BATCH_ROWS = 2**16
+_BATCH_ROWS = 2**15
+# And what they take, as a share of the memory.
+_SHARE_OF_BATCHES = 16
 # A worker reads at least so many rows of a part, where it has them.
 _STRETCH_ROWS = 2**18
 # Rows that are read back at once: they are turned into columns while they are in the processor's caches.
 _BACK_BYTES = 2**20
-# What reading takes for each column: a page of a Parquet file, packed and unpacked, and its dictionary.
-_READING_BYTES = 3 * 2**20
 
 
 class Piece(NamedTuple):
-    """A file of dealt rows: in each batch, rows come by group. ``ends`` has the ends of groups (batches x groups)."""
+    """A file of some columns of dealt rows: in each batch, rows come by group.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    columns : range
+        Numbers of the columns.
+    ends : ndarray
+        Ends of groups (batches x groups).
+    """
 
     path: Path
+    columns: range
     ends: np.ndarray
 
 
@@ -47,7 +60,7 @@ class DealtRows:
     samples : Samples
         Which groups a sample has.
     pieces : tuple of Piece
-        The files, in the order of the rows.
+        The files: all of the first columns in the order of the rows, then all of the next ones.
     """
 
     data: ShardedDataset
@@ -63,23 +76,25 @@ class DealtRows:
             Number of the sample.
         """
         groups = self.samples.groups_of(sample)
-        n_rows = sum(int(_lengths(piece.ends)[:, list(groups)].sum()) for piece in self.pieces)
+        by_columns = {piece.columns: [p for p in self.pieces if p.columns == piece.columns] for piece in self.pieces}
+        some = next(iter(by_columns.values()), [])
+        n_rows = sum(int(_lengths(piece.ends)[:, list(groups)].sum()) for piece in some)
         if not n_rows:
             less = setting("max_memory")
             raise DataError(f"sample {sample} of {self.data.name!r} has no examples: allow less memory ({less})")
         whole = empty_rows(self.data, n_rows)
-        at = 0
-        for group in groups:
-            for records in self._records(group):
-                copy_back(records, whole, at)
+        for columns, pieces in by_columns.items():
+            at = 0
+            for records in chain.from_iterable(self._records(pieces, group) for group in groups):
+                copy_back(records, whole, at, columns)
                 at += len(records)
         return self.data.dataset_of(whole)
 
-    def _records(self, group: int) -> Iterator[np.ndarray]:
+    def _records(self, pieces: Sequence[Piece], group: int) -> Iterator[np.ndarray]:
         """The records of a group, some at a time."""
-        form = record_form(self.data)
+        form = record_form(self.data, pieces[0].columns)
         most = max(1, _BACK_BYTES // form.itemsize)
-        for piece in self.pieces:
+        for piece in pieces:
             ends, starts = piece.ends[:, group], (piece.ends - _lengths(piece.ends))[:, group]
             try:
                 with piece.path.open("rb", buffering=0) as file:
@@ -107,6 +122,8 @@ def deal_rows(
 ) -> DealtRows:
     """Read all parts once, and write the rows of some samples to a folder, by group.
 
+    Where reading all columns together would take more than half of the memory, some are read at a time.
+
     Parameters
     ----------
     data : ShardedDataset
@@ -121,28 +138,46 @@ def deal_rows(
         Number of workers.
     """
     deal = partial(deal_stretch, data, samples, needed_groups(samples, numbers), folder)
-    stretches = data.source.stretches(_STRETCH_ROWS)
+    stretches, n_columns, at_once = data.source.stretches(_STRETCH_ROWS), len(data._names), data.source.columns_at_once
+    together = max(1, at_once - len(_telling(data))) if data.source.columns_apart else n_columns
+    columns = blocks(n_columns, -(-n_columns // together)) if at_once < n_columns else [range(n_columns)]
     if not on_cluster(n_jobs):  # whose workers have memory of their own
-        n_jobs = max(1, min(worker_count(n_jobs), data.source.max_memory // (_READING_BYTES * len(data._names))))
-    return DealtRows(data, samples, tuple(run_parallel(deal, stretches, n_jobs, description="dealing out rows")))
+        n_jobs = max(1, min(worker_count(n_jobs), at_once // n_columns))
+    given = [(stretch, some) for some in columns for stretch in stretches]
+    return DealtRows(data, samples, tuple(run_parallel(deal, given, n_jobs, description="dealing out rows")))
 
 
-def deal_stretch(data: ShardedDataset, samples: Samples, needed: np.ndarray, folder: Path, stretch: Stretch) -> Piece:
-    """Read some rows of a part and write those of the needed groups to a file of the folder, by group."""
-    path = folder / f"{stretch.part:06}-{stretch.groups.start:06}"
-    n_rows = int(np.clip(data.source.block_rows(data._names) // 8, 1, _BATCH_ROWS))
+def _telling(data: ShardedDataset) -> range:
+    """Numbers of the columns that tell which rows are labelled, where some are and some are not."""
+    end = data.n_features + data.n_targets
+    return range(data.n_features if 0 < data.n_labelled < data.n_examples else end, end)
+
+
+def deal_stretch(
+    data: ShardedDataset, samples: Samples, needed: np.ndarray, folder: Path, given: tuple[Stretch, range]
+) -> Piece:
+    """Read some rows and columns of a part and write those of the needed groups to a file of the folder, by group."""
+    stretch, columns = given
+    path = folder / f"{stretch.part:06}-{stretch.groups.start:06}-{columns.start:06}"
+    telling = _telling(data)
+    read = [*columns, *(i for i in telling if i not in columns)]
+    names, like, form = [data._names[i] for i in read], data._columns.select(np.array(read)), record_form(data, columns)
+    row_bytes = _SHARE_OF_BATCHES * data.source.columns.row_bytes(names)
+    n_rows = int(np.clip(data.source.max_memory // row_bytes, 1, _BATCH_ROWS))
     ends = [np.zeros((0, samples.n_groups), np.int64)]
     written = 0
     try:
         with path.open("wb", buffering=0) as file:
-            for batch in data.source.batches_of(stretch, data._names, n_rows):
-                table = data._recoded(data.source.columns.table(batch.cells, data.source.parts[batch.part]))
-                labelled = known_rows(table, range(data.n_features, table.n_columns))
+            for batch in data.source.batches_of(stretch, names, n_rows):
+                table = recoded_like(data.source.columns.table(batch.cells, data.source.parts[batch.part]), like)
+                labelled = np.full(table.n_rows, data.n_labelled > 0)
+                if telling:
+                    labelled = known_rows(table, [read.index(i) for i in telling])
                 group = samples.groups(batch.first + np.arange(table.n_rows), labelled)
                 group[~needed[group]] = -1
                 counts = np.bincount(group[group >= 0], minlength=samples.n_groups)
                 order = np.argsort(group, kind="stable")[table.n_rows - int(counts.sum()) :]
-                _write_whole(file, packed(table, order, record_form(data)))
+                _write_whole(file, packed(table, order, form))
                 ends.append(written + np.cumsum(counts)[None, :])
                 written = int(ends[-1][0, -1])
     except OSError as problem:
@@ -150,7 +185,7 @@ def deal_stretch(data: ShardedDataset, samples: Samples, needed: np.ndarray, fol
             f"cannot write the rows of shard {data.source.parts[stretch.part].name} to {str(folder)!r}: "
             f"{problem.strerror or problem}; scratch names another folder"
         ) from None
-    return Piece(path, np.concatenate(ends))
+    return Piece(path, columns, np.concatenate(ends))
 
 
 def _write_whole(file: Any, records: np.ndarray) -> None:

@@ -23,6 +23,8 @@ class Part(ABC):
     """One part of a table: its name, its columns, and its rows in batches."""
 
     name: str
+    # Whether some columns can be read without the others.
+    columns_apart = True
 
     @property
     @abstractmethod
@@ -39,8 +41,15 @@ class Part(ABC):
         """Numbers of rows of the groups that can be read apart from each other."""
         return (self.n_rows,)
 
+    @property
+    def column_bytes(self) -> int | None:
+        """Bytes of a column of the largest group, on average; None where that is not known."""
+        return None
+
     @abstractmethod
-    def _batches(self, columns: Sequence[str], n_rows: int, groups: Sequence[int] | None) -> Iterator[Any]:
+    def _batches(
+        self, columns: Sequence[str], n_rows: int, groups: Sequence[int] | None, threads: bool
+    ) -> Iterator[Any]:
         """Yield the rows of groups in order, as record batches of pyarrow of at most that many; None: of all."""
 
     @property
@@ -52,7 +61,9 @@ class Part(ABC):
         """Raise a DataError where the part is no longer what it was."""
         return
 
-    def batches(self, columns: Sequence[str], n_rows: int, groups: Sequence[int] | None = None) -> Iterator[Any]:
+    def batches(
+        self, columns: Sequence[str], n_rows: int, groups: Sequence[int] | None = None, threads: bool = True
+    ) -> Iterator[Any]:
         """Yield the rows in order, as record batches; a problem with the part is an error that names it.
 
         Parameters
@@ -63,9 +74,11 @@ class Part(ABC):
             Most rows of a batch.
         groups : sequence of int, optional
             Numbers of the groups of rows that are read, by default all of them.
+        threads : bool
+            Whether pyarrow may use threads of its own. They are as many as there are cores, and each keeps memory.
         """
         self.check()
-        read = self._batches(columns, n_rows, groups)
+        read = self._batches(columns, n_rows, groups, threads)
         while True:
             try:
                 batch = next(read, None)
@@ -100,12 +113,14 @@ class ParquetFile(Part):
             raise DataError(f"there is no file {self.name!r}{files_like(self.path)}") from None
 
     @cached_property
-    def _metadata(self) -> tuple[Any, tuple[int, ...]]:
+    def _metadata(self) -> tuple[Any, tuple[int, ...], int]:
         _, parquet = import_pyarrow()
         try:
             with parquet.ParquetFile(self.path) as file:
-                found = file.metadata
-                return file.schema_arrow, tuple(found.row_group(i).num_rows for i in range(found.num_row_groups))
+                groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
+                n_bytes = max((group.total_byte_size for group in groups), default=0)
+                n_rows = tuple(group.num_rows for group in groups)
+                return file.schema_arrow, n_rows, n_bytes // max(file.metadata.num_columns, 1)
         except Exception as problem:
             raise self._unreadable(problem) from None
 
@@ -125,6 +140,11 @@ class ParquetFile(Part):
         return self._metadata[1]
 
     @property
+    def column_bytes(self) -> int:
+        """Bytes of a column of the largest row group, on average."""
+        return self._metadata[2]
+
+    @property
     def state(self) -> list[Any]:
         """Size and time of the last change."""
         return [self._size, self._time]
@@ -135,13 +155,16 @@ class ParquetFile(Part):
         if [found.st_size, found.st_mtime_ns] != self.state:
             raise DataError(f"shard {self.name} has changed since it was opened: open the shards again")
 
-    def _batches(self, columns: Sequence[str], n_rows: int, groups: Sequence[int] | None) -> Iterator[Any]:
+    def _batches(
+        self, columns: Sequence[str], n_rows: int, groups: Sequence[int] | None, threads: bool
+    ) -> Iterator[Any]:
         _, parquet = import_pyarrow()
         # pages through small buffers: else whole column chunks of a row group, all of a file at worst, come into memory
         small = {"pre_buffer": False, "buffer_size": _BUFFER_BYTES}
         with parquet.ParquetFile(self.path, page_checksum_verification=True, **small) as file:
             chosen = None if groups is None else list(groups)
-            for batch in file.iter_batches(batch_size=n_rows, row_groups=chosen, columns=list(columns)):
+            options = {"batch_size": n_rows, "columns": list(columns), "use_threads": threads}
+            for batch in file.iter_batches(row_groups=chosen, **options):
                 yield batch.select(list(columns))
 
     def _unreadable(self, problem: Exception) -> DataError:
@@ -178,8 +201,10 @@ class Fragment(Part):
         except Exception as problem:
             raise self._unreadable(problem) from None
 
-    def _batches(self, columns: Sequence[str], n_rows: int, groups: Sequence[int] | None) -> Iterator[Any]:
-        options = {"schema": self._schema, "columns": list(columns), "batch_size": n_rows}
+    def _batches(
+        self, columns: Sequence[str], n_rows: int, groups: Sequence[int] | None, threads: bool
+    ) -> Iterator[Any]:
+        options = {"schema": self._schema, "columns": list(columns), "batch_size": n_rows, "use_threads": threads}
         yield from self._fragment.to_batches(**options)
 
 
@@ -193,6 +218,8 @@ def _fragment_of_rows(rows: Any, schema: Any, number: int) -> Fragment:
 
 class Partition(Part):
     """A partition of a Dask frame."""
+
+    columns_apart = False
 
     def __init__(self, frame: Any, number: int) -> None:
         self._frame, self._number = frame, number
@@ -220,7 +247,9 @@ class Partition(Part):
         except Exception as problem:
             raise self._unreadable(problem) from None
 
-    def _batches(self, columns: Sequence[str], n_rows: int, groups: Sequence[int] | None) -> Iterator[Any]:
+    def _batches(
+        self, columns: Sequence[str], n_rows: int, groups: Sequence[int] | None, threads: bool
+    ) -> Iterator[Any]:
         yield from self._arrow().select(list(columns)).combine_chunks().to_batches(max_chunksize=n_rows)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from omnirank.data.table import Table
@@ -10,10 +12,17 @@ from omnirank.shards.dataset import ShardedDataset
 _SMALL = (np.int8, np.int16, np.int32)
 
 
-def record_form(data: ShardedDataset) -> np.dtype:
+def record_form(data: ShardedDataset, columns: Sequence[int] | None = None) -> np.dtype:
     """Return the type of a record: the cells of a row one after the other, each as narrow as its column allows.
 
     Codes of levels and whole numbers of small range are small integers; of numbers, the least integer is missing.
+
+    Parameters
+    ----------
+    data : ShardedDataset
+        The data.
+    columns : sequence of int, optional
+        Numbers of the columns that a record has, by default all of them.
 
     Examples
     --------
@@ -27,8 +36,8 @@ def record_form(data: ShardedDataset) -> np.dtype:
     ...     record_form(om.open_shards(folder, target="kind"))
     dtype([('c0', '<f8'), ('c1', '<i2'), ('c2', 'i1')])
     """
-    columns = data._columns
-    return np.dtype([(f"c{i}", _cell_type(data, name)) for i, name in enumerate(columns.names)])
+    names = data._columns.names
+    return np.dtype([(f"c{i}", _cell_type(data, names[i])) for i in (columns or range(len(names)))])
 
 
 def _cell_type(data: ShardedDataset, name: str) -> np.dtype:
@@ -44,20 +53,21 @@ def _cell_type(data: ShardedDataset, name: str) -> np.dtype:
 
 
 def packed(table: Table, order: np.ndarray, form: np.dtype) -> np.ndarray:
-    """Return rows of a table, in some order, as records."""
+    """Return rows of a table, in some order, as records of its first columns."""
     records = np.empty(len(order), form)
-    for i in range(table.n_columns):
+    assert form.names is not None
+    for i, name in enumerate(form.names):
         cells, kind = table.column(i)[order], form[i]
         if kind.kind == "i" and cells.dtype.kind == "f":
             cells = np.where(np.isnan(cells), np.iinfo(kind).min, cells)
-        records[f"c{i}"] = cells
+        records[name] = cells
     return records
 
 
-def copy_back(records: np.ndarray, whole: Table, at: int) -> None:
-    """Put records into the rows of a table, from a place on."""
+def copy_back(records: np.ndarray, whole: Table, at: int, columns: Sequence[int]) -> None:
+    """Put records of some columns into the rows of a table, from a place on."""
     rows = slice(at, at + len(records))
-    for i in range(whole.n_columns):
+    for i in columns:
         cells, into = records[f"c{i}"], whole.column(i)[rows]
         into[:] = cells
         if cells.dtype.kind == "i" and into.dtype.kind == "f":

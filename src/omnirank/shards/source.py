@@ -23,6 +23,12 @@ from omnirank.shards.parts import ParquetFile, Part, parts_of, release_unused
 
 # A block has at most so many rows, however much memory there is: larger ones leave the processor's caches.
 _MOST_ROWS = 2**18
+# With less memory than this, pyarrow has no threads of its own: what each of them keeps would count.
+_PLENTY = 2**30
+# What reading takes for each column: a page of a Parquet file, packed and unpacked, and its dictionary; or, if that is
+# less, so many times the bytes of the column in a group of rows.
+_MOST_READING_BYTES = 3 * 2**20
+_READING_COPIES = 5
 
 
 class Batch(NamedTuple):
@@ -111,6 +117,23 @@ class ShardSource:
         """Return the number of rows of a block of some columns."""
         return int(np.clip(self.max_memory // self.columns.row_bytes(names), 1, _MOST_ROWS))
 
+    @cached_property
+    def reading_bytes(self) -> int:
+        """What reading takes for each column, whatever the rows of a batch."""
+        known = [part.column_bytes for part in self.parts]
+        found = [_MOST_READING_BYTES if n_bytes is None else _READING_COPIES * n_bytes for n_bytes in known]
+        return min(max([1, *found]), _MOST_READING_BYTES)
+
+    @property
+    def columns_at_once(self) -> int:
+        """Number of columns of which reading takes half of the memory; at least one."""
+        return max(1, self.max_memory // (2 * self.reading_bytes))
+
+    @property
+    def columns_apart(self) -> bool:
+        """Whether some columns can be read without the others."""
+        return all(part.columns_apart for part in self.parts)
+
     def blocks(self, names: Sequence[str] | None = None, parts: Sequence[int] | None = None) -> Iterator[Block]:
         """Yield the rows in order, as blocks that are small enough.
 
@@ -134,7 +157,7 @@ class ShardSource:
     def batches_of(self, stretch: Stretch, names: Sequence[str], n_rows: int) -> Iterator[Batch]:
         """Yield the rows of some groups of a part, as record batches of at most ``n_rows``."""
         part, first = self.parts[stretch.part], stretch.first
-        for cells in part.batches(names, n_rows, stretch.groups):
+        for cells in part.batches(names, n_rows, stretch.groups, threads=self.max_memory >= _PLENTY):
             if cells.num_rows:
                 yield Batch(stretch.part, first, cells)
                 first += cells.num_rows

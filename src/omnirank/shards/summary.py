@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from omnirank.core.errors import DataError, setting
-from omnirank.core.parallel import run_parallel
+from omnirank.core.parallel import blocks, run_parallel
 from omnirank.data.column_types import LARGEST_EXACT, number_levels
 from omnirank.data.table import Levels, Table
 from omnirank.shards.columns import Columns
@@ -187,6 +188,8 @@ class Summary:
 def summarize(source: ShardSource, names: Sequence[str], targets: Iterable[str] = ()) -> Summary:
     """Return the summary of some columns after one pass over all parts.
 
+    Where reading all columns together would take more than half of the memory, some are read at a time.
+
     Parameters
     ----------
     source : ShardSource
@@ -197,14 +200,15 @@ def summarize(source: ShardSource, names: Sequence[str], targets: Iterable[str] 
         Columns of which the different numbers are counted, to tell the task by.
     """
     counted = tuple(targets)
-    work = partial(summarize_stretch, source, tuple(names), counted)
+    n_rows = int(np.clip(source.block_rows(names) // _AT_ONCE, 1, _BATCH_ROWS))
+    work = partial(summarize_stretch, source, counted, n_rows)
     found = {name: ColumnSummary(values={} if name in counted else None) for name in names}
     n_labelled = 0
     # by stretches whatever the workers, and in their order: so the sums are always the same
-    stretches = source.stretches(_STRETCH_ROWS)
+    given = list(product(_at_a_time(source, names, counted), source.stretches(_STRETCH_ROWS)))
     # what is no file may be in the memory of this process only
     of_files = source.fingerprint is not None
-    parts = run_parallel(work, stretches, description="reading shards") if of_files else map(work, stretches)
+    parts = run_parallel(work, given, description="reading shards") if of_files else map(work, given)
     for part in parts:
         n_labelled += part.n_labelled
         for name, column in part.columns.items():
@@ -212,11 +216,24 @@ def summarize(source: ShardSource, names: Sequence[str], targets: Iterable[str] 
     return Summary(source.n_rows, n_labelled, found)
 
 
-def summarize_stretch(source: ShardSource, names: Sequence[str], counted: Sequence[str], stretch: Stretch) -> Summary:
-    """Return the summary of some rows of a part."""
+def _at_a_time(source: ShardSource, names: Sequence[str], targets: Sequence[str]) -> list[tuple[str, ...]]:
+    """The columns that are read together: the targets, which tell what is labelled, and others, as there is room."""
+    at_once = source.columns_at_once
+    if at_once >= len(names) or not source.columns_apart:
+        return [tuple(names)]
+    others = [name for name in names if name not in targets]
+    found = [tuple(others[i] for i in some) for some in blocks(len(others), -(-len(others) // at_once))]
+    return [tuple(name for name in names if name in targets), *found] if targets else found
+
+
+def summarize_stretch(
+    source: ShardSource, targets: Sequence[str], n_rows: int, given: tuple[Sequence[str], Stretch]
+) -> Summary:
+    """Return the summary of some columns and rows of a part; batches have at most so many rows."""
+    names, stretch = given
+    counted = [name for name in targets if name in names]
     found = {name: ColumnSummary(values={} if name in counted else None) for name in names}
     n_labelled = 0
-    n_rows = int(np.clip(source.block_rows(names) // _AT_ONCE, 1, _BATCH_ROWS))
     for batch in source.batches_of(stretch, names, n_rows):
         table = source.columns.table(batch.cells, source.parts[batch.part])
         for i, name in enumerate(table.names):
