@@ -69,6 +69,7 @@ def said(command):
         # too many arguments
         ("rank t.csv kind", "'kind' is one argument too many: --target kind names the target"),
         ("rank t.csv --target a kind", "too many: several names are separated by commas, --target a,kind"),
+        ("rank t.csv -t a kind", "--target a,kind"),
         ("info t.csv kind", "--target kind names the target"),
         ("compare r.json r.csv", "omnirank compare-rankings r.json r.csv compares two rankings"),
         ("evaluate t.csv r.json --target kind", "--ranking r.json judges a ranking that there is"),
@@ -82,7 +83,7 @@ def said(command):
         ("t.csv", "omnirank rank t.csv ranks its features"),
         ("rnk t.csv", "'rank'"),
         # files of another kind
-        ("rank r.json --target kind", "r.json: a ranking is no data: om.Ranking.load, omnirank report and"),
+        ("rank r.json --target kind", "r.json: data are not read from JSON; a ranking is read by om.Ranking.load,"),
         ("rank m.omr --target kind", "m.omr: a model is no data: om.load_model and omnirank predict read it"),
         ("info m.omr", "m.omr: a model is no data"),
         ("rank t.csv --target kind --memory 1G", "parts of a table are Parquet files: omnirank convert t.csv FOLDER"),
@@ -117,7 +118,11 @@ def test_short_options_may_stand_together_with_their_value(folder):
         (lambda: om.load_model("r.json"), FileFormatError, "r.json: not a model: .* om.Ranking.load reads a ranking"),
         (lambda: om.load_model(None), DataTypeError, "load_model reads one file: give its path, not NoneType"),
         (lambda: om.load("m.omr"), ValueError, "m.omr: a model is no data: om.load_model"),
-        (lambda: om.load("r.json"), ValueError, "r.json: a ranking is no data: om.Ranking.load"),
+        (
+            lambda: om.load("r.json"),
+            ValueError,
+            "r.json: data are not read from JSON; a ranking is read by om.Ranking.load",
+        ),
         (lambda: om.Ranking.load("r.jsn"), ValueError, "not 'r.jsn'"),
         (lambda: om.open_shards("t.csv", "kind"), DataError, "omnirank convert t.csv FOLDER"),
         (lambda: om.UnivariateRanker().fit("t.csv"), DataTypeError, r"om.load\('t.csv', target\) reads a file"),

@@ -1,9 +1,6 @@
-"""Dataset: construction, views, hiding labels, splitting, choosing features, facts, fingerprints."""
+"""Dataset: construction, views, hiding labels, splitting, choosing features."""
 
 from __future__ import annotations
-
-import copy
-import pickle
 
 import numpy as np
 import pandas as pd
@@ -14,46 +11,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from omnirank.data.dataset import Dataset
-from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.errors import DataError, ParameterError
-
-NAN = np.nan
-TREE = Hierarchy.from_paths(["a", "a/b", "c"])
-TARGETS = {
-    "classification": ["u", "v", None, "u", "u", "v"],
-    "multi-target-classification": [
-        ["u", "x"],
-        ["v", None],
-        [None, None],
-        ["u", "y"],
-        ["u", "x"],
-        ["v", "x"],
-    ],
-    "regression": [0.5, 1.5, NAN, 2.5, 3.5, 4.5],
-    "multi-target-regression": [[0.5, 1], [2, NAN], [NAN, NAN], [1, 2], [3, 4], [5, 6]],
-    "multi-label": [{"a"}, {"b"}, None, {"a", "b"}, set(), {"a"}],
-    "hierarchical-multi-label": [{"a"}, {"a/b"}, None, {"c"}, set(), {"a/b", "c"}],
-    "mixed-targets": pd.DataFrame({"k": ["u", "v", None, "u", "u", "v"], "s": [0.5, NAN, NAN, 1, 2, 3]}),
-    "clustering": None,
-}
-
-
-def mixed_frame():
-    return pd.DataFrame(
-        {
-            "size": [1.5, NAN, 3.0, 4.0, 5.0, 6.0],
-            "colour": ["red", "blue", None, "red", "red", "blue"],
-            "wet": [True, False, True, True, True, False],
-            "age": [3, 4, 5, 6, 7, 8],
-        }
-    )
-
-
-def dataset_of(task, X=None):
-    hierarchy = TREE if task == "hierarchical-multi-label" else None
-    return Dataset(mixed_frame() if X is None else X, TARGETS[task], hierarchy=hierarchy, name="small")
+from reference.data_set_cases import NAN, TARGETS, TREE, dataset_of, mixed_frame
 
 
 def assert_same(data, other):
@@ -368,136 +329,3 @@ def test_select_features_by_mask_and_groups():
 def test_select_features_errors(features, message):
     with pytest.raises(DataError, match=message):
         dataset_of("classification").select_features(features)
-
-
-# -- facts --------------------------------------------------------------------------------------------
-
-
-COMMON = {
-    "name": "small",
-    "examples": 6,
-    "features": 4,
-    "numeric features": 2,
-    "nominal features": 2,
-    "missing cells": 2,
-}
-SPECIAL = {
-    "classification": {"targets": 1, "partly labelled": 0, "classes": {"u": 3, "v": 2}},
-    "multi-target-classification": {"targets": 2, "partly labelled": 1},
-    "regression": {"targets": 1, "partly labelled": 0},
-    "multi-target-regression": {"targets": 2, "partly labelled": 1},
-    "multi-label": {"targets": 2, "partly labelled": 0, "label cardinality": 1.0},
-    "hierarchical-multi-label": {
-        "targets": 3,
-        "label cardinality": 7 / 5,
-        "hierarchy": "tree",
-        "hierarchy depth": 2,
-    },
-    "mixed-targets": {"targets": 2, "partly labelled": 1},
-    "clustering": {"targets": 0, "labelled": 0},
-}
-
-
-@pytest.mark.parametrize("task", TARGETS)
-def test_describe(task):
-    facts = dataset_of(task).describe()
-    assert list(facts)[:3] == ["name", "task", "examples"]
-    expected = {"labelled": 5, **COMMON, "task": task, "sparse": False, **SPECIAL[task]}
-    assert {key: facts[key] for key in expected} == expected
-    assert facts["missing share"] == 2 / 24
-    assert "density" not in facts
-
-
-def test_describe_sparse():
-    facts = Dataset(sparse.csr_array(np.array([[0, 1.0], [NAN, 0]]))).describe()
-    assert (facts["sparse"], facts["density"], facts["missing cells"]) == (True, 0.5, 1)
-
-
-@pytest.mark.parametrize("make", [np.array, sparse.csr_array])
-def test_describe_counts_partly_labelled_sets(make):
-    values = make([[1, NAN, 1], [NAN, NAN, NAN], [0.0, 1, 0]])
-    facts = Dataset(np.eye(3), values).describe()
-    assert (facts["labelled"], facts["partly labelled"], facts["label cardinality"]) == (2, 1, 1.5)
-
-
-def test_describe_of_a_view_and_classes_that_are_gone():
-    assert dataset_of("classification").take([0, 2]).describe()["classes"] == {"u": 1, "v": 0}
-
-
-def test_repr():
-    assert dataset_of("classification").notes == ()
-    assert repr(dataset_of("classification")) == (
-        "<Dataset 'small': 6 examples, 4 features, classification, 1 target, 5 labelled>"
-    )
-
-
-# -- fingerprints -------------------------------------------------------------------------------------
-
-
-def test_fingerprint_of_equal_data_is_equal():
-    values = np.random.default_rng(0).normal(size=(7, 3))
-    values[2, 1] = NAN
-    values[0, 0] = 0.0
-    y = np.array([0, 1, 0, 1, 0, 1, NAN])
-    expected = Dataset(values, y).fingerprint
-    negative = values.copy()
-    negative[0, 0] = -0.0
-    negative[2, 1] = -np.float64(NAN)
-    wide = np.zeros((14, 6))
-    wide[::2, ::2] = values
-    same = [
-        np.asfortranarray(values),
-        negative,
-        wide[::2, ::2],
-        values.tolist(),
-        pd.DataFrame(values, columns=["x0", "x1", "x2"]),
-    ]
-    for X in same:
-        assert Dataset(X, y, name="another").fingerprint == expected
-    assert Dataset(values[::-1], y[::-1]).take(slice(None, None, -1)).fingerprint == expected
-    assert pickle.loads(pickle.dumps(Dataset(values, y))).fingerprint == expected
-    assert copy.deepcopy(Dataset(values, y)).fingerprint == expected
-
-
-def test_fingerprint_of_sparse_data_does_not_depend_on_its_storage():
-    values = np.array([[0, 1.5], [NAN, 0], [2, 0]])
-    stored = sparse.coo_array(([1.5, NAN, 2.0, 0.0], ([0, 1, 2, 0], [1, 0, 0, 0])), shape=(3, 2))
-    wide = sparse.csc_array(values)
-    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
-    prints = {Dataset(X, [{"a"}, {"b"}, None]).fingerprint for X in (sparse.csr_array(values), stored, wide)}
-    assert len(prints) == 1
-
-
-def test_fingerprint_sees_every_difference():
-    X, y = np.array([[1.0, 2.0], [3.0, 4.0]]), ["a", "b"]
-    changed = X.copy()
-    changed[1, 1] += 1e-12
-    variants = [
-        Dataset(X, y),
-        Dataset(changed, y),
-        Dataset(X.astype(np.float32), y),
-        Dataset(X[:, ::-1], y),
-        Dataset(X.T, y),
-        Dataset(X[::-1], y),
-        Dataset(X, y, feature_names=["p", "q"]),
-        Dataset(X, y, target_names=["t"]),
-        Dataset(X, y, nominal=[0]),
-        Dataset(X, ["a", "c"]),
-        Dataset(X, ["a", None]),
-        Dataset(X, ["b", "a"]),
-        Dataset(X),
-        Dataset(X, [0, 1]),
-        Dataset(X, [0, 1], task="regression"),
-        Dataset(X, np.array([[0, 1, 0], [0, 0, 1]]), target_names=TREE.labels),
-        Dataset(X, np.array([[0, 0, 1], [0, 0, 1]]), hierarchy=TREE),
-        Dataset(X, np.array([[0, 0, 1], [0, 0, 1]]), hierarchy=Hierarchy.flat(TREE.labels)),
-    ]
-    assert len({data.fingerprint for data in variants}) == len(variants)
-
-
-def test_fingerprint_of_more_rows_than_are_hashed_at_once():
-    values = np.zeros((40_000, 1))
-    first = Dataset(values).fingerprint
-    values = values.copy()
-    values[-1] = 1
-    assert Dataset(values).fingerprint != first

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import chi2, norm
 
 import omnirank as om
 from omnirank.core.accumulators import MeanAccumulator
 from omnirank.ensembles import example_sums as module
 from omnirank.ensembles.plan import GrowingRules, make_plan
 from omnirank.ensembles.score_sums import TreeScorer
-from omnirank.ensembles.score_table import ScoreOptions
+from omnirank.ensembles.score_table import Contributions, ScoreOptions
 from omnirank.errors import ParameterError
 from omnirank.trees.tree import tree_from_grown
 from reference import ensembles_unbiased as reference
@@ -42,6 +42,17 @@ def test_p_values_are_as_defined(n_trees):
         parts = ([part(*one) for one in given] for part in (reference.contributions, reference.in_bag))
         expected = reference.p_values(scores, *parts)
         np.testing.assert_allclose(fitted.ranking_.p_values, expected, rtol=1e-7)
+
+
+def test_a_score_that_one_example_makes_is_of_one_term():
+    """Of less than one by its moments: the skewness is at most that of the chi-squared distribution."""
+    one, in_bag = np.array([0]), np.array([3.0])
+    tree = Contributions(one, one, one + 2, np.array([0, 1]), np.array([2.0, -1.0]), in_bag)
+    sums = module.ExampleSums(2, 1)
+    sums.add([tree, tree])
+    found = sums.p_values(MeanAccumulator.empty(1).update([[1.0], [1.0]]))
+    # s = 1, A = 5, B = 0, G = 3: L = 1, l = 5 / 2, V = 5
+    np.testing.assert_allclose(found, chi2(1).sf(1 + np.sqrt(2) * 1 / np.sqrt(5)))
 
 
 def test_pairs_of_trees_count_examples_by_their_own_numbers():

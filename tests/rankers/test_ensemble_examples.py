@@ -166,9 +166,12 @@ def test_change_is_a_share_of_the_variance():
 
 
 PROGRAM = """
+import logging
 import sys
 import numpy as np
 import omnirank as om
+logging.basicConfig()
+logging.getLogger("omnirank.compiling").setLevel("INFO")
 rng = np.random.default_rng(0)
 X = rng.normal(size=(200_000, 50)); y = X[:, 0] + rng.normal(size=len(X))
 data = om.Dataset(X, y)
@@ -181,17 +184,19 @@ print(ranker.max_samples_, (peak() - before) / 1024)
 
 
 def peak(memory):
+    """Where kernels are compiled, which takes memory too, it is the second run that counts."""
     settings = {name: value for name, value in os.environ.items() if name != "OMNIRANK_PICKLED_WORK"}
     command = [sys.executable, "-c", PEAK + PROGRAM, str(memory)]
-    run = subprocess.run(command, env=settings, capture_output=True, text=True, check=True)
+    for _ in range(2):
+        run = subprocess.run(command, env=settings, capture_output=True, text=True, check=True)
+        if "compiling" not in run.stderr:
+            break
     size, megabytes = run.stdout.split()
     return int(size), float(megabytes)
 
 
 @needs_peak
 def test_memory_is_kept():
-    for memory in ("60M", None):
-        peak(memory)  # kernels that are compiled take memory, too
     size, megabytes = peak("60M")
     assert 2000 < size < 200_000
     assert megabytes < 60

@@ -48,7 +48,8 @@ def given_options(options: Mapping[str, bool], args: Sequence[str]) -> Iterator[
             follows = options.get(name, False) and not sign
             yield name, next(rest, None) if follows else value or None
         else:
-            yield _short(options, arg)
+            name, last = _short(options, arg)
+            yield name, next(rest, None) if last is None and options.get(name, False) else last
 
 
 def _short(options: Mapping[str, bool], arg: str) -> tuple[str, str | None]:
@@ -141,7 +142,7 @@ def _meant(
     if any(os.path.exists(file) for file in extra):
         return "give one file"
     before = dict(zip(args[1:], args, strict=False)).get(extra[0], "")
-    if dict(given_options(options, args)).get("--target") == before:
+    if before in (value for name, value in given_options(options, args) if name in ("--target", "-t")):
         return f"several names are separated by commas, --target {','.join([before, *extra])}"
     return f"--target {','.join(extra)} names the target"
 

@@ -36,7 +36,7 @@ FORMATS = {
 _SQLITE = (".db", ".db3", ".sqlite", ".sqlite3")
 # Files that omnirank writes and that are no data, by their ending: who reads them.
 _OF_RESULTS = {
-    ".json": "a ranking is no data: om.Ranking.load, omnirank report and omnirank compare-rankings read it",
+    ".json": "data are not read from JSON; a ranking is read by om.Ranking.load, omnirank report and compare-rankings",
     ".omr": "a model is no data: om.load_model and omnirank predict read it",
 }
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}

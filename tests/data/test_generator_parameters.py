@@ -1,0 +1,146 @@
+"""Parameters of the generators: their domains, and what users see of them."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.feature_selection import f_regression
+
+from omnirank import datasets
+from omnirank.errors import ParameterError
+from reference.data_generator_cases import ALL, SEVERAL_TARGETS, SUPERVISED
+
+# -- domains ------------------------------------------------------------------------------------------
+
+WRONG = [
+    ("n_examples", [0, -1, 2.5, True, None]),
+    ("n_relevant", [-1, 1.0, "3"]),
+    ("n_redundant", [-2, False]),
+    ("n_irrelevant", [-1, 0.5]),
+    ("n_interacting", [1, -2, 2.0]),
+    ("share_nominal", [-0.1, 1.1, np.nan, "half", True]),
+    ("missing_features", [-0.1, 1.0, np.nan]),
+    ("noise", [-1.0, np.inf, np.nan, None]),
+    ("shuffle", [1, None]),
+    ("random_state", [-1, "seed", 1.5]),
+]
+WRONG_WITH_TARGET = [
+    ("labelled", [-1, 201, 1.5, -0.1, True, None]),
+    ("sparse", [1, "yes"]),
+    ("word_share", [0.0, 1.0, -1]),
+]
+
+
+def cases(table):
+    return [pytest.param(name, value, id=f"{name}={value}") for name, values in table for value in values]
+
+
+@pytest.mark.parametrize("task", ["regression", "multi-label", "clustering"])
+@pytest.mark.parametrize(("name", "value"), cases(WRONG))
+def test_wrong_values_name_the_parameter(task, name, value):
+    with pytest.raises(ParameterError, match=name):
+        ALL[task](**{name: value})
+
+
+@pytest.mark.parametrize("task", sorted(SUPERVISED))
+@pytest.mark.parametrize(("name", "value"), cases(WRONG_WITH_TARGET))
+def test_wrong_values_of_target_options_name_the_parameter(task, name, value):
+    with pytest.raises(ParameterError, match=name):
+        SUPERVISED[task](**{name: value})
+
+
+@pytest.mark.parametrize("task", SEVERAL_TARGETS)
+@pytest.mark.parametrize("value", [-0.1, 1.0, 0.99, "x"])
+def test_too_many_missing_targets(task, value):
+    with pytest.raises(ParameterError, match="missing_targets"):
+        SUPERVISED[task](missing_targets=value)
+
+
+@pytest.mark.parametrize(
+    ("generator", "options", "name"),
+    [
+        (datasets.make_multi_target_regression, {"n_targets": 0}, "n_targets"),
+        (datasets.make_classification, {"n_classes": 1}, "n_classes"),
+        (datasets.make_classification, {"n_classes": 3, "n_examples": 2}, "n_classes"),
+        (
+            datasets.make_classification,
+            {"n_classes": 3, "n_relevant": 0, "n_interacting": 2, "noise": 0.0},
+            "n_classes",
+        ),
+        (datasets.make_multi_target_classification, {"n_targets": 2.0}, "n_targets"),
+        (datasets.make_multi_target_classification, {"n_classes": (2, 3)}, "n_classes"),
+        (datasets.make_multi_target_classification, {"n_classes": (2, 3, 1)}, "n_classes"),
+        (datasets.make_multi_target_classification, {"n_classes": 2.5}, "n_classes"),
+        (datasets.make_multi_target_classification, {"n_classes": None}, "n_classes"),
+        (datasets.make_mixed_targets, {"n_numeric": 0}, "n_numeric"),
+        (datasets.make_mixed_targets, {"n_nominal": 0}, "n_nominal"),
+        (datasets.make_mixed_targets, {"n_classes": 1}, "n_classes"),
+        (datasets.make_multi_label, {"n_labels": 0}, "n_labels"),
+        (datasets.make_multi_label, {"label_density": 0.0}, "label_density"),
+        (datasets.make_multi_label, {"label_density": 1.0}, "label_density"),
+        (datasets.make_multi_label, {"n_interacting": 2, "sparse": True}, "n_interacting"),
+        (datasets.make_hierarchical_multi_label, {"n_labels": -1}, "n_labels"),
+        (datasets.make_hierarchical_multi_label, {"n_labels": 3, "hierarchy": "dag"}, "n_labels"),
+        (datasets.make_hierarchical_multi_label, {"hierarchy": "graph"}, "hierarchy"),
+        (datasets.make_hierarchical_multi_label, {"label_density": 2}, "label_density"),
+        (datasets.make_clusters, {"n_clusters": 1}, "n_clusters"),
+        (datasets.make_regression, {"n_relevant": 0}, "n_relevant"),
+        (datasets.make_regression, {"n_relevant": 0, "n_interacting": 2, "n_redundant": 1}, "n_redundant"),
+        (datasets.make_friedman, {"n_features": 4}, "n_features"),
+        (datasets.make_friedman, {"noise": -1}, "noise"),
+        (datasets.make_friedman, {"n_examples": 0}, "n_examples"),
+        (datasets.make_xor, {"n_interacting": 1}, "n_interacting"),
+        (datasets.make_xor, {"n_interacting": 21}, "n_interacting"),
+        (datasets.make_xor, {"n_irrelevant": -1}, "n_irrelevant"),
+        (datasets.make_xor, {"noise": 1.5}, "noise"),
+    ],
+)
+def test_wrong_values_of_own_parameters_name_the_parameter(generator, options, name):
+    with pytest.raises(ParameterError, match=rf"^{name}="):
+        generator(**options)
+
+
+def test_unknown_parameters_and_those_of_other_tasks_are_refused():
+    with pytest.raises(TypeError, match="n_informative"):
+        datasets.make_regression(n_informative=3)
+    with pytest.raises(TypeError, match="missing_targets"):
+        datasets.make_regression(missing_targets=0.1)
+
+
+@pytest.mark.parametrize("name", ["labelled", "sparse", "word_share"])
+def test_clusters_take_no_parameters_of_a_target(name):
+    with pytest.raises(TypeError, match=name):
+        datasets.make_clusters(**{name: 1})
+
+
+# -- what users see -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", sorted(ALL))
+def test_signature_and_docstring_show_all_parameters(task):
+    signature = inspect.signature(ALL[task])
+    assert signature.parameters["n_relevant"].default == 5
+    assert ("labelled" in signature.parameters) == (task != "clustering")
+    described = inspect.getdoc(ALL[task]).split("Returns\n")[0]
+    for name in signature.parameters:
+        assert name in described
+    assert "{shared}" not in described
+
+
+def test_defaults_in_the_signature_are_those_in_use():
+    defaults = {
+        name: parameter.default
+        for name, parameter in inspect.signature(datasets.make_multi_label).parameters.items()
+        if name != "random_state"
+    }
+    shown, _ = datasets.make_multi_label(random_state=0, **defaults)
+    used, _ = datasets.make_multi_label(random_state=0)
+    assert shown.fingerprint == used.fingerprint
+
+
+def test_one_feature_is_seen_by_a_plain_test():
+    """The truth is not only in the masks: a textbook test sees it in a hundred examples."""
+    data, relevance = datasets.make_regression(100, n_relevant=1, n_irrelevant=9, random_state=0)
+    assert np.argmax(f_regression(data.X, data.y)[0]) == np.flatnonzero(relevance.relevant)[0]
