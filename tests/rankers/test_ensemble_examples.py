@@ -170,20 +170,19 @@ import sys
 import numpy as np
 import omnirank as om
 rng = np.random.default_rng(0)
-n_columns, n_trees = map(int, sys.argv[3:])
-X = rng.normal(size=(200_000, n_columns)); y = X[:, 0] + rng.normal(size=len(X))
+X = rng.normal(size=(200_000, 50)); y = X[:, 0] + rng.normal(size=len(X))
 data = om.Dataset(X, y)
-om.EnsembleRanker(n_trees=2, random_state=0, max_samples=2000, p_values=sys.argv[2] == "True").fit(data)
+om.EnsembleRanker(n_trees=2, random_state=0, max_samples=2000).fit(data)
 before = peak()
-memory, p_values = None if sys.argv[1] == "None" else sys.argv[1], sys.argv[2] == "True"
-ranker = om.EnsembleRanker(n_trees=n_trees, max_memory=memory, p_values=p_values, n_jobs=4, random_state=0).fit(data)
+memory = None if sys.argv[1] == "None" else sys.argv[1]
+ranker = om.EnsembleRanker(n_trees=4, max_memory=memory, n_jobs=4, random_state=0).fit(data)
 print(ranker.max_samples_, (peak() - before) / 1024)
 """
 
 
-def peak(memory, p_values=False, n_columns=50, n_trees=4):
+def peak(memory):
     settings = {name: value for name, value in os.environ.items() if name != "OMNIRANK_PICKLED_WORK"}
-    command = [sys.executable, "-c", PEAK + PROGRAM, str(memory), str(p_values), str(n_columns), str(n_trees)]
+    command = [sys.executable, "-c", PEAK + PROGRAM, str(memory)]
     run = subprocess.run(command, env=settings, capture_output=True, text=True, check=True)
     size, megabytes = run.stdout.split()
     return int(size), float(megabytes)
@@ -199,15 +198,6 @@ def test_memory_is_kept():
     whole, more = peak(None)
     assert whole == 200_000
     assert more > 90
-
-
-@needs_peak
-def test_p_values_stay_within_the_memory():
-    """Of 5 columns, what examples add to 20 trees takes more than the trees."""
-    peak("40M", True, 5, 20)  # kernels that are compiled take memory, too
-    size, megabytes = peak("40M", True, 5, 20)
-    assert 2000 < size < 200_000
-    assert megabytes < 40
 
 
 def test_memory_that_is_enough_changes_nothing(numbers):
