@@ -221,12 +221,12 @@ def test_first_trees_are_the_smaller_ensemble():
 
 
 def test_checkpoints_do_not_depend_on_blocks(monkeypatch):
-    from omnirank.ensembles import convergence
+    from omnirank.rankers import _ensemble_in_memory
 
     data = tiny_dataset("multi-target-regression")
     options = {"n_trees": 20, "per_target": True, "checkpoints": [3, 8, 9, 20], "random_state": 0}
     whole = genie3_forest(**options).fit(data)
-    monkeypatch.setattr(convergence, "_MOST_BYTES", 1)
+    monkeypatch.setattr(_ensemble_in_memory, "MOST_BYTES", 1)
     cut = genie3_forest(**options).fit(data)
     assert list(cut.checkpoints_) == [3, 8, 9, 20]
     for size in whole.checkpoints_:

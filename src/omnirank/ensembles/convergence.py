@@ -21,7 +21,7 @@ RELIABLE = 0.99
 _FEWEST_IN_TIME = 2
 
 # Scores by target, and what examples add to scores, of as many trees are held at once as fit in this memory.
-_MOST_BYTES = 2**28
+MOST_BYTES = 2**28
 # But so many at least; where they hold much of each example, one for each worker.
 _FEWEST_AT_ONCE = 8
 # What an example adds to the tests that it reaches out of bag: about 8 numbers, for large trees.
@@ -38,6 +38,7 @@ def grown_sums(
     n_jobs: int | None = None,
     step: int = 1,
     max_seconds: float | None = None,
+    most_bytes: int = MOST_BYTES,
 ) -> Iterator[ScoreSums]:
     """Grow the trees that are lacking; yields the sums of scores on the way and in the end.
 
@@ -64,11 +65,13 @@ def grown_sums(
         By how much the numbers of trees differ.
     max_seconds : float or None
         No trees are begun after this time, but for the first two.
+    most_bytes : int
+        What scores by target, and what examples add to scores, may take before they are added up.
     """
     table = 8 * sum(rows.mean.size for rows in sums.tables.values())
     told = _BYTES_AN_EXAMPLE * scorer.n_examples * len(sums.examples)
     fewest = worker_count(n_jobs) if told else _FEWEST_AT_ONCE
-    block = max(fewest, _MOST_BYTES // max(table + told, 1))
+    block = max(fewest, most_bytes // max(table + told, 1))
     clock = _Clock(max_seconds, worker_count(n_jobs), sums.n_trees)
     for stop in tree_stops(n_trees, sums.n_trees):
         while sums.n_trees < stop:
@@ -81,6 +84,7 @@ def grown_sums(
             for size in sorted({q for q in checkpoints if start < q < end} | {end}):
                 sums = sums.update(trees[sums.n_trees - start : size - start])
                 yield sums
+            del trees  # else they would stay beside the next ones
         if n_trees == "auto" and converged(sums.rows[importance]):
             return
 

@@ -14,7 +14,7 @@ from omnirank.ensembles.score_table import Contributions
 # Cells of the sums: 512 MB. Where features times examples are more, examples share a row in turn.
 _MOST_CELLS = 2**26
 # A variance of fewer terms is too uncertain.
-_FEWEST_GROUPS = 128
+FEWEST_GROUPS = 128
 # Below it, the gamma distribution is the normal one, and its function loses digits.
 _LEAST_SKEWNESS = 1e-3
 
@@ -74,7 +74,7 @@ class ExampleSums:
     """
 
     def __init__(self, n_examples: int, n_features: int, most_groups: int | None = None, block: int = 0) -> None:
-        most = max(_FEWEST_GROUPS, _MOST_CELLS // max(n_features, 1)) if most_groups is None else most_groups
+        most = max(FEWEST_GROUPS, _MOST_CELLS // max(n_features, 1)) if most_groups is None else most_groups
         self._blocks = {block: np.zeros((n_features, min(n_examples, most)))}
         self._in_bag = np.zeros(n_features)
 

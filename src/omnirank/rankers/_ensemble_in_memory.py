@@ -23,7 +23,7 @@ from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy
 from omnirank.data.dataset import Dataset
 from omnirank.data.remarks import caller_outside
-from omnirank.ensembles.convergence import FEWEST_TREES, grown_sums
+from omnirank.ensembles.convergence import FEWEST_TREES, MOST_BYTES, grown_sums
 from omnirank.ensembles.example_samples import (
     FEWEST_EXAMPLES,
     SampledScorer,
@@ -32,6 +32,7 @@ from omnirank.ensembles.example_samples import (
     samples_of,
     settled,
 )
+from omnirank.ensembles.example_sums import FEWEST_GROUPS, ExampleSums
 from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.score_sums import Scorer, ScoreSums, TreeScorer
 from omnirank.ensembles.supervision import Supervision
@@ -49,6 +50,8 @@ _SOON = 1e-9
 _DOUBLE = 2.5
 # Of a sample for each tree, over that of a sample for two.
 _ALONE = 1.25
+# Of the memory allowed: what is left for the sums by example, and as much for what single trees add to them.
+_SHARE_OF_SUMS = 16
 
 
 def rank_in_memory(ranker: EnsembleRanker, dataset: Dataset, sample_weight: np.ndarray | None) -> dict[str, Ranking]:
@@ -75,7 +78,7 @@ def rank_in_memory(ranker: EnsembleRanker, dataset: Dataset, sample_weight: np.n
         chosen = replace(chosen, entropy=entropy_before(ranker, fingerprint()))
     run = _Run.of(ranker, chosen, level, fingerprint)
     begun = run.begin()
-    sums = ranker._sums.apart() if ranker._continues else begun.sums
+    sums = ranker._sums.apart() if ranker._continues else run.sums(begun)
     if begun.scorer.plan.trees_are_equal and ranker.n_trees != 1 and begun.size == run.n_examples:
         warnings.warn(
             "without bootstrap, trees that see all features are the same tree up to ties: set "
@@ -86,7 +89,7 @@ def rank_in_memory(ranker: EnsembleRanker, dataset: Dataset, sample_weight: np.n
     kept: dict[int, dict[str, Ranking]] = {}
     if ranker._continues:
         kept = {q: found for q, found in ranker.checkpoints_.items() if q in ranker._sizes}
-    for reached in chain(begun.reached, run.grown(begun.scorer, sums, ranker.n_trees)):
+    for reached in chain(begun.reached, run.grown(begun, sums, ranker.n_trees)):
         sums = reached
         if sums.n_trees in ranker._sizes:
             kept[sums.n_trees] = run.rankings(begun, sums)
@@ -105,11 +108,6 @@ class _Begun:
     size: int
     remark: str = ""
     reached: tuple[ScoreSums, ...] = ()
-
-    @property
-    def sums(self) -> ScoreSums:
-        """The sums over the trees there are."""
-        return self.reached[-1] if self.reached else ScoreSums.empty(self.scorer)
 
 
 @dataclass(frozen=True)
@@ -161,8 +159,8 @@ class _Run:
         for size in tried:
             start = time.monotonic()
             begun = _Begun(self._scorer(size), size)
-            begun = replace(begun, reached=self._reached(self.grown(begun.scorer, begun.sums, n_trees)))
-            now = begun.sums.rows[self.ranker.importance]
+            begun = replace(begun, reached=self._reached(self.grown(begun, self.sums(begun), n_trees)))
+            now = self.sums(begun).rows[self.ranker.importance]
             if settled(before, now):
                 return begun
             before = now
@@ -192,13 +190,28 @@ class _Run:
         make = partial(_scorer_of, clone(self.ranker), self.level)
         return SampledScorer.of(self.data, samples_of(self.data, size), make)
 
-    def grown(self, scorer: Scorer, sums: ScoreSums, n_trees: int | str) -> Iterator[ScoreSums]:
+    def sums(self, begun: _Begun) -> ScoreSums:
+        """Return the sums over the trees there are; those by example are as large as memory allows."""
+        if begun.reached:
+            return begun.reached[-1]
+        if self.ranker.max_memory is None:
+            return ScoreSums.empty(begun.scorer)
+        groups = self._bytes_of_sums // (8 * self.data.dataset.n_features)
+        return ScoreSums.empty(begun.scorer, partial(ExampleSums, most_groups=max(FEWEST_GROUPS, groups)))
+
+    @property
+    def _bytes_of_sums(self) -> int:
+        if self.ranker.max_memory is None:
+            return MOST_BYTES
+        return min(MOST_BYTES, memory_amount(self.ranker.max_memory, "max_memory") // _SHARE_OF_SUMS)
+
+    def grown(self, begun: _Begun, sums: ScoreSums, n_trees: int | str) -> Iterator[ScoreSums]:
         """Grow trees until there are so many, or until the time is over."""
         left = None if self.end == np.inf else max(self.end - time.monotonic(), _SOON)
         ranker = self.ranker
-        return grown_sums(
-            scorer, sums, n_trees, ranker.importance, ranker._sizes, ranker.first_tree, self.at_once, 1, left
-        )
+        which = ranker.importance, ranker._sizes, ranker.first_tree, self.at_once, 1, left
+        most_bytes = self._bytes_of_sums * self.n_examples // begun.size  # which are thought to be of trees on all
+        return grown_sums(begun.scorer, sums, n_trees, *which, most_bytes)
 
     def rankings(self, begun: _Begun, sums: ScoreSums) -> dict[str, Ranking]:
         """Return the rankings by score."""

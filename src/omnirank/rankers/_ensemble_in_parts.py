@@ -17,7 +17,7 @@ from omnirank.core.errors import ConstantTargetError, DataError
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy
 from omnirank.data.dataset import Dataset
-from omnirank.ensembles.convergence import converged, grown_sums, tree_stops
+from omnirank.ensembles.convergence import MOST_BYTES, converged, grown_sums, tree_stops
 from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.sampled_growth import (
     SampledGrowth,
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 # Trees that are added at a time with n_trees="auto"; not fewer than there are samples, each of which is read for them.
 _STEP = 10
+# Of the memory allowed: what examples add to single trees of a sample, before it is added up.
+_SHARE_OF_TREES = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +58,7 @@ class _ScoreWork:
     entropy: int
     n_features: int
     samples: Samples
+    most_bytes: int
 
     def __call__(
         self, dataset: Dataset, trees: range, n_jobs: int, begun: ScoreSums | None = None
@@ -72,7 +75,8 @@ class _ScoreWork:
             begun = ScoreSums.empty(scorer, sums_within_samples(self.samples, trees.start % self.samples.n_samples))
         begun = begun.apart()
         n, first = begun.n_trees, trees.start - begun.n_trees * trees.step
-        grown = grown_sums(scorer, begun, n + len(trees), ranker.importance, wanted, first, n_jobs, trees.step)
+        which = ranker.importance, wanted, first, n_jobs, trees.step, None
+        grown = grown_sums(scorer, begun, n + len(trees), *which, min(MOST_BYTES, self.most_bytes))
         return {sums.n_trees: sums.apart() for sums in chain([begun], grown) if sums.n_trees in wanted}
 
     def _wanted(self, trees: range) -> set[int]:
@@ -182,7 +186,8 @@ class _Run:
         """What is done with a sample."""
         unfitted = clone(self.ranker)
         n_features, samples = self.data.n_features, self.growth.samples
-        return _ScoreWork(unfitted, self.level, self.feature_weights, self.entropy, n_features, samples)
+        most_bytes = self.data.source.max_memory // _SHARE_OF_TREES
+        return _ScoreWork(unfitted, self.level, self.feature_weights, self.entropy, n_features, samples, most_bytes)
 
     def with_level(self, sample: Dataset) -> _Run:
         """Return the run at the level of supervision that a sample tells."""

@@ -109,8 +109,9 @@ class EnsembleRanker(BaseRanker):
         cannot be split.
     p_values : bool
         Whether the unbiased score gets p values, from the same trees (`omnirank.ensembles.example_sums.ExampleSums` has
-        the formula). They cost some time, and a number per example and feature, at most 512 MB; of data that do not
-        fit in memory, a number per feature and group of at least 32 groups of rows in each sample.
+        the formula). They cost some time, and a number per example and feature, at most 512 MB (with ``max_memory``, a
+        sixteenth of it: examples share groups, of which there are 128 at least); of data that do not fit in memory, a
+        number per feature and group of at least 32 groups of rows in each sample.
         :func:`omnirank.significance` computes p values for all scores.
     nominal_tests : {"ordered", "greedy", "one-against-rest"}
         How subsets of a nominal feature's levels are searched; "greedy" cuts more than 1024 levels in a node in order.
