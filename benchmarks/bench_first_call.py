@@ -46,7 +46,7 @@ def seconds(data: str, cache: str, imported: str = "", repetitions: int = 1) -> 
 
 @benchmark("forest-first-call")
 def first_call(quick: bool) -> list[Figure]:
-    """A small ranking with nothing compiled yet, imports included: under 5 s; nominal features 7, few labels 9; later processes."""
+    """A small ranking with nothing compiled yet, imports included: under 5 s (nominal 7, few labels 9)."""
     found = []
     for kind, data in KINDS.items():
         if quick and kind != "numeric features":
