@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
-from contextlib import suppress
 
 from omnirank.core.errors import ParameterError
 
@@ -44,15 +42,3 @@ def amount_in_words(amount: int) -> str:
     """
     unit, name = (2**30, "GB") if amount >= 2**30 else (2**20, "MB")
     return f"{amount / unit:.3g} {name}"
-
-
-def release_freed() -> None:
-    """Give memory that was freed back to the system, where the C library can (glibc); else do nothing.
-
-    Examples
-    --------
-    >>> from omnirank.core.memory import release_freed
-    >>> release_freed()
-    """
-    with suppress(OSError, AttributeError, TypeError):  # of other libraries and systems
-        ctypes.CDLL(None).malloc_trim(0)

@@ -11,7 +11,7 @@ import numpy as np
 
 from omnirank.core.accumulators import MeanAccumulator
 from omnirank.core.errors import ConstantTargetError
-from omnirank.core.memory import release_freed
+from omnirank.core.freed_memory import release_freed
 from omnirank.core.parameters import choice, count, share
 from omnirank.ensembles.convergence import RELIABLE
 from omnirank.ensembles.plan import GrowingData, GrowingPlan
