@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import date
 from decimal import Decimal
+from functools import cache
 from numbers import Real
 from typing import Any
 
@@ -82,7 +83,7 @@ def code_values(values: Any, name: str = "column") -> tuple[np.ndarray, Levels]:
     >>> codes.tolist(), levels
     ([1, -1, 0], ('a', 'b'))
     """
-    codes, found = pd.factorize(as_array(values))
+    codes, found = _factorized(as_array(values))
     levels = found.tolist()
     try:
         order = sorted(range(len(levels)), key=levels.__getitem__)
@@ -182,9 +183,26 @@ def _categorical(series: Any, where: str) -> tuple[np.ndarray, Levels]:
         return native.cat.codes.to_numpy().astype(np.int32), levels
     # a null in a dictionary of pyarrow becomes its last value in NumPy
     values = as_array(_known(series)) if series.implementation.is_pyarrow() else _objects(series)
-    codes, found = pd.factorize(values)
+    codes, found = _factorized(values)
     place = {level: code for code, level in enumerate(levels)}
     return np.array([*(place[value] for value in found), -1], np.int32)[codes], levels
+
+
+def _factorized(values: np.ndarray) -> tuple[np.ndarray, Any]:
+    """Codes (-1 = missing) and what they stand for, in the order of their first cells."""
+    if not (_texts_end_at_nul() and any(isinstance(value, str) and "\0" in value for value in values)):
+        return pd.factorize(values)
+    place: dict[Any, int] = {}
+    codes = [
+        -1 if missing else place.setdefault(v, len(place)) for v, missing in zip(values, pd.isna(values), strict=True)
+    ]
+    return np.array(codes, np.intp), np.fromiter(place, dtype=object, count=len(place))
+
+
+@cache
+def _texts_end_at_nul() -> bool:
+    """Whether pandas takes texts that differ after a NUL as the same, as versions before 3 do."""
+    return len(pd.factorize(np.array(["a", "a\0"], dtype=object))[1]) == 1
 
 
 def _known(series: Any) -> list[Any]:
