@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 from collections import Counter
@@ -57,6 +58,8 @@ class _Found:
         distinct = Counter(texts_of(known).tolist())
         others = {text: n for text, n in distinct.items() if not NUMBER.fullmatch(text.strip(" "))}
         self.numbers |= len(others) < len(distinct)
+        # older versions of pandas leave numbers that are too large as texts
+        self.infinite |= any(math.isinf(float(text)) for text in distinct.keys() - others.keys())
         self.texts |= bool(others)
         self.dates &= iso_seconds(list(others)) is not None
         if len(self.others) < _MOST_TEXTS:
