@@ -278,7 +278,7 @@ def test_given_task_overrides():
         ([["a"], "b"], {}, DataError, "give label sets as sets"),
         ([["a"], {"b"}], {}, DataError, "give label sets as sets"),
         ([["a", "b"], None, ["a", "c"]], {}, DataError, "give label sets as sets"),
-        (np.eye(2), {"names": ["a"]}, DataError, "y has 2 columns, but there are 1 target names"),
+        (np.eye(2), {"names": ["a"]}, DataError, "y has 2 columns, but there is 1 target name"),
         (np.eye(2), {"names": ["a", "a"]}, DataError, "two columns are called 'a'"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), {}, DataError, "two columns are called 'a'"),
         ([2**53, 2**53 + 1], {}, DataError, "numbers beyond 2"),

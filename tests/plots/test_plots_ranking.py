@@ -235,7 +235,7 @@ def test_curves_over_trees_are_logarithmic_and_may_have_bands():
     assert plot_curves(trees, log=False).get_xscale() == "linear"
     labelled = Curve([50, 100], [0.5, 0.6], "accuracy", "labelled examples", True)
     assert plot_curves(labelled).get_xscale() == "linear"
-    with pytest.raises(ParameterError, match="there are 1 curves"):
+    with pytest.raises(ParameterError, match="there is 1 curve"):
         plot_curves(trees, errors=[None, None])
 
 
