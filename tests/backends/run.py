@@ -48,7 +48,8 @@ def workers(backend: str) -> Iterator[None]:
 def chosen(what: str) -> dict[str, Any]:
     """Return the cases that are asked for."""
     every = cases.cases()
-    parts = {"quick": cases.quick(list(every)), "half": cases.half(list(every))}
+    quick = cases.quick(list(every))
+    parts = {"quick": quick, "half": cases.half(quick)}
     names = parts.get(what, [name for name in every if what in name])
     return {name: every[name] for name in names}
 
