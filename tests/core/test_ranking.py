@@ -122,7 +122,7 @@ def test_group_scores():
     assert ranking.group_scores(groups).index.tolist() == ["head", "body"]
     assert ranking.group_scores(groups, as_shares=True).to_dict() == {"head": 0.8, "body": 0.2}
     assert named([0.0]).group_scores({"x0": "g"}, as_shares=True).to_dict() == {"g": 0.0}
-    with pytest.raises(DataError, match="2 features have no group, the first is 'x1'"):
+    with pytest.raises(DataError, match="no group for 2 features, the first is 'x1'"):
         ranking.group_scores({"x0": "body"})
 
 
