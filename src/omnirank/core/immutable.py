@@ -66,9 +66,9 @@ def frozen_names(names: Any, what: str) -> tuple[str, ...]:
     for name in checked:
         if not isinstance(name, str):
             raise DataTypeError(f"{what} names must be strings, but {name!r} is {type(name).__name__}")
-    again = first_repeated(checked)
-    if again is not None:
-        raise DataError(f"two {what}s are called {checked[again]!r}: {what} names must differ")
+    if len(set(checked)) < len(checked):
+        again = checked[first_repeated(checked) or 0]
+        raise DataError(f"two {what}s are called {again!r}: {what} names must differ")
     return tuple(str(name) for name in checked)
 
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from omnirank.core.parallel import blocks
 from omnirank.core.tied_ranks import average_ranks
 from omnirank.data.table import Table
 from omnirank.data.target import Target
@@ -36,6 +37,8 @@ _MONOTONE = 0.999
 # Classes must be expected to change this often for a lack of changes to mean something.
 _LEAST_CHANGES = 8
 _COPY = 0.9999
+# Products of sparse features and variables that are held at once.
+_MOST_PRODUCTS = 2**22
 
 
 class _Variable(NamedTuple):
@@ -196,29 +199,32 @@ def _leaks(cells: np.ndarray, variable: _Variable) -> bool:
 
 def _copies(features: Table, target: Target) -> list[tuple[int, int]]:
     """Sparse features that are a linear function of a variable: numbers, labels or two classes."""
-    numbers = _most_frequent(target, _MOST_TARGETS)
     rows = np.flatnonzero(target.labelled)
+    numbers = _most_frequent(target, _MOST_TARGETS)
+    values = _values(target, rows, numbers)
     known = np.zeros((features.n_rows, 1))
     known[rows] = 1
     found: dict[int, int] = {}
     with np.errstate(all="ignore"):  # of numbers whose squares are infinite nothing is found
-        squares = features.matrix.copy()
-        squares.data = squares.data**2
-        n, sums, powers = len(rows), features.matrix.T @ known, squares.T @ known
-        variances = powers / n - (sums / n) ** 2
-        for number, cells in zip(numbers.tolist(), _values(target, rows, numbers).T, strict=True):
-            levels = target.levels[number]
-            if np.isnan(cells).any() or (levels is not None and len(levels) != 2) or not _varies(cells, target, number):
-                continue
-            centred = np.zeros((features.n_rows, 1))
-            centred[rows, 0] = cells - cells.mean()
-            correlation = (features.matrix.T @ centred) / n / np.sqrt(variances * cells.var())
-            for f in np.flatnonzero(np.abs(correlation[:, 0]) >= _COPY).tolist():
-                found.setdefault(f, number)
+        kept = [t for t, number in enumerate(numbers.tolist()) if _may_be_copied(values[:, t], target, number)]
+        by_feature = features.matrix.T
+        squares = type(by_feature)((by_feature.data**2, by_feature.indices, by_feature.indptr), shape=by_feature.shape)
+        n = len(rows)
+        variances = (squares @ known) / n - ((by_feature @ known) / n) ** 2
+        for part in blocks(len(kept), len(kept) * features.n_columns // _MOST_PRODUCTS + 1):
+            chosen = values[:, kept[part.start : part.stop]]
+            centred = np.zeros((features.n_rows, len(part)))
+            centred[rows] = chosen - chosen.mean(axis=0)
+            correlation = (by_feature @ centred) / n / np.sqrt(variances * chosen.var(axis=0))
+            for f, t in np.argwhere(np.abs(correlation) >= _COPY).tolist():
+                found.setdefault(f, int(numbers[kept[part[t]]]))
     return sorted(found.items())
 
 
-def _varies(cells: np.ndarray, target: Target, number: int) -> bool:
-    """Whether numbers vary at all, and classes and labels often enough."""
-    least = _LEAST_CHANGES / 2 if target.is_labels or target.levels[number] is not None else 0
+def _may_be_copied(cells: np.ndarray, target: Target, number: int) -> bool:
+    """Whether a variable is known and no more than a number; it varies, and classes and labels often enough."""
+    levels = target.levels[number]
+    if np.isnan(cells).any() or (levels is not None and len(levels) != 2):
+        return False
+    least = _LEAST_CHANGES / 2 if target.is_labels or levels is not None else 0
     return bool(len(cells) * cells.var() > least)

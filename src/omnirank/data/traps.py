@@ -24,6 +24,7 @@ _FILLED = 1 / 3
 _SHOWN = 3
 _IDENTIFIER = re.compile(r"(^|[\W_])(id|nr|no|number|index|key|row|uuid)$|^(id|index|row|unnamed: 0)\b|[a-z](ID|Id)$")
 _IDENTIFIER_ANY_CASE = re.compile(_IDENTIFIER.pattern.replace("|[a-z](ID|Id)$", ""), re.IGNORECASE)
+_NUMBER = re.compile(r"\d+")
 _DATE_TEXT = re.compile(r"\d{4}-\d\d?-\d\d?([ T].*)?|\d{1,2}[./]\d{1,2}[./]\d{4}( .*)?")
 _TARGET_NAME = re.compile(r"(y|label|target|class|outcome|response)[_ ]?\d*", re.IGNORECASE)
 
@@ -302,4 +303,4 @@ def _other_targets(names: Sequence[str], target: Target) -> Iterable[Trap]:
 
 
 def _stem(name: str) -> str:
-    return re.sub(r"\d+", "#", name.lower())
+    return _NUMBER.sub("#", name.lower())
