@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import pytest
 
-from omnirank.trees.kernels import draw_lanes
+from omnirank.trees.kernels import draw_lanes, draw_lanes_plain
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="there is only the plain twin")
 
@@ -26,16 +26,16 @@ def drawn_halves(cells, first, rows, weight, drawn, base, total, least, found, h
 
 
 @numba.njit
-def listed_values(cells, listed, weight, drawn, base, total, least, found, value):
+def listed_values(cells, listed, rows, weight, drawn, base, total, least, found, value, copied):
     return draw_lanes.draw_listed_values(
-        cells, listed, listed, len(cells), weight, drawn, base, total, least, found, value
+        cells, listed, rows, len(rows), weight, drawn, base, total, least, found, value, copied
     )  # fmt: skip
 
 
 @numba.njit
-def listed_halves(cells, listed, weight, drawn, base, total, least, found, halves):
+def listed_halves(cells, listed, rows, weight, drawn, base, total, least, found, halves, copied):
     return draw_lanes.draw_listed_halves(
-        cells, listed, listed, len(cells), weight, drawn, base, total, least, found, halves
+        cells, listed, rows, len(rows), weight, drawn, base, total, least, found, halves, copied
     )  # fmt: skip
 
 
@@ -61,9 +61,9 @@ def test_both_twins_agree(dtype, n, least):
     weight, value = rng.integers(1, 4, n).astype(float), rng.normal(size=n)
     drawn = (rng.random(48) < 0.8).astype(np.uint8)
     arguments = weight, drawn, np.uint64(rng.integers(2**63)), weight.sum(), least
-    found, plain = np.zeros((2, draw_lanes.N_FOUND, draw_lanes.BLOCK))
+    found, plain = np.zeros((2, draw_lanes_plain.N_FOUND, draw_lanes_plain.BLOCK))
     admissible = drawn_values(cells, 16, rows, *arguments, found, value)
-    assert admissible == draw_lanes._draw_values_plain(cells, 16, rows, n, *arguments, plain, value)
+    assert admissible == draw_lanes_plain.draw_values(cells, 16, rows, n, *arguments, plain, value)
     ok = [bool(int(admissible) >> j & 1) for j in range(16)]
     assert not any(ok[j] for j in range(16) if not drawn[16 + j])
     assert not ok[1]
@@ -71,14 +71,14 @@ def test_both_twins_agree(dtype, n, least):
 
     halves, plain_halves = np.zeros((2, n // 64 + 1, 16), np.uint64)
     assert drawn_halves(cells, 16, rows, *arguments, found, halves) == admissible
-    draw_lanes._draw_halves_plain(cells, 16, rows, n, *arguments, plain, plain_halves)
+    draw_lanes_plain.draw_halves(cells, 16, rows, n, *arguments, plain, plain_halves)
     np.testing.assert_array_equal(halves[: -(-n // 64), ok], plain_halves[: -(-n // 64), ok])
     matrix = rng.normal(size=(n, 24))
     for j in np.flatnonzero(ok):
         for right in (0, 1):
             expected = [
-                draw_lanes._half_norm_plain(8)(matrix, 16, halves, j, right, n),
-                draw_lanes._half_norm_plain(16)(matrix, 0, halves, j, right, n),
+                draw_lanes_plain.half_norm(8)(matrix, 16, halves, j, right, n),
+                draw_lanes_plain.half_norm(16)(matrix, 0, halves, j, right, n),
             ]
             np.testing.assert_allclose(norms(matrix, halves, j, right, n), expected)
 
@@ -88,26 +88,27 @@ def test_both_twins_agree(dtype, n, least):
 @pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 def test_listed_features_get_the_thresholds_of_all(n, least):
     rng = np.random.default_rng([n, int(least)])
-    cells = rng.lognormal(0, 3, (n, 16))
+    cells = rng.lognormal(0, 3, (300, 16))
     cells[:, 1] = 1.0
-    cells[:, 2] = rng.choice([-1.0, 1.0], n) * np.finfo(float).max
-    rows = np.arange(n, dtype=np.uint32)
+    cells[:, 2] = rng.choice([-1.0, 1.0], 300) * np.finfo(float).max
+    rows = rng.choice(300, n, replace=False).astype(np.uint32)
     weight, value = rng.integers(1, 4, n).astype(float), rng.normal(size=n)
     rest = np.uint64(rng.integers(2**63)), weight.sum(), least
     listed = np.zeros((2, 9), np.uint32)
     listed[0, :8] = [11, 1, 2, 15, 0, 7, 4, 4]
     wanted = np.array([1, 1, 1, 1, 0, 1, 1, 0], np.uint8)
-    own = np.ascontiguousarray(cells[:, listed[0, :8]])
-    found, plain, every = np.zeros((3, draw_lanes.N_FOUND, draw_lanes.BLOCK))
-    admissible = listed_values(own, listed, weight, wanted, *rest, found, value)
-    twin = draw_lanes._draw_listed_values_plain(own, listed, listed, n, weight, wanted, *rest, plain, value)
+    copied = np.zeros((n, 8))
+    found, plain, every = np.zeros((3, draw_lanes_plain.N_FOUND, draw_lanes_plain.BLOCK))
+    admissible = listed_values(cells, listed, rows, weight, wanted, *rest, found, value, copied)
+    twin = draw_lanes_plain.draw_listed_values(cells, listed, rows, n, weight, wanted, *rest, plain, value, copied)
     assert admissible == twin
+    np.testing.assert_array_equal(copied, cells[rows][:, listed[0, :8]])
     all_drawn = drawn_values(cells, 0, rows, weight, np.ones(16, np.uint8), *rest, every, value)
     ok = np.array([bool(int(admissible) >> j & 1) for j in range(8)])
     np.testing.assert_array_equal(ok, wanted * [bool(int(all_drawn) >> int(f) & 1) for f in listed[0, :8]])
     np.testing.assert_array_equal(found[:, :8][:, ok], every[:, listed[0, :8]][:, ok])
     np.testing.assert_allclose(found[:, :8][:, ok], plain[:, :8][:, ok], rtol=1e-12)
     halves, twins = np.zeros((2, n // 64 + 1, 16), np.uint64)
-    assert listed_halves(own, listed, weight, wanted, *rest, found, halves) == admissible
-    draw_lanes._draw_listed_halves_plain(own, listed, listed, n, weight, wanted, *rest, plain, twins)
+    assert listed_halves(cells, listed, rows, weight, wanted, *rest, found, halves, copied) == admissible
+    draw_lanes_plain.draw_listed_halves(cells, listed, rows, n, weight, wanted, *rest, plain, twins, copied)
     np.testing.assert_array_equal(halves[: -(-n // 64), :8][:, ok], twins[: -(-n // 64), :8][:, ok])

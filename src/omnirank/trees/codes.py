@@ -184,7 +184,7 @@ class DenseFeatures(CodedFeatures):
         """Return cells by row, with zeros up to whole blocks of features; none where they would not be read."""
         if not self.most_at_once or (self.codes == self._missing).any():
             return np.zeros((0, 0), values.dtype)
-        from omnirank.trees.kernels.draw_lanes import BLOCK
+        from omnirank.trees.kernels.draw_lanes_plain import BLOCK
 
         n_features, n_rows = values.shape
         cells = np.zeros((n_rows, -(-n_features // BLOCK) * BLOCK), values.dtype)

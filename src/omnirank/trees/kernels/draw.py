@@ -14,7 +14,7 @@ from omnirank.core.compiled import dispatched, inlined, part
 from omnirank.core.kernels.vector import larger, prefetch, smaller
 from omnirank.trees.kernels.blocks import DenseBlocks
 from omnirank.trees.kernels.candidates import better, is_light, redrawn, test_state, too_little
-from omnirank.trees.kernels.draw_lanes import BLOCK, FEW, N_FOUND, ROWS
+from omnirank.trees.kernels.draw_lanes_plain import BLOCK, FEW, N_FOUND, ROWS
 from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.kernels.order import OTHER
 from omnirank.trees.kernels.random import between, unit

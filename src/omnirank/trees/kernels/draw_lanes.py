@@ -12,106 +12,17 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from omnirank.core.kernels.vector import RunningSum
-from omnirank.trees.kernels import candidates, random
-
-BLOCK = 16
-
-# Features that are listed and copied side by side are fewer at once.
-FEW = 8
-
-# Rows of the array that holds what is found, a number per feature: the threshold, and sums over the rows up to it.
-THRESHOLD, LEFT_WEIGHT, LEFT_VALUE = 0, 1, 2
-N_FOUND = 3
-
-# Rows that fit a word of bits.
-ROWS = 64
+from omnirank.trees.kernels import candidates
+from omnirank.trees.kernels import draw_lanes_plain as plain
+from omnirank.trees.kernels.draw_lanes_plain import BLOCK, FEW, LEFT_VALUE, LEFT_WEIGHT, ROWS, THRESHOLD
 
 _GAMMA, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
-
-
-def _draw_plain(cells, first, rows, n, weight, drawn, base, total, least, found):
-    """Draw the thresholds; returns which rows they send left, one column per feature, and which are admissible."""
-    block = cells[rows[:n], first : first + BLOCK].astype(float)
-    features, wanted = range(first, first + BLOCK), drawn[first : first + BLOCK]
-    return _draw_block(block, features, weight[:n], wanted, base, total, least, found, cells.dtype)
-
-
-def _draw_block(block, features, weight, wanted, base, total, least, found, dtype):
-    """As _draw_plain, given a column of cells per feature."""
-    admissible = 0
-    sides = np.zeros(block.shape, bool)
-    for j, f in enumerate(features):
-        column = block[:, j]
-        low, high = column.min(), column.max()
-        state = np.uint64(random.mix(base ^ np.uint64(f)))
-        while wanted[j] and low < high:
-            threshold = np.float64(dtype.type(random.between(low, high, random.unit(state))))
-            threshold = threshold if threshold < high else low
-            left = column <= threshold
-            k = weight[left].sum()
-            if k < least:
-                low = column[~left].min()
-            elif total - k < least:
-                high = column[left].max()
-            else:
-                admissible |= 1 << j
-                sides[:, j] = left
-                found[THRESHOLD, j], found[LEFT_WEIGHT, j] = threshold, k
-                break
-            state = np.uint64(candidates.redrawn(state))
-    return sides, admissible
-
-
-def _draw_values_plain(cells, first, rows, n, weight, drawn, base, total, least, found, value):
-    sides, admissible = _draw_plain(cells, first, rows, n, weight, drawn, base, total, least, found)
-    found[LEFT_VALUE] = value[:n] @ sides
-    return admissible
-
-
-def _draw_halves_plain(cells, first, rows, n, weight, drawn, base, total, least, found, halves):
-    sides, admissible = _draw_plain(cells, first, rows, n, weight, drawn, base, total, least, found)
-    _write_halves(sides, halves)
-    return admissible
-
-
-def _write_halves(sides, halves):
-    for start in range(0, len(sides), ROWS):
-        part = sides[start : start + ROWS]
-        words = (part.astype(np.uint64) << np.arange(len(part), dtype=np.uint64)[:, None]).sum(axis=0)
-        halves[start // ROWS, : len(words)] = words
-
-
-def _draw_listed_plain(cells, listed, rows, n, weight, drawn, base, total, least, found):
-    return _draw_block(
-        cells[:n], listed[0, :FEW], weight[:n], drawn, base, total, least, found[:, :FEW], np.dtype(np.float64)
-    )
-
-
-def _draw_listed_values_plain(cells, listed, rows, n, weight, drawn, base, total, least, found, value):
-    sides, admissible = _draw_listed_plain(cells, listed, rows, n, weight, drawn, base, total, least, found)
-    found[LEFT_VALUE, :FEW] = value[:n] @ sides
-    return admissible
-
-
-def _draw_listed_halves_plain(cells, listed, rows, n, weight, drawn, base, total, least, found, halves):
-    sides, admissible = _draw_listed_plain(cells, listed, rows, n, weight, drawn, base, total, least, found)
-    _write_halves(sides, halves)
-    return admissible
-
-
-def _half_norm_plain(lanes):
-    def norm(matrix, column, halves, j, right, n):
-        left = [bool(int(halves[i // ROWS, j]) >> (i % ROWS) & 1) != bool(right) for i in range(n)]
-        return float((matrix[:n][left, column : column + lanes].sum(axis=0) ** 2).sum())
-
-    return norm
 
 
 class _Block:
     """The steps of the loop below; a vector has a number for each of the features.
 
-    These are 16 neighbours, read from the cells of all features of the listed rows; or they are listed, and the cells
-    are theirs alone, in the order of the rows.
+    These are 16 neighbours, or they are listed: then their cells are copied side by side when they are read first.
     """
 
     def __init__(self, context, builder, signature, arguments, listed):
@@ -128,6 +39,8 @@ class _Block:
         cells = self.array(0)
         self.cells, self.width = cells.data, cgutils.unpack_tuple(builder, cells.shape, 2)[1]
         self.rows, self.weight = self.array(2).data, self.array(4).data
+        if listed:
+            self.copied, self.places = self.array(11).data, self.listed_places()
 
     def array(self, i):
         return self.context.make_array(self.signature.args[i])(self.context, self.builder, self.arguments[i])
@@ -153,14 +66,35 @@ class _Block:
         """One number of an array."""
         return self.builder.load(self.builder.gep(data, [index]))
 
+    def listed_places(self):
+        """The numbers of the listed features."""
+        features = self.load_lanes(self.array(1).data, self.ir.IntType(32))
+        lanes = [self.ir.Constant(self.ir.IntType(32), j) for j in range(self.lanes)]
+        return [self.builder.zext(self.builder.extract_element(features, j), self.ir.IntType(64)) for j in lanes]
+
+    def copy_cells(self, index):
+        """Copy the listed cells of row number ``index`` of the node next to those of the row before."""
+        b = self.builder
+        cells = b.gep(self.cells, [b.mul(b.zext(self.at(self.rows, index), self.ir.IntType(64)), self.width)])
+        found = self.ir.Constant(self.floats, self.ir.Undefined)
+        for j, place in enumerate(self.places):
+            found = b.insert_element(found, self.at(cells, place), self.ir.Constant(self.ir.IntType(32), j))
+        b.store(found, self.copy_of(index)).align = 8
+        return found
+
+    def copy_of(self, index):
+        start = self.builder.mul(index, self.ir.Constant(self.ir.IntType(64), self.lanes))
+        return self.builder.bitcast(self.builder.gep(self.copied, [start]), self.floats.as_pointer())
+
     def row_cells(self, index):
         """The cells of row number ``index`` of the node."""
         builder = self.builder
         if self.listed:
-            start = builder.mul(index, self.ir.Constant(self.ir.IntType(64), self.lanes))
-        else:
-            row = builder.zext(self.at(self.rows, index), self.ir.IntType(64))
-            start = builder.add(builder.mul(row, self.width), self.first)
+            found = builder.load(self.copy_of(index))
+            found.align = 8
+            return found
+        row = builder.zext(self.at(self.rows, index), self.ir.IntType(64))
+        start = builder.add(builder.mul(row, self.width), self.first)
         own = self.ir.VectorType(self.context.get_data_type(self.kind), self.lanes)
         found = builder.load(builder.bitcast(builder.gep(self.cells, [start]), own.as_pointer()))
         found.align = self.kind.bitwidth // 8
@@ -225,7 +159,7 @@ class _Block:
 
     def extremes(self, low, high):
         with cgutils.for_range(self.builder, self.n) as loop:
-            cells = self.row_cells(loop.index)
+            cells = self.copy_cells(loop.index) if self.listed else self.row_cells(loop.index)
             self.keep(low, "<", cells)
             self.keep(high, ">", cells)
 
@@ -280,63 +214,69 @@ class _Block:
 def _make_draw(with_values, listed):
     """Make the loop that sums values over the rows on the left, or the one that notes these rows."""
 
+    place, number = types.intp, types.float64
+
+    def generate(context, builder, signature, arguments):
+        block = _Block(context, builder, signature, arguments, listed)
+        ir, b = block.ir, builder
+        extra, flags = block.array(10).data, ir.IntType(block.lanes)
+        total = block.repeated(block.floats, arguments[7])
+        least = block.repeated(block.floats, arguments[8])
+        low, high = block.variable(block.floats, np.inf), block.variable(block.floats, -np.inf)
+        threshold, weights, values, above, up_to = (block.variable(block.floats) for _ in range(5))
+        state, word, active = block.variable(block.words), block.variable(block.words), block.variable(block.flags)
+        block.extremes(low, high)
+        differ = b.fcmp_ordered("<", b.load(low), b.load(high))
+        b.store(b.and_(differ, block.wanted()), active)
+        b.store(block.initial_states(arguments[6]), state)
+        b.store(block.drawn_between(b.load(low), b.load(high), b.load(state)), threshold)
+        again, redraw, done = (b.append_basic_block(name) for name in ("again", "redraw", "done"))
+        b.branch(again)
+
+        b.position_at_end(again)
+        if with_values:
+            block.sum_values(b.load(threshold), weights, values, extra)
+        else:
+            block.sum_weights(b.load(threshold), weights, word, extra)
+        k = b.load(weights)
+        left_light = b.fcmp_ordered("<", k, least)
+        light = b.or_(left_light, b.fcmp_ordered("<", b.fsub(total, k), least))
+        light = b.and_(light, b.load(active))
+        none = b.icmp_unsigned("==", b.bitcast(light, flags), ir.Constant(flags, 0))
+        b.cbranch(none, done, redraw)
+
+        b.position_at_end(redraw)
+        block.neighbours(b.load(threshold), above, up_to)
+        b.store(b.select(b.and_(light, left_light), b.load(above), b.load(low)), low)
+        b.store(b.select(b.and_(light, b.not_(left_light)), b.load(up_to), b.load(high)), high)
+        empty = b.and_(light, b.fcmp_unordered(">=", b.load(low), b.load(high)))
+        b.store(b.and_(b.load(active), b.not_(empty)), active)
+        # States of features that are done with change too: nothing asks for them any more.
+        key = block.constant(block.words, int(candidates.REDRAW_KEY))
+        b.store(block.mix(b.xor(b.load(state), key)), state)
+        new = block.drawn_between(b.load(low), b.load(high), b.load(state))
+        b.store(b.select(light, new, b.load(threshold)), threshold)
+        b.branch(again)
+
+        b.position_at_end(done)
+        results = [(THRESHOLD, threshold), (LEFT_WEIGHT, weights)] + [(LEFT_VALUE, values)] * with_values
+        for row, vector in results:
+            block.write(block.array(9).data, row, b.load(vector))
+        return b.zext(b.bitcast(b.load(active), flags), ir.IntType(64))
+
     @intrinsic
     def draw(typing_context, cells, first, rows, n, weight, drawn, base, total, least, found, extra):
-        place, number = types.intp, types.float64
-        which = first if listed else place
-        signature = types.uint64(cells, which, rows, place, weight, drawn, types.uint64, number, number, found, extra)
-
-        def generate(context, builder, signature, arguments):
-            block = _Block(context, builder, signature, arguments, listed)
-            ir, b = block.ir, builder
-            extra, flags = block.array(10).data, ir.IntType(block.lanes)
-            total = block.repeated(block.floats, arguments[7])
-            least = block.repeated(block.floats, arguments[8])
-            low, high = block.variable(block.floats, np.inf), block.variable(block.floats, -np.inf)
-            threshold, weights, values, above, up_to = (block.variable(block.floats) for _ in range(5))
-            state, word, active = block.variable(block.words), block.variable(block.words), block.variable(block.flags)
-            block.extremes(low, high)
-            differ = b.fcmp_ordered("<", b.load(low), b.load(high))
-            b.store(b.and_(differ, block.wanted()), active)
-            b.store(block.initial_states(arguments[6]), state)
-            b.store(block.drawn_between(b.load(low), b.load(high), b.load(state)), threshold)
-            again, redraw, done = (b.append_basic_block(name) for name in ("again", "redraw", "done"))
-            b.branch(again)
-
-            b.position_at_end(again)
-            if with_values:
-                block.sum_values(b.load(threshold), weights, values, extra)
-            else:
-                block.sum_weights(b.load(threshold), weights, word, extra)
-            k = b.load(weights)
-            left_light = b.fcmp_ordered("<", k, least)
-            light = b.or_(left_light, b.fcmp_ordered("<", b.fsub(total, k), least))
-            light = b.and_(light, b.load(active))
-            none = b.icmp_unsigned("==", b.bitcast(light, flags), ir.Constant(flags, 0))
-            b.cbranch(none, done, redraw)
-
-            b.position_at_end(redraw)
-            block.neighbours(b.load(threshold), above, up_to)
-            b.store(b.select(b.and_(light, left_light), b.load(above), b.load(low)), low)
-            b.store(b.select(b.and_(light, b.not_(left_light)), b.load(up_to), b.load(high)), high)
-            empty = b.and_(light, b.fcmp_unordered(">=", b.load(low), b.load(high)))
-            b.store(b.and_(b.load(active), b.not_(empty)), active)
-            # States of features that are done with change too: nothing asks for them any more.
-            key = block.constant(block.words, int(candidates.REDRAW_KEY))
-            b.store(block.mix(b.xor(b.load(state), key)), state)
-            new = block.drawn_between(b.load(low), b.load(high), b.load(state))
-            b.store(b.select(light, new, b.load(threshold)), threshold)
-            b.branch(again)
-
-            b.position_at_end(done)
-            results = [(THRESHOLD, threshold), (LEFT_WEIGHT, weights)] + [(LEFT_VALUE, values)] * with_values
-            for row, vector in results:
-                block.write(block.array(9).data, row, b.load(vector))
-            return b.zext(b.bitcast(b.load(active), flags), ir.IntType(64))
-
+        signature = types.uint64(cells, place, rows, place, weight, drawn, types.uint64, number, number, found, extra)
         return signature, generate
 
-    return draw
+    @intrinsic
+    def draw_listed(typing_context, cells, listed, rows, n, weight, drawn, base, total, least, found, extra, copied):
+        arrays = types.uint64(
+            cells, listed, rows, place, weight, drawn, types.uint64, number, number, found, extra, copied
+        )
+        return arrays, generate
+
+    return draw_listed if listed else draw
 
 
 def _make_half_norm(lanes):
@@ -378,20 +318,11 @@ def _make_half_norm(lanes):
     return norm
 
 
-# Each of the features first to first + 15 (a multiple of 16) of which drawn is not 0 gets a threshold between its cells
-# in the n rows, uniform among those that leave at least ``least`` of the total weight on both sides; the random state
-# of a feature is mix(base ^ feature). Both functions write it, and the weight on its left, to ``found``, and return, as
-# bits, which features have such a threshold.
-# draw_values(cells, first, rows, n, weight, drawn, base, total, least, found, value): also the sum of value on its left
-# draw_halves(cells, first, rows, n, weight, drawn, base, total, least, found, halves): also the rows on its left; bit
-#     i % 64 of halves[i // 64, j] is row i for feature first + j
-# draw_listed_values, draw_listed_halves: the same for 8 features, whose numbers are the first ones of listed (in the
-#     place of first); cells[i] are theirs of row i, and drawn has a flag for each of them
-# half_norm_L(matrix, column, halves, j, right, n): |sum of the rows on the left|^2 over L columns; or of the rest
+# Their plain twins say what they do.
 if numba.config.DISABLE_JIT:
-    draw_values, draw_halves = _draw_values_plain, _draw_halves_plain
-    draw_listed_values, draw_listed_halves = _draw_listed_values_plain, _draw_listed_halves_plain
-    half_norm_8, half_norm_16 = map(_half_norm_plain, (8, 16))
+    draw_values, draw_halves = plain.draw_values, plain.draw_halves
+    draw_listed_values, draw_listed_halves = plain.draw_listed_values, plain.draw_listed_halves
+    half_norm_8, half_norm_16 = map(plain.half_norm, (8, 16))
 else:
     draw_values, draw_halves = _make_draw(True, listed=False), _make_draw(False, listed=False)
     draw_listed_values, draw_listed_halves = _make_draw(True, listed=True), _make_draw(False, listed=True)

@@ -12,11 +12,6 @@ from omnirank.core.kernels.vector import smaller
 from omnirank.trees.kernels.candidates import FEATURE, SLACK, STATE, better, draw_feature
 from omnirank.trees.kernels.draw import ListedDraws, NumericDraws, RowDraws
 from omnirank.trees.kernels.draw_lanes import (
-    BLOCK,
-    FEW,
-    LEFT_VALUE,
-    LEFT_WEIGHT,
-    THRESHOLD,
     draw_halves,
     draw_listed_halves,
     draw_listed_values,
@@ -24,6 +19,7 @@ from omnirank.trees.kernels.draw_lanes import (
     half_norm_8,
     half_norm_16,
 )
+from omnirank.trees.kernels.draw_lanes_plain import BLOCK, FEW, LEFT_VALUE, LEFT_WEIGHT, THRESHOLD
 from omnirank.trees.kernels.nominal import MixedCodes, MixedDraws, MixedSets
 from omnirank.trees.kernels.order import ORDER
 from omnirank.trees.kernels.random import mix
@@ -104,11 +100,7 @@ def _search_listed(space, node, features, rows, weight, n, total, settings, seed
             else:
                 listed[j] = listed[0]
         n_drawn += n_listed
-        for i in range(n):
-            r = rows[i]
-            for j in range(FEW):
-                work.floats[i, j] = features.by_row[r, listed[j]]
-        admissible = draw_listed(space, node, weight, n, total, settings.min_leaf, work)
+        admissible = draw_listed(space, node, features, rows, weight, n, total, settings.min_leaf, work)
         for j in range(n_listed):
             if (admissible >> np.uint64(j)) & np.uint64(1) and not (more and work.test[FEATURE] >= 0):
                 _judge(space, node, np.int64(listed[j]), j, n, total, settings, seed, work)
@@ -116,23 +108,45 @@ def _search_listed(space, node, features, rows, weight, n, total, settings, seed
 
 
 @dispatched(_BY_ROW)
-def draw_listed(space, node, weight, n, total, min_leaf, work):
-    """As draw_together for the features listed in work.ints, whose cells are in work.floats."""
+def draw_listed(space, node, features, rows, weight, n, total, min_leaf, work):
+    """As draw_together for the features listed in work.ints."""
 
 
 @draw_listed.kind(OneColumn)
-def _draw_listed_one(space, node, weight, n, total, min_leaf, work):
+def _draw_listed_one(space, node, features, rows, weight, n, total, min_leaf, work):
     base, least = np.uint64(work.test[STATE]), min_leaf - SLACK
     return draw_listed_values(
-        work.floats, work.ints, work.ints, n, weight, work.drawn, base, total, least, work.found, node.centred
+        features.by_row,
+        work.ints,
+        rows,
+        n,
+        weight,
+        work.drawn,
+        base,
+        total,
+        least,
+        work.found,
+        node.centred,
+        work.floats,
     )
 
 
 @draw_listed.kind(DenseColumns)
-def _draw_listed_dense(space, node, weight, n, total, min_leaf, work):
+def _draw_listed_dense(space, node, features, rows, weight, n, total, min_leaf, work):
     base, least = np.uint64(work.test[STATE]), min_leaf - SLACK
     return draw_listed_halves(
-        work.floats, work.ints, work.ints, n, weight, work.drawn, base, total, least, work.found, work.halves
+        features.by_row,
+        work.ints,
+        rows,
+        n,
+        weight,
+        work.drawn,
+        base,
+        total,
+        least,
+        work.found,
+        work.halves,
+        work.floats,
     )
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from omnirank.core.compiled import Kinds, dispatched, inlined
 from omnirank.core.kernels.vector import larger
 from omnirank.trees.kernels.candidates import TIE, better, is_light
-from omnirank.trees.kernels.draw_lanes import BLOCK, N_FOUND, ROWS
+from omnirank.trees.kernels.draw_lanes_plain import BLOCK, N_FOUND, ROWS
 from omnirank.trees.kernels.order import ORDER, order_rows
 from omnirank.trees.kernels.spaces import EXTRA, GAIN, SPLIT_OFF, WITH_MISSING, both_gains, prefix_gains, subset_gain
 
