@@ -14,12 +14,10 @@ from narwhals.exceptions import DuplicateError
 from omnirank.core.errors import DataError, DataTypeError, setting
 from omnirank.core.plurals import counted, there_are
 from omnirank.core.types import FrameLike
+from omnirank.data.cell_blocks import any_infinite
 from omnirank.data.column_types import code_numbers, holds_dates, number_levels, typed_column
 from omnirank.data.containers import as_array, checked_sparse, refuse_structured
 from omnirank.data.table import Table, default_names, is_sparse
-
-# Cells that are looked at together.
-_BLOCK = 1 << 20
 
 
 def is_frame(X: Any) -> TypeGuard[FrameLike]:
@@ -163,24 +161,10 @@ def _check_finite(table: Table) -> None:
         raise DataError(f"column {name!r} holds an infinite value (inf) in row {row}: use NaN for missing cells")
 
 
-def _any_infinite(values: np.ndarray) -> bool:
-    """Whether a cell is infinite, block by block where cells follow each other: no temporary as large as the table."""
-    whole = not (values.flags.c_contiguous or values.flags.f_contiguous)
-    cells = values if whole else values.ravel(order="A")
-    size = max(1, len(cells)) if whole else _BLOCK
-    with np.errstate(over="ignore", invalid="ignore"):
-        for first in range(0, len(cells), size):
-            block = cells[first : first + size]
-            # the sum is finite unless a cell is infinite, missing or near overflow
-            if not np.isfinite(block.sum()) and np.isinf(block).any():
-                return True
-    return False
-
-
 def infinite_cell(table: Table) -> tuple[str, int] | None:
     """Return the column and the row of the first infinite number; None where all are finite or missing."""
     values = table.matrix.data if table.is_sparse else table.numeric
-    if not _any_infinite(values):
+    if not any_infinite(values):
         return None
     for i in np.flatnonzero(~table.is_nominal).tolist():
         rows = np.flatnonzero(np.isinf(table.column(i)))

@@ -20,6 +20,7 @@ from scipy import sparse
 from omnirank.core.errors import DataError
 from omnirank.core.immutable import first_repeated
 from omnirank.core.plurals import counted, there_are
+from omnirank.data.cell_blocks import count_missing
 
 Levels = tuple[Any, ...]
 
@@ -172,8 +173,8 @@ class Table:
     def n_missing(self) -> int:
         """Number of missing cells."""
         if self.is_sparse:
-            return int(np.isnan(self.matrix.data).sum())
-        return int(np.isnan(self.numeric).sum() + (self.codes < 0).sum())
+            return count_missing(self.matrix.data)
+        return count_missing(self.numeric) + int((self.codes < 0).sum())
 
     @property
     def with_missing(self) -> tuple[bool, ...]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from omnirank.data.cell_blocks import count_non_zero
 from omnirank.data.table import Table
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 
@@ -25,23 +26,28 @@ _MOST_OF_MORE_VALUES = 1 / 8
 def non_zero_cells(table: Table) -> Any:
     """Return the non-zero cells of mostly zero features as a csc_array; None where all cells are to be laid out.
 
-    The kernel of non-zero cells knows no missing cell and no third level.
+        The kernel of non-zero cells knows no missing cell and no third level.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from omnirank.data.table import Table
-    >>> from omnirank.trees.layout import non_zero_cells
-    >>> non_zero_cells(Table.from_numeric(np.eye(4))).nnz
-    4
-    >>> non_zero_cells(Table.from_numeric(np.ones((4, 4)))) is None
-    True
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from omnirank.data.cell_blocks import count_non_zero
+    from omnirank.data.table import Table
+        >>> from omnirank.trees.layout import non_zero_cells
+        >>> non_zero_cells(Table.from_numeric(np.eye(4))).nnz
+        4
+        >>> non_zero_cells(Table.from_numeric(np.ones((4, 4)))) is None
+        True
     """
     if any(levels is not None and len(levels) > 2 for levels in table.levels):
         return None
     n_cells = table.n_rows * table.n_columns
-    n_found = table.matrix.nnz if table.is_sparse else np.count_nonzero(table.numeric) + np.count_nonzero(table.codes)
-    if n_found > max(_MOST_OF_TWO_VALUES, _MOST_OF_MORE_VALUES) * n_cells or table.n_missing:
+    most = max(_MOST_OF_TWO_VALUES, _MOST_OF_MORE_VALUES) * n_cells
+    if table.is_sparse:
+        n_found = table.matrix.nnz
+    else:
+        n_found = count_non_zero(table.numeric, most) + np.count_nonzero(table.codes)
+    if n_found > most or table.n_missing:
         return None
     cells = _as_sparse(table)
     return cells if n_found <= _MOST_OF_MORE_VALUES * n_cells or _has_two_values(cells) else None
