@@ -83,26 +83,27 @@ def test_both_twins_agree(dtype, n, least):
             np.testing.assert_allclose(norms(matrix, halves, j, right, n), expected)
 
 
-@pytest.mark.parametrize("n", [1, 2, 7, 64, 65, 200])
+@pytest.mark.parametrize("n", [1, 2, 7, 64, 65, 200, 600])
 @pytest.mark.parametrize("least", [0.5, 4.0])
 @pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 def test_listed_features_get_the_thresholds_of_all(n, least):
     rng = np.random.default_rng([n, int(least)])
-    cells = rng.lognormal(0, 3, (300, 16))
+    cells = rng.lognormal(0, 3, (700, 16))
     cells[:, 1] = 1.0
-    cells[:, 2] = rng.choice([-1.0, 1.0], 300) * np.finfo(float).max
-    rows = rng.choice(300, n, replace=False).astype(np.uint32)
+    cells[:, 2] = rng.choice([-1.0, 1.0], 700) * np.finfo(float).max
+    rows = rng.choice(700, n, replace=False).astype(np.uint32)
     weight, value = rng.integers(1, 4, n).astype(float), rng.normal(size=n)
     rest = np.uint64(rng.integers(2**63)), weight.sum(), least
     listed = np.zeros((2, 9), np.uint32)
     listed[0, :8] = [11, 1, 2, 15, 0, 7, 4, 4]
     wanted = np.array([1, 1, 1, 1, 0, 1, 1, 0], np.uint8)
-    copied = np.zeros((n, 8))
+    copied, again = np.zeros((2, n, 8))
     found, plain, every = np.zeros((3, draw_lanes_plain.N_FOUND, draw_lanes_plain.BLOCK))
     admissible = listed_values(cells, listed, rows, weight, wanted, *rest, found, value, copied)
-    twin = draw_lanes_plain.draw_listed_values(cells, listed, rows, n, weight, wanted, *rest, plain, value, copied)
+    twin = draw_lanes_plain.draw_listed_values(cells, listed, rows, n, weight, wanted, *rest, plain, value, again)
     assert admissible == twin
-    np.testing.assert_array_equal(copied, cells[rows][:, listed[0, :8]])
+    for cells_of_listed in (copied, again):
+        np.testing.assert_array_equal(cells_of_listed, cells[rows][:, listed[0, :8]])
     all_drawn = drawn_values(cells, 0, rows, weight, np.ones(16, np.uint8), *rest, every, value)
     ok = np.array([bool(int(admissible) >> j & 1) for j in range(8)])
     np.testing.assert_array_equal(ok, wanted * [bool(int(all_drawn) >> int(f) & 1) for f in listed[0, :8]])

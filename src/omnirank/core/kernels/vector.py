@@ -56,17 +56,21 @@ def _prefetch_plain(array, place):
     """Nothing to fetch."""
 
 
+def fetch_line(builder, place, near=3):
+    """Write the instruction that fetches a line of memory, to the nearest cache (3) or to the next one (2)."""
+    from llvmlite import ir
+
+    byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+    fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    builder.call(fetch, [builder.bitcast(place, byte), flag(0), flag(near), flag(1)])  # to read, data
+
+
 @intrinsic
 def _prefetch(typing_context, array, place):
     def generate(context, builder, signature, arguments):
-        from llvmlite import ir
-
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        place = builder.gep(data, [arguments[1]])
-        byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
-        fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(fetch, [builder.bitcast(place, byte), flag(0), flag(3), flag(1)])  # to read, keep, data
+        fetch_line(builder, builder.gep(data, [arguments[1]]))
         return context.get_dummy_value()
 
     return types.void(array, types.intp), generate

@@ -11,10 +11,14 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from omnirank.core.kernels.vector import RunningSum
+from omnirank.core.kernels.vector import RunningSum, fetch_line
 from omnirank.trees.kernels import candidates
 from omnirank.trees.kernels import draw_lanes_plain as plain
 from omnirank.trees.kernels.draw_lanes_plain import BLOCK, FEW, LEFT_VALUE, LEFT_WEIGHT, ROWS, THRESHOLD
+
+# The listed cells of more rows are not in the nearest caches; rows from here to the one whose cells are fetched.
+_CACHED = 512
+_AHEAD = 24
 
 _GAMMA, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
@@ -81,6 +85,17 @@ class _Block:
             found = b.insert_element(found, self.at(cells, place), self.ir.Constant(self.ir.IntType(32), j))
         b.store(found, self.copy_of(index)).align = 8
         return found
+
+    def fetch_and_copy(self, index):
+        """As copy_cells; the cells of a row some way ahead are fetched, since rows lie anywhere."""
+        b, size = self.builder, self.ir.IntType(64)
+        last = b.sub(self.n, self.ir.Constant(size, 1))
+        ahead = b.add(index, self.ir.Constant(size, _AHEAD))
+        ahead = b.select(b.icmp_signed("<", ahead, last), ahead, last)
+        start = b.mul(b.zext(self.at(self.rows, ahead), size), self.width)
+        for place in self.places:
+            fetch_line(b, b.gep(self.cells, [b.add(start, place)]), near=2)
+        return self.copy_cells(index)
 
     def copy_of(self, index):
         start = self.builder.mul(index, self.ir.Constant(self.ir.IntType(64), self.lanes))
@@ -158,8 +173,19 @@ class _Block:
         return found
 
     def extremes(self, low, high):
+        if not self.listed:
+            self.keep_extremes(low, high, self.row_cells)
+            return
+        many = self.builder.icmp_signed(">", self.n, self.ir.Constant(self.ir.IntType(64), _CACHED))
+        with self.builder.if_else(many) as (then, otherwise):
+            with then:
+                self.keep_extremes(low, high, self.fetch_and_copy)
+            with otherwise:
+                self.keep_extremes(low, high, self.copy_cells)
+
+    def keep_extremes(self, low, high, cells_of):
         with cgutils.for_range(self.builder, self.n) as loop:
-            cells = self.copy_cells(loop.index) if self.listed else self.row_cells(loop.index)
+            cells = cells_of(loop.index)
             self.keep(low, "<", cells)
             self.keep(high, ">", cells)
 

@@ -82,25 +82,25 @@ def _write_halves(sides, halves):
         halves[start // ROWS, : len(words)] = words
 
 
-def _draw_listed_plain(cells, listed, rows, n, weight, drawn, base, total, least, found):
+def _draw_listed_plain(cells, listed, rows, n, weight, drawn, base, total, least, found, copied):
     features = listed[0, :FEW]
-    block = cells[np.ix_(rows[:n], features)]
-    return _draw_block(block, features, weight[:n], drawn, base, total, least, found[:, :FEW], cells.dtype)
+    copied[:n] = cells[np.ix_(rows[:n], features)]
+    return _draw_block(copied[:n], features, weight[:n], drawn, base, total, least, found[:, :FEW], cells.dtype)
 
 
 def draw_listed_values(cells, listed, rows, n, weight, drawn, base, total, least, found, value, copied):
     """As draw_values for 8 features, the first ones of ``listed``; ``drawn`` has a flag for each of them.
 
-    ``copied``, of 8 columns, is memory for their cells in the n rows.
+    Their cells in the n rows are written to the columns of ``copied``.
     """
-    sides, admissible = _draw_listed_plain(cells, listed, rows, n, weight, drawn, base, total, least, found)
+    sides, admissible = _draw_listed_plain(cells, listed, rows, n, weight, drawn, base, total, least, found, copied)
     found[LEFT_VALUE, :FEW] = value[:n] @ sides
     return admissible
 
 
 def draw_listed_halves(cells, listed, rows, n, weight, drawn, base, total, least, found, halves, copied):
     """As draw_halves for 8 features, the first ones of ``listed``."""
-    sides, admissible = _draw_listed_plain(cells, listed, rows, n, weight, drawn, base, total, least, found)
+    sides, admissible = _draw_listed_plain(cells, listed, rows, n, weight, drawn, base, total, least, found, copied)
     _write_halves(sides, halves)
     return admissible
 

@@ -12,10 +12,12 @@ from omnirank.trees.kernels import draw_levels as draw_levels  # its steps are r
 from omnirank.trees.kernels.blocks import DenseBlocks
 from omnirank.trees.kernels.candidates import FEATURE, OUTWEIGHED, draw_feature, open_search, put_back, too_little
 from omnirank.trees.kernels.draw import ListedDraws, NumericDraws, RowDraws
+from omnirank.trees.kernels.draw_lanes_plain import FEW
 from omnirank.trees.kernels.draw_rows import search_together
 from omnirank.trees.kernels.gram import GramColumns
 from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.kernels.nominal import MixedCodes, MixedDraws, MixedSets, MixedWork
+from omnirank.trees.kernels.order import ORDER
 from omnirank.trees.kernels.random import child_seed, mix
 from omnirank.trees.kernels.spaces import SPACES, DenseColumns, OneColumn, open_node
 from omnirank.trees.kernels.split import (
@@ -244,8 +246,13 @@ def _push(waiting, top, lo, hi, depth, parent, is_right):
 
 
 @dispatched(CODES)
-def side_of(features, f, r, work):
-    """Whether row r misses feature f, and whether the best test sends it left if not."""
+def column_of(features, f, rows, n, work):
+    """Return which column of work.floats holds the cells of feature f in the n rows, where features are listed."""
+
+
+@dispatched(CODES)
+def side_of(features, f, r, i, column, work):
+    """Whether row r, number i of the node, misses feature f, and whether the best test sends it left if not."""
 
 
 @dispatched(CODES)
@@ -264,10 +271,11 @@ def _partition(features, f, rows, weight, other_rows, other_weight, n, work):
     b = 0
     n_missing = 0
     left_weight = 0.0
+    column = column_of(features, f, rows, n, work)
     for i in range(n):
         r = rows[i]
         w = weight[i]
-        is_missing, left = side_of(features, f, r, work)
+        is_missing, left = side_of(features, f, r, i, column, work)
         n_missing += is_missing
         left = (left & (not is_missing)) | (is_missing & missing_left)
         rows[a] = r
@@ -284,13 +292,13 @@ def _partition(features, f, rows, weight, other_rows, other_weight, n, work):
 
 
 @side_of.kind(NumericCodes)
-def _side_of_code(features, f, r, work):
+def _side_of_code(features, f, r, i, column, work):
     c = features.codes[f, r]
     return c == features.missing, c <= work.test[CUT]
 
 
 @side_of.kind(MixedCodes, MixedSets)
-def _side_of_mixed(features, f, r, work):
+def _side_of_mixed(features, f, r, i, column, work):
     c = features.codes[f, r]
     if c == features.missing:
         return True, False
@@ -298,18 +306,34 @@ def _side_of_mixed(features, f, r, work):
 
 
 @side_of.kind(NumericDraws, RowDraws)
-def _side_of_cell(features, f, r, work):
+def _side_of_cell(features, f, r, i, column, work):
     v = features.cells[f, r]
     return v != v, v <= work.best[1]
 
 
 @side_of.kind(ListedDraws)
-def _side_of_known_cell(features, f, r, work):
-    return False, features.by_row[r, f] <= work.best[1]
+def _side_of_listed_cell(features, f, r, i, column, work):
+    return False, work.floats[i, column] <= work.best[1]
+
+
+@column_of.kind(ListedDraws)
+def _listed_column(features, f, rows, n, work):
+    """Most often the feature was listed last; the others are copied again."""
+    for j in range(FEW):
+        if work.ints[ORDER, j] == f:
+            return j
+    for i in range(n):
+        work.floats[i, 0] = features.by_row[rows[i], f]
+    return 0
+
+
+@column_of.kind(NumericCodes, MixedCodes, MixedSets, NumericDraws, RowDraws, MixedDraws)
+def _no_column(features, f, rows, n, work):
+    return 0
 
 
 @side_of.kind(MixedDraws)
-def _side_of_mixed_cell(features, f, r, work):
+def _side_of_mixed_cell(features, f, r, i, column, work):
     if features.n_levels[f] == 0:
         v = features.cells[f, r]
         return v != v, v <= work.best[1]
