@@ -78,10 +78,10 @@ def _count_reads(reads: dict[Any, int]) -> None:
 
     real = ParquetFile._batches
 
-    def counting(self: Any, columns: Any, n_rows: int, groups: Any) -> Any:
+    def counting(self: Any, columns: Any, n_rows: int, groups: Any, threads: bool) -> Any:
         for group in range(len(self.group_rows)) if groups is None else groups:
             reads[self.name, group] = reads.get((self.name, group), 0) + 1
-        return real(self, columns, n_rows, groups)
+        return real(self, columns, n_rows, groups, threads)
 
     ParquetFile._batches = counting  # type: ignore[method-assign]
 

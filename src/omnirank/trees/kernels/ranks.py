@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from omnirank.core.compiled import compiled, inlined
+from omnirank.core.kernels.vector import prefetch
 
 # Bits per pass: their counters fit L1.
 DIGIT = np.uint64(11)
@@ -12,15 +13,18 @@ DIGIT = np.uint64(11)
 # Cells whose leading bits agree are put in order one by one: at most so many steps per cell.
 _STEPS = 4
 
+# Cells from here to the one that is fetched.
+_AHEAD = 16
+
 _SIGN = np.uint64(1 << 63)
 
 
 @compiled
-def rank_cells(cells, bits, codes, missing, pairs, counts, ordered):
+def rank_cells(cells, bits, codes, missing, n_sorted, pairs, counts, ordered):
     """Write the dense ranks of the known cells to ``codes``; missing ones get that code.
 
-    The bits of floats are ordered as integers, after a flip of those below zero. As many leading ones as a row number
-    leaves of 64 bits are sorted, with that number; where they do not decide, the cells themselves do.
+    The bits of floats are ordered as integers, after a flip of those below zero. Leading ones are sorted, with the row
+    number; where they do not decide, the cells themselves do.
 
     Parameters
     ----------
@@ -28,6 +32,8 @@ def rank_cells(cells, bits, codes, missing, pairs, counts, ordered):
         The cells, and the same memory as integers.
     codes, missing : ndarray, int
         Room for ranks, and the code of NaN.
+    n_sorted : uint64
+        Number of bits that are sorted, at most; the row numbers leave as many of 64 at least.
     pairs : ndarray of uint64, shape (2, cells)
         Memory.
     counts : ndarray of uint32, shape (2 ** DIGIT + 1,)
@@ -57,7 +63,8 @@ def rank_cells(cells, bits, codes, missing, pairs, counts, ordered):
     n_bits = np.uint64(0)
     while n_bits < np.uint64(64) and (high - low) >> n_bits:
         n_bits += one
-    cut = n_bits + row_bits - np.uint64(64) if n_bits + row_bits > np.uint64(64) else np.uint64(0)
+    n_sorted = min(n_sorted, np.uint64(64) - row_bits)
+    cut = n_bits - n_sorted if n_bits > n_sorted else np.uint64(0)
     n = np.uint64(0)
     for i in range(len(cells)):
         if cells[i] == cells[i]:
@@ -66,7 +73,9 @@ def rank_cells(cells, bits, codes, missing, pairs, counts, ordered):
     source = _sort(pairs, counts, n, row_bits, n_bits - cut)
     mask = (one << row_bits) - one
     steps = np.int64(_STEPS) * np.int64(n)
+    end = np.int64(n) - 1
     for t in range(n):
+        prefetch(cells, np.int64(pairs[source, min(np.int64(t) + _AHEAD, end)] & mask))
         row = pairs[source, t] & mask
         v = cells[row]
         place = np.int64(t)
@@ -87,6 +96,16 @@ def rank_cells(cells, bits, codes, missing, pairs, counts, ordered):
             rank += one
         codes[pairs[source, t] & mask] = rank
     return 1 if rank + one == np.uint64(len(cells)) else 0
+
+
+@compiled
+def copy_columns(matrix, columns, out):
+    """Copy some columns of a matrix in C order to the rows of ``out``: each line of memory is read once."""
+    end = np.int64(matrix.shape[0]) - 1
+    for i in range(matrix.shape[0]):
+        prefetch(matrix, min(np.int64(i) + _AHEAD, end) * matrix.shape[1] + columns[0])
+        for j in range(len(columns)):
+            out[j, i] = matrix[i, columns[j]]
 
 
 @inlined

@@ -29,6 +29,7 @@ _LEAST_ROWS = 256
 # Rows that are turned into columns at a time; rows from here to the one that is fetched; cells of a line of memory.
 _TILE = 16
 _AHEAD = 8
+_CODES_AHEAD = 32
 _LINE = 8
 
 
@@ -127,7 +128,9 @@ def narrow_codes(codes, missing, rows, present, below, ranks, by_feature, by_row
     for f in range(codes.shape[0]):
         for w in range(len(present)):
             present[w] = 0
+        start = f * codes.shape[1]
         for i in range(n):
+            prefetch(codes, start + np.int64(rows[min(i + _CODES_AHEAD, n - 1)]))
             c = codes[f, rows[i]]
             ranks[i] = c
             if c != missing:
