@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
@@ -14,6 +12,7 @@ from functools import partial
 from itertools import chain, pairwise, repeat
 from typing import Any, TypeVar
 
+from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.cluster import cluster_results, is_cluster
 from omnirank.core.errors import ParameterError
 from omnirank.core.freed_memory import freed_memory_kept
@@ -79,6 +78,24 @@ def run_parallel(
     >>> run_parallel(abs, [-3, 2, -1], n_jobs=2)
     [3, 2, 1]
     """
+    return list(parallel_results(function, items, n_jobs, progress, description))
+
+
+def parallel_results(
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    description: str = "",
+) -> Iterator[Result]:
+    """Yield the results of `run_parallel` one by one, in the order of the items: nobody has to hold all of them.
+
+    Examples
+    --------
+    >>> from omnirank.core.parallel import parallel_results
+    >>> sum(parallel_results(abs, [-3, 2, -1], n_jobs=2))
+    6
+    """
     todo = list(items)
     workers = min(worker_count(n_jobs), len(todo))
     shown = _show_progress.get() if progress is None else progress
@@ -86,14 +103,10 @@ def run_parallel(
         function = partial(_call_pickled, _pickled(function))
     with one_blas_thread(), ProgressBar(len(todo), description) if shown else nullcontext() as bar:
         alone = len(todo) <= 1 or (workers <= 1 and not on_cluster(n_jobs))
-        results = map(function, todo) if alone else _several(function, todo, workers, bar is not None)
-        if bar is None:
-            return list(results)
-        collected = []
-        for result in results:
-            collected.append(result)
-            bar.advance()
-        return collected
+        for result in map(function, todo) if alone else _several(function, todo, workers, bar is not None):
+            yield result
+            if bar is not None:
+                bar.advance()
 
 
 def worker_count(n_jobs: int | None = None) -> int:
@@ -297,104 +310,3 @@ def _pickled(work: Any) -> bytes:
         return pickle.dumps(work)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise AssertionError(f"worker processes cannot be given {work!r}, or cannot return it: {error}") from error
-
-
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS to one thread, for the whole process and for the calling thread.
-
-    Both, because the number of threads belongs to the process in some builds of BLAS and to the calling
-    thread in others (those on OpenMP). In a forked process OpenMP is held to one thread, too. Calls of
-    `run_parallel` do so themselves; around many short ones it saves a millisecond each.
-
-    Examples
-    --------
-    >>> from omnirank.core.parallel import one_blas_thread, run_parallel
-    >>> with one_blas_thread():
-    ...     run_parallel(abs, [-1])
-    [1]
-    """
-    controller = _blas_holder.enter()
-    try:
-        # Saves a tenth of a millisecond per item where the libraries have one number for the whole process.
-        if not _forked and all(library.threading_layer != "openmp" for library in _blas_libraries(controller)):
-            yield
-        else:
-            # In a forked process OpenMP, which scikit-learn calls, would wait for ever for threads of the parent.
-            with controller.limit(limits=1, user_api=None if _forked else "blas"):
-                yield
-    finally:
-        _blas_holder.leave()
-
-
-def _blas_libraries(controller: Any) -> list[Any]:
-    return [library for library in controller.lib_controllers if library.user_api == "blas"]
-
-
-class _BlasHolder:
-    """A thread that holds BLAS of the process to one thread while anyone is inside.
-
-    Callers in several threads that each saved and restored the number would leave it wrong, so it is set
-    when the first comes and restored when the last leaves. These may be different threads, but threadpoolctl
-    lets only the thread that set a limit restore it: hence a thread of its own.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._inside = 0
-        self._controller: Any = None
-        self._n_modules = 0
-        self._held = threading.Event()
-        self._release = threading.Event()
-        self._thread = threading.Thread()
-
-    def enter(self) -> Any:
-        """Count one caller in; return the controller of the libraries."""
-        with self._lock:
-            if self._inside == 0:
-                self._find_libraries()
-                self._held.clear()
-                self._release.clear()
-                self._thread = threading.Thread(target=self._hold, name="omnirank-blas", daemon=True)
-                self._thread.start()
-                self._held.wait()
-            self._inside += 1
-            return self._controller
-
-    def _find_libraries(self) -> None:
-        """Look the libraries up, which takes milliseconds, when modules were imported since the last time."""
-        from threadpoolctl import ThreadpoolController
-
-        if self._controller is None or self._n_modules != len(sys.modules):
-            self._controller = ThreadpoolController()
-            self._n_modules = len(sys.modules)
-
-    def leave(self) -> None:
-        """Count one caller out."""
-        with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
-                self._release.set()
-                self._thread.join()
-
-    def _hold(self) -> None:
-        try:
-            with self._controller.limit(limits=1, user_api="blas"):
-                self._held.set()
-                self._release.wait()
-        finally:
-            self._held.set()
-
-
-_blas_holder = _BlasHolder()
-_forked = False
-
-
-def _after_fork() -> None:
-    """Forget who is inside: a forked process has none of the threads, the holding one included."""
-    global _blas_holder, _forked
-    _blas_holder, _forked = _BlasHolder(), True
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

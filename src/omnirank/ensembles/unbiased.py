@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from omnirank.core.parallel import one_blas_thread
+from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.variances import centred_for_sums
 from omnirank.ensembles.plan import GrowingPlan
 from omnirank.ensembles.routing import route, routed_cells

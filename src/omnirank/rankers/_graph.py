@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from omnirank.core.parallel import one_blas_thread
+from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.parameters import Domain, choice, count, number
 from omnirank.core.ranking import Ranking
 from omnirank.data.dataset import Dataset

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from omnirank.core.parallel import counted_steps, one_blas_thread
+from omnirank.core.blas_threads import one_blas_thread
+from omnirank.core.parallel import counted_steps
 from omnirank.core.parameters import Domain, choice, count, number
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream

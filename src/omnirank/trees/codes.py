@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from omnirank.core.parallel import blocks, on_this_machine, run_parallel, worker_count
+from omnirank.core.parallel import blocks, on_this_machine, parallel_results, worker_count
 from omnirank.data.table import Table
 from omnirank.trees.sparse_codes import sparse_codes, with_tests
 
@@ -294,9 +294,11 @@ def code_features(
     with on_this_machine():
         n_blocks = max(-(-table.n_columns // _READ_TOGETHER), _BLOCKS_PER_WORKER * worker_count(n_jobs))
         features = blocks(table.n_columns, min(n_blocks, _MOST_BLOCKS))
-        parts = run_parallel(partial(_code_block, table, n_levels, dtype), features, n_jobs)
-    codes, distinct = (np.concatenate(found) for found in zip(*parts, strict=True))
-    del parts  # as large as the codes
+        codes, distinct = np.empty((table.n_columns, table.n_rows), dtype), np.empty(table.n_columns, bool)
+        # one by one: all of them together would be as large as the codes
+        parts = parallel_results(partial(_code_block, table, n_levels, dtype), features, n_jobs)
+        for some, part in zip(features, parts, strict=True):
+            codes[some.start : some.stop], distinct[some.start : some.stop] = part
     return DenseFeatures(table, codes, n_levels, distinct, random_tests)
 
 

@@ -239,7 +239,6 @@ class _Block:
 
 def _make_draw(with_values, listed):
     """Make the loop that sums values over the rows on the left, or the one that notes these rows."""
-
     place, number = types.intp, types.float64
 
     def generate(context, builder, signature, arguments):
@@ -297,10 +296,10 @@ def _make_draw(with_values, listed):
 
     @intrinsic
     def draw_listed(typing_context, cells, listed, rows, n, weight, drawn, base, total, least, found, extra, copied):
-        arrays = types.uint64(
+        signature = types.uint64(
             cells, listed, rows, place, weight, drawn, types.uint64, number, number, found, extra, copied
         )
-        return arrays, generate
+        return signature, generate
 
     return draw_listed if listed else draw
 
