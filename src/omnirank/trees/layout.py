@@ -26,18 +26,17 @@ _MOST_OF_MORE_VALUES = 1 / 8
 def non_zero_cells(table: Table) -> Any:
     """Return the non-zero cells of mostly zero features as a csc_array; None where all cells are to be laid out.
 
-        The kernel of non-zero cells knows no missing cell and no third level.
+    The kernel of non-zero cells knows no missing cell and no third level.
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from omnirank.data.cell_blocks import count_non_zero
-    from omnirank.data.table import Table
-        >>> from omnirank.trees.layout import non_zero_cells
-        >>> non_zero_cells(Table.from_numeric(np.eye(4))).nnz
-        4
-        >>> non_zero_cells(Table.from_numeric(np.ones((4, 4)))) is None
-        True
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import Table
+    >>> from omnirank.trees.layout import non_zero_cells
+    >>> non_zero_cells(Table.from_numeric(np.eye(4))).nnz
+    4
+    >>> non_zero_cells(Table.from_numeric(np.ones((4, 4)))) is None
+    True
     """
     if any(levels is not None and len(levels) > 2 for levels in table.levels):
         return None
