@@ -188,11 +188,8 @@ class _Run:
         _check_files(self._plan, self._store)
         for number, entry in enumerate(self._plan.data, start=1):
             try:
-                loaded = load_source(entry.source)
-                members += jobs_of(self._plan, entry, loaded)
-                facts = {"task": loaded.dataset.task}
-                if loaded.dataset.target is None and not is_unsupervised(entry.options.get("task", "auto")):
-                    self._listeners.note(f"data set {entry.name!r} has no target: its task is {loaded.dataset.task}")
+                jobs, facts = self._jobs(entry)
+                members += jobs
                 self.patiently(lambda: self._store.remember_data(_source_key(self._plan, entry), facts))  # noqa: B023
             except (OmnirankError, OSError) as error:
                 known = self._store.known_data(_source_key(self._plan, entry))
@@ -205,11 +202,20 @@ class _Run:
                 facts = known
                 vanished[entry.name] = f"data set {entry.name!r} cannot be read now: {error}"
             tasks[entry.name] = facts["task"]
-        facts = study_facts(self._plan, tasks)
+        facts = study_facts(self._plan, tasks, (member for member, _ in members))
         self.patiently(lambda: self._store.enlist(self._plan.name, facts, members, kept=tuple(vanished)))
         for text in vanished.values():
             self._listeners.note(text)
         return list(vanished.values())
+
+    def _jobs(self, entry: DataEntry) -> tuple[list[Any], dict[str, str]]:
+        """The jobs of a data set and what to remember of it; the data are not kept."""
+        loaded = load_source(entry.source)
+        task = loaded.dataset.task
+        jobs = list(jobs_of(self._plan, entry, loaded))
+        if loaded.dataset.target is None and not is_unsupervised(entry.options.get("task", "auto")):
+            self._listeners.note(f"data set {entry.name!r} has no target: its task is {task}")
+        return jobs, {"task": task}
 
     # -- working --------------------------------------------------------------------------------------
 
