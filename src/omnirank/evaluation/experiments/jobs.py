@@ -106,13 +106,18 @@ def _registered(use: str) -> dict[str, Any]:
     return {"registered": [method.ranker, dict(method.parameters)]}
 
 
+def _columns(member: Member) -> tuple[str, str]:
+    """Columns of tables that a job may be in: the best choice of a grid stands under the name of the method."""
+    return member.method, column_name(member.method, member.choice)
+
+
 def study_facts(plan: StudyPlan, tasks: Mapping[str, str], members: Iterable[Member] = ()) -> dict[str, Any]:
     """Return what a report needs to know of a study; ``tasks`` by data set, ``members`` in the order of the plan."""
     return {
         "measures": list(plan.measures),
         "data": [entry.name for entry in plan.data],
         "methods": [entry.name for entry in plan.methods],
-        "columns": list(dict.fromkeys(column_name(member.method, member.choice) for member in members)),
+        "columns": list(dict.fromkeys(name for member in members for name in _columns(member))),
         "best_of_grid": [entry.name for entry in plan.methods if entry.select == "best"],
         "tasks": dict(tasks),
     }
