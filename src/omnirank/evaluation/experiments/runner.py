@@ -83,7 +83,8 @@ def run_plan(
 ) -> RunSummary:
     """Run the jobs of a plan that are not done.
 
-    A run may be killed at any moment and started again; several runs may share a store, on one or more machines.
+    A run may be killed at any moment and started again; several runs on one machine may share a store. Its file belongs
+    on a disk of that machine: SQLite cannot share it over a network. For several machines there is the backend "dask".
 
     Parameters
     ----------
@@ -278,13 +279,14 @@ class _Run:
             try:
                 return write()
             except StoreUnavailableError as error:
+                room = "full" in str(error)
                 if time.monotonic() >= give_up:
                     raise StoreUnavailableError(
-                        f"{error}; gave up after {self._patience_s:.0f} s. Make room and run the plan again: what is "
-                        "recorded stays, the rest is computed"
+                        f"{error}; gave up after {self._patience_s:.0f} s. {'Make room' if room else 'Mend this'} and run "
+                        "the plan again: what is recorded stays, the rest is computed"
                     ) from error
                 if not told:
-                    self._listeners.note(f"{error}; waiting for room, nothing is lost")
+                    self._listeners.note(f"{error}; waiting{' for room' if room else ''}, nothing is lost")
                     told = True
                 time.sleep(min(1.0, self._patience_s / 10))
 
