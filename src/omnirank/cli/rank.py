@@ -318,7 +318,8 @@ def print_ranking(ranking: "Ranking", k: int) -> None:
     for name, values in p_value_columns(ranking.p_values).items():
         shown = [_p_value(p) for p in values[best]] if name != "relevant" else [_YES[bool(one)] for one in values[best]]
         columns[name, "left" if name == "relevant" else "right"] = shown
-    columns["", "left"] = [bar(score, scores[0]) for score in scores]
+    if ranking.p_values is None:  # no room for both on a terminal
+        columns["", "left"] = [bar(score, scores[0]) for score in scores]
     table(list(columns), list(zip(*columns.values(), strict=True)))
 
 

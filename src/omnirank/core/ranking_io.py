@@ -321,8 +321,8 @@ def _csv_columns(table: str, n_lines: int, path: Path, *, is_own: bool) -> dict[
         if header.count(column) > 1 or (column in ("feature", "score") and column not in header):
             problem = f"a ranking must have one column {column!r}: rank --out and Ranking.save write such files"
             raise FileFormatError(problem, path=path, line=header_line)
-    # these follow from p values
-    derived = ("rank", "p_adjusted", "relevant") if "p_value" in header else ("rank",)
+    # these follow from p values, which a file of others must have then
+    derived = ("rank", "p_adjusted", "relevant") if is_own or "p_value" in header else ("rank",)
     _tell_unknown([column for column in header if column not in (*wanted, *derived)], wanted, path, header_line, is_own)
     found = [(header.index(column), *wanted[column]) for column in wanted if column in header]
     columns: dict[str, list[Any]] = {key: [] for _, key, _ in found}

@@ -57,7 +57,7 @@ def plot_significance(
     check("alpha", alpha, number(above=0, below=1))
     if ranking.p_values is None:
         raise DataError("this ranking has no p values: om.significance(ranker, X, y) or rank --significance has")
-    shown, name = ranking.order[:k], "p_value" if correction is None else "p_adjusted"
+    shown = ranking.order[:k]
     corrected = adjusted_p_values(ranking.p_values, correction)[shown]
     ax = new_axes(width=7.0, height=1.2 + 0.24 * len(shown)) if ax is None else ax
     values = -np.log10(np.maximum(corrected, SMALLEST_P))
@@ -65,13 +65,13 @@ def plot_significance(
     places = np.arange(len(shown))
     ax.scatter(values, places, s=22, color=colours, zorder=3, clip_on=False)
     ax.hlines(places, 0, values, color=colours, linewidth=1.4, alpha=0.6, zorder=2)
-    ax.axvline(-np.log10(alpha), color=CHOSEN, linewidth=1.2, linestyle="--", label=f"{name} = {alpha:g}", zorder=1)
+    ax.axvline(-np.log10(alpha), color=CHOSEN, linewidth=1.2, linestyle="--", label=f"p = {alpha:g}", zorder=1)
     tidy(ax, grid="x")
     name_rows(ax, [ranking.names[i] for i in shown])
     ax.set_xlim(left=0)
     how = CORRECTIONS[correction] if correction is not None else "not corrected"
     cut = f"; below {SMALLEST_P:.0e} drawn as that" if (corrected < SMALLEST_P).any() else ""
-    ax.set_xlabel(f"-log10 {name} ({how}{cut})")
+    ax.set_xlabel(f"-log10 p ({how}{cut})")
     ax.legend(frameon=False, loc="lower right")
     if title is not None:
         set_title(ax, title)
