@@ -67,7 +67,8 @@ def test_choices_of_a_grid_are_in_the_order_of_the_plan(tmp_path, monkeypatch):
     monkeypatch.setattr(runner, "WorkerPool", InProcess)
     grid = method("relief", grid="{ n_neighbors = [10, 5, 20] }", name='"z (y)"')
     best = method("relief", grid="{ n_neighbors = [7, 3] }", name='"best (of two)"', select='"best"')
-    head = HEAD.replace("n_neighbors = [3, 5]", "n_neighbors = 3").replace('sample = "iris"', 'name = "zoo"\nsample = "iris"')
+    head = HEAD.replace("n_neighbors = [3, 5]", "n_neighbors = 3")
+    head = head.replace('sample = "iris"', 'name = "zoo"\nsample = "iris"')
     plan = write_plan(tmp_path, grid, method("uniform"), best, method("odd", parameters="{ fails = true }"), head=head)
     runner.run_plan(plan)
     study = read_results(plan)["small"]

@@ -80,7 +80,7 @@ def _job(
     own: str,
 ) -> Job:
     scheme = {"scheme": plan.folds.scheme, "parameters": dict(plan.folds.parameters), "key": fold.key}
-    spec = {
+    spec: dict[str, Any] = {
         "data": dict(data),
         "fold": scheme | {"digest": fold.digest},
         "method": dict(method),

@@ -19,6 +19,7 @@ from omnirank.core.types import PathLike
 from omnirank.evaluation.experiments.schema import damaged
 from omnirank.evaluation.experiments.store import Member, Store, column_name
 from omnirank.evaluation.experiments.stored import STUDY_LISTS, check_study_facts
+from omnirank.evaluation.experiments.tables import PlanOrder
 from omnirank.evaluation.measures import MEASURES, curve_area, primary_measure
 
 if TYPE_CHECKING:
@@ -198,28 +199,6 @@ class StudyResults:
         order = PlanOrder(self.facts)
         places = {"data": order.data, "method": order.column}.get(str(values.name))
         return values if places is None else values.map({name: places(name) for name in values.unique()})
-
-
-class PlanOrder:
-    """The order of data sets, methods and choices in a plan."""
-
-    def __init__(self, facts: dict[str, Any]) -> None:
-        self._data = {name: i for i, name in enumerate(facts["data"])}
-        # stores of earlier versions have no columns: the choices of a grid come by name, at the place of the method
-        self._columns = {name: i for i, name in enumerate(facts.get("columns") or facts["methods"])}
-
-    def data(self, name: str) -> int:
-        """Return the place of a data set."""
-        return self._data.get(name, len(self._data))
-
-    def column(self, name: str) -> tuple[int, str]:
-        """Return the place of a column of a table: a method, or a choice of one."""
-        method = self._columns.get(name.partition(" (")[0], len(self._columns))
-        return self._columns.get(name, method), name
-
-    def member(self, member: Member) -> tuple[Any, ...]:
-        """Return the place of a job."""
-        return self.data(member.data), self.column(column_name(member.method, member.choice)), member
 
 
 @dataclass(frozen=True, eq=False)

@@ -282,8 +282,8 @@ class _Run:
                 room = "full" in str(error)
                 if time.monotonic() >= give_up:
                     raise StoreUnavailableError(
-                        f"{error}; gave up after {self._patience_s:.0f} s. {'Make room' if room else 'Mend this'} and run "
-                        "the plan again: what is recorded stays, the rest is computed"
+                        f"{error}; gave up after {self._patience_s:.0f} s. {'Make room' if room else 'Mend this'} and "
+                        "run the plan again: what is recorded stays, the rest is computed"
                     ) from error
                 if not told:
                     self._listeners.note(f"{error}; waiting{' for room' if room else ''}, nothing is lost")

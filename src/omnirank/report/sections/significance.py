@@ -26,7 +26,8 @@ def significance(subject: Subject) -> Section:
     expected = "" if not n else f" Of these {n}, at most about {ALPHA * n:.2g} are expected to be false discoveries."
     verb = "scores" if n == 1 else "score"
     sentence = f"{n} of {counted(len(ranking), 'feature')} {verb} significantly above chance."
-    test = f"Test: {p_value_test(ranking)}. Shown is p_adjusted: corrected for {counted(len(ranking), 'test')} ({CORRECTION}), at {ALPHA}."
+    corrected = f"corrected for {counted(len(ranking), 'test')} ({CORRECTION}), at {ALPHA}"
+    test = f"Test: {p_value_test(ranking)}. Shown is p_adjusted: {corrected}."
     tiny = int((adjusted_p_values(ranking.p_values, "fdr") < SMALLEST_P).sum())
     if tiny:
         verb = "is" if tiny == 1 else "are"
