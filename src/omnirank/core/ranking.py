@@ -236,10 +236,7 @@ class Ranking:
     # -- other views ----------------------------------------------------------------------------------
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a table, best first: rank, feature, score and, where there are any, standard_error and p values.
-
-        P values have three columns, see `omnirank.core.multiplicity.p_value_columns`.
-        """
+        """Return a table, best first; where there are p values, with p_value (raw), p_adjusted and relevant."""
         import pandas as pd
 
         order = self.order

@@ -92,7 +92,9 @@ def _fold(spec: Mapping[str, Any]) -> NumberedFold:
     if loaded.fingerprint != spec["data"]["fingerprint"]:
         raise DataError("the data are not those that were planned: they have changed since; run the plan again")
     use, task = spec["method"]["use"], loaded.dataset.task
-    if _own.setdefault((use, task), own_code(use, task)) != spec.get("own", ""):
+    if (use, task) not in _own:
+        _own[use, task] = own_code(use, task)
+    if _own[use, task] != spec.get("own", ""):
         raise OmnirankError(
             f"modules behind method {use!r} or task {task!r} have been edited: run the plan again, with new workers"
         )
