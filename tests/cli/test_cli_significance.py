@@ -31,13 +31,19 @@ def test_p_values_are_printed_and_written(table, tmp_path, method, test):
     shown = run(*options, "--out", out).stdout
     assert f"2 of 4 features are relevant at alpha = 0.05 ({test}, Benjamini-Hochberg)" in shown
     heading = next(line for line in shown.splitlines() if "feature" in line and "rank" in line)
-    assert " p " in f"{heading} "
+    assert heading.split()[-3:] == ["p_value", "p_adjusted", "relevant"]
+    words = "p_value: raw, of the single feature; p_adjusted: corrected for 4 features (Benjamini-Hochberg)"
+    assert words in " ".join(shown.split())
+    best = next(line for line in shown.splitlines() if line.split()[:1] == ["1"]).split()
+    assert best[-1] == "yes"
     ranking = om.Ranking.load(out)
     expected = om.significance(om.make_ranker(method, random_state=0), om.load(table, "y"))
     assert ranking.p_values.tolist() == expected.p_values.tolist()
     assert ranking.p_value_test == expected.p_value_test
     rows = list(csv.DictReader(io.StringIO(run(*options, "--csv").stdout)))
     assert [float(row["p_value"]) for row in rows] == expected.p_values[expected.order].tolist()
+    assert [float(row["p_adjusted"]) for row in rows] == expected.to_frame()["p_adjusted"].tolist()
+    assert [row["feature"] for row in rows if row["relevant"] == "True"] == expected.relevant()
 
 
 def test_without_the_option_there_are_none(table):

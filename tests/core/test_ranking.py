@@ -97,7 +97,10 @@ def test_relevant_features_are_the_significant_ones_best_first():
     assert ranking.relevant() == ["x3", "x1", "x4", "x0"]  # 0.04 * 5 / 4 = 0.05
     assert ranking.relevant(0.049) == ["x0"]
     assert ranking.relevant(correction="family-wise") == ["x0"]
-    assert ranking.to_frame()["p_value"].tolist() == [0.02, 0.9, 0.03, 0.04, 0.001]
+    frame = ranking.to_frame()
+    assert frame["p_value"].tolist() == [0.02, 0.9, 0.03, 0.04, 0.001]
+    assert frame["p_adjusted"].tolist() == pytest.approx([0.05, 0.9, 0.05, 0.05, 0.005])
+    assert frame.loc[frame["relevant"], "feature"].tolist() == ranking.relevant()
     for wrong in ({"alpha": 0}, {"alpha": 1.0}, {"correction": "bonferroni"}):
         with pytest.raises(ParameterError):
             ranking.relevant(**wrong)

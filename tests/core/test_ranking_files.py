@@ -15,7 +15,7 @@ from omnirank.core.accumulators import MeanAccumulator, ReliefSums
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import SeedRanges
 from omnirank.core.target_scores import TargetScores
-from omnirank.errors import FileFormatError, ParameterError
+from omnirank.errors import DataWarning, FileFormatError, ParameterError
 
 any_float = st.floats(allow_nan=False, allow_infinity=False)
 small_float = st.floats(-1e100, 1e100)
@@ -122,13 +122,32 @@ def test_files_say_what_they_are(ranking, tmp_path):
 
 def test_files_with_p_values_are_of_a_version_of_their_own(ranking, tmp_path):
     """An older omnirank would lose them silently."""
-    tested = replace(ranking, p_values=[0.5, 1e-9, 1.0])
+    tested = replace(ranking, p_values=[0.5, 0.125, 1.0])
     tested.save(tmp_path / "r.json")
     assert json.loads((tmp_path / "r.json").read_text())["version"] == 2
     tested.save(tmp_path / "r.csv")
     lines = (tmp_path / "r.csv").read_text().splitlines()
     assert lines[1] == "# version: 3"
-    assert lines[8:10] == ["rank,feature,score,standard_error,p_value,position", "1,width,2.25,0.25,1e-09,2"]
+    assert lines[8:10] == [
+        "rank,feature,score,standard_error,p_value,p_adjusted,relevant,position",
+        "1,width,2.25,0.25,0.125,0.375,False,2",
+    ]
+    assert Ranking.load(tmp_path / "r.csv").p_values.tolist() == [0.5, 0.125, 1.0]
+
+
+def test_files_without_corrected_p_values_are_read(ranking, tmp_path):
+    """As they were written before."""
+    path = tmp_path / "r.csv"
+    tested = replace(ranking, p_values=[0.5, 1e-9, 1.0])
+    tested.save(path)
+    older = re.sub(r",p_adjusted,relevant|(?<=\d),[\d.e-]+,(True|False)(?=,\d)", "", path.read_text())
+    assert "p_adjusted" not in older
+    assert "True" not in older
+    path.write_text(older)
+    assert Ranking.load(path).p_values.tolist() == tested.p_values.tolist()
+    path.write_text("feature,score,p_adjusted\na,1.0,0.5\n")
+    with pytest.warns(DataWarning, match="not read: 'p_adjusted'"):
+        assert Ranking.load(path).p_values is None
 
 
 @pytest.mark.parametrize("suffix", [".json", ".csv"])

@@ -107,6 +107,16 @@ METHOD_MISTAKES = {
     "renamed": (method("genie3", parameters='{ score = "genie3" }'), "'score' .it is called 'importance' now"),
     "seed": (method("genie3", parameters="{ random_state = 1 }"), "seeds, folds and the data decide it"),
     "grid": (method("relief", grid="{ n_neighbors = 5 }"), "n_neighbors must be a list of values"),
+    "written alike": (
+        method("relief", grid='{ n_neighbors = [5, "5"] }'),
+        r"'relief \(n_neighbors=5\)' stands for two methods: .* a number beside the same text",
+    ),
+    "truth": (method("relief", grid='{ n_neighbors = [true, "true"] }'), r"\(n_neighbors=true\)' stands for two"),
+    "named as a choice": (
+        method("relief", grid="{ n_neighbors = [5] }") + method("genie3", name='"relief (n_neighbors=5)"'),
+        r"'relief \(n_neighbors=5\)' stands for two methods",
+    ),
+    "the same value": (method("relief", grid="{ n_neighbors = [5, 5] }"), "5 is there twice; give it once"),
     "select": (method("relief", select='"best"'), "select chooses from a grid"),
     "select how": (method("relief", grid="{ sigma = [0.0] }", select='"worst"'), 'select must be "best" or a table'),
     "select key": (method("relief", grid="{ sigma = [0.0] }", select="{ folds = 2 }"), "did you mean 'n_folds'"),

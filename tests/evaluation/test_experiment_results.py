@@ -63,6 +63,36 @@ def test_means_over_folds_weigh_test_examples_and_leave_out_what_is_undefined(pa
     assert study.measures == ["accuracy"]
 
 
+def test_choices_of_a_grid_are_in_the_order_of_the_plan(tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "WorkerPool", InProcess)
+    grid = method("relief", grid="{ n_neighbors = [10, 5, 20] }", name='"z (y)"')
+    best = method("relief", grid="{ n_neighbors = [7, 3] }", name='"best (of two)"', select='"best"')
+    head = HEAD.replace("n_neighbors = [3, 5]", "n_neighbors = 3")
+    head = head.replace('sample = "iris"', 'name = "zoo"\nsample = "iris"')
+    plan = write_plan(tmp_path, grid, method("uniform"), best, method("odd", parameters="{ fails = true }"), head=head)
+    runner.run_plan(plan)
+    study = read_results(plan)["small"]
+    columns = [*(f"z (y) (n_neighbors={k})" for k in (10, 5, 20)), "uniform", "best (of two)"]
+    assert list(study.table("accuracy").columns) == columns
+    assert list(study.table("accuracy").index) == ["zoo", "wine"]
+    assert list(study.times().columns) == columns
+    means = study.means("accuracy")
+    assert list(means["method"]) == columns * 2
+    assert list(means["data"]) == ["zoo"] * 5 + ["wine"] * 5
+    assert list(study.jobs["method"].unique()) == ["z (y)", "uniform", "best (of two)", "odd"]
+    assert list(study.failures()["data"].unique()) == ["zoo", "wine"]
+    shown = CliRunner().invoke(app, ["experiment", "status", str(plan)]).output
+    failed = shown[shown.index("error") :]
+    assert failed.index("zoo") < failed.index("wine")
+
+
+def test_of_equally_good_choices_the_first_of_the_grid_is_taken(path):
+    values = {place(method="grid", choice=choice): 0.5 for choice in ("k=10", "k=9")}
+    columns = ["b", "a", "grid (k=9)", "grid (k=10)"]
+    jobs = read_results(write_store(path, values, FACTS | {"columns": columns, "best_of_grid": ["grid"]}))["s"].jobs
+    assert list(jobs["choice"]) == ["k=9", "k=10"]
+
+
 def test_gaps_stay_gaps(path):
     values = {place(fold=i, data=data): 0.5 for i in (0, 1) for data in ("iris", "wine")}
     values |= {place(method="b", fold=i, data=data): 0.6 for i in (0, 1) for data in ("iris", "wine")}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -9,7 +12,7 @@ import omnirank as om
 from omnirank.core.errors import DataError, OmnirankError, ParameterError
 from omnirank.data.joining import join_examples
 from omnirank.evaluation.evaluate import evaluate
-from omnirank.evaluation.experiments import Store, read_results, run_plan, runner
+from omnirank.evaluation.experiments import Store, read_results, run_plan, runner, sources
 from omnirank.evaluation.experiments.learners import models_of_one_fit
 from omnirank.evaluation.experiments.runner import Listeners
 from omnirank.evaluation.experiments.schema import StoreUnavailableError
@@ -186,6 +189,23 @@ def test_data_that_vanish_or_change_after_planning_are_recorded(tmp_path, monkey
     assert "changed since" in read_results(path)["small"].failures()["error"].iloc[0]
     write_rows(tmp_path)
     assert run_after(lambda: None).counts == {"done": 8}
+
+
+def test_data_sets_are_held_one_at_a_time(tmp_path, monkeypatch):
+    held, at_reading = [], []
+    read = sources._read
+
+    def watched(source):
+        gc.collect()
+        at_reading.append(sum(one() is not None for one in held))
+        loaded = read(source)
+        held.append(weakref.ref(loaded))
+        return loaded
+
+    monkeypatch.setattr(sources, "_read", watched)
+    head = HEAD.replace('sample = "wine"', 'sample = "wine"\n[[data]]\nsample = "breast-cancer"')
+    assert run_plan(write_plan(tmp_path, method("univariate"), head=head)).counts == {"done": 12}
+    assert at_reading == [0] * 6, "each is read to plan, and to compute"
 
 
 def test_a_full_disk_is_waited_for_and_then_told(tmp_path, monkeypatch):

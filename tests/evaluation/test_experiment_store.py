@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from omnirank.core.errors import DataError, FileFormatError
+from omnirank.core.errors import DataError, FileFormatError, OmnirankError
 from omnirank.evaluation.experiments import store as store_module
 from omnirank.evaluation.experiments.owners import is_gone, this_owner
-from omnirank.evaluation.experiments.schema import SCHEMA_VERSION, StoreUnavailableError
+from omnirank.evaluation.experiments.schema import SCHEMA_VERSION, StoreUnavailableError, reading
 from omnirank.evaluation.experiments.store import Job, Member, Store
 
 
@@ -228,10 +228,64 @@ def test_a_store_that_cannot_be_written_can_be_read(store, path, monkeypatch):
     store.record({"k0": result()}, {})
     store.close()
     monkeypatch.setattr("os.access", lambda *_: False)
-    with Store(path) as reading:
-        assert reading.counts("s") == {"done": 1, "pending": 3}
+    with Store(path) as read_only:
+        assert read_only.counts("s") == {"done": 1, "pending": 3}
         with pytest.raises(StoreUnavailableError, match="readonly"):
-            reading.claim("s", "a", 60)
+            read_only.claim("s", "a", 60)
+
+
+def test_a_store_that_cannot_be_written_is_read_while_another_process_writes_it(store, path, monkeypatch):
+    store.record({"k0": result()}, {})  # in the log beside the file, until the store is closed
+    monkeypatch.setattr("os.access", lambda *_: False)
+    with Store(path) as read_only:
+        assert read_only.counts("s") == {"done": 1, "pending": 3}
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (sqlite3.SQLITE_BUSY, "another process has locked it"),
+        (sqlite3.SQLITE_FULL, "the disk is full"),
+        (sqlite3.SQLITE_READONLY, "it is read-only: check the permissions"),
+        (sqlite3.SQLITE_PERM, "it is read-only: check the permissions"),
+        (sqlite3.SQLITE_CANTOPEN, "cannot be opened: check the permissions"),
+        (sqlite3.SQLITE_IOERR_WRITE, "the disk reports an error"),
+        (sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, "SQLite reports: as it says"),
+        (sqlite3.SQLITE_NOMEM, "SQLite reports: as it says"),
+        (None, "SQLite reports: as it says"),
+    ],
+)
+def test_only_damage_is_called_damage(tmp_path, code, words):
+    error = sqlite3.Error("as it says")
+    if code is not None:
+        error.sqlite_errorcode = code
+    with pytest.raises(OmnirankError, match=words) as caught, reading(tmp_path / "s.sqlite"):
+        raise error
+    assert "damaged" not in str(caught.value)
+    assert "as it says" in str(caught.value)
+    assert not isinstance(caught.value, FileFormatError)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda store: store.enlist("s", {}, [(Member("a", "b", "", 0, 0, 0, 0), Job("k", "f", {}))] * 2),
+        lambda store: store.enlist("name of a file \udc80", {}, []),
+        lambda store: (store.close(), store.counts("s")),
+    ],
+)
+def test_what_cannot_be_written_is_no_damage(store, write):
+    with pytest.raises(OmnirankError, match=r"cannot be used: SQLite reports|not text in UTF-8") as caught:
+        write(store)
+    assert "damaged" not in str(caught.value)
+
+
+@pytest.mark.parametrize("code", [sqlite3.SQLITE_CORRUPT_INDEX, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR])
+def test_damage_is_called_damage(tmp_path, code):
+    error = sqlite3.DatabaseError("as it says")
+    error.sqlite_errorcode = code
+    with pytest.raises(FileFormatError, match=r"damaged \(as it says\)"), reading(tmp_path / "s.sqlite"):
+        raise error
 
 
 def test_a_locked_store_is_told(store, path, monkeypatch):

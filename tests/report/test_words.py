@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -14,13 +15,15 @@ import omnirank as om
 from omnirank.core.target_scores import TargetScores
 from omnirank.data.file_source import FileSource
 from omnirank.errors import DataTypeError, ParameterError
+from omnirank.evaluation.selection_curve import SelectionCurve
 from omnirank.evaluation.stability import Stability
 from omnirank.report.directions import UNCLEAR, direction
 from omnirank.report.disagreement import disagreements
 from omnirank.report.findings import Findings
 from omnirank.report.repeating import python_code, rank_command
-from omnirank.report.sections.how_many import beside_significance
-from omnirank.report.sections.summary import best_sentence, stability_sentence, verdict
+from omnirank.report.sections.how_many import beside_significance, how_many
+from omnirank.report.sections.scores import cut_of
+from omnirank.report.sections.summary import best_sentence, facts, stability_sentence, verdict
 from omnirank.report.sections.targets import sharing, top_counts
 from omnirank.report.subject import Subject
 
@@ -50,6 +53,15 @@ class TestSignificance:
             assert "one-sided test by out-of-bag examples" in section(few, key), key
             assert "Benjamini-Hochberg" in section(few, key), key
         assert "shown as <1e-12" not in section(few, "all")
+
+    def test_raw_and_corrected_p_values_are_named_apart(self, few):
+        table = section(few, "all")
+        assert re.search(r"p_value\b.*p_adjusted\b.*relevant\b", table)
+        assert "p_value: raw, of a one-sided test" in table
+        assert "p_adjusted: the same corrected for 8 features (Benjamini-Hochberg)" in table
+        assert "relevant: p_adjusted is at most 0.05" in table
+        assert "Shown is p_adjusted" in section(few, "significance")
+        assert "rank,feature,score,standard_error,p_value,p_adjusted,relevant" in html.unescape(few)
 
     def test_of_other_scores_it_is_the_permutation_test(self, tmp_path):
         data = om.datasets.load_sample("iris")
@@ -237,6 +249,14 @@ class TestTargets:
         [shared, *_] = sharing(subject_of({"genie3": ranking}), top_counts(scores))
         assert shared == f"Shared: a, b are among the top 2 of {words}."
 
+    def test_a_specific_feature_is_named_with_the_target_of_which_it_is_at_the_top(self):
+        """c scores relatively more for y1, where a and b are better still, and is at the top of y0 alone."""
+        y0, y1 = [9.0, 1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0], [9.0, 8.0, 7.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+        scores = TargetScores(["y0", "y1"], [y0, y1])
+        ranking = om.Ranking(list("abcdefgh"), np.sum([y0, y1], axis=0), "genie3", per_target=scores)
+        *_, specific = sharing(subject_of({"genie3": ranking}), top_counts(scores))
+        assert specific == "Specific, among the top 2 of one target only: b (y1) and c (y0)."
+
 
 class TestHowMany:
     def said(self, p_values, n):
@@ -251,6 +271,44 @@ class TestHowMany:
         )
         assert self.said([1e-6] * 3 + [0.5] * 5, 2).startswith("1 more feature scores significantly above chance")
         assert self.said([1e-6] * 3 + [0.5] * 5, 1).startswith("2 more features score significantly above chance")
+
+    @pytest.mark.parametrize(
+        ("p_values", "wins", "losses", "n", "why"),
+        [
+            ([0.5] * 8, 4, 0, 0, "no feature scores above chance"),
+            ([1e-6] * 3 + [0.5] * 5, 0, 4, 0, "the ranking predicts worse than equal weights"),
+            (None, 2, 2, 0, "the ranking predicts about as well as equal weights"),
+            (None, 4, 0, 2, ""),
+            ([1e-6] * 3 + [0.5] * 5, 2, 2, 2, ""),
+        ],
+    )
+    def test_nothing_is_to_be_kept_where_nothing_beats_chance_or_equal_weights(self, p_values, wins, losses, n, why):
+        halves = SimpleNamespace(
+            n=4,
+            wins=wins,
+            losses=losses,
+            baseline="equal weights",
+            how_many="the top 2 features of 8 suffice",
+            curve=SelectionCurve([1, 2, 8], [[0.5, 0.9, 0.9], [0.6, 0.9, 0.9]], "accuracy", True, "neighbors"),
+        )
+        ranking = om.Ranking(list("abcdefgh"), np.arange(8.0)[::-1], "unbiased", p_values=p_values)
+        subject = subject_of({"unbiased": ranking})
+        subject = replace(subject, found=replace(subject.found, halves=halves))
+        assert cut_of(subject)[0] == n
+        assert why in cut_of(subject)[1]
+        assert dict(facts(subject)).get("features to keep", "").startswith("2 to predict" if n else "")
+        assert ("features to keep" in dict(facts(subject))) == bool(n)
+        told = how_many(subject).content
+        assert told["keep"] == ("a, b" if n else "")
+        assert why in told["sentence"]
+        assert ("suffice" in told["sentence"]) == bool(n)
+
+    def test_without_significant_features_no_cut_is_drawn(self):
+        ranking = om.Ranking(["a", "b"], [2.0, 1.0], "unbiased", p_values=[0.5, 0.5])
+        assert cut_of(subject_of({"unbiased": ranking})) == (
+            0,
+            "There is no cut to suggest: no feature scores above chance.",
+        )
 
     def test_two_halves_prove_little(self):
         class Few:
@@ -279,6 +337,31 @@ class TestRepeating:
         code = "\n".join(line for line in python_code(ranking, None).splitlines() if not line.startswith("data"))
         exec(code, scope)
         assert scope["ranking"].scores.tolist() == ranking.scores.tolist()
+
+    @pytest.mark.parametrize(
+        ("ranker", "method", "option"),
+        [
+            (om.EnsembleRanker(n_trees=5, random_state=3), "auto", True),
+            (om.EnsembleRanker(n_trees=5, random_state=3), "copies", False),
+            (om.UnivariateRanker(random_state=3), "auto", True),
+        ],
+    )
+    def test_p_values_are_repeated(self, ranker, method, option):
+        data = om.datasets.load_sample("iris")
+        ranking = om.significance(ranker, data, method=method)
+        command = rank_command(ranking, FileSource("a.csv", {"target": "kind"}))
+        assert command.endswith(" --significance") if option else command == ""
+        code = "\n".join(line for line in python_code(ranking, None).splitlines() if not line.startswith("data"))
+        scope = {"data": data}
+        exec(code, scope)
+        assert scope["ranking"].p_values.tolist() == ranking.p_values.tolist()
+        assert scope["ranking"].p_value_test == ranking.p_value_test
+
+    def test_p_values_of_a_test_of_your_own_are_not_promised(self):
+        ranking = om.UnivariateRanker().fit(om.datasets.load_sample("iris")).ranking_
+        ranking = replace(ranking, p_values=[0.5] * 4, p_value_test="mine")
+        assert "significance" not in rank_command(ranking, FileSource("a.csv", {"target": "kind"}))
+        assert "significance" not in python_code(ranking, None)
 
     def test_data_know_their_file_and_parts_do_not(self, tmp_path):
         (tmp_path / "a.csv").write_text("a,b\n1,x\n2,y\n3,x\n", encoding="utf-8")

@@ -181,7 +181,7 @@ def _print_failures(study: "StudyResults", tracebacks: bool) -> None:
     failures = study.failures()
     if failures.empty:
         return
-    kinds = failures.groupby(["data", "method", "error"], sort=True).size().reset_index(name="n")
+    kinds = failures.groupby(["data", "method", "error"], sort=False).size().reset_index(name="n")
     columns = [("failed", "right"), ("data", "left"), ("method", "left"), ("error", "left")]
     rows = [(row.n, row.data, row.method, row.error) for row in kinds.itertuples()]
     table(columns, rows[:_SHOWN])  # type: ignore[arg-type]

@@ -30,6 +30,7 @@ from omnirank.cli.redundancy import (
 from omnirank.cli.relational_options import load_any
 from omnirank.cli.shard_options import reading_shards
 from omnirank.core.decimals import numbers
+from omnirank.core.multiplicity import ALPHA, CORRECTIONS, p_value_columns
 from omnirank.core.plurals import counted
 from omnirank.core.supervision_words import supervision_lines
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 20
 _SHOWN_TARGETS = 20
+_YES = {True: "yes", False: "no"}
 _TREES = "Ensembles of trees"
 _FILES = "Reports and pictures"
 
@@ -273,10 +275,11 @@ def _print_best(ranking: "Ranking", k: int, certainty: "Certainty | None" = None
         say(certainty.summary)
     if ranking.p_values is not None:
         say(relevance_line(ranking))
+        say(p_value_words(ranking))
     print_targets(ranking)
 
 
-def relevance_line(ranking: "Ranking", alpha: float = 0.05) -> str:
+def relevance_line(ranking: "Ranking", alpha: float = ALPHA) -> str:
     """How many features are relevant, in words.
 
     Examples
@@ -286,12 +289,18 @@ def relevance_line(ranking: "Ranking", alpha: float = 0.05) -> str:
     >>> relevance_line(Ranking(["a", "b"], [1.0, 0.0], "unbiased", p_values=[0.001, 0.5], p_value_test="my test"))
     '1 of 2 features is relevant at alpha = 0.05 (my test, Benjamini-Hochberg)'
     """
-    from omnirank.core.multiplicity import CORRECTIONS
-
     test = "" if ranking.p_value_test is None else f"{ranking.p_value_test}, "
     n = len(ranking.relevant(alpha))
     verb = "is" if n == 1 else "are"
     return f"{n} of {counted(len(ranking), 'feature')} {verb} relevant at alpha = {alpha} ({test}{CORRECTIONS['fdr']})"
+
+
+def p_value_words(ranking: "Ranking") -> str:
+    """What the columns of p values are, in words."""
+    return (
+        f"p_value: raw, of the single feature; p_adjusted: corrected for {counted(len(ranking), 'feature')} "
+        f"({CORRECTIONS['fdr']}); relevant: p_adjusted <= {ALPHA}"
+    )
 
 
 def print_ranking(ranking: "Ranking", k: int) -> None:
@@ -306,10 +315,16 @@ def print_ranking(ranking: "Ranking", k: int) -> None:
     }
     if errors is not None:
         columns["± error", "right"] = numbers(errors[best], beside=scores)
-    if ranking.p_values is not None:
-        columns["p", "right"] = [f"{p:.4f}" if p >= 0.0001 else "<0.0001" for p in ranking.p_values[best]]
-    columns["", "left"] = [bar(score, scores[0]) for score in scores]
+    for name, values in p_value_columns(ranking.p_values).items():
+        shown = [_p_value(p) for p in values[best]] if name != "relevant" else [_YES[bool(one)] for one in values[best]]
+        columns[name, "left" if name == "relevant" else "right"] = shown
+    if ranking.p_values is None:  # no room for both on a terminal
+        columns["", "left"] = [bar(score, scores[0]) for score in scores]
     table(list(columns), list(zip(*columns.values(), strict=True)))
+
+
+def _p_value(p: float) -> str:
+    return f"{p:.4f}" if p >= 0.0001 else "<0.0001"
 
 
 def print_targets(ranking: "Ranking", k: int = 5) -> None:

@@ -15,6 +15,8 @@ from omnirank.core.parameters import check, choice
 OUT_OF_BAG_TEST = "out-of-bag test"
 COPIES_TEST = "permuted copies"
 CORRECTIONS = {"fdr": "Benjamini-Hochberg", "family-wise": "Holm", None: "not corrected"}
+# The level of ``relevant`` in tables and files.
+ALPHA = 0.05
 
 
 def adjusted_p_values(p_values: Any, correction: str | None = "fdr") -> np.ndarray:
@@ -60,6 +62,24 @@ def adjusted_p_values(p_values: Any, correction: str | None = "fdr") -> np.ndarr
     adjusted = np.empty(m)
     adjusted[order] = np.minimum(np.maximum.accumulate(values[order] * (m - places + 1)), 1.0)
     return adjusted
+
+
+def p_value_columns(p_values: Any) -> dict[str, np.ndarray]:
+    """Return the columns that tables and files have of p values; none where there are no p values.
+
+    ``p_value`` is that of the single test, ``p_adjusted`` the same corrected for the number of features (Benjamini and
+    Hochberg), ``relevant`` tells whether ``p_adjusted`` is at most 0.05.
+
+    Examples
+    --------
+    >>> from omnirank.core.multiplicity import p_value_columns
+    >>> {name: column.tolist() for name, column in p_value_columns([0.04, 0.01]).items()}
+    {'p_value': [0.04, 0.01], 'p_adjusted': [0.04, 0.02], 'relevant': [True, True]}
+    """
+    if p_values is None:
+        return {}
+    adjusted = adjusted_p_values(p_values, "fdr")
+    return {"p_value": np.asarray(p_values), "p_adjusted": adjusted, "relevant": adjusted <= ALPHA}
 
 
 def stepped_up(p_values: np.ndarray, factors: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ from omnirank.core.errors import DataError, DataTypeError, FileFormatError, Para
 from omnirank.core.group_scores import summed_by_group
 from omnirank.core.immutable import thawed_json
 from omnirank.core.merging import merged_fields
-from omnirank.core.multiplicity import adjusted_p_values
+from omnirank.core.multiplicity import ALPHA, adjusted_p_values, p_value_columns
 from omnirank.core.names import which_names
 from omnirank.core.parameters import check, count, number
 from omnirank.core.plurals import counted
@@ -168,7 +168,7 @@ class Ranking:
         """Return the names of the features with a score above 0, best first."""
         return self.top(int(np.count_nonzero(self.scores > 0)))
 
-    def relevant(self, alpha: float = 0.05, correction: str | None = "fdr") -> list[str]:
+    def relevant(self, alpha: float = ALPHA, correction: str | None = "fdr") -> list[str]:
         """Return the names of the features whose p values are significant, best first.
 
         Parameters
@@ -236,7 +236,7 @@ class Ranking:
     # -- other views ----------------------------------------------------------------------------------
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a table, best first: rank, feature, score and, where there are any, standard_error and p_value."""
+        """Return a table, best first; where there are p values, with p_value (raw), p_adjusted and relevant."""
         import pandas as pd
 
         order = self.order
@@ -247,8 +247,7 @@ class Ranking:
         }
         if self.standard_errors is not None:
             columns["standard_error"] = self.standard_errors[order]
-        if self.p_values is not None:
-            columns["p_value"] = self.p_values[order]
+        columns |= {name: values[order] for name, values in p_value_columns(self.p_values).items()}
         return pd.DataFrame(columns)
 
     def group_scores(self, groups: Mapping[str, str], *, as_shares: bool = False) -> pd.Series:

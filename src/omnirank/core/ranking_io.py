@@ -17,6 +17,7 @@ import numpy as np
 from omnirank.core.accumulators import Accumulator
 from omnirank.core.errors import DataError, DataTypeError, DataWarning, FileFormatError, ParameterError
 from omnirank.core.immutable import thawed_json
+from omnirank.core.multiplicity import p_value_columns
 from omnirank.core.names import which_names
 from omnirank.core.own_json import check_heading, own_heading, parsed_json
 from omnirank.core.plurals import counted
@@ -252,8 +253,9 @@ def _csv_text(content: dict[str, Any]) -> str:
     comments |= _new_fields(content) | _test(content)
     comments["n_features"] = len(content["names"])
     lines = [f"# {key}: {_dumped(value)}" for key, value in comments.items()]
-    columns = {"score": "scores", "standard_error": "standard_errors", "p_value": "p_values"}
-    found = {column: content[key].tolist() for column, key in columns.items() if content[key] is not None}
+    columns = {"score": content["scores"], "standard_error": content["standard_errors"]}
+    columns |= p_value_columns(content["p_values"])
+    found = {column: values.tolist() for column, values in columns.items() if values is not None}
     lines.append(",".join(["rank", "feature", *found, "position"]))
     last = which_names(content["names"], content["constant"])
     order = np.lexsort((-content["scores"], last)).tolist()
@@ -319,7 +321,9 @@ def _csv_columns(table: str, n_lines: int, path: Path, *, is_own: bool) -> dict[
         if header.count(column) > 1 or (column in ("feature", "score") and column not in header):
             problem = f"a ranking must have one column {column!r}: rank --out and Ranking.save write such files"
             raise FileFormatError(problem, path=path, line=header_line)
-    _tell_unknown([column for column in header if column not in (*wanted, "rank")], wanted, path, header_line, is_own)
+    # these follow from p values, which a file of others must have then
+    derived = ("rank", "p_adjusted", "relevant") if is_own or "p_value" in header else ("rank",)
+    _tell_unknown([column for column in header if column not in (*wanted, *derived)], wanted, path, header_line, is_own)
     found = [(header.index(column), *wanted[column]) for column in wanted if column in header]
     columns: dict[str, list[Any]] = {key: [] for _, key, _ in found}
     for line, row in rows:

@@ -30,6 +30,8 @@ _MOST_TESTED = 1000
 _FEWEST_LABELLED = 8
 _TOP_WITHOUT_TARGET = 16
 FEWEST_RESAMPLES = 3
+# Share of the halves in which one of two has to be better, to be called so.
+CLEARLY = 0.8
 _LEVEL = 0.9
 # Keep the streams of the halves, and of what is drawn in them, apart from those of trees.
 _HALVES_KEY = 2**31 + 11

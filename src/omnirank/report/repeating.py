@@ -7,6 +7,7 @@ import shlex
 from typing import Any
 
 from omnirank.core.immutable import thawed_json
+from omnirank.core.multiplicity import COPIES_TEST, OUT_OF_BAG_TEST
 from omnirank.core.ranking import Ranking
 from omnirank.data.file_source import FileSource
 from omnirank.report.subject import known_method, seed_of
@@ -39,8 +40,12 @@ def python_code(ranking: Ranking, source: FileSource | None) -> str:
     if source is not None:
         options = "".join(f", {name}={_plain(value)!r}" for name, value in source.options.items())
         read = f"data = om.load({source.path!r}{options})"
+    tested = _tested(ranking)
+    last = "ranking = ranker.fit(data).ranking_"
+    if tested is not None:
+        last = f"ranking = om.significance(ranker, data{f', method={tested!r}' if tested else ''})"
     lines = ["import omnirank as om", "", read, f"ranker = om.make_ranker({ranking.method!r}{given})"]
-    return "\n".join([*lines, "ranking = ranker.fit(data).ranking_"])
+    return "\n".join([*lines, last])
 
 
 def rank_command(ranking: Ranking, source: FileSource | None) -> str:
@@ -57,14 +62,25 @@ def rank_command(ranking: Ranking, source: FileSource | None) -> str:
     """
     known = changed_parameters(ranking)
     reading = None if source is None else _reading(source)
-    if known is None or reading is None:
+    tested = _tested(ranking)
+    if known is None or reading is None or tested:  # no option chooses the test
         return ""
     seed = known.pop("random_state", None)
     words = ["omnirank", "rank", *reading, "--method", ranking.method]
     words += [] if seed is None else ["--seed", str(seed)]
     for name, value in known.items():
         words += ["--set", f"{name}={value}"]
+    words += [] if tested is None else ["--significance"]
     return shlex.join(words)
+
+
+def _tested(ranking: Ranking) -> str | None:
+    """The test that gives the p values again: "" for that of the method, else its name; None where none does."""
+    method = known_method(ranking)
+    if method is None or ranking.p_values is None or ranking.p_value_test not in (None, OUT_OF_BAG_TEST, COPIES_TEST):
+        return None
+    own = getattr(method.make(), "with_p_values", lambda: None)()
+    return "copies" if own is not None and ranking.p_value_test == COPIES_TEST else ""
 
 
 def changed_parameters(ranking: Ranking) -> dict[str, Any] | None:

@@ -132,7 +132,7 @@ def _looked_at(path: Path) -> tuple[str, _Found]:
             with Store(copy) as store:
                 problem = store.problem()
         except StoreUnavailableError as error:
-            problem = str(error).replace(str(copy), str(path))
+            raise DataError(f"cannot check {str(path)!r}, of which a copy is made: {error}") from error
         except FileFormatError as error:
             problem = error.fault if isinstance(error, DamagedStoreError) else error.problem
         # a whole store of an earlier version has been brought up to date in the copy

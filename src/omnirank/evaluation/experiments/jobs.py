@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from omnirank.core.errors import ParameterError
+from omnirank.core.registry import get_method
 from omnirank.evaluation.experiments.keys import content_key
-from omnirank.evaluation.experiments.learners import data_of, fit_parts, predicts_itself
+from omnirank.evaluation.experiments.learners import PREDICTORS, data_of, fit_parts, predicts_itself
+from omnirank.evaluation.experiments.own_code import own_code
 from omnirank.evaluation.experiments.plan import DataEntry, Evaluation, MethodEntry, StudyPlan
 from omnirank.evaluation.experiments.sources import Loaded, NumberedFold, folds_of
-from omnirank.evaluation.experiments.store import Job, Member
+from omnirank.evaluation.experiments.store import Job, Member, column_name
+from omnirank.rankers.builtin import METHODS
 
 # Parameters of the evaluation that are about measures, and count for predictors as well.
 _OF_MEASURES = ("variant", "variance", "threshold")
@@ -30,6 +33,7 @@ def jobs_of(plan: StudyPlan, entry: DataEntry, loaded: Loaded) -> Iterator[tuple
     """
     _check_data(plan, entry)
     data = {"source": entry.source, "fingerprint": loaded.fingerprint}
+    own = {method.use: own_code(method.use, loaded.dataset.task) for method in plan.methods}
     for seed in plan.seeds:
         for fold in folds_of(loaded, plan.folds.scheme, plan.folds.parameters, seed):
             for method in plan.methods:
@@ -37,7 +41,7 @@ def jobs_of(plan: StudyPlan, entry: DataEntry, loaded: Loaded) -> Iterator[tuple
                     for top, neighbors, evaluation in _evaluations(plan.evaluation, method):
                         named = " ".join(filter(None, (choice, top)))
                         place = Member(entry.name, method.name, named, fold.labelled, neighbors, seed, fold.number)
-                        yield place, _job(plan, data, fold, made, evaluation, seed)
+                        yield place, _job(plan, data, fold, made, evaluation, seed, own[method.use])
 
 
 def _check_data(plan: StudyPlan, entry: DataEntry) -> None:
@@ -73,9 +77,10 @@ def _job(
     method: Mapping[str, Any],
     evaluation: Mapping[str, Any],
     seed: int,
+    own: str,
 ) -> Job:
     scheme = {"scheme": plan.folds.scheme, "parameters": dict(plan.folds.parameters), "key": fold.key}
-    spec = {
+    spec: dict[str, Any] = {
         "data": dict(data),
         "fold": scheme | {"digest": fold.digest},
         "method": dict(method),
@@ -83,20 +88,36 @@ def _job(
         "seed": seed,
         "code": plan.code,
     }
+    if own:
+        spec["own"] = own
     # What decides the results, and not where it comes from: files may move, schemes may get more folds.
     content = spec | {"data": data["fingerprint"], "fold": fold.digest}
-    key = content_key(content)
+    key = content_key(content | {"method": spec["method"] | _registered(method["use"])})
     alone = not plan.share_fits or "grid" in method
     fit = key if alone else content_key(content | {"method": fit_parts(method)[0], "evaluation": {}})
     return Job(key, fit, spec)
 
 
-def study_facts(plan: StudyPlan, tasks: Mapping[str, str]) -> dict[str, Any]:
-    """Return what a report needs to know of a study; ``tasks`` by data set."""
+def _registered(use: str) -> dict[str, Any]:
+    """What the name of a user's method stands for; that of omnirank's is part of the code."""
+    if use in PREDICTORS or get_method(use) in METHODS:
+        return {}
+    method = get_method(use)
+    return {"registered": [method.ranker, dict(method.parameters)]}
+
+
+def _columns(member: Member) -> tuple[str, str]:
+    """Columns of tables that a job may be in: the best choice of a grid stands under the name of the method."""
+    return member.method, column_name(member.method, member.choice)
+
+
+def study_facts(plan: StudyPlan, tasks: Mapping[str, str], members: Iterable[Member] = ()) -> dict[str, Any]:
+    """Return what a report needs to know of a study; ``tasks`` by data set, ``members`` in the order of the plan."""
     return {
         "measures": list(plan.measures),
         "data": [entry.name for entry in plan.data],
         "methods": [entry.name for entry in plan.methods],
+        "columns": list(dict.fromkeys(name for member in members for name in _columns(member))),
         "best_of_grid": [entry.name for entry in plan.methods if entry.select == "best"],
         "tasks": dict(tasks),
     }

@@ -14,6 +14,7 @@ from omnirank.core.types import PathLike
 from omnirank.evaluation.experiments import plan_checks as checks
 from omnirank.evaluation.experiments.keys import canonical_json, code_version
 from omnirank.evaluation.experiments.relational_sources import SOURCES, relational_options
+from omnirank.evaluation.experiments.store import column_name
 
 BEST = "best"
 
@@ -227,6 +228,8 @@ class _Reader:
         )
         for part, entries in (("data", plan.data), ("method", plan.methods)):
             checks.different([entry.name for entry in entries], f"{self._path}, [[{part}]]")
+        columns = [column_name(entry.name, choice) for entry in plan.methods for choice, _ in entry.choices()]
+        checks.unmistakable(columns, f"{self._path}, [[method]]")
         best = next((entry.name for entry in plan.methods if entry.select == BEST), None)
         if best is not None and isinstance(plan.evaluation.parameters.get("top"), list):
             raise ParameterError(

@@ -57,11 +57,23 @@ def texts(value: Any, where: str, key: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def different(names: Sequence[Any], where: str) -> None:
+def different(names: Sequence[Any], where: str, advice: str = "give different names (key name)") -> None:
     """Refuse names that are given twice."""
-    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
+    twice = _twice(names)
     if twice is not None:
-        raise ParameterError(f"{where}: {twice!r} is there twice; give different names (key name)")
+        raise ParameterError(f"{where}: {twice!r} is there twice; {advice}")
+
+
+def unmistakable(columns: Sequence[str], where: str) -> None:
+    """Refuse methods and choices of grids that tables and the store could not tell apart."""
+    twice = _twice(columns)
+    if twice is not None:
+        advice = "leave out one (in a grid, a number beside the same text), or give another name"
+        raise ParameterError(f"{where}: {twice!r} stands for two methods: {advice}")
+
+
+def _twice(names: Sequence[Any]) -> Any:
+    return next((name for i, name in enumerate(names) if name in names[:i]), None)
 
 
 def yes_or_no(value: Any, where: str, key: str) -> bool:
@@ -185,7 +197,7 @@ def grid(value: Any, where: str) -> dict[str, list[Any]]:
     for name, values in found.items():
         if not isinstance(values, list) or not values:
             raise ParameterError(f"{where}: grid: {name} must be a list of values, not {values!r}")
-        different(values, f"{where}: grid: {name}")
+        different(values, f"{where}: grid: {name}", "give it once")
     return found
 
 

@@ -17,8 +17,9 @@ from omnirank.core.ranking import Ranking
 from omnirank.core.suggestions import did_you_mean
 from omnirank.core.types import PathLike
 from omnirank.evaluation.experiments.schema import damaged
-from omnirank.evaluation.experiments.store import Member, Store
+from omnirank.evaluation.experiments.store import Member, Store, column_name
 from omnirank.evaluation.experiments.stored import STUDY_LISTS, check_study_facts
+from omnirank.evaluation.experiments.tables import PlanOrder
 from omnirank.evaluation.measures import MEASURES, curve_area, primary_measure
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class StudyResults:
         weights = figures["n_test"].where(figures["value"].notna(), 0)
         weighted = figures.assign(product=figures["value"].fillna(0.0) * weights, weight=weights)
         place = [*_PLACE, "choice", "measure"]
-        sums = weighted.groupby(place, sort=True).agg(
+        sums = weighted.groupby(place, sort=False).agg(
             product=("product", "sum"), weight=("weight", "sum"), n=("value", "size")
         )
         found = sums.reset_index()
@@ -111,11 +112,10 @@ class StudyResults:
         order = (means["mean"] * better).where(chosen).sort_values(ascending=False, kind="stable").index
         best = means.loc[order][chosen.loc[order]].drop_duplicates([*_PLACE, "measure"])
         plain = means[~chosen].copy()
-        named = plain["choice"] != ""
-        plain.loc[named, "method"] = plain.loc[named, "method"] + " (" + plain.loc[named, "choice"] + ")"
+        plain["method"] = _columns(plain)
         found = pd.concat([plain, best]) if len(best) else plain
         columns = [*_PLACE, "measure"]
-        return found[[*columns, "mean", "n"]].sort_values(columns, ignore_index=True)
+        return found[[*columns, "mean", "n"]].sort_values(columns, key=self._places, ignore_index=True)
 
     def table(self, measure: str, neighbors: int | None = None, labelled: int | None = None) -> pd.DataFrame:
         """Return the means with data sets as rows and methods as columns, in the order of the plan.
@@ -161,8 +161,7 @@ class StudyResults:
         Of all folds and seeds; compiling is not part of them. Scores and sizes that come from one fit have its time.
         """
         done = self.jobs[self.jobs["state"] == "done"].copy()
-        named = (done["choice"] != "") & ~done["method"].isin(self.facts["best_of_grid"])
-        done.loc[named, "method"] = done.loc[named, "method"] + " (" + done.loc[named, "choice"] + ")"
+        done["method"] = _columns(done).where(~done["method"].isin(self.facts["best_of_grid"]), done["method"])
         means = done.groupby(["data", "method"])["seconds"].median()
         return self._in_order(means.unstack("method")) if len(means) else pd.DataFrame()
 
@@ -192,14 +191,14 @@ class StudyResults:
 
     def _in_order(self, table: pd.DataFrame) -> pd.DataFrame:
         """Rows and columns in the order of the plan; choices of a grid in theirs, at the place of the method."""
-        data = [name for name in self.facts["data"] if name in table.index]
-        names = list(self.facts["methods"])
-        whole = {name: i for i, name in enumerate(names)}
+        order = PlanOrder(self.facts)
+        return table.loc[sorted(table.index, key=order.data), sorted(table.columns, key=order.column)]
 
-        def place(label: str) -> tuple[int, str]:
-            return whole.get(label, whole.get(label.partition(" (")[0], len(names))), label
-
-        return table.loc[data, sorted(table.columns, key=place)]
+    def _places(self, values: pd.Series) -> pd.Series:
+        """What rows of the means are sorted by."""
+        order = PlanOrder(self.facts)
+        places = {"data": order.data, "method": order.column}.get(str(values.name))
+        return values if places is None else values.map({name: places(name) for name in values.unique()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -351,7 +350,9 @@ def _check_name(name: str, kind: str, known: Collection[str]) -> None:
 
 
 def _joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
-    joined: dict[str, Any] = {key: list(dict.fromkeys([*first[key], *second[key]])) for key in STUDY_LISTS}
+    joined: dict[str, Any] = {
+        key: list(dict.fromkeys([*first.get(key, ()), *second.get(key, ())])) for key in STUDY_LISTS
+    }
     return joined | {"tasks": {**first["tasks"], **second["tasks"]}}
 
 
@@ -369,15 +370,22 @@ def _add(rows: dict[Member, dict[str, Any]], member: Member, row: dict[str, Any]
 def _study(name: str, facts: dict[str, Any], rows: dict[Member, dict[str, Any]]) -> StudyResults:
     place = list(Member._fields)
     told = ["state", "seconds", "error", "traceback", "key"]
-    jobs = [(*member, *(row[key] for key in told)) for member, row in sorted(rows.items())]
+    order = PlanOrder(facts)
+    ordered = sorted(rows.items(), key=lambda item: order.member(item[0]))
+    jobs = [(*member, *(row[key] for key in told)) for member, row in ordered]
     figures = [
         (*member, measure, np.nan if value is None else value, row["n_test"])
-        for member, row in sorted(rows.items())
+        for member, row in ordered
         if row["state"] == "done"
         for measure, value in row["figures"].items()
     ]
     frame = pd.DataFrame(figures, columns=[*place, "measure", "value", "n_test"]).astype({"value": np.float64})
     return StudyResults(name, facts, pd.DataFrame(jobs, columns=[*place, *told]), frame)
+
+
+def _columns(rows: pd.DataFrame) -> pd.Series:
+    """The column of a table that each row belongs to."""
+    return pd.Series([column_name(*pair) for pair in zip(rows["method"], rows["choice"], strict=True)], rows.index, str)
 
 
 def _area(values: pd.Series) -> float:

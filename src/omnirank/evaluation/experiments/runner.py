@@ -83,7 +83,8 @@ def run_plan(
 ) -> RunSummary:
     """Run the jobs of a plan that are not done.
 
-    A run may be killed at any moment and started again; several runs may share a store, on one or more machines.
+    A run may be killed at any moment and started again; several runs on one machine may share a store. Its file belongs
+    on a disk of that machine: SQLite cannot share it over a network. For several machines there is the backend "dask".
 
     Parameters
     ----------
@@ -188,11 +189,8 @@ class _Run:
         _check_files(self._plan, self._store)
         for number, entry in enumerate(self._plan.data, start=1):
             try:
-                loaded = load_source(entry.source)
-                members += jobs_of(self._plan, entry, loaded)
-                facts = {"task": loaded.dataset.task}
-                if loaded.dataset.target is None and not is_unsupervised(entry.options.get("task", "auto")):
-                    self._listeners.note(f"data set {entry.name!r} has no target: its task is {loaded.dataset.task}")
+                jobs, facts = self._jobs(entry)
+                members += jobs
                 self.patiently(lambda: self._store.remember_data(_source_key(self._plan, entry), facts))  # noqa: B023
             except (OmnirankError, OSError) as error:
                 known = self._store.known_data(_source_key(self._plan, entry))
@@ -205,11 +203,20 @@ class _Run:
                 facts = known
                 vanished[entry.name] = f"data set {entry.name!r} cannot be read now: {error}"
             tasks[entry.name] = facts["task"]
-        facts = study_facts(self._plan, tasks)
+        facts = study_facts(self._plan, tasks, (member for member, _ in members))
         self.patiently(lambda: self._store.enlist(self._plan.name, facts, members, kept=tuple(vanished)))
         for text in vanished.values():
             self._listeners.note(text)
         return list(vanished.values())
+
+    def _jobs(self, entry: DataEntry) -> tuple[list[Any], dict[str, str]]:
+        """The jobs of a data set and what to remember of it; the data are not kept."""
+        loaded = load_source(entry.source)
+        task = loaded.dataset.task
+        jobs = list(jobs_of(self._plan, entry, loaded))
+        if loaded.dataset.target is None and not is_unsupervised(entry.options.get("task", "auto")):
+            self._listeners.note(f"data set {entry.name!r} has no target: its task is {task}")
+        return jobs, {"task": task}
 
     # -- working --------------------------------------------------------------------------------------
 
@@ -272,13 +279,14 @@ class _Run:
             try:
                 return write()
             except StoreUnavailableError as error:
+                room = "full" in str(error)
                 if time.monotonic() >= give_up:
                     raise StoreUnavailableError(
-                        f"{error}; gave up after {self._patience_s:.0f} s. Make room and run the plan again: what is "
-                        "recorded stays, the rest is computed"
+                        f"{error}; gave up after {self._patience_s:.0f} s. {'Make room' if room else 'Mend this'} and "
+                        "run the plan again: what is recorded stays, the rest is computed"
                     ) from error
                 if not told:
-                    self._listeners.note(f"{error}; waiting for room, nothing is lost")
+                    self._listeners.note(f"{error}; waiting{' for room' if room else ''}, nothing is lost")
                     told = True
                 time.sleep(min(1.0, self._patience_s / 10))
 

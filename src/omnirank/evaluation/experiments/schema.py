@@ -60,23 +60,30 @@ CREATE TABLE rankings (key TEXT PRIMARY KEY, content BLOB NOT NULL) WITHOUT ROWI
 """
 
 
-# What SQLite says when the file is whole but cannot be used now; whatever else goes wrong is damage.
+# What SQLite reports of a file that is whole but cannot be used now.
+_LOCKED = "another process has locked it"
+_READ_ONLY = "it is read-only: check the permissions of the file and of its folder"
+_NOT_OPENED = "it, or a file that SQLite keeps beside it, cannot be opened: check the permissions of the folder"
+_DISK_FAILS = "the disk reports an error"
 _PASSING = {
-    sqlite3.SQLITE_BUSY,
-    sqlite3.SQLITE_LOCKED,
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_IOERR,
-    sqlite3.SQLITE_READONLY,
-    sqlite3.SQLITE_CANTOPEN,
-    sqlite3.SQLITE_PERM,
-    sqlite3.SQLITE_PROTOCOL,
-    sqlite3.SQLITE_INTERRUPT,
-    sqlite3.SQLITE_NOLFS,
+    sqlite3.SQLITE_BUSY: _LOCKED,
+    sqlite3.SQLITE_LOCKED: _LOCKED,
+    sqlite3.SQLITE_PROTOCOL: _LOCKED,
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_READONLY: _READ_ONLY,
+    sqlite3.SQLITE_PERM: _READ_ONLY,
+    sqlite3.SQLITE_CANTOPEN: _NOT_OPENED,
+    sqlite3.SQLITE_IOERR: _DISK_FAILS,
+    sqlite3.SQLITE_NOLFS: _DISK_FAILS,
+    sqlite3.SQLITE_INTERRUPT: "it was interrupted",
 }
+
+# What it reports of damage; our statements are fixed, so that SQLITE_ERROR means missing tables or columns.
+_DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR}
 
 
 class StoreUnavailableError(OmnirankError, OSError):
-    """The store cannot be written now: the disk is full, the file is locked, or the disk fails."""
+    """The store cannot be used now: the disk is full, the file is locked or read-only, or the disk fails."""
 
 
 def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
@@ -92,8 +99,9 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
     if not path.parent.is_dir():
         raise DataError(f"cannot make the store {str(path)!r}: the folder {str(path.parent)!r} does not exist")
     writable = create or os.access(path, os.W_OK)
-    # a store that cannot be written is read as it is, without the files that SQLite puts beside it
-    where = path if writable else f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+    # a store that cannot be written is read as it is: SQLite makes no files beside it, but reads the log of a writer
+    log = path.with_name(path.name + "-wal")
+    where = path if writable else f"{path.resolve().as_uri()}?mode=ro{'' if log.is_file() else '&immutable=1'}"
     try:
         connection = sqlite3.connect(where, timeout=_BUSY_TIMEOUT_S, isolation_level=None, uri=not writable)
     except sqlite3.Error as error:
@@ -135,9 +143,18 @@ def reading(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", None)
-        if code is not None and code & 0xFF in _PASSING:
-            raise StoreUnavailableError(f"the store {str(path)!r} cannot be used now: {error}") from error
-        raise damaged(path, str(error)) from error
+        kind = None if code is None else code & 0xFF
+        if kind in _PASSING:
+            raise StoreUnavailableError(
+                f"the store {str(path)!r} cannot be used now: {_PASSING[kind]} ({error})"
+            ) from error
+        # text that is not UTF-8 is found by Python, which has no code for it
+        if kind in _DAMAGE or (kind is None and isinstance(error, sqlite3.OperationalError)):
+            raise damaged(path, str(error)) from error
+        raise OmnirankError(f"the store {str(path)!r} cannot be used: SQLite reports: {error}") from error
+    except UnicodeEncodeError as error:
+        text = error.object[:200]
+        raise DataError(f"a store cannot hold {text!r}, which is not text in UTF-8: rename the file") from error
     except (UnicodeError, MemoryError) as error:  # a damaged length asks for more memory than there is
         raise damaged(path, f"{type(error).__name__}: {error}") from error
 

@@ -20,6 +20,9 @@ from omnirank.evaluation.experiments.keys import canonical_json, content_key
 from omnirank.evaluation.experiments.relational_sources import files_of, load_relational
 from omnirank.evaluation.folds import Fold, make_folds
 
+# The data set of this process, by its source and the stamps of its files.
+_held: dict[str, Loaded] = {}
+
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
@@ -80,7 +83,7 @@ def missing_files(source: Mapping[str, Any]) -> list[str]:
 
 
 def load_source(source: Mapping[str, Any]) -> Loaded:
-    """Read a data source; the last one is kept, because jobs come in the order of their data.
+    """Read a data source; the last one is kept, because jobs come in the order of their data, and no other.
 
     Parameters
     ----------
@@ -94,16 +97,19 @@ def load_source(source: Mapping[str, Any]) -> Loaded:
     >>> load_source({"sample": "iris"}).dataset.n_examples
     150
     """
-    stamps = tuple(_stamp(path) for path in _files(source))
-    return _loaded(canonical_json(source), stamps)
+    mark = canonical_json([source, [_stamp(path) for path in _files(source)]])
+    if mark not in _held:
+        # before the next one is read: there may be no room for two
+        _held.clear()
+        _numbered.cache_clear()
+        _held[mark] = _read(source)
+    return _held[mark]
 
 
-@lru_cache(maxsize=1)
-def _loaded(source_json: str, stamps: tuple[tuple[int, int], ...]) -> Loaded:
+def _read(source: Mapping[str, Any]) -> Loaded:
     from omnirank.data.load import load
     from omnirank.data.samples import load_sample
 
-    source = json.loads(source_json)
     if "sample" in source:
         return Loaded(load_sample(source["sample"], source.get("n_irrelevant", 0)), None)
     if "relational" in source:
@@ -130,7 +136,7 @@ def _stamp(path: str) -> tuple[int, int]:
     return status.st_mtime_ns, status.st_size
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=1)
 def _numbered(loaded: Loaded, scheme: str, parameters_json: str) -> list[NumberedFold]:
     parameters = json.loads(parameters_json)
     if loaded.test is None:

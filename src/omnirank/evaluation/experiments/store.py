@@ -40,6 +40,18 @@ class Member(NamedTuple):
     fold: int
 
 
+def column_name(method: str, choice: str) -> str:
+    """Return what tables name a choice of a method.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.experiments.store import column_name
+    >>> column_name("relief", "n_neighbors=5"), column_name("relief", "")
+    ('relief (n_neighbors=5)', 'relief')
+    """
+    return f"{method} ({choice})" if choice else method
+
+
 @dataclass(frozen=True)
 class Job:
     """What is to be computed, with its content key and the key of the fit that it shares with other jobs."""

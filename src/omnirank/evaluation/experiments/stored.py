@@ -16,7 +16,7 @@ from omnirank.evaluation.measures import MEASURES
 # One encoder for all: json.dumps would make one per call. A damaged cell may be of any type.
 _encoded = json.JSONEncoder(separators=(",", ":"), default=repr).encode
 
-STUDY_LISTS = ("measures", "data", "methods", "best_of_grid")
+STUDY_LISTS = ("measures", "data", "methods", "columns", "best_of_grid")
 
 
 def job_seal(key: str, figures: str, seconds: float, n_test: int) -> str:
@@ -76,7 +76,7 @@ def check_study_facts(facts: dict[str, Any]) -> None:
     omnirank.core.errors.DataError: the task of 'iris' is None
     """
     for key in STUDY_LISTS:
-        names = facts.get(key)
+        names = facts.get(key, [] if key == "columns" else None)  # earlier stores have no columns
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise DataError(f"{key!r} is no list of names")
     for measure in facts["measures"]:

@@ -1,12 +1,36 @@
-"""Tables of data sets and methods as text: Markdown, LaTeX."""
+"""Tables of data sets and methods: their order, and as text in Markdown and LaTeX."""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pandas as pd
 
+from omnirank.evaluation.experiments.store import Member, column_name
 from omnirank.evaluation.table_text import latex_lines, latex_text, markdown_lines
+
+
+class PlanOrder:
+    """The order of data sets, methods and choices in a plan."""
+
+    def __init__(self, facts: dict[str, Any]) -> None:
+        self._data = {name: i for i, name in enumerate(facts["data"])}
+        # stores of earlier versions have no columns: the choices of a grid come by name, at the place of the method
+        self._columns = {name: i for i, name in enumerate(facts.get("columns") or facts["methods"])}
+
+    def data(self, name: str) -> int:
+        """Return the place of a data set."""
+        return self._data.get(name, len(self._data))
+
+    def column(self, name: str) -> tuple[int, str]:
+        """Return the place of a column of a table: a method, or a choice of one."""
+        method = self._columns.get(name.partition(" (")[0], len(self._columns))
+        return self._columns.get(name, method), name
+
+    def member(self, member: Member) -> tuple[Any, ...]:
+        """Return the place of a job."""
+        return self.data(member.data), self.column(column_name(member.method, member.choice)), member
 
 
 def shown_numbers(table: pd.DataFrame, digits: int = 4) -> pd.DataFrame:

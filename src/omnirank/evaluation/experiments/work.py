@@ -19,12 +19,15 @@ from omnirank.data.dataset import Dataset
 from omnirank.evaluation.experiments.judging import Parts, judge, judge_counts
 from omnirank.evaluation.experiments.keys import canonical_json, code_version
 from omnirank.evaluation.experiments.learners import RankedEnsemble, fit_parts, models_of_one_fit
+from omnirank.evaluation.experiments.own_code import own_code
 from omnirank.evaluation.experiments.selection import chosen_method
 from omnirank.evaluation.experiments.sources import NumberedFold, folds_of, load_source
 
 # What this process has fitted before, and how many examples are enough to compile what a fit needs.
 _warm: set[str] = set()
 _FEW = 40
+# The users' code that this process has imported, by method and task.
+_own: dict[tuple[str, str], str] = {}
 
 
 def perform(claim: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,6 +91,13 @@ def _fold(spec: Mapping[str, Any]) -> NumberedFold:
     loaded = load_source(spec["data"]["source"])
     if loaded.fingerprint != spec["data"]["fingerprint"]:
         raise DataError("the data are not those that were planned: they have changed since; run the plan again")
+    use, task = spec["method"]["use"], loaded.dataset.task
+    if (use, task) not in _own:
+        _own[use, task] = own_code(use, task)
+    if _own[use, task] != spec.get("own", ""):
+        raise OmnirankError(
+            f"modules behind method {use!r} or task {task!r} have been edited: run the plan again, with new workers"
+        )
     wanted = spec["fold"]
     folds = folds_of(loaded, wanted["scheme"], wanted["parameters"], spec["seed"])
     return next(fold for fold in folds if fold.key == wanted["key"] and fold.digest == wanted["digest"])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.decimals import numbers
-from omnirank.core.multiplicity import adjusted_p_values
+from omnirank.core.multiplicity import ALPHA, adjusted_p_values, p_value_columns
 from omnirank.core.plurals import counted
 from omnirank.core.spreadsheet import harmless
 from omnirank.evaluation.stability import Stability
@@ -79,7 +79,10 @@ def column_notes(subject: Subject) -> list[str]:
         tiny = (adjusted_p_values(subject.ranking.p_values, "fdr") < SMALLEST_P).any()
         cut = f"; smaller than {SMALLEST_P:.0e} is shown as <{SMALLEST_P:.0e}" if tiny else ""
         features = counted(len(subject.ranking), "feature")
-        notes.append(f"p: {p_value_test(subject.ranking)}; corrected for {features} ({CORRECTION}){cut}.")
+        notes.append(
+            f"p_value: raw, of {p_value_test(subject.ranking)}. p_adjusted: the same corrected for {features} "
+            f"({CORRECTION}){cut}. relevant: p_adjusted is at most {ALPHA}."
+        )
     found = None if subject.found.halves is None else subject.found.halves.stability
     if found is not None:
         notes.append(f"ranks: {ranks_hint(found)}.")
@@ -116,9 +119,12 @@ def _columns(subject: Subject, order: np.ndarray, *, directions: bool) -> list[C
             Column("± error", numbers(errors, beside=scores), number=True, hint="standard error of the score")
         )
     if ranking.p_values is not None:
-        corrected = adjusted_p_values(ranking.p_values, "fdr")[order]
-        hint = f"{p_value_test(ranking)}; corrected for the number of features ({CORRECTION})"
-        columns.append(Column("p", [probability(p) for p in corrected], corrected.tolist(), number=True, hint=hint))
+        raw, adjusted, relevant = (values[order].tolist() for values in p_value_columns(ranking.p_values).values())
+        hints = (f"raw: {p_value_test(ranking)}", f"corrected for the number of features ({CORRECTION})")
+        for name, values, hint in zip(("p_value", "p_adjusted"), (raw, adjusted), hints, strict=True):
+            columns.append(Column(name, [probability(p) for p in values], values, number=True, hint=hint))
+        words = ["yes" if one else "no" for one in relevant]
+        columns.append(Column("relevant", words, hint=f"whether p_adjusted is at most {ALPHA}"))
     columns += _stability_columns(subject, order)
     if directions and _has_directions(subject):
         assert subject.data is not None
@@ -160,10 +166,10 @@ def csv_text(subject: Subject) -> str:
         [harmless(ranking.names[i]) for i in order],
         ranking.scores[order].tolist(),
     ]
-    for name, values in (("standard_error", ranking.standard_errors), ("p_value", ranking.p_values)):
-        if values is not None:
-            heading.append(name)
-            columns.append(values[order].tolist())
+    errors = {} if ranking.standard_errors is None else {"standard_error": ranking.standard_errors}
+    for name, values in (errors | p_value_columns(ranking.p_values)).items():
+        heading.append(name)
+        columns.append(values[order].tolist())
     scores = ranking.per_target
     if scores is not None and scores.scores.size <= _MOST_CELLS:
         heading += [harmless(f"score: {name}") for name in scores.names]

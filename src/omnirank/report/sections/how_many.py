@@ -6,6 +6,7 @@ from omnirank.core.plurals import counted
 from omnirank.plots import plot_selection
 from omnirank.report.findings import HALVES
 from omnirank.report.section import Section
+from omnirank.report.sections.scores import why_no_cut
 from omnirank.report.subject import Subject
 from omnirank.report.tables import Column, digits, joined, rows_of
 from omnirank.report.vector import inline_svg
@@ -15,16 +16,20 @@ _NAMED = 5
 
 def how_many(subject: Subject) -> Section:
     """Return the performance over the number of top features."""
-    title, halves = "How many features", subject.found.halves
+    title, halves, why_none = "How many features", subject.found.halves, ""
     curve = getattr(subject.ranker, "selection_curve_", None)
     if curve is not None:
         sentence = curve.summary
     elif halves is not None:
         curve, sentence = halves.curve, halves.how_many
+        why_none = why_no_cut(subject)
+        if why_none:
+            sentence = f"no number is suggested: {why_none}"
     else:
         return Section("how-many", title, left_out=subject.found.missing.get(HALVES, "nothing was fitted"))
     named = {curve.best_size: ["best"]}
     named.setdefault(curve.chosen_size, []).append("chosen")
+    n = 0 if why_none else curve.chosen_size
     marks = [", ".join(named.get(size, ())) for size in curve.sizes.tolist()]
     columns = [
         Column("features", curve.sizes.tolist(), number=True),
@@ -37,9 +42,9 @@ def how_many(subject: Subject) -> Section:
         "picture": inline_svg(plot_selection(curve), "performance over the number of top features"),
         "columns": columns,
         "rows": rows_of(columns),
-        "keep": joined(subject.ranking.top(curve.chosen_size)[:50]) if curve.chosen_size < len(subject.ranking) else "",
-        "n": curve.chosen_size,
-        "significant": beside_significance(subject, curve.chosen_size),
+        "keep": joined(subject.ranking.top(n)[:50]) if n < len(subject.ranking) else "",
+        "n": n,
+        "significant": "" if why_none else beside_significance(subject, n),
     }
     return Section("how-many", title, content)
 

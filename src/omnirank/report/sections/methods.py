@@ -10,6 +10,7 @@ from omnirank.core.plurals import counted
 from omnirank.ensembles.plan import GrowingRules, features_per_node
 from omnirank.report.repeating import changed_parameters
 from omnirank.report.section import Section
+from omnirank.report.sections.scores import why_no_cut
 from omnirank.report.sections.significance import CORRECTION, p_value_test
 from omnirank.report.subject import Subject, seed_of
 from omnirank.report.tables import digits, listing
@@ -97,8 +98,9 @@ def _judged(subject: Subject) -> list[str]:
     parts = [
         f"Rankings were judged by {counted(halves.n_neighbors, 'nearest neighbour')}, {how}, on {halves.n} halves of "
         f"the examples that were not used to rank: {halves.title} {own}, with {same_of} {same}.",
-        f"By the one-standard-error rule {counted(halves.curve.chosen_size, 'feature')} sufficed.",
     ]
+    if not why_no_cut(subject):
+        parts.append(f"By the one-standard-error rule {counted(halves.curve.chosen_size, 'feature')} sufficed.")
     found = halves.stability
     if found is not None:
         index = found.indices["top_k"].value
@@ -116,7 +118,8 @@ def references(subject: Subject) -> list[str]:
     if subject.ranking.p_values is not None:
         found.append(_FALSE_DISCOVERY)
     if subject.found.halves is not None:
-        found.append(_ONE_ERROR)
+        if not why_no_cut(subject):
+            found.append(_ONE_ERROR)
         if subject.found.halves.stability is not None:
             found.append(_STABILITY)
     return found

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from omnirank.core.plurals import counted
 from omnirank.plots import plot_scores
+from omnirank.report.disagreement import n_above_chance
 from omnirank.report.findings import SHUFFLED
+from omnirank.report.halves import CLEARLY
 from omnirank.report.section import Section
 from omnirank.report.subject import Subject
 from omnirank.report.vector import inline_svg
@@ -32,18 +32,32 @@ def scores(subject: Subject) -> Section:
 
 
 def cut_of(subject: Subject) -> tuple[int, str]:
-    """Return how many features to keep (0: nothing says it), and why."""
+    """Return how many features to keep (0: none is suggested), and why."""
     ranking, halves = subject.ranking, subject.found.halves
+    why_none = why_no_cut(subject)
+    if why_none:
+        return 0, f"There is no cut to suggest: {why_none}."
     if halves is not None:
-        curve = halves.curve
-        n = curve.chosen_size
+        n = halves.curve.chosen_size
         if n == len(ranking):
             return n, f"There is no cut to suggest: {halves.how_many}."
         return n, f"The suggested cut is after {n}: {halves.how_many}."
-    if ranking.p_values is not None:
-        n = len(ranking.relevant())
-        return n, f"The suggested cut is after {n}, the features that score significantly above chance."
-    if subject.found.shuffled is not None:
-        n = int(np.sum(ranking.scores > subject.found.shuffled.max()))
-        return n, f"The suggested cut is after {n}, the features that score more than any with a shuffled target."
-    return 0, ""
+    above = n_above_chance(subject)
+    if above is None:
+        return 0, ""
+    how = "that score significantly above chance"
+    if ranking.p_values is None:
+        how = "that score more than any with a shuffled target"
+    return above, f"The suggested cut is after {above}, the features {how}."
+
+
+def why_no_cut(subject: Subject) -> str:
+    """Return why no number of features is suggested; "" where some beat chance, or the ranking beats equal weights."""
+    above, halves = n_above_chance(subject), subject.found.halves
+    if above == 0:
+        return "no feature scores above chance"
+    if halves is None or halves.wins >= CLEARLY * halves.n:
+        return ""
+    if halves.losses >= CLEARLY * halves.n:
+        return f"the ranking predicts worse than {halves.baseline}"
+    return f"the ranking predicts about as well as {halves.baseline}" if above is None else ""

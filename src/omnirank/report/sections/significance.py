@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from omnirank.core.multiplicity import COPIES_TEST, CORRECTIONS, OUT_OF_BAG_TEST, adjusted_p_values
+from omnirank.core.multiplicity import ALPHA, COPIES_TEST, CORRECTIONS, OUT_OF_BAG_TEST, adjusted_p_values
 from omnirank.core.plurals import counted
 from omnirank.core.ranking import Ranking
 from omnirank.plots import plot_significance
@@ -23,10 +23,11 @@ def significance(subject: Subject) -> Section:
         why = subject.found.missing.get(AGAIN, "the method has no p values of its own")
         return Section("significance", title, left_out=f"{why}; om.significance or rank --significance computes them")
     n = len(ranking.relevant())
-    expected = "" if not n else f" Of these {n}, at most about {0.05 * n:.2g} are expected to be false discoveries."
+    expected = "" if not n else f" Of these {n}, at most about {ALPHA * n:.2g} are expected to be false discoveries."
     verb = "scores" if n == 1 else "score"
     sentence = f"{n} of {counted(len(ranking), 'feature')} {verb} significantly above chance."
-    test = f"Test: {p_value_test(ranking)}. Correction for {counted(len(ranking), 'test')}: {CORRECTION}, at 0.05."
+    corrected = f"corrected for {counted(len(ranking), 'test')} ({CORRECTION}), at {ALPHA}"
+    test = f"Test: {p_value_test(ranking)}. Shown is p_adjusted: {corrected}."
     tiny = int((adjusted_p_values(ranking.p_values, "fdr") < SMALLEST_P).sum())
     if tiny:
         verb = "is" if tiny == 1 else "are"

@@ -11,15 +11,13 @@ import numpy as np
 
 from omnirank.core.plurals import counted
 from omnirank.evaluation.stability import Stability
-from omnirank.report.halves import Halves
+from omnirank.report.halves import CLEARLY, Halves
 from omnirank.report.section import Section
 from omnirank.report.sections.scores import cut_of
 from omnirank.report.subject import Subject, seed_of
 from omnirank.report.tables import digits, joined, listing
 
 _BEST = 5
-# Share of the halves in which one of two has to be better, to be called so.
-_CLEARLY = 0.8
 # With fewer halves all of them may agree by chance: two do every other time.
 _FEWEST = 4
 # Relative errors above this are hardly better than the mean.
@@ -111,9 +109,9 @@ def _scale(halves: Halves) -> str:
 def verdict(halves: Halves) -> str:
     """Return how the ranking compares with equal weights, or with random rankings, in words."""
     predicts = "predicts" if halves.n >= _FEWEST else "seems to predict"
-    if halves.wins >= _CLEARLY * halves.n:
+    if halves.wins >= CLEARLY * halves.n:
         return f"{predicts} better than {halves.baseline}"
-    how = "worse than" if halves.losses >= _CLEARLY * halves.n else "about as well as"
+    how = "worse than" if halves.losses >= CLEARLY * halves.n else "about as well as"
     return f"{predicts} {how} {halves.baseline}"
 
 

@@ -73,14 +73,18 @@ def best_places(scores: TargetScores) -> tuple[np.ndarray, np.ndarray]:
     return places.min(axis=0), places.argmin(axis=0)
 
 
+def in_tops(scores: TargetScores) -> np.ndarray:
+    """Return for each target and feature whether the feature is among the top of the target, with a score above 0."""
+    k = top_size(scores)
+    found = np.zeros(scores.scores.shape, dtype=bool)
+    for row, chosen in zip(scores.scores, found, strict=True):
+        chosen[np.argsort(-row, kind="stable")[:k]] = True
+    return found & (scores.scores > 0)
+
+
 def top_counts(scores: TargetScores) -> np.ndarray:
     """Return for each feature the number of targets among whose top features it is, with a score above 0."""
-    k = top_size(scores)
-    counts = np.zeros(scores.scores.shape[1], dtype=np.int64)
-    for row in scores.scores:
-        top = np.argsort(-row, kind="stable")[:k]
-        counts[top[row[top] > 0]] += 1
-    return counts
+    return np.asarray(in_tops(scores).sum(axis=0))
 
 
 def sharing(subject: Subject, counts: np.ndarray) -> list[str]:
@@ -91,9 +95,10 @@ def sharing(subject: Subject, counts: np.ndarray) -> list[str]:
     least = max(2, math.ceil(_MOST_OF * n))
     shared = [ranking.names[i] for i in ranking.order if counts[i] >= least]
     of_targets = "both targets" if n == 2 else f"at least {least} of {n} targets"
-    relative = relative_scores(scores)
+    # the target of each: a feature may score higher for another one, where more features are better still
+    target, relative = in_tops(scores).argmax(axis=0), relative_scores(scores)
     single = [i for i in ranking.order.tolist() if counts[i] == 1]
-    single.sort(key=lambda i: -relative[:, i].max())
+    single.sort(key=lambda i: -relative[target[i], i])
     found = []
     if shared:
         more = f" and {len(shared) - _NAMED} more" if len(shared) > _NAMED else ""
@@ -102,7 +107,7 @@ def sharing(subject: Subject, counts: np.ndarray) -> list[str]:
     else:
         found.append(f"No feature is among the top {k} of {of_targets}.")
     if single:
-        named = [f"{ranking.names[i]} ({scores.names[int(relative[:, i].argmax())]})" for i in single[:_NAMED]]
+        named = [f"{ranking.names[i]} ({scores.names[target[i]]})" for i in single[:_NAMED]]
         found.append(f"Specific, among the top {k} of one target only: {listing(named)}.")
     return found
 
