@@ -292,7 +292,7 @@ def test_open_rows_of_a_study_are_not_blank(tmp_path):
     assert not [line for line in shown.stdout.splitlines() if line.split() == ["wine"]]
 
 
-@pytest.mark.parametrize("again", [("--target", "b"), ("--target=b",), ("-t", "b")])
+@pytest.mark.parametrize("again", [("--target", "b"), ("--target=b",), ("-t", "b"), ("-tb",), ("-t=b",)])
 def test_an_option_given_twice_is_refused_before_its_first_value_is_lost(tmp_path, again):
     file = tmp_path / "table.csv"
     file.write_text("x,a,b\n" + "".join(f"{i},{i % 3}.5,{i % 4}.5\n" for i in range(12)))

@@ -15,7 +15,7 @@ from omnirank.core.accumulators import MeanAccumulator, ReliefSums
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import SeedRanges
 from omnirank.core.target_scores import TargetScores
-from omnirank.errors import FileFormatError, ParameterError
+from omnirank.errors import DataError, FileFormatError, ParameterError
 
 any_float = st.floats(allow_nan=False, allow_infinity=False)
 small_float = st.floats(-1e100, 1e100)
@@ -207,7 +207,7 @@ def test_saving_replaces_in_one_step_and_leaves_nothing_behind(ranking, tmp_path
 
     with monkeypatch.context() as patch:
         patch.setattr("os.fsync", fail)
-        with pytest.raises(OSError, match="disk full"):
+        with pytest.raises(DataError, match=r"cannot write .*r\.json': disk full"):
             ranking.save(path)
     assert path.read_text() == "before"
     assert [p.name for p in tmp_path.iterdir()] == ["r.json"]
@@ -219,10 +219,33 @@ def test_saving_replaces_in_one_step_and_leaves_nothing_behind(ranking, tmp_path
 def test_places_that_cannot_be(ranking, tmp_path):
     with pytest.raises(ParameterError, match=r"\.json or \.csv, not '.*r\.pickle'"):
         ranking.save(tmp_path / "r.pickle")
-    with pytest.raises(FileNotFoundError, match="does not exist"):
+    with pytest.raises(DataError, match=r"cannot write .*nowhere/r\.json': there is no folder '.*nowhere'"):
         ranking.save(tmp_path / "nowhere" / "r.json")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(DataError, match=r"there is no file '.*r\.json'"):
         Ranking.load(tmp_path / "r.json")
+    folder = tmp_path / "folder.json"
+    folder.mkdir()
+    with pytest.raises(DataError, match=r"cannot write '.*folder\.json': it is a folder"):
+        ranking.save(folder)
+    with pytest.raises(DataError, match=r"cannot read '.*folder\.json'.*"):
+        Ranking.load(folder)
+
+
+def test_a_file_that_may_not_be_read_or_written_is_named(ranking, tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    ranking.save(tmp_path / "r.json")
+    monkeypatch.setattr("pathlib.Path.open", refuse)
+    for act in (ranking.save, Ranking.load):
+        with pytest.raises(DataError, match=r"r\.json': Permission denied"):
+            act(tmp_path / "r.json")
+
+
+def test_only_files_of_our_own_lose_an_apostrophe(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text("feature,score\n'=x,1\n'-a,2\n")
+    assert Ranking.load(path).names == ("'=x", "'-a")
 
 
 def edited(ranking, path, **changes):

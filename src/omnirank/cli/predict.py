@@ -162,7 +162,7 @@ def _with_keys(found: Any, data: Path, key: str | None, text: dict[str, Any]) ->
 
 
 def _write(found: Any, out: Path) -> None:
-    from omnirank.data.atomic_file import replacing
+    from omnirank.core.atomic_file import replacing
     from omnirank.data.parquet import write_frame
 
     if out.name.lower().endswith((".parquet", ".pq")):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import secrets
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import StringIO
@@ -15,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.accumulators import Accumulator
+from omnirank.core.atomic_file import replacing
 from omnirank.core.errors import DataError, DataTypeError, DataWarning, FileFormatError, ParameterError
 from omnirank.core.immutable import thawed_json
 from omnirank.core.names import which_names
@@ -22,7 +21,7 @@ from omnirank.core.own_json import check_heading, own_heading, parsed_json
 from omnirank.core.plurals import counted
 from omnirank.core.seeds import SeedRanges
 from omnirank.core.spreadsheet import harmless, unharmed
-from omnirank.core.suggestions import RENAMED, did_you_mean
+from omnirank.core.suggestions import RENAMED, did_you_mean, files_like
 from omnirank.core.target_scores import TargetScores
 
 _FORMAT = "omnirank-ranking"
@@ -44,7 +43,7 @@ _EXTERNAL = "external"
 
 
 def write_fields(content: dict[str, Any], path: Path) -> None:
-    """Write the fields of a ranking to a ``.json`` or ``.csv`` file, by an atomic rename.
+    """Write the fields of a ranking to a ``.json`` or ``.csv`` file, which appears whole or not at all.
 
     Examples
     --------
@@ -65,18 +64,8 @@ def write_fields(content: dict[str, Any], path: Path) -> None:
     2,a,0.25,1
     """
     text = _by_suffix(path, json_text, _csv_text)(content)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"cannot write {path}: the folder {path.parent} does not exist")
-    # beside the file, because a rename is atomic only within one file system
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(8)}.partial")
-    try:
-        with partial.open("x", encoding="utf-8", errors="surrogatepass", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with replacing(path) as file:
+        file.write(text.encode("utf-8", "surrogatepass"))
 
 
 def read_fields(path: Path) -> dict[str, Any]:
@@ -84,6 +73,8 @@ def read_fields(path: Path) -> dict[str, Any]:
 
     Raises
     ------
+    DataError
+        When the file cannot be read.
     FileFormatError
         When the file is malformed, or written by a newer version of the format.
     """
@@ -94,6 +85,10 @@ def read_fields(path: Path) -> dict[str, Any]:
             text = file.read()
     except UnicodeDecodeError as error:
         raise FileFormatError(f"not a text file in UTF-8 ({error.reason})", path=path) from error
+    except FileNotFoundError:
+        raise DataError(f"there is no file {str(path)!r}{files_like(path)}") from None
+    except OSError as error:
+        raise DataError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
     try:
         content = read(text, path)
         _check_names(content["method"], content.get("parameters"))
@@ -273,9 +268,8 @@ def _from_csv(text: str, path: Path) -> dict[str, Any]:
     if comments:
         check_heading(comments, _FORMAT, _CSV_VERSIONS, what="a ranking", path=path)
     columns = _csv_columns(table, n_comments, path, is_own=bool(comments))
-    if comments.get("version") != 1:
-        columns["names"] = [unharmed(name) for name in columns["names"]]
     if comments.get("version", 1) > 1:
+        columns["names"] = [unharmed(name) for name in columns["names"]]
         _check_count(comments.get("n_features"), len(columns["names"]), path)
     content: dict[str, Any] = {key: comments[key] for key in (*_CSV_FIELDS, *_NEW_FIELDS, _TEST) if key in comments}
     content.setdefault("method", _EXTERNAL)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from omnirank.core.atomic_file import replacing
 from omnirank.core.errors import DataError
 from omnirank.core.types import PathLike
 from omnirank.data.arff_tokens import quote
-from omnirank.data.atomic_file import replacing
 from omnirank.data.dataset import Dataset
 from omnirank.data.duplicate_names import numbered
 from omnirank.data.hierarchical_write import declared_entries, label_cells

@@ -6,9 +6,9 @@ import io
 
 import pandas as pd
 
+from omnirank.core.atomic_file import replacing
 from omnirank.core.errors import DataError
 from omnirank.core.types import PathLike
-from omnirank.data.atomic_file import replacing
 from omnirank.data.dataset import Dataset
 from omnirank.data.duplicate_names import number_names
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pandas as pd
 
+from omnirank.core.atomic_file import replacing
 from omnirank.core.errors import DataError, FileFormatError, MissingDependencyError, OmnirankError
 from omnirank.core.types import PathLike
-from omnirank.data.atomic_file import replacing
 from omnirank.data.content import Content, column_kinds, plain_name
 from omnirank.data.convert import table_from
 from omnirank.data.dataset import Dataset

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import shutil
 from collections import Counter
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from omnirank.core.atomic_file import unfinished_path
 from omnirank.core.errors import DataError
 from omnirank.core.types import PathLike
 from omnirank.data.arff_tokens import NUMBER
@@ -140,7 +140,7 @@ def convert_csv(
     marked = [] if target is None else [names[i] for i in choose_columns(target, names, "target")]
     kinds = _column_kinds(file, names, has_header, left_out, as_text)
     metadata = {METADATA_KEY: json.dumps(metadata_of(marked)).encode()} if marked else {}
-    unfinished = folder.with_name(f".{folder.name}.{os.getpid()}.part")
+    unfinished = unfinished_path(folder)
     try:
         unfinished.mkdir(parents=True)
         _write(file, names, has_header, kinds, unfinished, metadata, rows_per_file)
