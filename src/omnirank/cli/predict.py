@@ -7,6 +7,7 @@ import typer
 
 from omnirank.cli.ending import ending_on_sigterm
 from omnirank.cli.options import (
+    EncodingOption,
     HeaderOption,
     IgnoreOption,
     JobsOption,
@@ -51,6 +52,7 @@ def predict(
     header: HeaderOption = "auto",
     separator: SeparatorOption = None,
     missing: MissingOption = None,
+    encoding: EncodingOption = "utf-8",
     memory: Annotated[
         str | None,
         typer.Option(
@@ -73,7 +75,7 @@ def predict(
     if in_parts:
         _predict_parts(fitted, data, out, {"key": key, "ignore": ignore, "max_memory": memory, **wanted})
         return
-    text = text_options(header, separator, missing)
+    text = text_options(header, separator, missing, encoding)
     found = prediction_frame(fitted, _features(fitted, data, key, ignore, text), **wanted)
     found = _with_keys(found, data, key, text)
     with ending_on_sigterm():

@@ -32,6 +32,7 @@ def read_delimited(
     nominal: ColumnChoice | None = None,
     missing: Sequence[str] = (),
     duplicates: str = "error",
+    encoding: str = "utf-8",
     unused: Mapping[str, ColumnChoice | None] | None = None,
     used: Mapping[str, ColumnChoice | None] | None = None,
 ) -> Content:
@@ -58,6 +59,8 @@ def read_delimited(
         What stands for a missing cell besides an empty one, ``?``, ``NA`` and ``NaN``.
     duplicates : {"error", "number"}
         What to do with a column name that was there before: raise, or call it ``name_2``, ``name_3``, ...
+    encoding : str
+        The encoding of the file.
     unused : mapping of str to column choice, optional
         Columns that will be left out, by the parameter that says so: they may hold anything, and are read as text.
     used : mapping of str to column choice, optional
@@ -79,7 +82,7 @@ def read_delimited(
         raise ParameterError("separator", separator, "give one character, such as ',' or ';' or '\\t'")
     check("header", header, choice("auto", True, False))
     check_duplicates_option(duplicates)
-    file = DelimitedText(Path(path), separator, frozenset([*MISSING_CELLS, *missing]))
+    file = DelimitedText(Path(path), separator, frozenset([*MISSING_CELLS, *missing]), encoding)
     first = file.first_row()
     names, has_header, notes = column_names(file, first, header, duplicates)
     if file.check_cell_counts(len(names)) <= has_header:
@@ -106,7 +109,9 @@ def read_delimited(
     )
 
 
-def read_frame(path: PathLike, *, separator: str = ",", missing: Sequence[str] = ()) -> pd.DataFrame:
+def read_frame(
+    path: PathLike, *, separator: str = ",", missing: Sequence[str] = (), encoding: str = "utf-8"
+) -> pd.DataFrame:
     """Read delimited text with a row of names as a data frame, with or without rows.
 
     Columns have the types that pandas gives them: a column of numbers and text is text. Whole numbers that floats
@@ -120,6 +125,8 @@ def read_frame(path: PathLike, *, separator: str = ",", missing: Sequence[str] =
         The character between cells.
     missing : sequence of str
         What stands for a missing cell besides an empty one, ``?``, ``NA`` and ``NaN``.
+    encoding : str
+        The encoding of the file.
 
     Examples
     --------
@@ -131,7 +138,7 @@ def read_frame(path: PathLike, *, separator: str = ",", missing: Sequence[str] =
     ...     read_frame(path).shape
     (0, 2)
     """
-    file = DelimitedText(Path(path), separator, frozenset([*MISSING_CELLS, *missing]))
+    file = DelimitedText(Path(path), separator, frozenset([*MISSING_CELLS, *missing]), encoding)
     first = file.first_row()
     if all(NUMBER.fullmatch(cell.strip(" ")) for cell in first):
         file.fail("the first row holds numbers: it must hold the names of the columns", 1)

@@ -38,16 +38,19 @@ class DelimitedText:
         The character between cells.
     missing : frozenset of str
         What stands for a missing cell.
+    encoding : str
+        The encoding of the file.
     """
 
     path: Path
     separator: str
     missing: frozenset[str]
+    encoding: str = "utf-8"
     last_line: int = 1
     source: TextSource = field(init=False)
 
     def __post_init__(self) -> None:
-        self.source = TextSource(self.path)
+        self.source = TextSource(self.path, self.encoding)
         self.quoted = any(b'"' in block for _, block in self.source.blocks())
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:

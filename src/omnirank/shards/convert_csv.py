@@ -86,6 +86,7 @@ def convert_csv(
     header: str | bool = "auto",
     missing: Sequence[str] = (),
     duplicates: str = "error",
+    encoding: str = "utf-8",
     rows_per_file: int = 1_000_000,
 ) -> list[Path]:
     """Write delimited text of any size as a folder of Parquet files, for :func:`omnirank.open_shards`.
@@ -105,7 +106,7 @@ def convert_csv(
         Columns to leave out.
     nominal : column choice, optional
         Columns of numbers that are written as texts.
-    separator, header, missing, duplicates
+    separator, header, missing, duplicates, encoding
         As in :func:`omnirank.load`.
     rows_per_file : int
         Most rows of a file.
@@ -131,7 +132,7 @@ def convert_csv(
     folder = Path(folder)
     if folder.exists():
         raise DataError(f"there is something at {str(folder)!r} already: name a new folder")
-    file = DelimitedText(Path(path), separator, frozenset([*MISSING_CELLS, *missing]))
+    file = DelimitedText(Path(path), separator, frozenset([*MISSING_CELLS, *missing]), encoding)
     names, has_header, _ = column_names(file, file.first_row(), header, duplicates)
     if file.check_cell_counts(len(names)) <= has_header:
         file.fail("there is no row of data", file.last_line)
