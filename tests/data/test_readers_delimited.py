@@ -60,6 +60,36 @@ def test_an_encoding_that_cannot_be_is_refused(read, encoding):
         read("a\n1\n", encoding=encoding)
 
 
+def test_booleans_keep_their_spelling(read):
+    table = read("a,b,c,d\ntrue,TRUE,yes,1\nfalse,,no,2\ntrue,False,no,3\n").table
+    assert table.levels == (("false", "true"), ("False", "TRUE"), ("no", "yes"), None)
+    np.testing.assert_array_equal(table.column(1), [1, -1, 0])
+
+
+def test_quotes_mean_text_where_the_header_quotes_some_names(read):
+    content = read('"a",b,"2"\n"1",5,"NA"\n"02",6,"x"\n"",7,\n')
+    assert content.names == ("a", "b", "2")
+    assert content.table.levels == (("", "02", "1"), None, ("NA", "x"))
+    np.testing.assert_array_equal(content.table.column(2), [0, 1, -1])
+    with pytest.raises(FileFormatError, match="line 3, column 1: column 'a': '2' is text in a column of numbers"):
+        read('"a",b\n1,5\n"2",6\n')
+
+
+@pytest.mark.parametrize(
+    "header",
+    ['"a","b"', "a,b", '"a x",b', '"a,x",b', '"a", "b"', '"a""x",b'],
+)
+def test_quotes_of_other_writers_mean_nothing(read, header):
+    content = read(f'{header}\n"1","NA"\n"2",3\n')
+    assert content.table.levels == (None, None)
+
+
+def test_quoted_text_beside_bare_numbers_is_no_header(read):
+    with pytest.raises(FileFormatError, match="the first row holds numbers"):
+        read('"red",5\n"blue",6\n')
+    assert read('"a",b\n"z",x\n', header=False).table.levels == (("a", "z"), ("b", "x"))
+
+
 def test_integer_columns_are_known(read):
     assert read("a,b,c\n1,1.0,x\n2,2.5,y\n").integers == {"a"}
 

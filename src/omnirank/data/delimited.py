@@ -92,6 +92,9 @@ def read_delimited(
     if used is not None:
         chosen |= set(range(len(names))) - _chosen(used, names)
     frame = file.frame(len(names), has_header, chosen)
+    booleans = {i for i in frame.columns if frame.dtypes[i].kind in "bO" and _are_booleans(frame[i])}
+    if booleans:  # of which pandas loses the spelling
+        frame = file.frame(len(names), has_header, chosen | booleans)
     if not len(frame):  # blank lines of a file of one column count as rows above
         file.fail("there is no row of data", file.last_line)
     table = _typed_table(file, frame, names, has_header, chosen)
@@ -151,8 +154,15 @@ def read_frame(
         frame = file.frame(len(names), True, inexact)
         for i in inexact:
             frame[i] = _exact(frame[i])
+    if file.quotes_tell:
+        texts = [i for i in range(len(names)) if frame.dtypes[i].kind == "O"]
+        frame[texts] = frame[texts].map(lambda cell: file.unmarked(cell) if isinstance(cell, str) else cell)
     frame.columns = pd.Index(names)
     return frame
+
+
+def _are_booleans(cells: pd.Series) -> bool:
+    return any(isinstance(cell, bool | np.bool_) for cell in cells.dropna().head(1))
 
 
 def _exact(texts: pd.Series) -> pd.Series:
@@ -219,12 +229,12 @@ class _Column:
         distinct = [text for text in pd.unique(texts) if text is not None]
         numbers = [text for text in distinct if NUMBER.fullmatch(text.strip(" "))]
         if not numbers:
-            seconds = iso_seconds(distinct) if distinct else None
+            seconds = iso_seconds(distinct) if distinct else None  # quoted ones, which have a mark, are none
             if seconds is not None:
                 self.is_date = True
                 found = dict(zip(distinct, seconds.tolist(), strict=True))
                 return np.array([found.get(text, np.nan) for text in texts]), None
-            return _coded(texts, sorted(distinct))
+            return self._coded(texts, distinct)
         if len(numbers) < len(distinct):
             others = Counter(text for text in texts if text is not None and not NUMBER.fullmatch(text.strip(" ")))
             refuse_texts(self.file, self.position, self.name, self.has_header, others)
@@ -236,10 +246,16 @@ class _Column:
     def nominal(self) -> tuple[np.ndarray, Levels]:
         """Return codes and levels: texts, in the order of their values where all are numbers."""
         texts = texts_of(self.cells)
-        distinct = [text for text in pd.unique(texts) if text is not None]
-        if all(NUMBER.fullmatch(text) for text in distinct):
-            return _coded(texts, sorted(distinct, key=lambda text: (float(text), text)))
-        return _coded(texts, sorted(distinct))
+        return self._coded(texts, [text for text in pd.unique(texts) if text is not None])
+
+    def _coded(self, texts: np.ndarray, distinct: list[str]) -> tuple[np.ndarray, Levels]:
+        levels = sorted({self.file.unmarked(text) for text in distinct})
+        if all(NUMBER.fullmatch(level) for level in levels):
+            levels.sort(key=float)
+        position = {level: code for code, level in enumerate(levels)}
+        codes: dict[str | None, int] = {text: position[self.file.unmarked(text)] for text in distinct}
+        codes[None] = -1
+        return np.array([codes[text] for text in texts], np.int32), tuple(levels)
 
 
 def _fail_at(
@@ -280,9 +296,3 @@ def texts_of(cells: pd.Series) -> np.ndarray:
     known = cells.notna().to_numpy()
     values = cells.to_numpy(dtype=object)
     return np.array([str(v) if k else None for v, k in zip(values, known, strict=True)], dtype=object)
-
-
-def _coded(texts: np.ndarray, levels: list[str]) -> tuple[np.ndarray, Levels]:
-    position: dict[str | None, int] = {level: code for code, level in enumerate(levels)}
-    position[None] = -1
-    return np.array([position[text] for text in texts], np.int32), tuple(levels)

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 from omnirank.core.errors import DataError, FileFormatError, ParameterError, setting
 
@@ -184,10 +184,14 @@ class TextSource:
         return b"".join(block for _, block in self.blocks()).decode("utf-8")
 
 
+class _Blocks(Protocol):
+    def blocks(self, size: int = BLOCK_BYTES) -> Iterator[tuple[int, bytes]]: ...
+
+
 class LineBlocks:
     """Lines one by one from the start of a file, then the rest of it in blocks."""
 
-    def __init__(self, source: TextSource, block_bytes: int = BLOCK_BYTES) -> None:
+    def __init__(self, source: _Blocks, block_bytes: int = BLOCK_BYTES) -> None:
         self._blocks = source.blocks(block_bytes)
         self._line = 1
         self._block = b""

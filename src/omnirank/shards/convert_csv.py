@@ -37,7 +37,6 @@ class _Found:
     integers: bool = True
     infinite: bool = False
     texts: bool = False
-    booleans: bool = True
     dates: bool = True
     others: Counter = field(default_factory=Counter)
 
@@ -53,8 +52,6 @@ class _Found:
         self.integers = False
         if not len(known):
             return
-        if not all(isinstance(cell, bool | np.bool_) for cell in known):
-            self.booleans = False
         distinct = Counter(texts_of(known).tolist())
         others = {text: n for text, n in distinct.items() if not NUMBER.fullmatch(text.strip(" "))}
         self.numbers |= len(others) < len(distinct)
@@ -67,11 +64,9 @@ class _Found:
 
     @property
     def kind(self) -> str:
-        """Return "integer", "number", "date", "boolean" or "text"."""
+        """Return "integer", "number", "date" or "text"."""
         if self.numbers or not self.texts:
             return "integer" if self.integers and self.numbers else "number"
-        if self.booleans:
-            return "boolean"
         return "date" if self.dates else "text"
 
 
@@ -184,7 +179,7 @@ def _write(
     writer, number, left = None, 0, 0
     try:
         for frame in file.frames(len(names), has_header, texts, min(_BLOCK_ROWS, rows_per_file)):
-            columns = {names[i]: _arrow(frame[i], kind, pyarrow) for i, kind in kinds.items()}
+            columns = {names[i]: _arrow(frame[i], kind, pyarrow, file) for i, kind in kinds.items()}
             table = pyarrow.table(columns).replace_schema_metadata(metadata or None)
             if left < table.num_rows:
                 if writer is not None:
@@ -201,7 +196,7 @@ def _write(
             writer.close()
 
 
-def _arrow(cells: pd.Series, kind: str, pyarrow: Any) -> Any:
+def _arrow(cells: pd.Series, kind: str, pyarrow: Any, file: DelimitedText) -> Any:
     if kind == "integer":
         return pyarrow.array(cells.to_numpy(np.int64))
     if kind == "number":
@@ -209,7 +204,5 @@ def _arrow(cells: pd.Series, kind: str, pyarrow: Any) -> Any:
     if kind == "date":
         seconds = pd.to_datetime(cells, format="ISO8601", utc=True)
         return pyarrow.array(seconds.dt.tz_localize(None).astype("datetime64[us]"), from_pandas=True)
-    texts = texts_of(cells)
-    if kind == "boolean":
-        texts = np.array([text if text is None else text.strip().capitalize() for text in texts], object)
+    texts = [text if text is None else file.unmarked(text) for text in texts_of(cells)]
     return pyarrow.array(texts, pyarrow.string())
