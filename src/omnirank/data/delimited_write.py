@@ -11,7 +11,7 @@ from omnirank.core.errors import DataError
 from omnirank.core.types import PathLike
 from omnirank.data.arff_tokens import NUMBER
 from omnirank.data.arff_write import LABEL_LEVELS, target_table
-from omnirank.data.column_types import ISO_DATE
+from omnirank.data.column_types import ISO_DATE, iso_texts
 from omnirank.data.dataset import Dataset
 from omnirank.data.delimited_text import MISSING_CELLS, PLAIN_NAME
 from omnirank.data.duplicate_names import number_names
@@ -24,9 +24,9 @@ _INSTEAD = "write .arff or .parquet"
 def write_csv(dataset: Dataset, path: PathLike) -> None:
     """Write a data set as a CSV file (gzipped where it ends in .gz), its target last; missing cells are empty.
 
-    Numbers are written so that reading gives the same bits; labels are 0 and 1, levels text. Where a level would be
-    read as a number, a date or a missing cell, nominal cells are quoted, and so is a name of the header, by which
-    :func:`omnirank.load` knows that quotes mean text here. Other programs read the same cells as ever. A label
+    Numbers and dates are written so that reading gives the same bits; labels are 0 and 1, levels text. Where a level
+    would be read as a number, a date or a missing cell, nominal cells are quoted, and so is a name of the header, by
+    which :func:`omnirank.load` knows that quotes mean text here. Other programs read the same cells as ever. A label
     hierarchy does not fit a CSV file.
 
     Parameters
@@ -128,12 +128,14 @@ def _header(names: Sequence[str], nominal: Collection[int]) -> list[str]:
 def _lines(part: Dataset, cells: Sequence[list[str] | None], missing: str) -> str:
     tables = [part.features, *([] if part.target is None else [target_table(part.target)])]
     found = [table.column(i) for table in tables for i in range(table.n_columns)]
+    dates = {i for i, name in enumerate(part.feature_names) if name in part.features.dates}
     columns = [
-        _numbers(column, missing) if known is None else [known[code] for code in column.tolist()]
-        for column, known in zip(found, cells, strict=True)
+        _numbers(column, missing, i in dates) if known is None else [known[code] for code in column.tolist()]
+        for i, (column, known) in enumerate(zip(found, cells, strict=True))
     ]
     return "".join(",".join(row) + "\n" for row in zip(*columns, strict=True))
 
 
-def _numbers(values: np.ndarray, missing: str) -> list[str]:
-    return np.where(np.isnan(values), missing, values.astype(str)).tolist()
+def _numbers(values: np.ndarray, missing: str, are_dates: bool) -> list[str]:
+    texts = np.array(iso_texts(values)) if are_dates else values.astype(str)
+    return np.where(np.isnan(values), missing, texts).tolist()

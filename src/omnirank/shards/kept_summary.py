@@ -17,7 +17,7 @@ from omnirank.shards.source import ShardSource
 from omnirank.shards.summary import ColumnSummary, Summary, summarize
 
 _FORMAT = "omnirank-shards"
-_VERSION = 2
+_VERSION = 3
 # Folder beside the files in which things are kept.
 KEPT_FOLDER = ".omnirank"
 
