@@ -74,7 +74,8 @@ def test_csv_brings_back_names_scores_and_errors(tmp_path_factory, ranking):
     path = tmp_path_factory.mktemp("csv") / "ranking.csv"
     ranking.save(path)
     loaded = Ranking.load(path)
-    assert loaded == Ranking(**(ranking._fields() | {"state": None, "seeds": None, "per_target": None}))
+    targets = ranking.per_target and TargetScores(ranking.per_target.names, ranking.per_target.scores)
+    assert loaded == Ranking(**(ranking._fields() | {"state": None, "seeds": None, "per_target": targets}))
     assert loaded.scores.tobytes() == ranking.scores.tobytes()
     path.unlink()
 
@@ -104,7 +105,7 @@ def test_files_say_what_they_are(ranking, tmp_path):
     assert document["version"] == 1
     assert document["package_version"] == version("omnirank")
     assert document["seeds"] == [{"entropy": str(2**127), "start": 0, "stop": 2}]
-    ranking.save(tmp_path / "r.CSV")
+    replace(ranking, per_target=None).save(tmp_path / "r.CSV")
     lines = (tmp_path / "r.CSV").read_text().splitlines()
     assert lines[:3] == [
         '# format: "omnirank-ranking"',
@@ -122,7 +123,7 @@ def test_files_say_what_they_are(ranking, tmp_path):
 
 def test_files_with_p_values_are_of_a_version_of_their_own(ranking, tmp_path):
     """An older omnirank would lose them silently."""
-    tested = replace(ranking, p_values=[0.5, 1e-9, 1.0])
+    tested = replace(ranking, p_values=[0.5, 1e-9, 1.0], per_target=None)
     tested.save(tmp_path / "r.json")
     assert json.loads((tmp_path / "r.json").read_text())["version"] == 2
     tested.save(tmp_path / "r.csv")
@@ -148,8 +149,25 @@ def test_files_keep_the_test_behind_p_values(ranking, tmp_path, suffix):
 
 def test_csv_is_read_by_others(ranking, tmp_path):
     ranking.save(tmp_path / "r.csv")
-    frame = pd.read_csv(tmp_path / "r.csv", comment="#").drop(columns="position")
+    frame = pd.read_csv(tmp_path / "r.csv", comment="#").drop(columns=["position", "score: y"])
     pd.testing.assert_frame_equal(frame, ranking.to_frame(), check_dtype=False)
+
+
+def test_csv_has_a_column_for_each_target(tmp_path):
+    names = ("a, b", "=t")
+    scores = TargetScores(names, [[1.0, -0.5], [2.0, 0.25]])
+    Ranking(["x", "y"], [0.5, 1.5], "genie3", per_target=scores).save(tmp_path / "r.csv")
+    lines = (tmp_path / "r.csv").read_text().splitlines()
+    assert lines[-3:] == [
+        'rank,feature,score,"score: a, b",score: =t,position',
+        "1,y,1.5,-0.5,0.25,2",
+        "2,x,0.5,1.0,2.0,1",
+    ]
+    assert Ranking.load(tmp_path / "r.csv").per_target == scores
+    changed = (tmp_path / "r.csv").read_text().replace("score: =t", "scores: =t")
+    (tmp_path / "r.csv").write_text(changed)
+    with pytest.raises(FileFormatError, match="unknown columns 'scores: =t'"):
+        Ranking.load(tmp_path / "r.csv")
 
 
 def test_a_loaded_ranking_can_be_merged(ranking, tmp_path):

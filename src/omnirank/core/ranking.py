@@ -317,9 +317,9 @@ class Ranking:
     def save(self, path: PathLike) -> None:
         """Write the ranking to a ``.json`` or ``.csv`` file, in one step: never half a file.
 
-        JSON keeps everything, floats bit for bit. CSV is for people and spreadsheets: best feature first,
-        without what `merge` needs and without per-target scores. A name that a spreadsheet would run (``=``,
-        ``+``, ``-`` or ``@`` first) is written with an apostrophe before it, which `load` removes.
+        JSON keeps everything, floats bit for bit. CSV is for people and spreadsheets: best feature first, with a
+        column for each target (``score: target``), without what `merge` needs. A name that a spreadsheet would run
+        (``=``, ``+``, ``-`` or ``@`` first) is written with an apostrophe before it, which `load` removes.
         """
         write_fields(self._fields(), Path(path))
 

@@ -29,8 +29,9 @@ _FORMAT = "omnirank-ranking"
 # has what is in them, which older readers take.
 _VERSIONS = range(1, 4)
 # Version 2 of the CSV files counts the features and makes names harmless; in version 1 names are as they are. Versions
-# 3 and 4 may have what versions 2 and 3 of the other files have.
-_CSV_VERSIONS = range(1, 5)
+# 3 and 4 may have what versions 2 and 3 of the other files have, version 5 has scores by target.
+_CSV_VERSIONS = range(1, 6)
+_BY_TARGET = "score: "
 # What of a ranking the comment lines of a CSV file hold, each as JSON.
 _CSV_FIELDS = ("method", "task", "parameters", "fingerprint")
 # Those that are there only where they say something.
@@ -241,14 +242,18 @@ def _per_target(content: Any, path: Path) -> TargetScores | None:
 
 
 def _csv_text(content: dict[str, Any]) -> str:
-    comments = own_heading(_FORMAT, _written(_CSV_VERSIONS, content)) | {
-        key: thawed_json(content[key]) for key in _CSV_FIELDS
-    }
+    targets = content["per_target"]
+    version = _written(_CSV_VERSIONS[:-1], content) if targets is None else _CSV_VERSIONS[-1]
+    comments = own_heading(_FORMAT, version) | {key: thawed_json(content[key]) for key in _CSV_FIELDS}
     comments |= _new_fields(content) | _test(content)
     comments["n_features"] = len(content["names"])
     lines = [f"# {key}: {_dumped(value)}" for key, value in comments.items()]
     columns = {"score": "scores", "standard_error": "standard_errors", "p_value": "p_values"}
     found = {column: content[key].tolist() for column, key in columns.items() if content[key] is not None}
+    if targets is not None:
+        found |= {
+            _quoted(_BY_TARGET + name): row.tolist() for name, row in zip(targets.names, targets.scores, strict=True)
+        }
     lines.append(",".join(["rank", "feature", *found, "position"]))
     last = which_names(content["names"], content["constant"])
     order = np.lexsort((-content["scores"], last)).tolist()
@@ -276,6 +281,12 @@ def _from_csv(text: str, path: Path) -> dict[str, Any]:
     order = _positions(columns.pop("position", None), path)
     for column, values in columns.items():
         content[column] = values if order is None else [values[i] for i in order]
+    targets = [column for column in columns if column.startswith(_BY_TARGET)]
+    if targets:
+        by_target = [content.pop(column) for column in targets]
+        content["per_target"] = TargetScores(
+            tuple(column.removeprefix(_BY_TARGET) for column in targets), np.array(by_target)
+        )
     return content
 
 
@@ -309,6 +320,8 @@ def _csv_columns(table: str, n_lines: int, path: Path, *, is_own: bool) -> dict[
         "p_value": ("p_values", float),
         "position": ("position", int),
     }
+    if is_own:
+        wanted |= {column: (column, float) for column in header if column.startswith(_BY_TARGET)}
     for column in wanted:
         if header.count(column) > 1 or (column in ("feature", "score") and column not in header):
             problem = f"a ranking must have one column {column!r}: rank --out and Ranking.save write such files"
