@@ -190,7 +190,7 @@ def _as_nominal(table: Table, nominal: Sequence[int | str]) -> Table:
         cells = table.column(i)
         if i in chosen and lev is None:
             cells, lev = code_numbers(cells)
-            lev = tuple(iso_texts(lev)) if table.names[i] in table.dates else lev
+            lev = tuple(iso_texts(np.array(lev))) if table.names[i] in table.dates else lev
         columns.append(cells)
         levels.append(lev)
     dates = table.dates - {table.names[i] for i in chosen}

@@ -92,7 +92,7 @@ def read_delimited(
     if used is not None:
         chosen |= set(range(len(names))) - _chosen(used, names)
     frame = file.frame(len(names), has_header, chosen)
-    booleans = {i for i in frame.columns if frame.dtypes[i].kind in "bO" and _are_booleans(frame[i])}
+    booleans = {i for i in range(len(names)) if frame.dtypes[i].kind in "bO" and _are_booleans(frame[i])}
     if booleans:  # of which pandas loses the spelling
         frame = file.frame(len(names), has_header, chosen | booleans)
     if not len(frame):  # blank lines of a file of one column count as rows above
