@@ -273,8 +273,10 @@ def _from_csv(text: str, path: Path) -> dict[str, Any]:
     if comments:
         check_heading(comments, _FORMAT, _CSV_VERSIONS, what="a ranking", path=path)
     columns = _csv_columns(table, n_comments, path, is_own=bool(comments))
-    if comments.get("version", 1) > 1:
+    # what commands print (--csv) has no comments, but columns that others do not write
+    if comments.get("version", 1) > 1 or (not comments and table.startswith("rank,feature,score")):
         columns["names"] = [unharmed(name) for name in columns["names"]]
+    if comments.get("version", 1) > 1:
         _check_count(comments.get("n_features"), len(columns["names"]), path)
     content: dict[str, Any] = {key: comments[key] for key in (*_CSV_FIELDS, *_NEW_FIELDS, _TEST) if key in comments}
     content.setdefault("method", _EXTERNAL)
