@@ -61,7 +61,7 @@ def write_csv(dataset: Dataset, path: PathLike) -> None:
     texts = [None if lev is None else _texts(name, lev) for name, lev in zip(names, levels, strict=True)]
     # labels and classes that are whole numbers come back as they are
     numbers = {i for i in range(dataset.n_features, len(names)) if _are_whole(levels[i]) or levels[i] is LABEL_LEVELS}
-    nominal = [i for i, known in enumerate(texts) if known is not None and i not in numbers]
+    nominal = {i for i, known in enumerate(texts) if known is not None and i not in numbers}
     tell = any(_is_misread(text) for i in nominal for text in texts[i] or ()) or any(map(_is_misread_name, names))
     missing = "NA" if len(names) == 1 else ""  # a blank line is no row
     cells = [
