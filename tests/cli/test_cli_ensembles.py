@@ -37,9 +37,9 @@ def test_options_are_those_of_the_ranker(targets):
     assert [float(row["standard_error"]) for row in found] == expected.standard_errors[expected.order].tolist()
 
 
-@pytest.mark.parametrize("method", ["genie3", "permutation"])
-def test_scores_by_target(targets, tmp_path, method):
-    out = tmp_path / "ranking.json"
+@pytest.mark.parametrize(("method", "ending"), [("genie3", "json"), ("permutation", "csv")])
+def test_scores_by_target(targets, tmp_path, method, ending):
+    out = tmp_path / f"ranking.{ending}"
     options = ["-t", "last:3", "--method", method, "--trees", "10", "--per-target"]
     result = run("rank", targets, *options, "--out", out)
     ranking = om.Ranking.load(out)

@@ -292,7 +292,7 @@ def test_open_rows_of_a_study_are_not_blank(tmp_path):
     assert not [line for line in shown.stdout.splitlines() if line.split() == ["wine"]]
 
 
-@pytest.mark.parametrize("again", [("--target", "b"), ("--target=b",), ("-t", "b")])
+@pytest.mark.parametrize("again", [("--target", "b"), ("--target=b",), ("-t", "b"), ("-tb",), ("-t=b",)])
 def test_an_option_given_twice_is_refused_before_its_first_value_is_lost(tmp_path, again):
     file = tmp_path / "table.csv"
     file.write_text("x,a,b\n" + "".join(f"{i},{i % 3}.5,{i % 4}.5\n" for i in range(12)))
@@ -318,3 +318,34 @@ def test_scores_that_are_all_equal_are_told(plants):
     options = ("-t", "height", "--jobs", 1, "--trees", 5)
     assert told in run("rank", plants, *options, "--task", "classification").stderr
     assert "all scores are equal" not in run("rank", plants, *options).stderr
+
+
+def test_every_reader_of_texts_takes_an_encoding(tmp_path):
+    def written(name, text):
+        (tmp_path / name).write_bytes(text.encode("cp1252"))
+        return str(tmp_path / name)
+
+    table = written("t.csv", "größe,b\n1.5,ä\n2.5,b\n3.5,ä\n")
+    arff = written("t.arff", "@relation r\n@attribute größe real\n@attribute b {ä,b}\n@data\n1.5,ä\n2.5,b\n")
+    settings = written("t.s", "% größe\n[Data]\nFile = t.arff\n[Attributes]\nTarget = 2\n")
+    facts = written("facts.txt", "likes(ana, käse).\nlikes(bob, eggs).\n")
+    target = written("target.txt", "kind(ana, ä).\nkind(bob, b).\n")
+    (tmp_path / "tables").mkdir()
+    written("tables/people.csv", "id,kind,größe\n1,ä,2.5\n2,b,3.5\n")
+    for command in (
+        ("info", table, "--target", "b"),
+        ("info", arff),
+        ("info", settings),
+        ("info", str(tmp_path / "tables"), "--target", "people.kind"),
+        ("info", facts, "--target-facts", target),
+        ("convert", table, str(tmp_path / "t.parquet")),
+        ("convert", table, str(tmp_path / "parts")),
+        ("clus", settings),
+    ):
+        refused = RUNNER.invoke(app, list(command))
+        assert refused.exit_code == 2, command
+        shown = " ".join(refused.output.split())
+        assert "is not UTF-8; --encoding cp1252 names the encoding of the file" in shown, command
+        assert RUNNER.invoke(app, [*command, "--encoding", "cp1252"]).exit_code == 0, command
+    refused = RUNNER.invoke(app, ["info", str(tmp_path / "t.parquet"), "--encoding", "cp1252"])
+    assert (refused.exit_code, "for text files" in refused.output) == (2, True)

@@ -15,7 +15,7 @@ from omnirank.core.accumulators import MeanAccumulator, ReliefSums
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import SeedRanges
 from omnirank.core.target_scores import TargetScores
-from omnirank.errors import DataWarning, FileFormatError, ParameterError
+from omnirank.errors import DataError, DataWarning, FileFormatError, ParameterError
 
 any_float = st.floats(allow_nan=False, allow_infinity=False)
 small_float = st.floats(-1e100, 1e100)
@@ -74,7 +74,8 @@ def test_csv_brings_back_names_scores_and_errors(tmp_path_factory, ranking):
     path = tmp_path_factory.mktemp("csv") / "ranking.csv"
     ranking.save(path)
     loaded = Ranking.load(path)
-    assert loaded == Ranking(**(ranking._fields() | {"state": None, "seeds": None, "per_target": None}))
+    targets = ranking.per_target and TargetScores(ranking.per_target.names, ranking.per_target.scores)
+    assert loaded == Ranking(**(ranking._fields() | {"state": None, "seeds": None, "per_target": targets}))
     assert loaded.scores.tobytes() == ranking.scores.tobytes()
     path.unlink()
 
@@ -104,7 +105,7 @@ def test_files_say_what_they_are(ranking, tmp_path):
     assert document["version"] == 1
     assert document["package_version"] == version("omnirank")
     assert document["seeds"] == [{"entropy": str(2**127), "start": 0, "stop": 2}]
-    ranking.save(tmp_path / "r.CSV")
+    replace(ranking, per_target=None).save(tmp_path / "r.CSV")
     lines = (tmp_path / "r.CSV").read_text().splitlines()
     assert lines[:3] == [
         '# format: "omnirank-ranking"',
@@ -122,7 +123,7 @@ def test_files_say_what_they_are(ranking, tmp_path):
 
 def test_files_with_p_values_are_of_a_version_of_their_own(ranking, tmp_path):
     """An older omnirank would lose them silently."""
-    tested = replace(ranking, p_values=[0.5, 0.125, 1.0])
+    tested = replace(ranking, p_values=[0.5, 0.125, 1.0], per_target=None)
     tested.save(tmp_path / "r.json")
     assert json.loads((tmp_path / "r.json").read_text())["version"] == 2
     tested.save(tmp_path / "r.csv")
@@ -167,8 +168,25 @@ def test_files_keep_the_test_behind_p_values(ranking, tmp_path, suffix):
 
 def test_csv_is_read_by_others(ranking, tmp_path):
     ranking.save(tmp_path / "r.csv")
-    frame = pd.read_csv(tmp_path / "r.csv", comment="#").drop(columns="position")
+    frame = pd.read_csv(tmp_path / "r.csv", comment="#").drop(columns=["position", "score: y"])
     pd.testing.assert_frame_equal(frame, ranking.to_frame(), check_dtype=False)
+
+
+def test_csv_has_a_column_for_each_target(tmp_path):
+    names = ("a, b", "=t")
+    scores = TargetScores(names, [[1.0, -0.5], [2.0, 0.25]])
+    Ranking(["x", "y"], [0.5, 1.5], "genie3", per_target=scores).save(tmp_path / "r.csv")
+    lines = (tmp_path / "r.csv").read_text().splitlines()
+    assert lines[-3:] == [
+        'rank,feature,score,"score: a, b",score: =t,position',
+        "1,y,1.5,-0.5,0.25,2",
+        "2,x,0.5,1.0,2.0,1",
+    ]
+    assert Ranking.load(tmp_path / "r.csv").per_target == scores
+    changed = (tmp_path / "r.csv").read_text().replace("score: =t", "scores: =t")
+    (tmp_path / "r.csv").write_text(changed)
+    with pytest.raises(FileFormatError, match="unknown columns 'scores: =t'"):
+        Ranking.load(tmp_path / "r.csv")
 
 
 def test_a_loaded_ranking_can_be_merged(ranking, tmp_path):
@@ -226,7 +244,7 @@ def test_saving_replaces_in_one_step_and_leaves_nothing_behind(ranking, tmp_path
 
     with monkeypatch.context() as patch:
         patch.setattr("os.fsync", fail)
-        with pytest.raises(OSError, match="disk full"):
+        with pytest.raises(DataError, match=r"cannot write .*r\.json': disk full"):
             ranking.save(path)
     assert path.read_text() == "before"
     assert [p.name for p in tmp_path.iterdir()] == ["r.json"]
@@ -238,10 +256,33 @@ def test_saving_replaces_in_one_step_and_leaves_nothing_behind(ranking, tmp_path
 def test_places_that_cannot_be(ranking, tmp_path):
     with pytest.raises(ParameterError, match=r"\.json or \.csv, not '.*r\.pickle'"):
         ranking.save(tmp_path / "r.pickle")
-    with pytest.raises(FileNotFoundError, match="does not exist"):
+    with pytest.raises(DataError, match=r"cannot write .*nowhere/r\.json': there is no folder '.*nowhere'"):
         ranking.save(tmp_path / "nowhere" / "r.json")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(DataError, match=r"there is no file '.*r\.json'"):
         Ranking.load(tmp_path / "r.json")
+    folder = tmp_path / "folder.json"
+    folder.mkdir()
+    with pytest.raises(DataError, match=r"cannot write '.*folder\.json': it is a folder"):
+        ranking.save(folder)
+    with pytest.raises(DataError, match=r"cannot read '.*folder\.json'.*"):
+        Ranking.load(folder)
+
+
+def test_a_file_that_may_not_be_read_or_written_is_named(ranking, tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    ranking.save(tmp_path / "r.json")
+    monkeypatch.setattr("pathlib.Path.open", refuse)
+    for act in (ranking.save, Ranking.load):
+        with pytest.raises(DataError, match=r"r\.json': Permission denied"):
+            act(tmp_path / "r.json")
+
+
+def test_only_files_of_our_own_lose_an_apostrophe(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text("feature,score\n'=x,1\n'-a,2\n")
+    assert Ranking.load(path).names == ("'=x", "'-a")
 
 
 def edited(ranking, path, **changes):

@@ -71,7 +71,7 @@ def test_gzip_is_known_by_its_content(read):
 @pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
 def test_encodings(read, encoding):
     text = "@relation r\n@attribute größe {ä,b}\n@data\nä\nb\n"
-    content = read(text.encode(encoding))
+    content = read(text.encode(encoding), encoding=encoding)
     assert content.names == ("größe",)
     assert content.table.levels == (("ä", "b"),)
     np.testing.assert_array_equal(content.table.column(0), [0, 1])

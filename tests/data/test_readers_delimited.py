@@ -36,6 +36,60 @@ def test_types(read):
     np.testing.assert_array_equal(table.column(4), [0, 1, -1])
 
 
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_a_byte_that_is_no_utf8_is_an_error_that_names_it(read, line_end):
+    text = line_end.join(["größe,b", *["ä,1"] * 3, "ää\udcfcx,2", "ä,3", ""])
+    with pytest.raises(FileFormatError, match="line 5, column 3: the byte 0xfc is not UTF-8; encoding=") as caught:
+        read(text.encode("utf-8", "surrogateescape"))
+    assert (caught.value.line, caught.value.column) == (5, 3)
+    with pytest.raises(FileFormatError, match="line 2, column 2: the byte 0xc3 is not UTF-8"):
+        read(b"a\nb\xc3")
+    with pytest.raises(FileFormatError, match="line 2, column 1: the byte 0x81 is not cp1252; encoding="):
+        read(b"a\n\x81\n", encoding="cp1252")
+
+
+def test_a_byte_far_down_is_found_with_its_line(read, monkeypatch):
+    monkeypatch.setattr("omnirank.data.text_source.BLOCK_BYTES", 16)
+    with pytest.raises(FileFormatError, match="line 102, column 2"):
+        read(b"a\n" + b"\xc3\xa4\n" * 100 + b"b\xff\n")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "base64", "klingon", "cp037", None, "utf-8\0"])
+def test_an_encoding_that_cannot_be_is_refused(read, encoding):
+    with pytest.raises(ParameterError, match="encoding="):
+        read("a\n1\n", encoding=encoding)
+
+
+def test_booleans_keep_their_spelling(read):
+    table = read("a,b,c,d\ntrue,TRUE,yes,1\nfalse,,no,2\ntrue,False,no,3\n").table
+    assert table.levels == (("false", "true"), ("False", "TRUE"), ("no", "yes"), None)
+    np.testing.assert_array_equal(table.column(1), [1, -1, 0])
+
+
+def test_quotes_mean_text_where_the_header_quotes_some_names(read):
+    content = read('"a",b,"2"\n"1",5,"NA"\n"02",6,"x"\n"",7,\n')
+    assert content.names == ("a", "b", "2")
+    assert content.table.levels == (("", "02", "1"), None, ("NA", "x"))
+    np.testing.assert_array_equal(content.table.column(2), [0, 1, -1])
+    with pytest.raises(FileFormatError, match="line 3, column 1: column 'a': '2' is text in a column of numbers"):
+        read('"a",b\n1,5\n"2",6\n')
+
+
+@pytest.mark.parametrize(
+    "header",
+    ['"a","b"', "a,b", '"a x",b', '"a,x",b', '"a", "b"', '"a""x",b'],
+)
+def test_quotes_of_other_writers_mean_nothing(read, header):
+    content = read(f'{header}\n"1","NA"\n"2",3\n')
+    assert content.table.levels == (None, None)
+
+
+def test_quoted_text_beside_bare_numbers_is_no_header(read):
+    with pytest.raises(FileFormatError, match="the first row holds numbers"):
+        read('"red",5\n"blue",6\n')
+    assert read('"a",b\n"z",x\n', header=False).table.levels == (("a", "z"), ("b", "x"))
+
+
 def test_integer_columns_are_known(read):
     assert read("a,b,c\n1,1.0,x\n2,2.5,y\n").integers == {"a"}
 
@@ -92,7 +146,10 @@ def test_more_missing_tokens(read):
 def test_separators_encodings_and_line_ends(read):
     assert read("a;b\n1;2,5\n", separator=";", nominal="b").table.levels[1] == ("2,5",)
     assert read("a\tb\r\n1\t2\r\n", separator="\t").names == ("a", "b")
-    assert read("größe\nü\n".encode("latin-1")).table.levels == (("ü",),)
+    assert read("größe\nü\n".encode("latin-1"), encoding="latin-1").table.levels == (("ü",),)
+    assert read("größe\n–\n".encode("cp1252"), encoding="windows-1252").table.levels == (("–",),)
+    assert read("\ufeffgröße\nü\n", encoding="utf-8-sig").names == ("größe",)
+    assert read("サイズ\n大\n".encode("shift_jis"), encoding="shift_jis").table.levels == (("大",),)
     assert read(b"\xef\xbb\xbfa,b\r1,2\r3,4\r").names == ("a", "b")
     assert read(gzip.compress(b"a,b\n1,2\n", mtime=0), name="f.csv.gz").n_rows == 1
     assert read('a,b\n1,"two\nlines"\n').table.levels[1] == ("two\nlines",)

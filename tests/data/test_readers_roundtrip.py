@@ -17,6 +17,9 @@ from omnirank.data.table import Table
 TEXTS = st.one_of(
     st.text(st.characters(codec="utf-8"), max_size=6),
     st.sampled_from(["?", " ", "'", '"', "\\", "%", "{", "}", ",", "a b", "\n", "\r\n", "\0", "-C 3", "x: -C 1"]),
+    st.sampled_from(
+        ["", "NA", "nan", "1", "1.0", "true", "True", "'1", "#", "=1+1", "2020-01-31", "\ufeff", "inf", "ä"]
+    ),
 )
 VALUES = st.floats(allow_nan=False, allow_infinity=False)
 

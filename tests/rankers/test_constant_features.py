@@ -7,7 +7,10 @@ import pytest
 
 import omnirank as om
 from omnirank.core.registry import methods
+from omnirank.core.target_scores import TargetScores
 from omnirank.errors import DataError
+from omnirank.rankers.refits import ranking_of_part
+from omnirank.report.sections.targets import best_places
 
 BASELINES = ("random", "uniform")
 
@@ -81,3 +84,75 @@ def test_one_target_of_several_keeps_what_is_constant():
     ranking = om.EnsembleRanker(n_trees=3, random_state=0, per_target=True).fit(X, np.column_stack([y, y])).ranking_
     assert ranking.for_target("y2").constant == ("x0", "x3")
     assert ranking.for_target("y2").targets == ("y2",)
+
+
+def one_constant(scores=(1.0, -1.0, -2.0, 2.0)):
+    """Two constant features that score more than others."""
+    return om.Ranking(["c", "a", "b", "d"], scores, "m", p_values=[0.001] * 4, constant=("c", "d"))
+
+
+def test_no_selection_from_a_ranking_has_a_constant_feature():
+    ranking = one_constant()
+    assert ranking.positive() == []
+    assert one_constant((1.0, 1.0, -2.0, 2.0)).positive() == ["a"]
+    assert ranking.relevant() == ["a", "b"]
+    for wanted in ({"threshold": -1.0}, {"n": 1}, {"share": 0.25}):
+        assert ranking.select(**wanted).tolist() == [False, True, False, False], wanted
+    for wanted in ({"threshold": -np.inf}, {"n": 3}, {"share": 1.0}):
+        assert ranking.select(**wanted).tolist() == [False, True, True, False], wanted
+
+
+@pytest.mark.parametrize("wanted", [4, 1.0])
+def test_a_ranker_selects_no_constant_feature(wanted):
+    X, y = data()
+    ranker = om.UnivariateRanker(n_features_to_select=wanted).fit(X, y)
+    assert not ranker.get_support()[[0, 3]].any()
+    assert not {"x0", "x3"} & set(ranker.get_feature_names_out())
+    assert ranker.transform(X).shape[1] == ranker.get_support().sum() > 0
+
+
+def test_sizes_of_a_selection_do_not_reach_into_the_constant_features():
+    X, y = data()
+    chosen = om.select(om.UnivariateRanker(), X, y, sizes=[5], random_state=0)
+    assert set(chosen.names) == {"x1", "x2", "x4"}
+
+
+def test_comparisons_have_constant_features_last():
+    ranking = one_constant()
+    last = om.Ranking(ranking.names, [-9.0, -1.0, -2.0, -9.0], "m")
+    found = om.compare_rankings(ranking, last, k=2)
+    assert (found.spearman, found.kendall, found.jaccard) == pytest.approx((1, 1, 1))
+    other_way = om.compare_rankings(last, om.Ranking(list("dcba"), [2.0, 1.0, -2.0, -1.0], "m", constant=("c", "d")))
+    assert other_way.spearman == pytest.approx(1)
+    curve = om.compare_rankings(ranking, om.Ranking(ranking.names, [0.0, 2.0, 1.0, 0.0], "m")).fuji
+    np.testing.assert_array_equal(curve, om.compare_rankings(last, om.Ranking(ranking.names, [0, 2, 1, 0], "m")).fuji)
+
+
+def test_a_constant_feature_weighs_nothing_in_a_distance():
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    X[:, [0, 3]] = 1.0
+    train, test = (om.Dataset(X[rows], X[rows, 1], feature_names=list("cabd")) for rows in (slice(20), slice(20, 30)))
+    expected = om.evaluate(om.Ranking(list("cabd"), [0.0] * 4, "m"), train, test, 3)
+    assert om.evaluate(one_constant(), train, test, 3) == expected
+
+
+def test_rankings_of_a_study_keep_what_is_constant(tmp_path):
+    X, y = data()
+    np.savetxt(tmp_path / "data.csv", np.column_stack([X, y]), delimiter=",")
+    plan = {"study": {"name": "small", "keep_rankings": True}, "folds": {"n_folds": 2}}
+    plan |= {"data": [{"path": str(tmp_path / "data.csv"), "target": "last"}], "method": [{"use": "univariate"}]}
+    om.run_plan(plan, store=tmp_path / "small.sqlite")
+    for ranking in om.read_rankings(tmp_path / "small.sqlite", "small", "data", "univariate").values():
+        assert ranking.constant == ("x1", "x4")
+
+
+def test_a_part_that_loses_a_class_keeps_its_constant_features_last():
+    X = np.column_stack([np.ones(9), np.arange(9.0)])
+    whole = om.Dataset(X, ["a"] * 8 + ["b"])
+    assert ranking_of_part(om.EnsembleRanker(), whole.take(slice(8)), whole).constant == ("x0",)
+
+
+def test_the_report_has_constant_features_last_for_every_target():
+    per_target = TargetScores(("s", "t"), [[0.0, -1.0], [0.0, -3.0]])
+    ranking = om.Ranking(["c", "a"], [0.0, -2.0], "m", per_target=per_target, constant=("c",))
+    assert best_places(ranking)[0].tolist() == [2, 1]

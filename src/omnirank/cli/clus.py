@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from omnirank.cli.ending import ending_on_sigterm
+from omnirank.cli.options import EncodingOption
 from omnirank.cli.output import note, say
 
 
@@ -18,12 +19,13 @@ def clus(
     silent: Annotated[
         bool, typer.Option("-silent", "--silent", help="Print nothing; the .out file has the notes.")
     ] = False,
+    encoding: EncodingOption = "utf-8",
 ) -> None:
     """Do what CLUS would do with a settings file, and write its .out, .xval and .fimp files beside it."""
     from omnirank.clus.run import run_clus
 
     with ending_on_sigterm():
-        run = run_clus(settings, forest=forest, ssl=ssl, relief=relief, xval=xval)
+        run = run_clus(settings, forest=forest, ssl=ssl, relief=relief, xval=xval, encoding=encoding)
     if silent:
         return
     for text in run.notes:

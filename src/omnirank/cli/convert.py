@@ -56,7 +56,8 @@ def _convert_to_folder(options: dict[str, Any], out: Path, rows: int) -> None:
     from omnirank.shards.convert_csv import convert_csv
     from omnirank.shards.source import ShardSource
 
-    data, text = Path(options["data"]), text_options(options["header"], options["separator"], options["missing"])
+    data = Path(options["data"])
+    text = text_options(*(options[name] for name in ("header", "separator", "missing", "encoding")))
     if file_format(data, text["separator"]) != "delimited":
         raise ParameterError(f"{data}: only delimited text becomes a folder of Parquet files; give {out} an ending")
     for name in ("labels", "features", "key"):

@@ -36,7 +36,7 @@ def _check_ending(path: Path, endings: tuple[str, ...]) -> None:
 
 def save_picture(ax: Any, path: Path) -> None:
     """Write a picture, in the format that the file's ending names."""
-    from omnirank.data.atomic_file import replacing
+    from omnirank.core.atomic_file import replacing
 
     with ending_on_sigterm(), replacing(path) as file:
         ax.get_figure(root=True).savefig(file, bbox_inches="tight", dpi=_DPI, format=path.suffix[1:].lower())

@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Collection, Mapping
 from contextvars import ContextVar
 from functools import partial
-from itertools import takewhile
 from typing import Any
 
 import typer
@@ -53,7 +52,7 @@ class Command(TyperCommand):
         unknown = no_option(options, args)
         if unknown is not None:
             ctx.fail(unknown)
-        self._refuse_repeated(ctx, args)
+        self._refuse_repeated(ctx, [name for name, _ in given_options(options, args)])
         ctx.allow_extra_args = True  # refused below, with a hint
         try:
             extra = super().parse_args(ctx, list(args))
@@ -68,9 +67,8 @@ class Command(TyperCommand):
             ctx.fail(too_many(str(ctx.info_name), options, args, taken, extra))
         return extra
 
-    def _refuse_repeated(self, ctx: Any, args: list[str]) -> None:
+    def _refuse_repeated(self, ctx: Any, given: list[str]) -> None:
         """Refuse an option that is given twice and takes one value: the first would be lost without a word."""
-        given = [arg.partition("=")[0] for arg in takewhile(lambda arg: arg != "--", args)]
         for parameter in self.params:
             once = not (getattr(parameter, "multiple", True) or getattr(parameter, "is_flag", True))
             if once and sum(name in parameter.opts for name in given) > 1:

@@ -61,14 +61,16 @@ MissingOption = Annotated[
     _option("--missing", text="What stands for a missing cell of a text file besides ?, NA, NaN; may be repeated."),
 ]
 
+EncodingOption = Annotated[str, _option("--encoding", text="Encoding of a text file, such as cp1252 (default: utf-8).")]
 
-def text_options(header: str, separator: str | None, missing: list[str] | None) -> dict[str, Any]:
+
+def text_options(header: str, separator: str | None, missing: list[str] | None, encoding: str) -> dict[str, Any]:
     """Return what the options say of a text file, as `omnirank.load` takes it."""
     from omnirank.core.parameters import check, choice
 
     check("header", header, choice(*_HEADERS))
     separator = "\t" if separator == "\\t" else separator
-    return {"header": _HEADERS[header], "separator": separator, "missing": missing or ()}
+    return {"header": _HEADERS[header], "separator": separator, "missing": missing or (), "encoding": encoding}
 
 
 def _data_argument(text: str) -> Any:
@@ -95,6 +97,7 @@ def load_one_table(
     header: HeaderOption = "auto",
     separator: SeparatorOption = None,
     missing: MissingOption = None,
+    encoding: EncodingOption = "utf-8",
     strings: Annotated[
         str, _option("--strings", text="String attributes of ARFF: error or drop (default: error).")
     ] = "error",
@@ -116,7 +119,7 @@ def load_one_table(
         task=task,
         strings=strings,
         duplicates=duplicates,
-        **text_options(header, separator, missing),
+        **text_options(header, separator, missing, encoding),
     )
 
 

@@ -7,6 +7,7 @@ import typer
 
 from omnirank.cli.ending import ending_on_sigterm
 from omnirank.cli.options import (
+    EncodingOption,
     HeaderOption,
     IgnoreOption,
     JobsOption,
@@ -51,6 +52,7 @@ def predict(
     header: HeaderOption = "auto",
     separator: SeparatorOption = None,
     missing: MissingOption = None,
+    encoding: EncodingOption = "utf-8",
     memory: Annotated[
         str | None,
         typer.Option(
@@ -73,7 +75,7 @@ def predict(
     if in_parts:
         _predict_parts(fitted, data, out, {"key": key, "ignore": ignore, "max_memory": memory, **wanted})
         return
-    text = text_options(header, separator, missing)
+    text = text_options(header, separator, missing, encoding)
     found = prediction_frame(fitted, _features(fitted, data, key, ignore, text), **wanted)
     found = _with_keys(found, data, key, text)
     with ending_on_sigterm():
@@ -162,7 +164,7 @@ def _with_keys(found: Any, data: Path, key: str | None, text: dict[str, Any]) ->
 
 
 def _write(found: Any, out: Path) -> None:
-    from omnirank.data.atomic_file import replacing
+    from omnirank.core.atomic_file import replacing
     from omnirank.data.parquet import write_frame
 
     if out.name.lower().endswith((".parquet", ".pq")):

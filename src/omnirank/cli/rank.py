@@ -336,7 +336,7 @@ def print_targets(ranking: "Ranking", k: int = 5) -> None:
     best = [", ".join(ranking.for_target(target).top(k)) for target in shown]
     table([("target", "left"), ("best features", "left")], list(zip(shown, best, strict=True)))
     if len(targets) > len(shown):
-        say(f"... and {len(targets) - len(shown)} more targets: --csv and a .json file hold all")
+        say(f"... and {len(targets) - len(shown)} more targets: --csv and --out hold all")
 
 
 def _frame(ranking: "Ranking") -> Any:

@@ -108,8 +108,9 @@ def _tables(data: str, time: list[str] | None, given: dict[str, Any]) -> Any:
         "task": given["task"],
     }
     if "://" in data:
+        refuse_given({"encoding": given["encoding"]}, load_one_table, "for text files")
         return RelationalDataset.from_database(data, **options)
-    return RelationalDataset.from_folder(data, **options)
+    return RelationalDataset.from_folder(data, encoding=given["encoding"], **options)
 
 
 def _refuse_facts(path: Path, separator: str | None) -> None:
@@ -143,9 +144,8 @@ def _facts(
     if len(target_facts) not in (1, 2):
         raise ParameterError("--target-facts: give one file, or two of positive and negative facts")
     target = target_facts[0] if len(target_facts) == 1 else (target_facts[0], target_facts[1])
-    return RelationalDataset.from_facts(
-        data, target, settings, task=given["task"], exclude=_names(given["ignore"]) or None
-    )
+    shared = {"task": given["task"], "encoding": given["encoding"], "exclude": _names(given["ignore"]) or None}
+    return RelationalDataset.from_facts(data, target, settings, **shared)
 
 
 def keys_of(text: str | None) -> dict[str, Any] | None:

@@ -56,9 +56,9 @@ def stability(
     csv: CsvOption = False,
 ) -> None:
     """Rank resamples of the examples: intervals of ranks, and how probable it is to be among the top k."""
+    from omnirank.core.atomic_file import replacing
     from omnirank.core.errors import ParameterError
     from omnirank.core.parallel import progress_bars
-    from omnirank.data.atomic_file import replacing
     from omnirank.evaluation.stability import stability as of_resamples
 
     if out is not None and out.suffix.lower() != ".csv":

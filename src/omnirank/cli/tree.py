@@ -106,7 +106,7 @@ def _sample_of(data: "ShardedDataset", seed: int | None) -> "Dataset":
 
 
 def _write(text: str, out: Path | None) -> None:
-    from omnirank.data.atomic_file import replacing
+    from omnirank.core.atomic_file import replacing
 
     if out is None:
         typer.echo(text)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import rankdata
 
-from omnirank.data.atomic_file import replacing
+from omnirank.core.atomic_file import replacing
 
 
 def fimp_lines(

@@ -49,7 +49,13 @@ class ClusRun:
 
 
 def run_clus(
-    path: PathLike, *, forest: bool = False, ssl: bool = False, relief: bool = False, xval: bool = False
+    path: PathLike,
+    *,
+    forest: bool = False,
+    ssl: bool = False,
+    relief: bool = False,
+    xval: bool = False,
+    encoding: str = "utf-8",
 ) -> ClusRun:
     """Do what CLUS would do with a settings file, and write its output files beside it.
 
@@ -68,6 +74,8 @@ def run_clus(
         Whether features are ranked by Relief; no model is learned then.
     xval : bool
         Whether the models are cross-validated, too.
+    encoding : str
+        The encoding of the settings and of the data files.
 
     Returns
     -------
@@ -95,7 +103,7 @@ def run_clus(
     path = Path(path)
     if not path.exists() and path.with_name(f"{path.name}.s").exists():  # CLUS adds the ending, too
         path = path.with_name(f"{path.name}.s")
-    settings = read_clus_settings(path)
+    settings = read_clus_settings(path, encoding)
     values = Values(settings, notes_on(settings))
     check_values(values)
     seed = int(values.number("General", "RandomSeed", least=0))

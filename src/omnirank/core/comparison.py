@@ -54,7 +54,7 @@ class RankingComparison:
 
 
 def compare_rankings(a: Ranking, b: Ranking, k: int | None = None) -> RankingComparison:
-    """Compare two rankings of the same features.
+    """Compare two rankings of the same features; constant features come last, whatever their scores are.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def compare_rankings(a: Ranking, b: Ranking, k: int | None = None) -> RankingCom
         if not isinstance(given, Ranking):
             kind = type(given).__name__
             raise DataTypeError(f"compare_rankings takes two Rankings, not {kind}: a fitted ranker has one in ranking_")
-    scores_a, scores_b = a.scores, _aligned_scores(a, b)
+    scores_a, scores_b = a.order_scores, _aligned_scores(a, b)
     n = len(scores_a)
     k = math.isqrt(n - 1) + 1 if k is None else k
     check("k", k, count(1, n, "features"))
@@ -229,9 +229,9 @@ def _places(order: np.ndarray) -> np.ndarray:
 
 
 def _aligned_scores(a: Ranking, b: Ranking) -> np.ndarray:
-    """Return the scores of b in the order of the features of a."""
+    """Return the scores of b in the order of the features of a, minus infinity for constant ones."""
     if a.names == b.names:
-        return b.scores
+        return b.order_scores
     place = {name: i for i, name in enumerate(b.names)}
     only_a = [name for name in a.names if name not in place]
     only_b = sorted(set(b.names) - set(a.names))
@@ -242,7 +242,7 @@ def _aligned_scores(a: Ranking, b: Ranking) -> np.ndarray:
             if names
         ]
         raise DataError(f"the rankings are of different features: {' and '.join(parts)}")
-    return b.scores[[place[name] for name in a.names]]
+    return b.order_scores[[place[name] for name in a.names]]
 
 
 def _spearman(x: np.ndarray, y: np.ndarray) -> float:

@@ -165,11 +165,11 @@ class Ranking:
         return [self.names[i] for i in self.order[: check("k", k, count(0))]]
 
     def positive(self) -> list[str]:
-        """Return the names of the features with a score above 0, best first."""
-        return self.top(int(np.count_nonzero(self.scores > 0)))
+        """Return the names of the features with a score above 0, best first; no constant ones."""
+        return self.top(int(np.count_nonzero(self.order_scores > 0)))
 
     def relevant(self, alpha: float = ALPHA, correction: str | None = "fdr") -> list[str]:
-        """Return the names of the features whose p values are significant, best first.
+        """Return the names of the features whose p values are significant, best first; no constant ones.
 
         Parameters
         ----------
@@ -190,7 +190,7 @@ class Ranking:
         if self.p_values is None:
             raise DataError("this ranking has no p values: om.significance(ranker, X, y) or rank --significance has")
         check("alpha", alpha, number(above=0, below=1))
-        significant = adjusted_p_values(self.p_values, correction) <= alpha
+        significant = (adjusted_p_values(self.p_values, correction) <= alpha) & np.isfinite(self.order_scores)
         return [self.names[i] for i in self.order if significant[i]]
 
     def certainty(self, confidence: float = CONFIDENCE) -> Certainty:
@@ -205,7 +205,7 @@ class Ranking:
         return certainty_of(self, confidence)
 
     def select(self, n: int | None = None, *, share: float | None = None, threshold: float | None = None) -> np.ndarray:
-        """Return which features to keep: one bool per feature, in the order of the data.
+        """Return which features to keep: one bool per feature, in the order of the data; no constant ones.
 
         Parameters
         ----------
@@ -227,11 +227,10 @@ class Ranking:
         """
         if sum(value is not None for value in (n, share, threshold)) != 1:
             raise ParameterError("give exactly one of n, share and threshold")
-        if threshold is not None:
-            return np.asarray(self.scores >= threshold)
         if share is not None:
             n = max(1, round(check("share", share, number(above=0, most=1)) * len(self.names)))
-        return np.asarray(self.ranks <= check("n", n, count(1)))
+        chosen = self.ranks <= check("n", n, count(1)) if threshold is None else self.scores >= threshold
+        return np.asarray(chosen & np.isfinite(self.order_scores))
 
     # -- other views ----------------------------------------------------------------------------------
 
@@ -317,9 +316,9 @@ class Ranking:
     def save(self, path: PathLike) -> None:
         """Write the ranking to a ``.json`` or ``.csv`` file, in one step: never half a file.
 
-        JSON keeps everything, floats bit for bit. CSV is for people and spreadsheets: best feature first,
-        without what `merge` needs and without per-target scores. A name that a spreadsheet would run (``=``,
-        ``+``, ``-`` or ``@`` first) is written with an apostrophe before it, which `load` removes.
+        JSON keeps everything, floats bit for bit. CSV is for people and spreadsheets: best feature first, with a
+        column for each target (``score: target``), without what `merge` needs. A name that a spreadsheet would run
+        (``=``, ``+``, ``-`` or ``@`` first) is written with an apostrophe before it, which `load` removes.
         """
         write_fields(self._fields(), Path(path))
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import secrets
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import StringIO
@@ -15,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.accumulators import Accumulator
+from omnirank.core.atomic_file import replacing
 from omnirank.core.errors import DataError, DataTypeError, DataWarning, FileFormatError, ParameterError
 from omnirank.core.immutable import thawed_json
 from omnirank.core.multiplicity import p_value_columns
@@ -23,7 +22,7 @@ from omnirank.core.own_json import check_heading, own_heading, parsed_json
 from omnirank.core.plurals import counted
 from omnirank.core.seeds import SeedRanges
 from omnirank.core.spreadsheet import harmless, unharmed
-from omnirank.core.suggestions import RENAMED, did_you_mean
+from omnirank.core.suggestions import RENAMED, did_you_mean, files_like
 from omnirank.core.target_scores import TargetScores
 
 _FORMAT = "omnirank-ranking"
@@ -31,8 +30,9 @@ _FORMAT = "omnirank-ranking"
 # has what is in them, which older readers take.
 _VERSIONS = range(1, 4)
 # Version 2 of the CSV files counts the features and makes names harmless; in version 1 names are as they are. Versions
-# 3 and 4 may have what versions 2 and 3 of the other files have.
-_CSV_VERSIONS = range(1, 5)
+# 3 and 4 may have what versions 2 and 3 of the other files have, version 5 has scores by target.
+_CSV_VERSIONS = range(1, 6)
+_BY_TARGET = "score: "
 # What of a ranking the comment lines of a CSV file hold, each as JSON.
 _CSV_FIELDS = ("method", "task", "parameters", "fingerprint")
 # Those that are there only where they say something.
@@ -45,7 +45,7 @@ _EXTERNAL = "external"
 
 
 def write_fields(content: dict[str, Any], path: Path) -> None:
-    """Write the fields of a ranking to a ``.json`` or ``.csv`` file, by an atomic rename.
+    """Write the fields of a ranking to a ``.json`` or ``.csv`` file, which appears whole or not at all.
 
     Examples
     --------
@@ -66,18 +66,8 @@ def write_fields(content: dict[str, Any], path: Path) -> None:
     2,a,0.25,1
     """
     text = _by_suffix(path, json_text, _csv_text)(content)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"cannot write {path}: the folder {path.parent} does not exist")
-    # beside the file, because a rename is atomic only within one file system
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(8)}.partial")
-    try:
-        with partial.open("x", encoding="utf-8", errors="surrogatepass", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with replacing(path) as file:
+        file.write(text.encode("utf-8", "surrogatepass"))
 
 
 def read_fields(path: Path) -> dict[str, Any]:
@@ -85,6 +75,8 @@ def read_fields(path: Path) -> dict[str, Any]:
 
     Raises
     ------
+    DataError
+        When the file cannot be read.
     FileFormatError
         When the file is malformed, or written by a newer version of the format.
     """
@@ -95,6 +87,10 @@ def read_fields(path: Path) -> dict[str, Any]:
             text = file.read()
     except UnicodeDecodeError as error:
         raise FileFormatError(f"not a text file in UTF-8 ({error.reason})", path=path) from error
+    except FileNotFoundError:
+        raise DataError(f"there is no file {str(path)!r}{files_like(path)}") from None
+    except OSError as error:
+        raise DataError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
     try:
         content = read(text, path)
         _check_names(content["method"], content.get("parameters"))
@@ -247,15 +243,19 @@ def _per_target(content: Any, path: Path) -> TargetScores | None:
 
 
 def _csv_text(content: dict[str, Any]) -> str:
-    comments = own_heading(_FORMAT, _written(_CSV_VERSIONS, content)) | {
-        key: thawed_json(content[key]) for key in _CSV_FIELDS
-    }
+    targets = content["per_target"]
+    version = _written(_CSV_VERSIONS[:-1], content) if targets is None else _CSV_VERSIONS[-1]
+    comments = own_heading(_FORMAT, version) | {key: thawed_json(content[key]) for key in _CSV_FIELDS}
     comments |= _new_fields(content) | _test(content)
     comments["n_features"] = len(content["names"])
     lines = [f"# {key}: {_dumped(value)}" for key, value in comments.items()]
     columns = {"score": content["scores"], "standard_error": content["standard_errors"]}
     columns |= p_value_columns(content["p_values"])
     found = {column: values.tolist() for column, values in columns.items() if values is not None}
+    if targets is not None:
+        found |= {
+            _quoted(_BY_TARGET + name): row.tolist() for name, row in zip(targets.names, targets.scores, strict=True)
+        }
     lines.append(",".join(["rank", "feature", *found, "position"]))
     last = which_names(content["names"], content["constant"])
     order = np.lexsort((-content["scores"], last)).tolist()
@@ -275,7 +275,8 @@ def _from_csv(text: str, path: Path) -> dict[str, Any]:
     if comments:
         check_heading(comments, _FORMAT, _CSV_VERSIONS, what="a ranking", path=path)
     columns = _csv_columns(table, n_comments, path, is_own=bool(comments))
-    if comments.get("version") != 1:
+    # what commands print (--csv) has no comments, but columns that others do not write
+    if comments.get("version", 1) > 1 or (not comments and table.startswith("rank,feature,score")):
         columns["names"] = [unharmed(name) for name in columns["names"]]
     if comments.get("version", 1) > 1:
         _check_count(comments.get("n_features"), len(columns["names"]), path)
@@ -284,6 +285,12 @@ def _from_csv(text: str, path: Path) -> dict[str, Any]:
     order = _positions(columns.pop("position", None), path)
     for column, values in columns.items():
         content[column] = values if order is None else [values[i] for i in order]
+    targets = [column for column in columns if column.startswith(_BY_TARGET)]
+    if targets:
+        by_target = [content.pop(column) for column in targets]
+        content["per_target"] = TargetScores(
+            tuple(column.removeprefix(_BY_TARGET) for column in targets), np.array(by_target)
+        )
     return content
 
 
@@ -317,6 +324,8 @@ def _csv_columns(table: str, n_lines: int, path: Path, *, is_own: bool) -> dict[
         "p_value": ("p_values", float),
         "position": ("position", int),
     }
+    if is_own:
+        wanted |= {column: (column, float) for column in header if column.startswith(_BY_TARGET)}
     for column in wanted:
         if header.count(column) > 1 or (column in ("feature", "score") and column not in header):
             problem = f"a ranking must have one column {column!r}: rank --out and Ranking.save write such files"

@@ -34,6 +34,7 @@ def read_arff(
     no_label: str | None = None,
     first_index: int = 0,
     duplicates: str = "error",
+    encoding: str = "utf-8",
     exact: bool = False,
     block_bytes: int = BLOCK_BYTES,
 ) -> Content:
@@ -61,6 +62,8 @@ def read_arff(
     duplicates : {"error", "number"}
         What to do with an attribute name that was declared before: raise, or call it ``name_2``, ``name_3``,
         ...
+    encoding : str
+        The encoding of the file.
     exact : bool
         Read row by row, without the fast reading of whole blocks. The result is the same.
     block_bytes : int
@@ -87,7 +90,7 @@ def read_arff(
     """
     path = Path(path)
     check_duplicates_option(duplicates)
-    source = TextSource(path)
+    source = TextSource(path, encoding)
     text = LineBlocks(source, block_bytes)
     options = HeaderOptions(hierarchy_kind, hierarchy_separator, empty_label_set, no_label, duplicates)
     header = parse_header(text.lines(), path, options)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from omnirank.core.atomic_file import replacing
 from omnirank.core.errors import DataError
 from omnirank.core.types import PathLike
 from omnirank.data.arff_tokens import quote
-from omnirank.data.atomic_file import replacing
 from omnirank.data.dataset import Dataset
 from omnirank.data.duplicate_names import numbered
 from omnirank.data.hierarchical_write import declared_entries, label_cells
@@ -20,7 +20,7 @@ from omnirank.data.table import Table
 from omnirank.data.target import Target
 
 _ROWS = 1000
-_LABEL_LEVELS = ("0", "1")
+LABEL_LEVELS = ("0", "1")
 _LARGEST_PLAIN = 1e15
 
 
@@ -72,7 +72,7 @@ def write_arff(data: Dataset | Table, path: PathLike, *, relation: str | None = 
             declaration = f"@attribute {attribute} hierarchical {','.join(map(quote, entries))}\n"
             cells = ["?" if c is None else quote(c) for c in label_cells(data.target, data.hierarchy)]
         else:
-            table = _joined(table, _target_table(data.target, table.is_sparse))
+            table = _joined(table, target_table(data.target, table.is_sparse))
             n_last = data.n_targets
     if table.n_rows == 0 or table.n_columns == 0:
         raise DataError(f"a table of {table.n_rows} rows and {table.n_columns} columns cannot be written as ARFF")
@@ -97,9 +97,9 @@ def _level_texts(name: str, levels: Sequence[Any]) -> list[str]:
     return texts
 
 
-def _target_table(target: Target, as_sparse: bool) -> Table:
-    """The target as columns: label sets are nominal 0/1 columns."""
-    levels = [_LABEL_LEVELS if target.is_labels else lev for lev in target.levels]
+def target_table(target: Target, as_sparse: bool = False) -> Table:
+    """Return the target as columns: label sets are nominal 0/1 columns."""
+    levels = [LABEL_LEVELS if target.is_labels else lev for lev in target.levels]
     if as_sparse:
         # In a sparse row an absent label is 0, so an unlabelled example needs its unknown cells written.
         matrix = sparse.lil_array(target.values) if target.is_sparse else target.dense()

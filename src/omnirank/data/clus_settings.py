@@ -42,6 +42,8 @@ class ClusSettings:
         The file.
     sections : mapping
         Section name -> setting name -> value as written, names in lower case.
+    encoding : str
+        The encoding of the file and of the data files that it names.
 
     Examples
     --------
@@ -57,6 +59,7 @@ class ClusSettings:
 
     path: Path
     sections: Mapping[str, Mapping[str, str]]
+    encoding: str = "utf-8"
 
     def get(self, section: str, name: str) -> str | None:
         """Return a setting as it is written, or None; names in any case."""
@@ -184,18 +187,20 @@ class ClusSettings:
             raise FileFormatError(f"[Attributes] {problem}", path=self.path) from None
 
 
-def read_clus_settings(path: PathLike) -> ClusSettings:
+def read_clus_settings(path: PathLike, encoding: str = "utf-8") -> ClusSettings:
     """Read a settings file; a later value of a setting wins, as in CLUS.
 
     Parameters
     ----------
     path : str or Path
         The file; comments start with ``%``.
+    encoding : str
+        The encoding of the file and of the data files that it names.
     """
     path = Path(path)
     sections: dict[str, dict[str, str]] = {}
     current: dict[str, str] | None = None
-    for number, line in LineBlocks(TextSource(path)).lines():
+    for number, line in LineBlocks(TextSource(path, encoding)).lines():
         text = line.partition("%")[0].strip()
         if not text:
             continue
@@ -213,4 +218,4 @@ def read_clus_settings(path: PathLike) -> ClusSettings:
         current[name.strip().lower()] = value.strip().strip("\"'")
     if not sections:
         raise FileFormatError("there is no [Section]: not a settings file of CLUS", path=path)
-    return ClusSettings(path, sections)
+    return ClusSettings(path, sections, encoding)

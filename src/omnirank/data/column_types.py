@@ -113,6 +113,24 @@ def iso_seconds(texts: Sequence[str]) -> np.ndarray | None:
     return _seconds(nw.from_native(dates, series_only=True))
 
 
+def moments(seconds: np.ndarray) -> np.ndarray:
+    """Return seconds since 1970-01-01 UTC as dates of NumPy, in microseconds; NaN is NaT."""
+    return np.round(np.asarray(seconds, np.float64) * 1e6).astype("datetime64[us]")
+
+
+def iso_texts(seconds: np.ndarray) -> list[str]:
+    """Return seconds since 1970-01-01 UTC as texts that `iso_seconds` reads, without parts at their end that are 0.
+
+    Examples
+    --------
+    >>> from omnirank.data.column_types import iso_texts
+    >>> iso_texts([86400.0, 60.0, 0.25])
+    ['1970-01-02', '1970-01-01T00:01:00', '1970-01-01T00:00:00.250000']
+    """
+    texts = np.datetime_as_string(moments(seconds)).tolist()
+    return [text.removesuffix(".000000").removesuffix("T00:00:00") for text in texts]
+
+
 def code_numbers(cells: np.ndarray) -> tuple[np.ndarray, Levels]:
     """Return int32 codes (-1 = NaN) and the levels of a column of numbers; whole numbers are integers.
 

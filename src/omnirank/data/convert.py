@@ -15,7 +15,7 @@ from omnirank.core.errors import DataError, DataTypeError, setting
 from omnirank.core.plurals import counted, there_are
 from omnirank.core.types import FrameLike
 from omnirank.data.cell_blocks import any_infinite
-from omnirank.data.column_types import code_numbers, holds_dates, number_levels, typed_column
+from omnirank.data.column_types import code_numbers, holds_dates, iso_texts, number_levels, typed_column
 from omnirank.data.containers import as_array, checked_sparse, refuse_structured
 from omnirank.data.table import Table, default_names, is_sparse
 
@@ -45,7 +45,7 @@ def table_from(X: Any, names: Sequence[str] | None = None, nominal: Sequence[int
     names : sequence of str, optional
         Column names; by default those of the data frame, else x0, x1, ...
     nominal : sequence of int or str, optional
-        Columns (positions from 0, or names) to be taken as nominal although they hold numbers.
+        Columns (positions from 0, or names) to be taken as nominal although they hold numbers or dates.
 
     Examples
     --------
@@ -190,6 +190,7 @@ def _as_nominal(table: Table, nominal: Sequence[int | str]) -> Table:
         cells = table.column(i)
         if i in chosen and lev is None:
             cells, lev = code_numbers(cells)
+            lev = tuple(iso_texts(np.array(lev))) if table.names[i] in table.dates else lev
         columns.append(cells)
         levels.append(lev)
     dates = table.dates - {table.names[i] for i in chosen}
@@ -206,6 +207,8 @@ def _sparse_as_nominal(table: Table, chosen: set[int]) -> Table:
         part = slice(matrix.indptr[i], matrix.indptr[i + 1])
         stored = matrix.data[part]
         found = np.unique(stored[~np.isnan(stored)])
-        levels[i] = number_levels(np.concatenate([[0.0], found]))
+        known = np.concatenate([[0.0], found])
+        levels[i] = tuple(iso_texts(known)) if table.names[i] in table.dates else number_levels(known)
         matrix.data[part] = np.where(np.isnan(stored), np.nan, np.searchsorted(found, stored) + 1.0)
-    return Table.from_sparse(matrix, table.names, levels)
+    dates = table.dates - {table.names[i] for i in chosen}
+    return replace(Table.from_sparse(matrix, table.names, levels), dates=dates)

@@ -32,6 +32,7 @@ def read_delimited(
     nominal: ColumnChoice | None = None,
     missing: Sequence[str] = (),
     duplicates: str = "error",
+    encoding: str = "utf-8",
     unused: Mapping[str, ColumnChoice | None] | None = None,
     used: Mapping[str, ColumnChoice | None] | None = None,
 ) -> Content:
@@ -58,6 +59,8 @@ def read_delimited(
         What stands for a missing cell besides an empty one, ``?``, ``NA`` and ``NaN``.
     duplicates : {"error", "number"}
         What to do with a column name that was there before: raise, or call it ``name_2``, ``name_3``, ...
+    encoding : str
+        The encoding of the file.
     unused : mapping of str to column choice, optional
         Columns that will be left out, by the parameter that says so: they may hold anything, and are read as text.
     used : mapping of str to column choice, optional
@@ -79,7 +82,7 @@ def read_delimited(
         raise ParameterError("separator", separator, "give one character, such as ',' or ';' or '\\t'")
     check("header", header, choice("auto", True, False))
     check_duplicates_option(duplicates)
-    file = DelimitedText(Path(path), separator, frozenset([*MISSING_CELLS, *missing]))
+    file = DelimitedText(Path(path), separator, frozenset([*MISSING_CELLS, *missing]), encoding)
     first = file.first_row()
     names, has_header, notes = column_names(file, first, header, duplicates)
     if file.check_cell_counts(len(names)) <= has_header:
@@ -89,6 +92,9 @@ def read_delimited(
     if used is not None:
         chosen |= set(range(len(names))) - _chosen(used, names)
     frame = file.frame(len(names), has_header, chosen)
+    booleans = {i for i in range(len(names)) if frame.dtypes[i].kind in "bO" and _are_booleans(frame[i])}
+    if booleans:  # of which pandas loses the spelling
+        frame = file.frame(len(names), has_header, chosen | booleans)
     if not len(frame):  # blank lines of a file of one column count as rows above
         file.fail("there is no row of data", file.last_line)
     table = _typed_table(file, frame, names, has_header, chosen)
@@ -106,7 +112,9 @@ def read_delimited(
     )
 
 
-def read_frame(path: PathLike, *, separator: str = ",", missing: Sequence[str] = ()) -> pd.DataFrame:
+def read_frame(
+    path: PathLike, *, separator: str = ",", missing: Sequence[str] = (), encoding: str = "utf-8"
+) -> pd.DataFrame:
     """Read delimited text with a row of names as a data frame, with or without rows.
 
     Columns have the types that pandas gives them: a column of numbers and text is text. Whole numbers that floats
@@ -120,6 +128,8 @@ def read_frame(path: PathLike, *, separator: str = ",", missing: Sequence[str] =
         The character between cells.
     missing : sequence of str
         What stands for a missing cell besides an empty one, ``?``, ``NA`` and ``NaN``.
+    encoding : str
+        The encoding of the file.
 
     Examples
     --------
@@ -131,7 +141,7 @@ def read_frame(path: PathLike, *, separator: str = ",", missing: Sequence[str] =
     ...     read_frame(path).shape
     (0, 2)
     """
-    file = DelimitedText(Path(path), separator, frozenset([*MISSING_CELLS, *missing]))
+    file = DelimitedText(Path(path), separator, frozenset([*MISSING_CELLS, *missing]), encoding)
     first = file.first_row()
     if all(NUMBER.fullmatch(cell.strip(" ")) for cell in first):
         file.fail("the first row holds numbers: it must hold the names of the columns", 1)
@@ -144,8 +154,15 @@ def read_frame(path: PathLike, *, separator: str = ",", missing: Sequence[str] =
         frame = file.frame(len(names), True, inexact)
         for i in inexact:
             frame[i] = _exact(frame[i])
+    if file.quotes_tell:
+        texts = [i for i in range(len(names)) if frame.dtypes[i].kind == "O"]
+        frame[texts] = frame[texts].map(lambda cell: file.unmarked(cell) if isinstance(cell, str) else cell)
     frame.columns = pd.Index(names)
     return frame
+
+
+def _are_booleans(cells: pd.Series) -> bool:
+    return any(isinstance(cell, bool | np.bool_) for cell in cells.dropna().head(1))
 
 
 def _exact(texts: pd.Series) -> pd.Series:
@@ -212,12 +229,12 @@ class _Column:
         distinct = [text for text in pd.unique(texts) if text is not None]
         numbers = [text for text in distinct if NUMBER.fullmatch(text.strip(" "))]
         if not numbers:
-            seconds = iso_seconds(distinct) if distinct else None
+            seconds = iso_seconds(distinct) if distinct else None  # quoted ones, which have a mark, are none
             if seconds is not None:
                 self.is_date = True
                 found = dict(zip(distinct, seconds.tolist(), strict=True))
                 return np.array([found.get(text, np.nan) for text in texts]), None
-            return _coded(texts, sorted(distinct))
+            return self._coded(texts, distinct)
         if len(numbers) < len(distinct):
             others = Counter(text for text in texts if text is not None and not NUMBER.fullmatch(text.strip(" ")))
             refuse_texts(self.file, self.position, self.name, self.has_header, others)
@@ -229,10 +246,16 @@ class _Column:
     def nominal(self) -> tuple[np.ndarray, Levels]:
         """Return codes and levels: texts, in the order of their values where all are numbers."""
         texts = texts_of(self.cells)
-        distinct = [text for text in pd.unique(texts) if text is not None]
-        if all(NUMBER.fullmatch(text) for text in distinct):
-            return _coded(texts, sorted(distinct, key=lambda text: (float(text), text)))
-        return _coded(texts, sorted(distinct))
+        return self._coded(texts, [text for text in pd.unique(texts) if text is not None])
+
+    def _coded(self, texts: np.ndarray, distinct: list[str]) -> tuple[np.ndarray, Levels]:
+        levels = sorted({self.file.unmarked(text) for text in distinct})
+        if all(NUMBER.fullmatch(level) for level in levels):
+            levels.sort(key=float)
+        position = {level: code for code, level in enumerate(levels)}
+        codes: dict[str | None, int] = {text: position[self.file.unmarked(text)] for text in distinct}
+        codes[None] = -1
+        return np.array([codes[text] for text in texts], np.int32), tuple(levels)
 
 
 def _fail_at(
@@ -273,9 +296,3 @@ def texts_of(cells: pd.Series) -> np.ndarray:
     known = cells.notna().to_numpy()
     values = cells.to_numpy(dtype=object)
     return np.array([str(v) if k else None for v, k in zip(values, known, strict=True)], dtype=object)
-
-
-def _coded(texts: np.ndarray, levels: list[str]) -> tuple[np.ndarray, Levels]:
-    position: dict[str | None, int] = {level: code for code, level in enumerate(levels)}
-    position[None] = -1
-    return np.array([position[text] for text in texts], np.int32), tuple(levels)

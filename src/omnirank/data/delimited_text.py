@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,9 +20,14 @@ from omnirank.data.arff_tokens import NUMBER
 from omnirank.data.byte_parsing import EXACT_NUMBERS
 from omnirank.data.duplicate_names import duplicates_hint, number_names
 from omnirank.data.table import numbered_names
-from omnirank.data.text_source import LineBlocks, TextSource
+from omnirank.data.text_source import BLOCK_BYTES, LineBlocks, TextSource
 
 MISSING_CELLS = ("", "?", "NA", "NaN", "nan")
+
+# Before the text of a quoted cell, where quotes mean text: pandas does not tell which cells were quoted.
+MARK = "\x1f"
+# A name that no other program quotes unless it quotes all names.
+PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 
 SHOWN = 60
 
@@ -29,6 +35,10 @@ SHOWN = 60
 @dataclass
 class DelimitedText:
     """The text of a file and the errors that point into it.
+
+    Quotes protect separators, and most programs that write them mean nothing else. `write_csv` also writes text that
+    would be read as a number, a date or a missing cell in quotes. It quotes some of the plain names of the header then
+    and leaves others bare, as nobody else does: in such a file (``quotes_tell``) a quoted cell is text.
 
     Parameters
     ----------
@@ -38,17 +48,41 @@ class DelimitedText:
         The character between cells.
     missing : frozenset of str
         What stands for a missing cell.
+    encoding : str
+        The encoding of the file.
     """
 
     path: Path
     separator: str
     missing: frozenset[str]
+    encoding: str = "utf-8"
     last_line: int = 1
-    source: TextSource = field(init=False)
+    source: TextSource | _MarkedSource = field(init=False)
 
     def __post_init__(self) -> None:
-        self.source = TextSource(self.path)
+        self.source = TextSource(self.path, self.encoding)
         self.quoted = any(b'"' in block for _, block in self.source.blocks())
+        self.quotes_tell = self.quoted
+        if self.quoted:
+            self.source = _MarkedSource(self.source, self.separator)
+            if not self._names_are_partly_quoted():
+                self.ignore_quotes()
+
+    def _names_are_partly_quoted(self) -> bool:
+        _, names = next(self.rows(), (1, []))
+        bare = [name.strip(" ") for name in names if not name.startswith(MARK)]
+        if not bare or any(not name or NUMBER.fullmatch(name) for name in bare):
+            return False
+        return any(name.startswith(MARK) and PLAIN_NAME.fullmatch(name[1:]) for name in names)
+
+    def ignore_quotes(self) -> None:
+        """Take quoted cells as any others."""
+        if isinstance(self.source, _MarkedSource):
+            self.source, self.quotes_tell = self.source.plain, False
+
+    def unmarked(self, text: str) -> str:
+        """Return a cell as it is in the file."""
+        return text.removeprefix(MARK) if self.quotes_tell else text
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield (line number, cells) of every row that is not blank."""
@@ -70,7 +104,7 @@ class DelimitedText:
             other = next((s for s in ",;\t|" if s in cells[0] and s != self.separator), None)
             if other is not None:
                 self.fail(f"one column only with {setting('separator', self.separator)}; did you mean {other!r}?", line)
-        return cells
+        return [self.unmarked(cell) for cell in cells]
 
     def check_cell_counts(self, n_columns: int) -> int:
         """Raise unless every row has a cell for each column; pandas would fill up short ones.
@@ -154,7 +188,7 @@ class DelimitedText:
             next(rows)
         for line, cells in rows:
             if cells[column] not in self.missing and wanted(cells[column]):
-                return line, cells[column]
+                return line, self.unmarked(cells[column])
         return 1, ""
 
     def fail(self, problem: str, line: int | None, column: int | None = None) -> NoReturn:
@@ -162,10 +196,36 @@ class DelimitedText:
         raise FileFormatError(problem, path=self.path, line=line, column=None if column is None else column + 1)
 
 
+class _MarkedSource:
+    """A text source in which a mark stands before the text of every quoted cell."""
+
+    def __init__(self, source: TextSource, separator: str) -> None:
+        self.plain = source
+        self._separator = separator.encode()
+
+    def blocks(self, size: int = BLOCK_BYTES) -> Iterator[tuple[int, bytes]]:
+        """Yield the blocks of the source, marked."""
+        inside = False
+        for line, block in self.plain.blocks(size):
+            first, *parts = block.split(b'"')
+            marked, before = [first], first if inside else b"\n" + first
+            for part in parts:
+                starts = not inside and self._ends_before_a_cell(before)
+                # within quotes, a quote is doubled: it closes the cell and opens it again
+                inside = starts or (not inside and not before)
+                marked.append(MARK.encode() + part if starts else part)
+                before = part
+            yield line, b'"'.join(marked)
+
+    def _ends_before_a_cell(self, text: bytes) -> bool:
+        text = text if self._separator == b" " else text.rstrip(b" ")
+        return text.endswith((b"\n", self._separator))
+
+
 class _BlockStream(io.RawIOBase):
     """The blocks of a text source as one stream of bytes."""
 
-    def __init__(self, source: TextSource) -> None:
+    def __init__(self, source: TextSource | _MarkedSource) -> None:
         self._blocks = source.blocks()
         self._block = memoryview(b"")
 
@@ -188,8 +248,8 @@ def column_names(
     file: DelimitedText, first: list[str], header: str | bool, duplicates: str
 ) -> tuple[tuple[str, ...], bool, tuple[str, ...]]:
     """Names of the columns, whether the first row holds them, and notes."""
-    cells = [cell.strip(" ") for cell in first]
-    if header == "auto":
+    cells = first if file.quotes_tell else [cell.strip(" ") for cell in first]
+    if header == "auto" and not file.quotes_tell:
         numbers = [bool(NUMBER.fullmatch(cell)) for cell in cells]
         absent = [cell in file.missing for cell in cells]
         if all(n or a for n, a in zip(numbers, absent, strict=True)) and any(numbers):
@@ -205,10 +265,11 @@ def column_names(
         else:
             header = True
     if not header:
+        file.ignore_quotes()
         return numbered_names(len(cells), "x"), False, ()
-    unnamed = [i for i, cell in enumerate(cells) if not cell]
+    unnamed = [i for i, cell in enumerate(cells) if not cell and not file.quotes_tell]
     notes = (f"columns without a name, called x1, x2, ... by position: {len(unnamed)}",) if unnamed else ()
-    names = tuple(cell or f"x{i + 1}" for i, cell in enumerate(cells))
+    names = tuple(f"x{i + 1}" if i in unnamed else cell for i, cell in enumerate(cells))
     if duplicates == "number":
         return number_names(names), True, notes
     again = first_repeated(names)

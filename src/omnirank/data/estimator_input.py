@@ -235,8 +235,10 @@ def recode(table: Table, training: Table) -> tuple[Table, dict[str, Any]]:
             unseen[name] = found[0]
     if table.is_sparse:
         matrix = sparse.csc_array(np.column_stack([_as_floats(c) for c in columns]))
-        return Table.from_sparse(matrix, training.names, training.levels), unseen
-    return Table.from_columns(training.names, columns, training.levels), unseen
+        recoded = Table.from_sparse(matrix, training.names, training.levels)
+    else:
+        recoded = Table.from_columns(training.names, columns, training.levels)
+    return replace(recoded, dates=training.dates), unseen
 
 
 def without_target(dataset: Dataset) -> Dataset:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
@@ -59,6 +60,9 @@ def _difference(first: Dataset, other: Dataset) -> str:
         return f"one is made for {first.task}, the other for {other.task}"
     if first.feature_names != other.feature_names or first.features.levels != other.features.levels:
         return "their features differ in names, order or levels"
+    dates = first.features.dates ^ other.features.dates
+    if dates:
+        return f"{min(dates)!r} holds dates in one, numbers in the other"
     if first.features.is_sparse != other.features.is_sparse:
         return "one is sparse, the other dense"
     if first.hierarchy != other.hierarchy:
@@ -71,11 +75,12 @@ def _difference(first: Dataset, other: Dataset) -> str:
 
 
 def _joined_tables(tables: Sequence[Table]) -> Table:
-    names, levels = tables[0].names, tables[0].levels
-    if tables[0].is_sparse:
-        return Table.from_sparse(sparse.vstack([table.matrix for table in tables], format="csc"), names, levels)
-    numeric, codes = ([getattr(table, kind) for table in tables] for kind in ("numeric", "codes"))
-    return Table(names, levels, np.concatenate(numeric), np.concatenate(codes))
+    first = tables[0]
+    if first.is_sparse:
+        matrix = sparse.vstack([table.matrix for table in tables], format="csc")
+        return replace(Table.from_sparse(matrix, first.names, first.levels), dates=first.dates)
+    numeric, codes = (np.concatenate([getattr(table, kind) for table in tables]) for kind in ("numeric", "codes"))
+    return replace(first, numeric=numeric, codes=codes)
 
 
 def _joined_targets(targets: Sequence[Target]) -> Target:

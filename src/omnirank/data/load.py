@@ -57,6 +57,7 @@ def load(
     header: str | bool = "auto",
     separator: str | None = None,
     missing: Sequence[str] = (),
+    encoding: str = "utf-8",
     strings: str = "error",
     duplicates: str = "error",
     hierarchy_kind: str = "auto",
@@ -98,6 +99,8 @@ def load(
         The character between cells of delimited text; by default that of the ending.
     missing : sequence of str
         What stands for a missing cell of delimited text besides an empty one, ``?``, ``NA`` and ``NaN``.
+    encoding : str
+        The encoding of a text file, such as ``"cp1252"``. A byte that it does not have is an error.
     strings : {"error", "drop"}
         What to do with string attributes of an ARFF file that would be features.
     duplicates : {"error", "number"}
@@ -128,10 +131,12 @@ def load(
     kind = file_format(path, separator)
     if kind != "delimited" and (header != "auto" or separator is not None or len(missing)):
         raise ParameterError(f"header, separator and missing are for delimited text, not for {path.name}")
+    if kind in _BINARY and encoding != "utf-8":
+        raise ParameterError(f"encoding is for text files, not for {path.name}")
     if kind == "clus":
         if any(given is not None for given in (target, labels, features, key, ignore)):
             raise ParameterError("a settings file of CLUS names the columns itself: give target, ... for the data file")
-        content, roles = _read_clus(path, nominal)
+        content, roles = _read_clus(path, nominal, encoding)
         return dataset_from(content, roles, task=task, name=name)
     if kind == "delimited":
         content = read_delimited(
@@ -141,12 +146,17 @@ def load(
             nominal=nominal,
             missing=missing,
             duplicates=duplicates,
+            encoding=encoding,
             unused={"ignore": ignore, "key": key},
             used=None if features is None or labels is not None else {"features": features, "target": target},
         )
     elif kind == "arff":
         content = read_arff(
-            path, hierarchy_kind=hierarchy_kind, hierarchy_separator=hierarchy_separator, duplicates=duplicates
+            path,
+            hierarchy_kind=hierarchy_kind,
+            hierarchy_separator=hierarchy_separator,
+            duplicates=duplicates,
+            encoding=encoding,
         )
     else:
         content = _BINARY[kind](path)
@@ -230,9 +240,9 @@ def _marked_by_xml(content: Content, labels: PathLike | None, target: ColumnChoi
     return replace(content, target=listed.names, label_order=listed.hierarchy)
 
 
-def _read_clus(path: Path, nominal: ColumnChoice | None) -> tuple[Content, Roles]:
+def _read_clus(path: Path, nominal: ColumnChoice | None, encoding: str) -> tuple[Content, Roles]:
     """The data file that settings of CLUS name, and the roles that they give its columns."""
-    settings = read_clus_settings(path)
+    settings = read_clus_settings(path, encoding)
     content = read_clus_data(settings, settings.data_file, nominal)
     return content, clus_roles(settings, content)
 
@@ -259,6 +269,7 @@ def read_clus_data(settings: ClusSettings, data_file: Path, nominal: ColumnChoic
         no_label="0",
         first_index=1,
         duplicates="number",  # CLUS goes by position and does not mind
+        encoding=settings.encoding,
     )
     if content.labels is not None:
         notes = settings.label_notes(content.labels.hierarchy.labels)

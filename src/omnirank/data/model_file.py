@@ -13,12 +13,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.array_file import StoredArrays, packed_arrays
+from omnirank.core.atomic_file import replacing
 from omnirank.core.errors import DataTypeError, FileFormatError, OmnirankError
 from omnirank.core.own_json import own_heading
 from omnirank.core.parameters import check_parameters
 from omnirank.core.suggestions import did_you_mean
 from omnirank.core.types import PathLike
-from omnirank.data.atomic_file import replacing
 from omnirank.data.model_values import JsonFields, value_to_json
 from omnirank.data.text_source import read_whole
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import pandas as pd
 
+from omnirank.core.atomic_file import replacing
 from omnirank.core.errors import DataError, FileFormatError, MissingDependencyError, OmnirankError
 from omnirank.core.types import PathLike
-from omnirank.data.atomic_file import replacing
+from omnirank.data.column_types import moments
 from omnirank.data.content import Content, column_kinds, plain_name
 from omnirank.data.convert import table_from
 from omnirank.data.dataset import Dataset
@@ -156,7 +157,7 @@ def own_facts(given: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
 def write_parquet(data: Dataset | Table, path: PathLike) -> None:
     """Write a table, or a data set with its target and hierarchy, as a Parquet file.
 
-    Nominal columns keep the order and type of their levels. Sparse data are written as plain columns.
+    Nominal columns keep the order and type of their levels, dates are dates. Sparse data are written as plain columns.
 
     Parameters
     ----------
@@ -179,6 +180,8 @@ def write_parquet(data: Dataset | Table, path: PathLike) -> None:
     """
     table = data if isinstance(data, Table) else data.features
     frame = table.to_frame()
+    for name in table.dates.intersection(table.names):
+        frame[name] = moments(frame[name].to_numpy())
     levels = _unusual_levels(table)
     facts = metadata_of([])
     if isinstance(data, Dataset) and data.target is not None:

@@ -128,6 +128,7 @@ def _with_column(table: Table, name: str, texts: np.ndarray) -> Table:
         (*table.levels, levels),
         table.numeric,
         np.column_stack([table.codes, codes]).astype(np.int32, copy=False),
+        dates=table.dates,
     )
 
 

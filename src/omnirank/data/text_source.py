@@ -1,6 +1,6 @@
-"""Text files as blocks of whole lines: plain or gzipped, any line ends, UTF-8 or Latin-1.
+"""Text files as blocks of whole lines: plain or gzipped, any line ends, UTF-8 or another encoding.
 
-A file is read twice: a scan that finds its size and encoding without holding it, and then the blocks. So the
+A file is read twice: a scan that finds its size and checks its encoding without holding it, and then the blocks. So the
 readers know how much to allocate before the first row, and no more than one block of text is in memory.
 """
 
@@ -13,9 +13,9 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
-from omnirank.core.errors import DataError, FileFormatError
+from omnirank.core.errors import DataError, FileFormatError, ParameterError, setting
 
 BLOCK_BYTES = 1 << 20
 
@@ -94,52 +94,73 @@ def memory_size() -> int:
         return 2**50
 
 
+def _n_line_ends(block: bytes) -> int:
+    return block.count(b"\n") + block.count(b"\r") - block.count(b"\r\n")
+
+
+def _checked_encoding(encoding: str) -> str:
+    """Return the name that Python has for an encoding in which ASCII is ASCII."""
+    try:
+        name = codecs.lookup(encoding).name.removesuffix("-sig")
+        if "a\n".encode(name) == b"a\n":
+            return name
+    except (LookupError, TypeError, ValueError):
+        pass
+    advice = "give one that contains ASCII, such as 'utf-8', 'cp1252' or 'latin-1'; save UTF-16 as UTF-8"
+    raise ParameterError("encoding", encoding, advice)
+
+
 class TextSource:
-    """A text file whose size and encoding are known.
+    """A text file whose size is known and whose encoding is checked.
 
     Parameters
     ----------
     path : Path
-        A plain or gzipped text file. UTF-8 with or without byte order mark; a file that is not valid UTF-8 is
-        taken as Latin-1, in which every byte is a character.
+        A plain or gzipped text file, with or without byte order mark.
+    encoding : str
+        Its encoding; a byte that it does not have is an error with its line and the character in it.
 
     Attributes
     ----------
     n_bytes : int
         Size of the unpacked text.
     n_lines : int
-        An upper bound of the number of lines.
-    encoding : str
-        "utf-8" or "latin-1".
+        The number of line ends, and 1.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, encoding: str = "utf-8") -> None:
         self.path = path
         self.n_bytes = 0
         self.n_lines = 1
-        self.encoding = "utf-8"
-        decoder = codecs.getincrementaldecoder("utf-8")()
+        self.encoding = _checked_encoding(encoding)
         with opened(path) as file:
             while block := file.read(BLOCK_BYTES):
+                block += file.readline()  # so that neither a character nor a CR LF pair is cut
                 if self.n_bytes == 0 and block.startswith(_UTF16_MARKS):
                     raise FileFormatError("the file is UTF-16: save it as UTF-8", path=path, line=1)
                 if b"\0" in block:
-                    line = self.n_lines + block[: block.index(b"\0")].count(b"\n")
+                    line = self.n_lines + _n_line_ends(block[: block.index(b"\0")])
                     raise FileFormatError("a NUL byte: this is not a text file", path=path, line=line)
+                self._check_encoding(block)
                 self.n_bytes += len(block)
-                self.n_lines += block.count(b"\n")
-                if b"\r" in block:  # a CR LF pair cut between two reads counts twice: still a bound
-                    self.n_lines += block.count(b"\r") - block.count(b"\r\n")
-                if self.encoding == "utf-8" and not (block.isascii() and not decoder.getstate()[0]):
-                    self._check_utf8(decoder, block)
-        if self.encoding == "utf-8" and decoder.getstate()[0]:
-            self.encoding = "latin-1"
+                self.n_lines += _n_line_ends(block)
 
-    def _check_utf8(self, decoder: codecs.IncrementalDecoder, block: bytes) -> None:
+    def _check_encoding(self, block: bytes) -> None:
+        if block.isascii():
+            return
         try:
-            decoder.decode(block)
-        except UnicodeDecodeError:
-            self.encoding = "latin-1"
+            block.decode(self.encoding)
+        except UnicodeDecodeError as error:
+            before = block[: error.start]
+            line = before[max(before.rfind(b"\n"), before.rfind(b"\r")) + 1 :].decode(self.encoding, "replace")
+            name = "UTF-8" if self.encoding == "utf-8" else self.encoding
+            other = setting("encoding", "cp1252" if self.encoding == "utf-8" else "utf-8")
+            raise FileFormatError(
+                f"the byte 0x{block[error.start]:02x} is not {name}; {other} names the encoding of the file",
+                path=self.path,
+                line=self.n_lines + _n_line_ends(before),
+                column=len(line.removeprefix("\ufeff")) + 1,
+            ) from None
 
     def blocks(self, size: int = BLOCK_BYTES) -> Iterator[tuple[int, bytes]]:
         r"""Yield (number of its first line, from 1; whole lines as UTF-8, each ending in ``\n``)."""
@@ -151,8 +172,8 @@ class TextSource:
                     block = block.removeprefix(codecs.BOM_UTF8)
                 if b"\r" in block:
                     block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-                if self.encoding == "latin-1" and not block.isascii():
-                    block = block.decode("latin-1").encode("utf-8")
+                if self.encoding != "utf-8" and not block.isascii():
+                    block = block.decode(self.encoding).encode("utf-8")
                 if not block.endswith(b"\n"):
                     block += b"\n"
                 yield line, block
@@ -163,10 +184,14 @@ class TextSource:
         return b"".join(block for _, block in self.blocks()).decode("utf-8")
 
 
+class _Blocks(Protocol):
+    def blocks(self, size: int = BLOCK_BYTES) -> Iterator[tuple[int, bytes]]: ...
+
+
 class LineBlocks:
     """Lines one by one from the start of a file, then the rest of it in blocks."""
 
-    def __init__(self, source: TextSource, block_bytes: int = BLOCK_BYTES) -> None:
+    def __init__(self, source: _Blocks, block_bytes: int = BLOCK_BYTES) -> None:
         self._blocks = source.blocks(block_bytes)
         self._line = 1
         self._block = b""

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from omnirank.core.atomic_file import unfinished_path
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.plurals import counted
 from omnirank.core.types import PathLike
@@ -149,7 +150,7 @@ def _file_names(parts: ShardSource) -> list[str]:
 def _writing(path: Path) -> Iterator[Any]:
     """Yield what writes tables of pyarrow to a Parquet file, which takes its name when all is written."""
     _, parquet = import_pyarrow()
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
+    unfinished = unfinished_path(path)
     writers: list[Any] = []
 
     def write(table: Any) -> None:

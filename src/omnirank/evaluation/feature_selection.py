@@ -188,7 +188,8 @@ def select(
     if n_jobs is not None and "n_jobs" in ranker.get_params(deep=False):
         ranker.set_params(n_jobs=n_jobs)
     ranking = ranker.fit(dataset).ranking_
-    return Selection(ranking, tuple(ranking.top(curve.chosen_size)), by, curve)
+    kept = ranking.select(curve.chosen_size)
+    return Selection(ranking, tuple(ranking.names[i] for i in ranking.order if kept[i]), by, curve)
 
 
 def selection_curve(
@@ -366,7 +367,7 @@ class _Judge:
     def _by_forest(
         self, ranking: Ranking, size: int, train: Dataset, test: Dataset, n_jobs: int | None
     ) -> dict[str, float]:
-        kept = np.flatnonzero(ranking.select(size))
+        kept = np.flatnonzero(ranking.ranks <= size)
         parts = [part.select_features(kept) for part in (train, test)]
         settings = {"n_trees": _TREES, "supervision": 1.0, "n_jobs": n_jobs}
         forest = make_predictor("pct-forest", self.dataset.task, settings, self.entropy).fit(parts[0])

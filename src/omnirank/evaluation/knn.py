@@ -42,7 +42,7 @@ def distance_weights(
     top : int, optional
         Only that many of the best features count.
     weighted : bool
-        Weights max(score, 0), all 1 where none is positive; otherwise all 1.
+        Weights max(score, 0), 0 for constant features, all 1 where none is positive; otherwise all 1.
     scaled : bool
         Whether numbers are divided by their range in the training data.
     ranges : Ranges, optional
@@ -59,9 +59,9 @@ def distance_weights(
     >>> distance_weights(ranking, table).tolist(), distance_weights(ranking, table, top=1, scaled=False).tolist()
     ([0.5, 0.0, 2.0], [0.0, 0.0, 32.0])
     """
-    kept = np.ones(len(ranking), bool) if top is None else ranking.select(top)
+    kept = ranking.ranks <= (len(ranking) if top is None else top)
     weights = np.zeros(len(ranking))
-    weights[kept] = ranking_weights(ranking.scores[kept]) if weighted else 1.0
+    weights[kept] = ranking_weights(ranking.order_scores[kept]) if weighted else 1.0
     if not scaled:
         span = np.nan_to_num((feature_ranges(features) if ranges is None else ranges).span)
         # the square of a huge range overflows, that of a tiny one vanishes; levels differ by 1

@@ -19,6 +19,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import read_input
 from omnirank.data.in_memory import in_memory
 from omnirank.data.types import FeaturesLike, TargetLike
+from omnirank.rankers._fitting import recorded_of
 from omnirank.rankers.base import BaseRanker
 from omnirank.shards.dataset import ShardedDataset
 
@@ -121,7 +122,7 @@ def ranking_of_part(ranker: Any, part: Dataset, whole: Dataset, **given: Any) ->
     except ConstantTargetError:
         if whole.target is None or not whole.target.varying:
             raise
-        return Ranking(part.feature_names, np.zeros(part.n_features), "", task=part.task)
+        return Ranking(part.feature_names, np.zeros(part.n_features), "", **recorded_of(part))
     return ranking
 
 

@@ -50,7 +50,7 @@ class Predicate:
         return len(self.arguments[0])
 
 
-def read_facts(paths: PathLike | Sequence[PathLike]) -> dict[str, Predicate]:
+def read_facts(paths: PathLike | Sequence[PathLike], encoding: str = "utf-8") -> dict[str, Predicate]:
     """Read one or several files of facts, plain or gzipped.
 
     A fact may end in a dot. ``//`` and ``%`` start a comment: a line, or what follows a fact. Arguments in quotes may
@@ -61,6 +61,8 @@ def read_facts(paths: PathLike | Sequence[PathLike]) -> dict[str, Predicate]:
     ----------
     paths : str, Path or sequence of those
         The files.
+    encoding : str
+        Their encoding.
 
     Examples
     --------
@@ -74,7 +76,7 @@ def read_facts(paths: PathLike | Sequence[PathLike]) -> dict[str, Predicate]:
     """
     found: dict[str, Predicate] = {}
     for path in files(paths):
-        for line, text in LineBlocks(TextSource(path)).lines():
+        for line, text in LineBlocks(TextSource(path, encoding)).lines():
             fact = parsed_fact(text, path, line)
             if fact is None:
                 continue

@@ -56,13 +56,15 @@ class FactSettings:
     modes: dict[str, list[Mode]] | None = None
 
 
-def read_fact_settings(path: PathLike) -> FactSettings:
+def read_fact_settings(path: PathLike, encoding: str = "utf-8") -> FactSettings:
     """Read a settings file: sections ``[Relations]``, ``[Aggregates]``, ``[AtomTests]``, or lines ``mode: r(+a, -b).``.
 
     Parameters
     ----------
     path : str or Path
         The file.
+    encoding : str
+        Its encoding.
 
     Examples
     --------
@@ -79,7 +81,7 @@ def read_fact_settings(path: PathLike) -> FactSettings:
     if not isinstance(path, str | Path):
         raise DataTypeError(f"settings: give the path of a file, not {type(path).__name__}")
     path = Path(path)
-    lines = list(LineBlocks(TextSource(path)).lines())
+    lines = list(LineBlocks(TextSource(path, encoding)).lines())
     if any(_MODE_LINE.match(text) for _, text in lines):
         return _with_modes(lines, path)
     return _with_sections(lines, path)

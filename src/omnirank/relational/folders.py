@@ -50,8 +50,8 @@ def table_files(folder: Path) -> dict[str, Path]:
     return found
 
 
-def read_folder(path: PathLike) -> Folder:
-    """Read all tables of a folder.
+def read_folder(path: PathLike, encoding: str = "utf-8") -> Folder:
+    """Read all tables of a folder; text files are in this encoding.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def read_folder(path: PathLike) -> Folder:
     files = table_files(folder)
     if not files:
         raise DataError(f"{str(folder)!r} holds no table: no file ends in {', '.join([*_SEPARATORS, *_PARQUET])}")
-    tables = {name: _read(file) for name, file in files.items()}
+    tables = {name: _read(file, encoding) for name, file in files.items()}
     schemas = [folder / name for name in NAMES if (folder / name).is_file()]
     if len(schemas) > 1:
         raise DataError(f"{str(folder)!r} holds {' and '.join(NAMES)}: keep one of them")
@@ -94,9 +94,11 @@ def _check_places(schema: SchemaFile, columns: dict[str, list[str]], path: Path)
         raise FileFormatError(str(problem), path=path) from None
 
 
-def dataset_from_folder(path: PathLike, target: Any = None, time: Any = None, **options: Any) -> RelationalDataset:
+def dataset_from_folder(
+    path: PathLike, target: Any = None, time: Any = None, encoding: str = "utf-8", **options: Any
+) -> RelationalDataset:
     """Return a data set as :meth:`RelationalDataset.from_folder` does."""
-    folder = read_folder(path)
+    folder = read_folder(path, encoding)
     target = folder.schema.target if target is None else target
     if target is None:
         raise NoTargetError(folder.tables, repr(str(path)))
@@ -108,9 +110,11 @@ def dataset_from_folder(path: PathLike, target: Any = None, time: Any = None, **
     )
 
 
-def _read(path: Path) -> Any:
+def _read(path: Path, encoding: str) -> Any:
     ending = _ending(path)
-    return read_arrow(path) if ending in _PARQUET else read_frame(path, separator=_SEPARATORS[ending])
+    if ending in _PARQUET:
+        return read_arrow(path)
+    return read_frame(path, separator=_SEPARATORS[ending], encoding=encoding)
 
 
 def _columns(table: Any) -> list[Any]:

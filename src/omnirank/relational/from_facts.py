@@ -50,13 +50,14 @@ def dataset_from_facts(
     task: str = "auto",
     hierarchy: Hierarchy | None = None,
     exclude: Sequence[str] | str | None = None,
+    encoding: str = "utf-8",
     name: str | None = None,
 ) -> RelationalDataset:
     """Return a data set as :meth:`RelationalDataset.from_facts` does."""
-    said = FactSettings() if settings is None else read_fact_settings(settings)
-    predicates = read_facts(facts)
+    said = FactSettings() if settings is None else read_fact_settings(settings, encoding)
+    predicates = read_facts(facts, encoding)
     notes: list[str] = []
-    examples = _read_examples(target_facts, said, notes)
+    examples = _read_examples(target_facts, said, notes, encoding)
     predicates.pop(examples.arguments.name, None)
     for excluded in names_given("exclude", exclude, "['likes']"):
         if predicates.pop(excluded, None) is None:
@@ -86,12 +87,12 @@ def dataset_from_facts(
 # -- examples -----------------------------------------------------------------------------------------
 
 
-def _read_examples(given: TargetFacts, said: FactSettings, notes: list[str]) -> _Examples:
+def _read_examples(given: TargetFacts, said: FactSettings, notes: list[str], encoding: str) -> _Examples:
     """Target facts, whose last argument is the value; or positive and negative ones, of which all are the example."""
     if isinstance(given, tuple | list):
         if len(given) != 2:
             raise DataError("target_facts: give one file, or a pair of positive and negative facts")
-        found = [_one_predicate(path, said) for path in given]
+        found = [_one_predicate(path, said, encoding) for path in given]
         names = {predicate.name for predicate in found}
         if len(names) > 1 or found[0].arity != found[1].arity:
             raise DataError(f"target_facts: positive and negative facts are of {' and '.join(sorted(names))}")
@@ -105,7 +106,7 @@ def _read_examples(given: TargetFacts, said: FactSettings, notes: list[str]) -> 
         joined = [list(place) for place in zip(*positive, *negative, strict=True)]
         values = [True] * len(positive) + [False] * len(negative)
         return _Examples(Predicate(found[0].name, joined), values, None)
-    predicate = _one_predicate(given, said)
+    predicate = _one_predicate(given, said, encoding)
     if predicate.arity < 2:
         raise DataError(
             f"target_facts: {predicate.name} has one argument: the last is the value to predict; of positive and "
@@ -116,8 +117,8 @@ def _read_examples(given: TargetFacts, said: FactSettings, notes: list[str]) -> 
     return _Examples(Predicate(predicate.name, predicate.arguments[:-1]), predicate.arguments[-1], kind)
 
 
-def _one_predicate(path: PathLike, said: FactSettings) -> Predicate:
-    found = read_facts(path)
+def _one_predicate(path: PathLike, said: FactSettings, encoding: str) -> Predicate:
+    found = read_facts(path, encoding)
     if said.target is not None:
         found = {name: predicate for name, predicate in found.items() if name == said.target}
     if len(found) != 1:

@@ -91,6 +91,7 @@ class RelationalSources:
         exclude: Sequence[Any] | str | None = None,
         time: Mapping[str, str] | Sequence[TargetColumn] | None = None,
         task: str = "auto",
+        encoding: str = "utf-8",
         hierarchy: Hierarchy | None = None,
         like: RelationalDataset | Schema | None = None,
         name: str | None = None,
@@ -106,6 +107,8 @@ class RelationalSources:
             The folder.
         target, keys, types, exclude, time, task, hierarchy, like
             As in :meth:`from_frames`.
+        encoding : str
+            The encoding of text files.
         name : str, optional
             Name of the data set; by default that of the folder.
 
@@ -125,7 +128,7 @@ class RelationalSources:
 
         return dataset_from_folder(
             path, target=target, keys=keys, types=types, exclude=exclude, time=time, task=task, hierarchy=hierarchy,
-            like=like, name=name,
+            like=like, encoding=encoding, name=name,
         )  # fmt: skip
 
     @classmethod
@@ -193,6 +196,7 @@ class RelationalSources:
         task: str = "auto",
         hierarchy: Hierarchy | None = None,
         exclude: Sequence[str] | str | None = None,
+        encoding: str = "utf-8",
         name: str | None = None,
     ) -> RelationalDataset:
         """Make a data set from files of facts, one ``name(argument, argument)`` per line; each may be gzipped.
@@ -213,6 +217,8 @@ class RelationalSources:
             As in :class:`omnirank.Dataset`.
         exclude : sequence of str, optional
             Predicates to leave out.
+        encoding : str
+            The encoding of the files.
         name : str, optional
             Name of the data set; by default that of the first file.
 
@@ -230,5 +236,5 @@ class RelationalSources:
         from omnirank.relational.from_facts import dataset_from_facts
 
         return dataset_from_facts(
-            facts, target_facts, settings, task=task, hierarchy=hierarchy, exclude=exclude, name=name
+            facts, target_facts, settings, task=task, hierarchy=hierarchy, exclude=exclude, encoding=encoding, name=name
         )

@@ -11,11 +11,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from omnirank.core.atomic_file import replacing
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
 from omnirank.core.parameters import check, number
 from omnirank.core.ranking import Ranking
 from omnirank.core.types import PathLike
-from omnirank.data.atomic_file import replacing
 from omnirank.data.dataset import Dataset
 from omnirank.data.in_memory import in_memory
 from omnirank.evaluation.alignment import ranking_of_data

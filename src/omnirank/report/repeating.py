@@ -13,7 +13,19 @@ from omnirank.data.file_source import FileSource
 from omnirank.report.subject import known_method, seed_of
 
 # Options of ``omnirank rank`` that are arguments of `omnirank.load`; what else was given has no option.
-_OPTIONS = ("target", "labels", "features", "key", "ignore", "nominal", "task", "separator", "strings", "duplicates")
+_OPTIONS = (
+    "target",
+    "labels",
+    "features",
+    "key",
+    "ignore",
+    "nominal",
+    "task",
+    "separator",
+    "encoding",
+    "strings",
+    "duplicates",
+)
 _NOT_RECORDED = "feature_weights"
 
 

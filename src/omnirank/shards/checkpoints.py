@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from omnirank.core.atomic_file import replacing
 from omnirank.core.errors import DataError, ParameterError, setting
 from omnirank.core.log import logger
 from omnirank.core.own_json import own_heading
-from omnirank.data.atomic_file import replacing
 from omnirank.shards.dataset import ShardedDataset
 from omnirank.shards.kept_summary import KEPT_FOLDER
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import shutil
 from collections import Counter
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from omnirank.core.atomic_file import unfinished_path
 from omnirank.core.errors import DataError
 from omnirank.core.types import PathLike
 from omnirank.data.arff_tokens import NUMBER
@@ -37,7 +37,6 @@ class _Found:
     integers: bool = True
     infinite: bool = False
     texts: bool = False
-    booleans: bool = True
     dates: bool = True
     others: Counter = field(default_factory=Counter)
 
@@ -53,8 +52,6 @@ class _Found:
         self.integers = False
         if not len(known):
             return
-        if not all(isinstance(cell, bool | np.bool_) for cell in known):
-            self.booleans = False
         distinct = Counter(texts_of(known).tolist())
         others = {text: n for text, n in distinct.items() if not NUMBER.fullmatch(text.strip(" "))}
         self.numbers |= len(others) < len(distinct)
@@ -67,11 +64,9 @@ class _Found:
 
     @property
     def kind(self) -> str:
-        """Return "integer", "number", "date", "boolean" or "text"."""
+        """Return "integer", "number", "date" or "text"."""
         if self.numbers or not self.texts:
             return "integer" if self.integers and self.numbers else "number"
-        if self.booleans:
-            return "boolean"
         return "date" if self.dates else "text"
 
 
@@ -86,6 +81,7 @@ def convert_csv(
     header: str | bool = "auto",
     missing: Sequence[str] = (),
     duplicates: str = "error",
+    encoding: str = "utf-8",
     rows_per_file: int = 1_000_000,
 ) -> list[Path]:
     """Write delimited text of any size as a folder of Parquet files, for :func:`omnirank.open_shards`.
@@ -105,7 +101,7 @@ def convert_csv(
         Columns to leave out.
     nominal : column choice, optional
         Columns of numbers that are written as texts.
-    separator, header, missing, duplicates
+    separator, header, missing, duplicates, encoding
         As in :func:`omnirank.load`.
     rows_per_file : int
         Most rows of a file.
@@ -131,7 +127,7 @@ def convert_csv(
     folder = Path(folder)
     if folder.exists():
         raise DataError(f"there is something at {str(folder)!r} already: name a new folder")
-    file = DelimitedText(Path(path), separator, frozenset([*MISSING_CELLS, *missing]))
+    file = DelimitedText(Path(path), separator, frozenset([*MISSING_CELLS, *missing]), encoding)
     names, has_header, _ = column_names(file, file.first_row(), header, duplicates)
     if file.check_cell_counts(len(names)) <= has_header:
         file.fail("there is no row of data", file.last_line)
@@ -140,7 +136,7 @@ def convert_csv(
     marked = [] if target is None else [names[i] for i in choose_columns(target, names, "target")]
     kinds = _column_kinds(file, names, has_header, left_out, as_text)
     metadata = {METADATA_KEY: json.dumps(metadata_of(marked)).encode()} if marked else {}
-    unfinished = folder.with_name(f".{folder.name}.{os.getpid()}.part")
+    unfinished = unfinished_path(folder)
     try:
         unfinished.mkdir(parents=True)
         _write(file, names, has_header, kinds, unfinished, metadata, rows_per_file)
@@ -183,7 +179,7 @@ def _write(
     writer, number, left = None, 0, 0
     try:
         for frame in file.frames(len(names), has_header, texts, min(_BLOCK_ROWS, rows_per_file)):
-            columns = {names[i]: _arrow(frame[i], kind, pyarrow) for i, kind in kinds.items()}
+            columns = {names[i]: _arrow(frame[i], kind, pyarrow, file) for i, kind in kinds.items()}
             table = pyarrow.table(columns).replace_schema_metadata(metadata or None)
             if left < table.num_rows:
                 if writer is not None:
@@ -200,7 +196,7 @@ def _write(
             writer.close()
 
 
-def _arrow(cells: pd.Series, kind: str, pyarrow: Any) -> Any:
+def _arrow(cells: pd.Series, kind: str, pyarrow: Any, file: DelimitedText) -> Any:
     if kind == "integer":
         return pyarrow.array(cells.to_numpy(np.int64))
     if kind == "number":
@@ -208,7 +204,5 @@ def _arrow(cells: pd.Series, kind: str, pyarrow: Any) -> Any:
     if kind == "date":
         seconds = pd.to_datetime(cells, format="ISO8601", utc=True)
         return pyarrow.array(seconds.dt.tz_localize(None).astype("datetime64[us]"), from_pandas=True)
-    texts = texts_of(cells)
-    if kind == "boolean":
-        texts = np.array([text if text is None else text.strip().capitalize() for text in texts], object)
+    texts = [text if text is None else file.unmarked(text) for text in texts_of(cells)]
     return pyarrow.array(texts, pyarrow.string())

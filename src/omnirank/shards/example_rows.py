@@ -41,7 +41,8 @@ def example_rows(columns: Columns, summary: Summary, names: Sequence[str], targe
         else:
             cells = np.full(n_rows, -1.0 if own == () else 0.0)
         found.append(cells.astype(number) if own is None else np.where(np.isnan(cells), -1, cells).astype(np.int32))
-    dates = frozenset(name for name in names if columns.kinds[columns.names.index(name)] == "date")
+    numbers = (name for name, own in zip(names, levels, strict=True) if own is None)
+    dates = frozenset(name for name in numbers if columns.kinds[columns.names.index(name)] == "date")
     return replace(Table.from_columns(names, found, levels), dates=dates)
 
 

@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from omnirank.core.atomic_file import replacing
 from omnirank.core.errors import OmnirankError
 from omnirank.core.log import logger
 from omnirank.core.own_json import check_heading, own_heading, parsed_json
-from omnirank.data.atomic_file import replacing
 from omnirank.data.model_values import JsonFields, value_to_json
 from omnirank.shards.source import ShardSource
 from omnirank.shards.summary import ColumnSummary, Summary, summarize
 
 _FORMAT = "omnirank-shards"
-_VERSION = 2
+_VERSION = 3
 # Folder beside the files in which things are kept.
 KEPT_FOLDER = ".omnirank"
 

@@ -178,7 +178,7 @@ class Summary:
             return tuple(columns.levels[name])
         if kind == "boolean":
             return (False, True)
-        if kind == "text":
+        if kind in ("text", "date"):
             return tuple(sorted(found))
         if name in columns.nominal:
             return number_levels(np.array(sorted(found), np.float64))

@@ -27,7 +27,7 @@ def relational_options(kind: str) -> tuple[str, ...]:
     --------
     >>> from omnirank.evaluation.experiments.relational_sources import relational_options
     >>> relational_options("facts")
-    ('task', 'exclude')
+    ('task', 'exclude', 'encoding')
     """
     from omnirank.relational.dataset import RelationalDataset
 

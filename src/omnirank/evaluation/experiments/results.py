@@ -331,7 +331,7 @@ def read_rankings(path: PathLike, study: str, data: str, method: str) -> dict[st
                 seen.add(ranked)
                 parts = [choice, f"labelled={member.labelled}" if member.labelled else ""]
                 name = " ".join([*filter(None, parts), f"seed={member.seed}", f"fold={member.fold}"])
-                found[name] = Ranking(content["names"], content["scores"], method)
+                found[name] = Ranking(content["names"], content["scores"], method, constant=content.get("constant", ()))
     if not found:
         _check_name(study, "study", studies)
         _check_name(data, "data set", {known for known, _ in places})

@@ -173,7 +173,8 @@ def _result(figures: Mapping[str, float], fitted: _Fitted, test: Dataset, keep_r
     }
     ranking = fitted.model.ranking if isinstance(fitted.model, RankedEnsemble) else fitted.model
     if keep_ranking and isinstance(ranking, Ranking):
-        result["ranking"] = {"names": list(ranking.names), "scores": ranking.scores.tolist()}
+        result["ranking"] = {name: list(getattr(ranking, name)) for name in ("names", "constant")}
+        result["ranking"]["scores"] = ranking.scores.tolist()
     return result
 
 

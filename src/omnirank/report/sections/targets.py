@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.plurals import ordinal
+from omnirank.core.ranking import Ranking
 from omnirank.core.target_scores import TargetScores
 from omnirank.plots import plot_target_scores
 from omnirank.plots.targets import relative_scores
@@ -40,7 +41,7 @@ def by_target(subject: Subject) -> Section | None:
     counts = top_counts(scores)
     n = len(scores.names)
     order = ranking.order[: max(1, min(len(ranking), _MOST_CELLS // (n + 2)))]
-    k, (place, best) = top_size(scores), best_places(scores)
+    k, (place, best) = top_size(scores), best_places(ranking)
     columns = [
         Column("rank", ranking.ranks[order].tolist(), number=True),
         Column("feature", [ranking.names[i] for i in order]),
@@ -67,9 +68,10 @@ def top_size(scores: TargetScores) -> int:
     return min(_TOP, math.ceil(scores.scores.shape[1] / 4))
 
 
-def best_places(scores: TargetScores) -> tuple[np.ndarray, np.ndarray]:
+def best_places(ranking: Ranking) -> tuple[np.ndarray, np.ndarray]:
     """Return the highest place of each feature among the scores of a target, and the first target with it."""
-    places = (-scores.scores).argsort(axis=1, kind="stable").argsort(axis=1) + 1
+    assert ranking.per_target is not None
+    places = np.array([ranking.for_target(name).ranks for name in ranking.per_target.names])
     return places.min(axis=0), places.argmin(axis=0)
 
 
