@@ -12,6 +12,7 @@ from omnirank.core.errors import DataError, setting
 from omnirank.core.plurals import counted
 from omnirank.core.types import RandomState
 from omnirank.data.convert import table_from
+from omnirank.data.copies import copy_groups
 from omnirank.data.few_labels import hidden_examples
 from omnirank.data.file_source import FileSource
 from omnirank.data.fingerprints import fingerprint_of
@@ -172,6 +173,11 @@ class Dataset:
     def labelled(self) -> np.ndarray:
         """Mask of the examples with at least one known target value."""
         return np.zeros(self.n_examples, bool) if self.target is None else self.target.labelled
+
+    @cached_property
+    def copies(self) -> np.ndarray | None:
+        """Group of each example, copies sharing one; None: no example repeats (`omnirank.data.copies.copy_groups`)."""
+        return copy_groups(self.features, self.target)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -64,7 +64,9 @@ class _ScoreWork:
         self, dataset: Dataset, trees: range, n_jobs: int, begun: ScoreSums | None = None
     ) -> dict[int, ScoreSums]:
         ranker, level = self.ranker, self.level
-        data = GrowingData(dataset, self.entropy, None, self.feature_weights, n_jobs).at_level(level.level)
+        # copies of rows in other samples are not known
+        groups = dataset.copies if GrowingRules.of(ranker).bootstraps else None
+        data = GrowingData(dataset, self.entropy, None, self.feature_weights, n_jobs, groups).at_level(level.level)
         try:
             plan = data.plan(GrowingRules.of(ranker, supervision=level.level))
             scorer = ranker._scorer(plan, level, data)
