@@ -137,7 +137,8 @@ def main() -> None:
         before, _, rest = PAGE.read_text(encoding="utf-8").partition(mark)
         PAGE.write_text(f"{before}{mark}{table()}\n{end}{rest.partition(end)[2]}", encoding="utf-8")
     else:
-        write(list(compute(given.seeds, given.only)))
+        for row in compute(given.seeds, given.only):
+            write([row])
 
 
 if __name__ == "__main__":

@@ -5,16 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from omnirank.core.errors import DataError
+from omnirank.core.types import ArrayLike
 from omnirank.data.table import Table, is_sparse
 from omnirank.data.target import Target
 
 # Rows are copies where they coincide more than this many times as often as chance explains, beyond doubt.
-_MORE_THAN_CHANCE = 2
+_MORE_THAN_CHANCE = 1.2
 _SURPRISING = 0.05
 # Columns that are looked at first: most data have no two rows with the same values in them.
 _FIRST_COLUMNS = 8
+# Rows by which it is told how well a feature distinguishes rows.
+_LOOKED_AT = 200
 _SHIFT = np.uint64(32)
+# Share of examples that repeat others from which on a note says so, and the examples it takes.
+_WORTH_A_NOTE = 0.05
+_LEAST_EXAMPLES = 20
 
 
 def copy_groups(features: Table, target: Target | None) -> np.ndarray | None:
@@ -24,12 +32,13 @@ def copy_groups(features: Table, target: Target | None) -> np.ndarray | None:
     labelled one). Rows with few values coincide by chance, and are examples of their own. The number of pairs of equal
     rows that chance explains is the larger of two:
 
-    * pairs with the same first half of the features, times pairs with the same second half, over all pairs, where one
-      of both halves has the same target, too;
+    * pairs that are equal in the first features, times pairs that are equal in the others, over all pairs, where one of
+      both has the same target, too; each part of the features has half of their information;
     * pairs with the same features and different targets, times the odds that two targets are equal.
 
-    Rows count as copies if the pairs clearly exceed twice that number: if so many have a probability below 0.05 in a
-    Poisson distribution with this mean.
+    Rows count as copies if the pairs clearly exceed that number, times 1.2, times the examples for each group: if so
+    many have a probability below 0.05 in a Poisson distribution with this mean. Where groups are few, a mistake costs
+    much power, so the evidence has to be strong: copies among rows of few values (six binary features) pass unnoticed.
 
     Parameters
     ----------
@@ -64,16 +73,69 @@ def copy_groups(features: Table, target: Target | None) -> np.ndarray | None:
     whose = np.zeros(n, np.int64)
     whose[known] = answer[labelled][first]
     answered[~labelled] = whose[same[~labelled]]
-    groups = _numbers(_joined(same, answered))
-    if groups.max(initial=-1) == n - 1:
+    groups = numbered(_joined(same, answered))
+    if groups is None:
         return None
-    half = _row_keys(features, -(-features.n_columns // 2))
+    half = _row_keys(features, _first_half(features))
     halves = half, keys - half  # keys are sums over columns
     one, other = map(_pairs, halves)
     one_told, other_told = (_pairs(_joined(keys, answer)) for keys in halves)
     by_halves = max(one_told * other, one * other_told) / _pairs(np.zeros(n))
-    chance = _MORE_THAN_CHANCE * max(by_halves, _by_target(same[labelled], answer[labelled]))
+    chance = max(by_halves, _by_target(same[labelled], answer[labelled])) * _MORE_THAN_CHANCE * n / (groups.max() + 1)
     return groups if gammainc(_pairs(groups), chance) < _SURPRISING else None
+
+
+def _first_half(features: Table) -> int:
+    """Number of the first features that distinguish rows about as well as the others do."""
+    some = features.take(slice(_LOOKED_AT))
+    counts = (np.unique(some.column(f), return_counts=True)[1] / some.n_rows for f in range(features.n_columns))
+    told = np.cumsum([-np.log(shares @ shares) for shares in counts])
+    return int(np.searchsorted(told, told[-1] / 2)) + 1
+
+
+def numbered(groups: np.ndarray) -> np.ndarray | None:
+    """Return the numbers of groups, in the order in which they occur first; None where all are different.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.copies import numbered
+    >>> numbered(np.array(["b", "a", "b"])).tolist()
+    [0, 1, 0]
+    """
+    found = _numbers(groups)
+    return None if found.max(initial=-1) == len(found) - 1 else found
+
+
+def copies_note(groups: np.ndarray | None) -> tuple[str, ...]:
+    """Return a note on examples that repeat, where they are many.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.copies import copies_note
+    >>> copies_note(np.arange(60) % 30)
+    ('50 % of the examples repeat others (features and target). Copies stay together in bootstraps, ...',)
+    """
+    n = 0 if groups is None else len(groups)
+    share = 0.0 if groups is None or n < _LEAST_EXAMPLES else 1 - (groups.max() + 1) / n
+    if share < _WORTH_A_NOTE:
+        return ()
+    return (
+        f"{100 * share:.0f} % of the examples repeat others (features and target). Copies stay together in bootstraps, "
+        "om.stability and om.select; keep them together in folds of your own: Dataset.groups numbers them",
+    )
+
+
+def checked_groups(groups: ArrayLike, n_examples: int) -> np.ndarray:
+    """Return the numbers of groups that are given by name or number; a DataError unless each example has one."""
+    given = np.asarray(groups)
+    if given.shape != (n_examples,):
+        raise DataError(f"groups has the shape {given.shape}: give a group for each of {n_examples} examples")
+    codes = pd.factorize(given)[0]
+    if (codes < 0).any():
+        raise DataError(f"groups has no value for example {int(codes.argmin())}: give each example a group")
+    return np.asarray(codes)
 
 
 def _by_target(same: np.ndarray, answer: np.ndarray) -> float:

@@ -13,6 +13,7 @@ from omnirank.core.accumulators import MeanAccumulator
 from omnirank.core.errors import ConstantTargetError
 from omnirank.core.freed_memory import release_freed
 from omnirank.core.parameters import choice, count, share
+from omnirank.data.resampling import first_rows
 from omnirank.ensembles.convergence import RELIABLE
 from omnirank.ensembles.draws import group_numbers
 from omnirank.ensembles.plan import GrowingData, GrowingPlan
@@ -59,7 +60,7 @@ class SampledScorer:
         data = replace(data, n_jobs=1)  # workers grow trees, and each of them codes its examples
         groups = samples.groups(np.arange(data.dataset.n_examples), _labelled(data))
         if data.groups is not None:  # which stay together, where their first example is
-            groups = groups[np.unique(data.groups, return_index=True)[1]][data.groups]
+            groups = groups[first_rows(data.groups)][data.groups]
         of_samples = (np.isin(groups, samples.groups_of(s)) for s in range(samples.n_samples))
         problem: ConstantTargetError | None = None
         # few examples first: what is kept of them takes memory beside the samples

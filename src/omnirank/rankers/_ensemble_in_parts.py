@@ -65,7 +65,7 @@ class _ScoreWork:
     ) -> dict[int, ScoreSums]:
         ranker, level = self.ranker, self.level
         # copies of rows in other samples are not known
-        groups = dataset.copies if GrowingRules.of(ranker).bootstraps else None
+        groups = dataset.groups if GrowingRules.of(ranker).bootstraps else None
         data = GrowingData(dataset, self.entropy, None, self.feature_weights, n_jobs, groups).at_level(level.level)
         try:
             plan = data.plan(GrowingRules.of(ranker, supervision=level.level))
