@@ -101,7 +101,7 @@ def test_groups_are_given_by_name_and_stay_with_their_rows():
     assert data.take([5, 4, 1]).groups.tolist() == [0, 1, 1]
     assert data.take([5, 3]).groups is None
     assert data.hide_labels([0]).groups.tolist() == data.select_features([1]).groups.tolist() == data.groups.tolist()
-    assert data.take([1, 4, 0]).with_groups([1, 2, 1]).groups.tolist() == [0, 1, 0]
+    assert data.take([1, 4, 0, 1]).with_groups([1, 2, 1, 2]).groups.tolist() == [0, 1, 0, 1]
     assert om.Dataset(X, y).fingerprint != data.fingerprint != data.with_groups(np.arange(6)).fingerprint
     apart = doubled(*noise(), ROWS).with_groups(np.arange(63))
     assert apart.groups is None

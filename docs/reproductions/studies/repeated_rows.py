@@ -119,10 +119,14 @@ def table() -> str:
     lines = [f"| score | target | {' | '.join(cases)} |", f"|---|---|{'---|' * len(cases)}"]
     found = {(row["method"], row["task"], row["case"]): row for row in read()}
     for method, task in dict.fromkeys(key[:2] for key in found):
-        shares = (found[method, task, case] for case in cases)
-        shown = (f"{int(row['significant']) / int(row['tested']):.3f}".removeprefix("0") for row in shares)
+        shown = (share(found.get((method, task, case))) for case in cases)
         lines.append(f"| {' | '.join((method, task, *shown))} |")
     return "\n".join(lines)
+
+
+def share(row: dict[str, str] | None) -> str:
+    """The share that is significant; nothing where it was not computed."""
+    return "" if row is None else f"{int(row['significant']) / int(row['tested']):.3f}".removeprefix("0")
 
 
 def main() -> None:

@@ -204,9 +204,9 @@ class Dataset:
         >>> data.with_groups(["Ann", "Bob", "Ann"]).groups.tolist()
         [0, 1, 0]
         """
-        of_all, rows = np.zeros(self._all_features.n_rows, np.int64), self._feature_rows
-        of_all[slice(None) if rows is None else rows] = checked_groups(groups, self.n_examples)
-        return self._view(_given_groups=of_all)
+        given = checked_groups(groups, self.n_examples)
+        own = {"_all_features": self.features, "_all_target": self.target, "_feature_rows": None, "_target_rows": None}
+        return self._view(_given_groups=given, **own)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -193,7 +193,8 @@ class _Run:
 
     def with_level(self, sample: Dataset) -> _Run:
         """Return the run at the level of supervision that a sample tells."""
-        data = GrowingData(sample, self.entropy, n_jobs=self.ranker.n_jobs)
+        groups = sample.groups if GrowingRules.of(self.ranker).bootstraps else None
+        data = GrowingData(sample, self.entropy, n_jobs=self.ranker.n_jobs, groups=groups)
         level, data = self.ranker._levels(data)
         return self.at_level(*self.growth.take_level(level, data.feature_weights))
 
