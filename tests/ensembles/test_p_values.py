@@ -9,7 +9,7 @@ from scipy.stats import chi2, norm
 import omnirank as om
 from omnirank.core.accumulators import MeanAccumulator
 from omnirank.ensembles import example_sums as module
-from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.ensembles.plan import GrowingData, GrowingRules, make_plan
 from omnirank.ensembles.score_sums import TreeScorer
 from omnirank.ensembles.score_table import Contributions, ScoreOptions
 from omnirank.errors import ParameterError
@@ -184,3 +184,69 @@ def test_merged_sums_are_those_of_all_trees():
     merged = parts[0].merge(parts[1])
     assert merged.p_values(scores) == whole.p_values(scores) != parts[0].p_values(scores)
     assert module.ExampleSums.from_json(merged.to_json()).p_values(scores) == whole.p_values(scores)
+
+
+def with_copies(share, seed, n=80):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, 5)), rng.normal(size=n)
+    rows = np.concatenate([np.arange(n), rng.permutation(n)[: round(share * n)]])
+    return X, y, rows
+
+
+@pytest.mark.parametrize("task", ["numbers", "label sets", "few labels", "nothing"])
+def test_copies_count_as_one_example_of_their_weight(task):
+    X, y, rows = with_copies(0.6, 0)
+    y = np.column_stack([y > 0, y < 0.5, y > 2]).astype(float) if task == "label sets" else y
+    if task == "few labels":
+        y[30:] = np.nan
+    given = None if task == "nothing" else y
+    options = {"supervision": 0.5} if task == "few labels" else {}
+    merged = om.Dataset(X, given, task="multi-label" if task == "label sets" else "auto")
+    found = ranker(5, **options).fit(merged.take(rows)).ranking_
+    expected = ranker(5, **options).fit(merged, sample_weight=np.bincount(rows).astype(float)).ranking_
+    np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(found.p_values, expected.p_values, rtol=1e-6)
+
+
+def test_noise_has_p_values_above_alpha_where_rows_repeat():
+    """A copy out of bag confirmed what its twin in the bag had chosen: with 20 % of copies, most were significant."""
+    found = []
+    for seed in range(12):
+        X, y, rows = with_copies((0.2, 1.0)[seed % 2], seed)
+        found += ranker(10, random_state=seed).fit(X[rows], y[rows]).ranking_.p_values.tolist()
+    assert np.mean(np.array(found) < 0.05) < 0.05 + 2 * np.sqrt(0.05 * 0.95 / 60)
+
+
+def test_noise_has_permuted_p_values_above_alpha_where_rows_repeat():
+    found = []
+    for seed in range(12):
+        X, y, _ = with_copies(0, seed)
+        X, y = np.tile(X, (4, 1)), np.tile(y, 4)
+        found += om.significance(om.UnivariateRanker(), X, y, random_state=seed).p_values.tolist()
+    assert np.mean(np.array(found) < 0.05) < 0.05 + 2 * np.sqrt(0.05 * 0.95 / 60)
+
+
+def test_groups_are_drawn_together():
+    X, y, _ = with_copies(0, 0)
+    groups = np.arange(80) % 20
+    plan = GrowingData(om.Dataset(X, y), 0, groups=groups).plan(GrowingRules())
+    counts = plan.counts(0).reshape(4, 20)
+    assert (counts == counts[0]).all()
+    assert counts[0].sum() == 20
+    sampled = ranker(4, max_samples=50).fit(X, y, groups=groups).ranking_
+    alone = ranker(4, max_samples=50).fit(X, y).ranking_
+    assert sampled.p_values.tolist() != alone.p_values.tolist()
+    assert om.significance(ranker(4), X, y, groups=groups) == ranker(4).fit(X, y, groups=groups).ranking_
+    # groups of examples with the same noise in the target are not independent
+    spread = [ranker(4).fit(X, y, groups=np.arange(80)).ranking_, ranker(4).fit(X, y).ranking_]
+    assert spread[0].p_values.tolist() == spread[1].p_values.tolist()
+
+
+def test_groups_with_few_labels_are_drawn_by_their_labelled_examples():
+    X, y, _ = with_copies(0, 0)
+    y[np.arange(80) % 3 > 0] = np.nan
+    data = GrowingData(om.Dataset(X, y), 0, groups=np.arange(80) // 2)
+    plan, alone = (one.plan(GrowingRules(supervision=level)) for one, level in ((data, 0.5), (data.labelled, 1.0)))
+    counts = plan.counts(3)
+    assert (counts[::2] == counts[1::2]).all()
+    assert counts[data.dataset.labelled].tolist() == alone.counts(3).tolist()

@@ -12,7 +12,8 @@ import pytest
 from scipy import sparse
 
 import omnirank as om
-from omnirank.ensembles.plan import GrowingData, GrowingRules, features_per_node, make_plan
+from omnirank.ensembles.draws import features_per_node
+from omnirank.ensembles.plan import GrowingData, GrowingRules, make_plan
 from omnirank.ensembles.score_sums import TreeScorer
 from omnirank.ensembles.score_table import ScoreOptions
 from omnirank.errors import DataError, ParameterError

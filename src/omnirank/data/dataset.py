@@ -10,8 +10,9 @@ import numpy as np
 
 from omnirank.core.errors import DataError, setting
 from omnirank.core.plurals import counted
-from omnirank.core.types import RandomState
+from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.convert import table_from
+from omnirank.data.copies import checked_groups, copy_groups, numbered
 from omnirank.data.few_labels import hidden_examples
 from omnirank.data.file_source import FileSource
 from omnirank.data.fingerprints import fingerprint_of
@@ -101,6 +102,7 @@ class Dataset:
         self.name = name
         self.feature_groups: dict[str, str] = dict(feature_groups or {})
         self._remarks = Remarks(doubts=doubts)
+        self._given_groups: np.ndarray | None = None
         self._all_features = features
         self._feature_rows: np.ndarray | None = None
         self._all_target = target
@@ -109,7 +111,7 @@ class Dataset:
     def _view(self, **changes: Any) -> Dataset:
         """A data set that shares everything with this one but what is changed."""
         view = Dataset.__new__(Dataset)
-        kept = ("task", "hierarchy", "name", "feature_groups", "_remarks")
+        kept = ("task", "hierarchy", "name", "feature_groups", "_remarks", "_given_groups")
         own = ("_all_features", "_feature_rows", "_all_target", "_target_rows")
         view.__dict__.update({name: self.__dict__[name] for name in (*kept, *own)} | changes)
         return view
@@ -172,6 +174,39 @@ class Dataset:
     def labelled(self) -> np.ndarray:
         """Mask of the examples with at least one known target value."""
         return np.zeros(self.n_examples, bool) if self.target is None else self.target.labelled
+
+    @cached_property
+    def groups(self) -> np.ndarray | None:
+        """Group of each example, as `with_groups` gave them; else copies share one. None: each example on its own."""
+        return copy_groups(self.features, self.target) if self._given_groups is None else self.given_groups
+
+    @property
+    def given_groups(self) -> np.ndarray | None:
+        """The groups that `with_groups` gave, if any of them has several examples."""
+        given, rows = self._given_groups, self._feature_rows
+        return None if given is None else numbered(given if rows is None else given[rows])
+
+    def with_groups(self, groups: ArrayLike) -> Dataset:
+        """Return the data set with groups of examples that belong together: repeated measurements, patients, sites.
+
+        Bootstraps, halves and folds draw whole groups, and p values take groups as independent, not examples. By
+        default, copies form groups: examples with the same features and target (`omnirank.data.copies.copy_groups`).
+
+        Parameters
+        ----------
+        groups : array-like of shape (n_examples,)
+            Group of each example: numbers or names.
+
+        Examples
+        --------
+        >>> import omnirank as om
+        >>> data = om.Dataset([[1.0], [2.0], [3.0]], ["a", "b", "a"])
+        >>> data.with_groups(["Ann", "Bob", "Ann"]).groups.tolist()
+        [0, 1, 0]
+        """
+        given = checked_groups(groups, self.n_examples)
+        own = {"_all_features": self.features, "_all_target": self.target, "_feature_rows": None, "_target_rows": None}
+        return self._view(_given_groups=given, **own)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -323,11 +358,7 @@ class Dataset:
 
     def _describe_target(self, target: Target) -> dict[str, Any]:
         values = target.values
-        if target.is_sparse:
-            partly = _rows_with_nan(values)
-        else:
-            partly = int(np.isnan(values[target.labelled]).any(axis=1).sum())
-        facts: dict[str, Any] = {"partly labelled": partly}
+        facts: dict[str, Any] = {"partly labelled": target.n_partly_labelled}
         if task_target(self.task).is_one_class:
             levels = target.levels[0] or ()
             codes = values[target.labelled, 0].astype(int)
@@ -353,7 +384,8 @@ class Dataset:
         >>> om.Dataset(X).fingerprint == om.Dataset(np.asfortranarray(X)).fingerprint
         True
         """
-        return fingerprint_of(self.features, self.target, self.task, self.hierarchy)
+        groups = None if self._given_groups is None else (np.zeros(0) if self.groups is None else self.groups)
+        return fingerprint_of(self.features, self.target, self.task, self.hierarchy, groups)
 
 
 def strata(dataset: Dataset) -> np.ndarray:
@@ -365,8 +397,3 @@ def strata(dataset: Dataset) -> np.ndarray:
 
 def _rows_of_rows(rows: np.ndarray | None, chosen: np.ndarray) -> np.ndarray:
     return chosen if rows is None else rows[chosen]
-
-
-def _rows_with_nan(matrix: Any) -> int:
-    unknown = np.concatenate([[0], np.cumsum(np.isnan(matrix.data))])[matrix.indptr]
-    return int((np.diff(unknown) > 0).sum())

@@ -16,8 +16,10 @@ from omnirank.data.target import Target
 _HASHED_BYTES = 1 << 18
 
 
-def fingerprint_of(table: Table, target: Target | None, task: str, hierarchy: Hierarchy | None) -> str:
-    """Return a hash of task, names, types, cells and target.
+def fingerprint_of(
+    table: Table, target: Target | None, task: str, hierarchy: Hierarchy | None, groups: np.ndarray | None = None
+) -> str:
+    """Return a hash of task, names, types, cells and target, and of the groups of examples that are given.
 
     Examples
     --------
@@ -31,7 +33,7 @@ def fingerprint_of(table: Table, target: Target | None, task: str, hierarchy: Hi
     of_target, target_arrays = target_parts(target, hierarchy)
     digest.update(repr([task, table.names, table.levels, *of_target]).encode())
     arrays = _parts(table.matrix) if table.is_sparse else [table.numeric, table.codes]
-    hash_arrays(digest, [*arrays, *target_arrays])
+    hash_arrays(digest, [*arrays, *target_arrays, *([] if groups is None else [groups])])
     return digest.hexdigest()[:32]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from omnirank.core.errors import DataWarning
+from omnirank.data.copies import copies_note
 from omnirank.data.traps import Trap, find_traps, trap_notes
 
 if TYPE_CHECKING:
@@ -32,14 +33,16 @@ class Remarks:
         self.doubts = doubts
         self.told = False
         self._traps: tuple[Trap, ...] | None = None
+        self._copies: tuple[str, ...] = ()
 
     def warnings(self, dataset: Dataset, *, task_is_sure: bool = False) -> tuple[str, ...]:
         """Return what is worth a warning: doubts about the task, unless it is sure, and traps."""
         if self._traps is None:
             self._traps = find_traps(dataset.features, dataset.target)
+            self._copies = copies_note(dataset.groups) if dataset.given_groups is None else ()
         supervised = dataset.target is not None
         told = [trap for trap in self._traps if supervised or not trap.of_target]
-        return (*(self.doubts if supervised and not task_is_sure else ()), *trap_notes(told))
+        return (*(self.doubts if supervised and not task_is_sure else ()), *trap_notes(told), *self._copies)
 
     def for_features(self, names: Sequence[str]) -> Remarks:
         """Return the remarks about some of the features."""
@@ -48,6 +51,7 @@ class Remarks:
         if self._traps is not None:
             chosen = set(names)
             part._traps = tuple(trap for trap in self._traps if trap.feature in chosen)
+            part._copies = self._copies
         return part
 
 

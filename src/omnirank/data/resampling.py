@@ -56,7 +56,9 @@ def random_part(strata: np.ndarray, size: int, random_state: RandomState = None)
     return chosen
 
 
-def resampled_rows(strata: np.ndarray, share: float | None, rng: np.random.Generator) -> np.ndarray:
+def resampled_rows(
+    strata: np.ndarray, share: float | None, rng: np.random.Generator, groups: np.ndarray | None = None
+) -> np.ndarray:
     """Return the rows of a subsample (a share of the examples), or of a bootstrap sample, in ascending order.
 
     Parameters
@@ -67,6 +69,8 @@ def resampled_rows(strata: np.ndarray, share: float | None, rng: np.random.Gener
         Share of the examples in a subsample; None: a bootstrap sample.
     rng : Generator
         The random stream.
+    groups : ndarray of shape (n_examples,), optional
+        Number of the group of each example: whole groups are drawn, by the stratum of their first example.
 
     Examples
     --------
@@ -76,7 +80,23 @@ def resampled_rows(strata: np.ndarray, share: float | None, rng: np.random.Gener
     >>> [classes[resampled_rows(classes, share, np.random.default_rng(0))].tolist() for share in (0.5, None)]
     [[0, 1, 1], [0, 0, 1, 1, 1, 1]]
     """
+    if groups is not None:
+        drawn = resampled_rows(strata[first_rows(groups)], share, rng)
+        return np.repeat(np.arange(len(groups)), np.bincount(drawn, minlength=groups.max() + 1)[groups])
     if share is not None:
         return np.flatnonzero(random_part(strata, part_size(len(strata), share), rng))
     rows = [rng.choice(own, len(own)) for own in (np.flatnonzero(strata == value) for value in np.unique(strata))]
     return np.sort(np.concatenate(rows))
+
+
+def first_rows(groups: np.ndarray) -> np.ndarray:
+    """Return the first row of each group.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.resampling import first_rows
+    >>> first_rows(np.array([0, 1, 0, 2])).tolist()
+    [0, 1, 3]
+    """
+    return np.asarray(np.unique(groups, return_index=True)[1])

@@ -146,6 +146,14 @@ class Target:
         return bool(np.isnan(self.values[self.labelled]).any())
 
     @property
+    def n_partly_labelled(self) -> int:
+        """Number of examples with both known and unknown values."""
+        if not self.is_sparse:
+            return int(np.isnan(self.values[self.labelled]).any(axis=1).sum())
+        unknown = np.concatenate([[0], np.cumsum(np.isnan(self.values.data))])[self.values.indptr]
+        return int((np.diff(unknown) > 0).sum())
+
+    @property
     def n_unknown(self) -> int:
         """Number of unknown single values, those of unlabelled examples included."""
         if self.is_sparse:

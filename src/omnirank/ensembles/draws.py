@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from omnirank.core.parameters import check, choice, count, share
 from omnirank.core.seeds import stream
+from omnirank.data.dataset import Dataset
+from omnirank.ensembles.growing_checks import mostly_binary
+
+if TYPE_CHECKING:
+    from omnirank.ensembles.plan import GrowingRules
 
 
 def bootstrap_counts(entropy: int, i: int, strata: Sequence[np.ndarray]) -> np.ndarray:
@@ -21,6 +26,11 @@ def bootstrap_counts(entropy: int, i: int, strata: Sequence[np.ndarray]) -> np.n
     for rows, found in zip(strata, drawn, strict=True):
         counts[rows] = found
     return counts
+
+
+def group_numbers(groups: np.ndarray | None, rows: np.ndarray) -> np.ndarray:
+    """Return the numbers among all groups of those of some rows (a mask); None: each row is a group."""
+    return np.flatnonzero(rows) if groups is None else np.unique(groups[rows])
 
 
 def features_drawn(given: Any, n: int) -> int:
@@ -37,3 +47,22 @@ def features_drawn(given: Any, n: int) -> int:
     if isinstance(given, str):
         return max(1, int(named[given]))
     return int(given) if isinstance(given, int | np.integer) else max(1, round(given * n))
+
+
+def features_per_node(rules: GrowingRules, dataset: Dataset) -> int:
+    """Return how many features are drawn in a node.
+
+    None: ceil(sqrt D) in a random forest, D in bagging and extra trees, but ceil(sqrt D) in extra trees when most
+    features are binary (each has a single test then, and trees that see all of them are alike). Without a target
+    ceil(log2 D), except in bagging.
+    """
+    n = dataset.n_features
+    given = rules.max_features
+    if given is None:
+        if dataset.target is None and rules.ensemble != "bagging":
+            given = "log2"
+        elif rules.ensemble == "random-forest" or (rules.ensemble == "extra-trees" and mostly_binary(dataset.features)):
+            given = "sqrt"
+        else:
+            given = "all"
+    return features_drawn(given, n)

@@ -13,7 +13,9 @@ from omnirank.core.accumulators import MeanAccumulator
 from omnirank.core.errors import ConstantTargetError
 from omnirank.core.freed_memory import release_freed
 from omnirank.core.parameters import choice, count, share
+from omnirank.data.resampling import first_rows
 from omnirank.ensembles.convergence import RELIABLE
+from omnirank.ensembles.draws import group_numbers
 from omnirank.ensembles.plan import GrowingData, GrowingPlan
 from omnirank.ensembles.score_sums import ScoreSums, TreeScorer
 from omnirank.ensembles.score_table import FeatureScores, ScoreOptions
@@ -57,6 +59,8 @@ class SampledScorer:
         """Return what grows trees on samples of the data."""
         data = replace(data, n_jobs=1)  # workers grow trees, and each of them codes its examples
         groups = samples.groups(np.arange(data.dataset.n_examples), _labelled(data))
+        if data.groups is not None:  # which stay together, where their first example is
+            groups = groups[first_rows(data.groups)][data.groups]
         of_samples = (np.isin(groups, samples.groups_of(s)) for s in range(samples.n_samples))
         problem: ConstantTargetError | None = None
         # few examples first: what is kept of them takes memory beside the samples
@@ -88,6 +92,11 @@ class SampledScorer:
         """Number of examples of all samples."""
         return self.data.dataset.n_examples
 
+    @property
+    def n_groups(self) -> int:
+        """Number of groups of these examples."""
+        return self.n_examples if self.data.groups is None else int(self.data.groups.max()) + 1
+
     def __call__(self, i: int) -> dict[str, FeatureScores]:
         """Grow tree i and return its scores; a tree of a constant target has no tests."""
         if self.options.p_values:
@@ -95,7 +104,7 @@ class SampledScorer:
         rows = np.isin(self.groups, self.samples.groups_of(i % self.samples.n_samples))
         try:
             found = self.make(self.data.take(rows))(i)
-            return {name: _numbered(scores, np.flatnonzero(rows)) for name, scores in found.items()}
+            return {name: _numbered(scores, group_numbers(self.data.groups, rows)) for name, scores in found.items()}
         except ConstantTargetError:
             empty = ScoreSums.empty(self)
             zeros = {name: np.zeros(sums.shape) for name, sums in empty.tables.items()}
@@ -103,7 +112,7 @@ class SampledScorer:
 
 
 def _numbered(scores: FeatureScores, numbers: np.ndarray) -> FeatureScores:
-    """Scores of a sample, whose examples have these numbers among all."""
+    """Scores of a sample, whose groups have these numbers among all."""
     told = tuple(part._replace(rows=numbers[part.rows]) for part in scores.contributions)
     return scores._replace(contributions=told)
 

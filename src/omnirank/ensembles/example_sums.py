@@ -41,6 +41,8 @@ class ExampleSums:
     is the normal distribution with the variance 2 A_f - B_f. B_f is at most A_f, and it is A_f for
     one tree, which has no pair both ways. p_f is 1 where A_f is 0: no tree tests f.
 
+    Where bootstraps draw groups of examples, such as copies, groups take the place of examples.
+
     Where examples times features exceed 2^26, several examples share a group, and A_f sums the squares of groups. As
     examples are independent, its expectation is the same for features that tell nothing.
 

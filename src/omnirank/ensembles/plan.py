@@ -15,7 +15,7 @@ from omnirank.core.log import logger
 from omnirank.core.parameters import FLAG, check_all, choice, count, number
 from omnirank.core.seeds import kernel_seed
 from omnirank.data.dataset import Dataset
-from omnirank.ensembles.draws import bootstrap_counts, features_drawn
+from omnirank.ensembles.draws import bootstrap_counts, features_per_node
 from omnirank.ensembles.growing_checks import (
     check_leaves,
     mostly_binary,
@@ -126,7 +126,7 @@ class GrowingPlan:
     """Everything that the trees of one fit share; picklable, so that workers may be processes.
 
     ``columns`` and ``clustering`` are those of the target; without a target, those of the features. ``feature_part``
-    are the features of semi-supervised trees, else None.
+    are the features of semi-supervised trees, else None. ``groups`` as in `GrowingData`.
     """
 
     dataset: Dataset
@@ -142,6 +142,7 @@ class GrowingPlan:
     feature_part: CodedColumns | None = None
     # What kernels divide weights and gains by, a power of two: their tolerances are for weights of about 1.
     weight_unit: float = 1.0
+    groups: np.ndarray | None = None
 
     @property
     def n_examples(self) -> int:
@@ -160,16 +161,30 @@ class GrowingPlan:
 
     def counts(self, i: int) -> np.ndarray:
         """Return how often tree i sees each example: bootstrap counts, or once each."""
-        return bootstrap_counts(self.entropy, i, self._strata) if self.rules.bootstraps else np.ones(self.n_examples)
+        if not self.rules.bootstraps:
+            return np.ones(self.n_examples)
+        drawn = bootstrap_counts(self.entropy, i, self._strata)
+        return drawn if self.groups is None else drawn[self.groups]
 
     @cached_property
     def _strata(self) -> tuple[np.ndarray, ...]:
-        """Rows among which bootstraps draw: labelled and unlabelled ones apart where the target counts."""
+        """Groups among which bootstraps draw: labelled and unlabelled ones apart where the target counts."""
         labelled = self.columns.labelled
+        if self.groups is not None:
+            labelled = np.bincount(self.groups, labelled) > 0
         if labelled.all() or self.rules.supervision == 0:
-            return (np.arange(self.n_examples),)
+            return (np.arange(len(labelled)),)
         # the labelled first: their counts are those of the supervised ensemble of the same seed
         return np.flatnonzero(labelled), np.flatnonzero(~labelled)
+
+    def in_groups(self, rows: np.ndarray) -> np.ndarray:
+        """Return the groups of rows: their numbers where each row is a group of its own."""
+        return rows if self.groups is None else self.groups[rows]
+
+    @property
+    def group_weight(self) -> np.ndarray:
+        """Weight of each group."""
+        return self.weight if self.groups is None else np.bincount(self.groups, self.weight)
 
     def to_send(self) -> GrowingPlan:
         """Return the same plan as it travels to other machines, without what can be made anew from the rest."""
@@ -214,6 +229,9 @@ class GrowingData:
         How much each feature counts in the features' part of the impurity.
     n_jobs : int or None
         Number of workers.
+    groups : ndarray, optional
+        Number of the group of each example, every number from 0 on: a bootstrap replicate has all examples of a group,
+        equally often, or none. By default, each example is a group.
 
     Examples
     --------
@@ -229,6 +247,7 @@ class GrowingData:
     weight: np.ndarray | None = None
     feature_weights: np.ndarray | None = None
     n_jobs: int | None = None
+    groups: np.ndarray | None = None
     # what has the same rows shares them
     _codes: SharedCodes = None  # type: ignore[assignment]
 
@@ -241,8 +260,10 @@ class GrowingData:
         if rows.all():
             return self
         weight = None if self.weight is None else self.weight[rows]
+        groups = None if self.groups is None else np.unique(self.groups[rows], return_inverse=True)[1]
         dataset, taken_from = self.dataset.take(rows), (self._codes, rows)
-        return replace(self, dataset=dataset, weight=weight, _codes=SharedCodes(dataset.features, taken_from))
+        codes = SharedCodes(dataset.features, taken_from)
+        return replace(self, dataset=dataset, weight=weight, groups=groups, _codes=codes)
 
     @property
     def labelled(self) -> GrowingData:
@@ -332,7 +353,7 @@ class GrowingData:
         task = get_task(dataset.task)
         settings = rules.settings(n_tried)
         made = dataset, rules, task, *target, coded, space, settings, weight, self.entropy, feature_part, unit
-        plan = GrowingPlan(*made)
+        plan = GrowingPlan(*made, self.groups)
         if plan.trees_see_all and rules.random_tests and mostly_binary(dataset.features):
             warnings.warn(
                 "extra trees without bootstrap that see all features, most of them binary, are nearly the same "
@@ -370,22 +391,3 @@ def make_plan(
 ) -> GrowingPlan:
     """Prepare a data set for growing trees of one plan; parameters as in :class:`GrowingData`."""
     return GrowingData(dataset, entropy, sample_weight, feature_weights, n_jobs).plan(rules)
-
-
-def features_per_node(rules: GrowingRules, dataset: Dataset) -> int:
-    """Return how many features are drawn in a node.
-
-    None: ceil(sqrt D) in a random forest, D in bagging and extra trees, but ceil(sqrt D) in extra trees when most
-    features are binary (each has a single test then, and trees that see all of them are alike). Without a target
-    ceil(log2 D), except in bagging.
-    """
-    n = dataset.n_features
-    given = rules.max_features
-    if given is None:
-        if dataset.target is None and rules.ensemble != "bagging":
-            given = "log2"
-        elif rules.ensemble == "random-forest" or (rules.ensemble == "extra-trees" and mostly_binary(dataset.features)):
-            given = "sqrt"
-        else:
-            given = "all"
-    return features_drawn(given, n)

@@ -153,7 +153,8 @@ class PCTPredictor(SavedModel, BaseEstimator):
         used = np.ones(whole.n_examples, bool) if weight is None else weight > 0
         if not (used & whole.labelled).any():
             raise DataError("no example has both a known target value and a positive weight")
-        data = GrowingData(whole, entropy, weight, feature_weights, self._n_jobs()).take(used)
+        groups = whole.groups if rules.bootstraps else None
+        data = GrowingData(whole, entropy, weight, feature_weights, self._n_jobs(), groups).take(used)
         if level is None:
             level, data = self._level(data, rules)
         if level.level == 1:

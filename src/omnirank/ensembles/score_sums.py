@@ -11,6 +11,7 @@ import numpy as np
 
 from omnirank.core.accumulators import Accumulator, MeanAccumulator
 from omnirank.core.parallel import run_parallel
+from omnirank.ensembles.draws import group_numbers
 from omnirank.ensembles.error_parts import ErrorMeasure
 from omnirank.ensembles.example_sums import ExampleSums
 from omnirank.ensembles.plan import GrowingPlan
@@ -36,6 +37,10 @@ class Scorer(Protocol):
     @property
     def n_examples(self) -> int:
         """Number of examples that trees are grown on, all together."""
+
+    @property
+    def n_groups(self) -> int:
+        """Number of their groups."""
 
     def __call__(self, i: int) -> dict[str, FeatureScores]:
         """Grow tree i and return its scores."""
@@ -89,6 +94,11 @@ class TreeScorer:
         """Number of examples."""
         return self.plan.n_examples
 
+    @property
+    def n_groups(self) -> int:
+        """Number of groups of examples."""
+        return len(self.plan.group_weight)
+
     def __call__(self, i: int) -> dict[str, FeatureScores]:
         """Grow tree i and return its scores."""
         counts = self.plan.counts(i)
@@ -118,8 +128,8 @@ class TreeScorer:
     def _contributions_of_pair(
         self, one: FeatureScores, other: FeatureScores, unit: float
     ) -> tuple[Contributions, ...]:
-        """What examples add to the mean of a pair; rows of the supervised tree are numbered among the labelled."""
-        numbers = np.flatnonzero(self.plan.dataset.labelled)
+        """What examples add to the mean of a pair; groups of the supervised tree are numbered among the labelled."""
+        numbers = group_numbers(self.plan.groups, self.plan.dataset.labelled)
         supervised = (part._replace(rows=numbers[part.rows]).scaled(1 / 2) for part in one.contributions)
         return (*supervised, *(part.scaled(unit / 2) for part in other.contributions))
 
@@ -145,14 +155,14 @@ class ScoreSums:
 
     @classmethod
     def empty(cls, scorer: Scorer, by_example: Callable[[int, int], ExampleSums] = ExampleSums) -> ScoreSums:
-        """Return the sums over no tree; ``by_example`` makes those by example, of so many examples and features."""
+        """Return the sums over no tree; ``by_example`` makes those by example, of so many groups and features."""
         n_targets, n_features = scorer.plan.columns.n_variables, scorer.plan.dataset.n_features
         split = [name for name in scorer.names if scorer.options.per_target and SCORES[name].splits_by_target]
         return cls(
             {name: MeanAccumulator.empty(n_features) for name in scorer.names},
             {name: MeanAccumulator.empty((n_targets, n_features)) for name in split},
             {
-                name: by_example(scorer.n_examples, n_features)
+                name: by_example(scorer.n_groups, n_features)
                 for name in scorer.names
                 if scorer.options.p_values and SCORES[name].has_p_values
             },

@@ -67,7 +67,7 @@ class Contributions(NamedTuple):
     first, last : ndarray (tests,)
         The examples that reach test j are ``rows[first[j] : last[j]]``.
     rows : ndarray (examples out of bag,)
-        Their numbers.
+        Numbers of their groups (`GrowingPlan.groups`), by default their own.
     told : ndarray
         What each example adds at each test that it reaches, one test after the other.
     in_bag : ndarray (features,)

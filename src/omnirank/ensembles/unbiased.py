@@ -50,6 +50,7 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
     is there since they serve to estimate its variance: both factors are centred at means of the m_tc known examples
     themselves, which makes the sum of squares too small by (m_tc - 1) / m_tc, half of it where one example meets
     another. With weights, m_tc = K'_tc / w, at least 2, where w = sum_i w_i^2 / sum_i w_i is the weight of one example.
+    Where bootstraps draw groups (copies, say), a group is what an example is here, and adds what its examples add.
 
     The distribution of the score depends also on what the bag promises, which is h(t) with mu in place of nu (see
     `omnirank.ensembles.example_sums`).
@@ -84,7 +85,7 @@ def unbiased(tree: ScoredTree) -> FeatureScores:
     table *= factor
     if told is None:
         return found
-    kept = Contributions(grown.feature[reached], first, last, bags[1].rows, *told)
+    kept = Contributions(grown.feature[reached], first, last, plan.in_groups(bags[1].rows), *told)
     return found._replace(contributions=(kept.scaled(factor),))
 
 
@@ -132,11 +133,11 @@ def _described(
     owner = variable if are_features else np.full(len(variable), -1)
     matrix = clustering.cells(columns.matrix)
     if columns.is_sparse and not np.isnan(matrix.data).any():
-        return (_sparse_columns(plan.weight, matrix, columns.labelled, clustering.weights, owner, variable),)
+        return (_sparse_columns(plan, matrix, columns.labelled, clustering.weights, owner, variable),)
     if not columns.is_sparse and np.count_nonzero(matrix) <= _SPARSE * matrix.size and not np.isnan(matrix).any():
         labelled = np.ones(len(matrix), bool)
         cells = sparse.csr_array(matrix)
-        return (_sparse_columns(plan.weight, cells, labelled, clustering.weights, owner, variable),)
+        return (_sparse_columns(plan, cells, labelled, clustering.weights, owner, variable),)
     values = matrix.toarray() if columns.is_sparse else np.array(matrix, np.float64)
     if columns.is_sparse:
         values[~columns.labelled] = np.nan
@@ -146,7 +147,7 @@ def _described(
     values *= np.sqrt(clustering.weights * plan.weight.sum() / total)
     step = max(1, _MOST_CELLS // len(values))
     blocks = (slice(start, start + step) for start in range(0, len(variable), step))
-    one = _weight_of_one(plan.weight)
+    one = _weight_of_one(plan.group_weight)
     return tuple(
         _DenseColumns(np.ascontiguousarray(values[:, b]), bool(known[:, b].all()), owner[b], variable[b], one)
         for b in blocks
@@ -154,7 +155,7 @@ def _described(
 
 
 def _weight_of_one(weight: np.ndarray) -> float:
-    """Weight of one example, so that weights become numbers of examples."""
+    """Weight of one example (or group), so that weights become numbers of them."""
     return float(weight @ weight / weight.sum())
 
 
@@ -276,11 +277,12 @@ class _Children(NamedTuple):
 
 
 def _sparse_columns(
-    weight: np.ndarray, matrix: Any, labelled: np.ndarray, scale: np.ndarray, owner: np.ndarray, variable: np.ndarray
+    plan: GrowingPlan, matrix: Any, labelled: np.ndarray, scale: np.ndarray, owner: np.ndarray, variable: np.ndarray
 ) -> _SparseColumns:
+    weight = plan.weight
     if labelled.all():
         matrix = centred_for_sums(matrix, weight)
     matrix = sparse.csr_array(matrix, copy=True)
     matrix.eliminate_zeros()
     matrix.data = matrix.data * np.sqrt(scale * weight.sum() / weight[labelled].sum())[matrix.indices]
-    return _SparseColumns(matrix, labelled.astype(np.float64), owner, variable, _weight_of_one(weight))
+    return _SparseColumns(matrix, labelled.astype(np.float64), owner, variable, _weight_of_one(plan.group_weight))

@@ -80,7 +80,8 @@ def make_folds(dataset: Dataset, scheme: str = "cross-validation", **params: Any
     Parameters
     ----------
     dataset : Dataset
-        The data; at most its target is looked at, never its features.
+        The data; at most its target is looked at, never its features. Cross-validation keeps groups that
+        `Dataset.with_groups` gave in one fold.
     scheme : str
         - ``"cross-validation"``: ``n_folds=10``, ``repetitions=1``, ``stratify=True``, ``random_state``.
         - ``"split"``: random parts; ``share=2/3`` of the examples train, ``repetitions=1``, ``stratify=True``,
@@ -131,6 +132,8 @@ def make_folds(dataset: Dataset, scheme: str = "cross-validation", **params: Any
 def labelled_folds(dataset: Dataset, n_folds: int, random_state: RandomState = None) -> list[Fold]:
     """Return folds whose test parts are the labelled examples; all unlabelled ones train each time.
 
+    Groups of examples (`Dataset.groups`), such as copies, stay in one fold.
+
     Parameters
     ----------
     dataset : Dataset
@@ -149,7 +152,10 @@ def labelled_folds(dataset: Dataset, n_folds: int, random_state: RandomState = N
     [(140, 10), (140, 10), (140, 10)]
     """
     known = np.arange(dataset.n_examples) if dataset.target is None else np.flatnonzero(dataset.labelled)
-    folds = make_folds(dataset.take(known), "cross-validation", n_folds=n_folds, random_state=random_state)
+    used = dataset.take(known)
+    if used.groups is not None and used.groups.max() >= n_folds - 1:
+        used = used.with_groups(used.groups)
+    folds = make_folds(used, "cross-validation", n_folds=n_folds, random_state=random_state)
     return [Fold(_others(known[fold.test], dataset), known[fold.test], None, fold.key) for fold in folds]
 
 

@@ -30,6 +30,8 @@ def with_permuted_copies(dataset: Dataset, rng: np.random.Generator) -> Dataset:
     """Return the data with a copy of each feature after them, its cells in a random order of their own.
 
     A copy has the values of its feature, missing ones included, and nothing to do with the target or any other feature.
+    Where examples are grouped (`Dataset.groups`), a group gets the cells of another one, from the first on if it is
+    larger: examples that repeat, repeat in the copy of the feature.
 
     Examples
     --------
@@ -43,28 +45,34 @@ def with_permuted_copies(dataset: Dataset, rng: np.random.Generator) -> Dataset:
     """
     table = dataset.features
     names = number_names([*table.names, *(f"{name} (permuted)" for name in table.names)])
-    levels = table.levels * 2
+    levels, groups = table.levels * 2, dataset.groups
     if table.is_sparse:
-        matrix = sparse.hstack([table.matrix, _permuted_cells(table.matrix, rng)], format="csc")
+        matrix = sparse.hstack([table.matrix, _permuted_cells(table.matrix, groups, rng)], format="csc")
         doubled = Table.from_sparse(matrix, names, levels)
     else:
         blocks = {"numeric": np.zeros_like(table.numeric), "codes": np.zeros_like(table.codes)}
         for nominal, slot in zip(table.is_nominal.tolist(), table.slots.tolist(), strict=True):
             block = "codes" if nominal else "numeric"
             cells = getattr(table, block)[:, slot]
+            if groups is not None:
+                blocks[block][:, slot] = cells[_rows_of_other_groups(groups, rng)]
+                continue
             cells = cells[cells != 0]
             blocks[block][_new_rows(table.n_rows, len(cells), rng), slot] = cells
         numeric, codes = (np.hstack([getattr(table, block), copies]) for block, copies in blocks.items())
         doubled = replace(table, names=names, levels=levels, numeric=numeric, codes=codes)
     made = Dataset(doubled, dataset.target, task=dataset.task, hierarchy=dataset.hierarchy, name=dataset.name)
-    return share_remarks(made, dataset)
+    return share_remarks(made, dataset).with_groups(np.arange(table.n_rows) if groups is None else groups)
 
 
-def _permuted_cells(matrix: Any, rng: np.random.Generator) -> Any:
+def _permuted_cells(matrix: Any, groups: np.ndarray | None, rng: np.random.Generator) -> Any:
     """Columns of a sparse matrix with their cells in other rows: those that a dense table would have."""
     cells = sparse.csc_array(matrix, copy=True)
     cells.sum_duplicates()
     cells.eliminate_zeros()
+    if groups is not None:
+        columns = (cells[:, [f]].toarray()[_rows_of_other_groups(groups, rng)] for f in range(matrix.shape[1]))
+        return sparse.hstack([sparse.csc_array(column) for column in columns], format="csc")
     ends = cells.indptr.tolist()
     drawn = [_new_rows(matrix.shape[0], ends[f + 1] - ends[f], rng) for f in range(matrix.shape[1])]
     made = sparse.csc_array((cells.data, np.concatenate(drawn), cells.indptr), shape=matrix.shape)
@@ -75,6 +83,16 @@ def _permuted_cells(matrix: Any, rng: np.random.Generator) -> Any:
 def _new_rows(n_rows: int, n_cells: int, rng: np.random.Generator) -> np.ndarray:
     """Rows for the cells of a column that are not 0, so that dense and sparse data have the same copies."""
     return rng.choice(n_rows, n_cells, replace=False)
+
+
+def _rows_of_other_groups(groups: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """For each row, one whose cell it gets: groups change places, and larger ones repeat the cells of smaller ones."""
+    order, sizes = np.argsort(groups, kind="stable"), np.bincount(groups)
+    starts = np.cumsum(sizes) - sizes
+    place = np.empty(len(groups), np.int64)
+    place[order] = np.arange(len(groups)) - np.repeat(starts, sizes)
+    other = rng.permutation(len(sizes))[groups]
+    return np.asarray(order[starts[other] + place % sizes[other]])
 
 
 def feature_kinds(table: Table) -> list[Hashable]:

@@ -33,6 +33,7 @@ def significance(
     y: TargetLike | None = None,
     *,
     sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     method: str = "auto",
     n_rounds: int | str = "auto",
     random_state: RandomState = None,
@@ -56,6 +57,9 @@ def significance(
         do not fit in memory have p values of the ranker's own only.
     sample_weight : array-like of shape (n_examples,), optional
         Weights of the examples, for rankers that take them.
+    groups : array-like of shape (n_examples,), optional
+        Groups of examples that are not independent of each other, as in :meth:`Dataset.with_groups`: bootstraps draw
+        whole groups, and values of copies are permuted by whole groups. None: examples that repeat are groups.
     method : {"auto", "analytic", "copies"}
         "analytic": the ranker's own p values, an error if it has none. "copies": permuted copies. "auto": the ranker's
         own where it has some.
@@ -95,6 +99,8 @@ def significance(
     given = {} if sample_weight is None else {"sample_weight": sample_weight}
     if isinstance(X, ShardedDataset) and not X.fits_in_memory:
         check_ranker(ranker)
+        if groups is not None:
+            raise DataError(f"groups need all examples in memory: {X.why_not_in_memory}")
         own = _own_p_values(clone(ranker), method, random_state, n_jobs)
         if own is None:
             raise DataError(
@@ -103,6 +109,7 @@ def significance(
             )
         return _ranking(own.fit(X, y, **given))
     ranker, dataset = ranker_and_data(ranker, X, y)
+    dataset = dataset if groups is None else dataset.with_groups(groups)
     check_takes_weights(ranker, sample_weight)
     n_jobs = getattr(ranker, "n_jobs", None) if n_jobs is None else n_jobs
     own = _own_p_values(ranker, method, random_state, n_jobs)

@@ -271,9 +271,11 @@ def stability(
 
     Notes
     -----
+    Examples of a group (`Dataset.groups`: copies of each other, by default) are drawn together.
+
     A bootstrap sample has examples twice. These are each other's nearest neighbours, in Relief and all methods with
-    neighbours, and they are in the bag and out of it in forests, so that the scores of such samples are not like those
-    of other data. Hence subsamples are the default. Rankings of half of the examples are less sure than that of all,
+    neighbours, so that the scores of such samples are not like those of other data. Hence subsamples are the default.
+    Rankings of half of the examples are less sure than that of all,
     so that the intervals are rather too wide than too narrow.
 
     References
@@ -335,7 +337,7 @@ class _Resampled:
 
     def __call__(self, ranker: Any, i: int) -> tuple[np.ndarray, bool]:
         rng = stream(self.entropy, i)
-        part = self.dataset.take(resampled_rows(strata(self.dataset), self.share, rng))
+        part = self.dataset.take(resampled_rows(strata(self.dataset), self.share, rng, self.dataset.groups))
         ranker = clone(ranker)
         if "random_state" in ranker.get_params(deep=False):
             ranker.set_params(random_state=int(rng.integers(2**31)))

@@ -6,14 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from omnirank.core.errors import DataError
 from omnirank.data.dataset import Dataset, strata
+from omnirank.data.resampling import first_rows
 
 
 def deal_folds(dataset: Dataset, n_folds: int, rng: np.random.Generator, stratify: bool = True) -> list[np.ndarray]:
-    """Divide the examples into folds whose sizes differ by at most one (by a few examples for label sets).
+    """Divide the examples into folds whose sizes differ by at most one (by a few for label sets, or by whole groups).
 
     Stratified means: every class has its share in every fold (classification); every label has (label sets, by
-    iterative stratification [1]_); labelled and unlabelled examples have theirs (all tasks).
+    iterative stratification [1]_); labelled and unlabelled examples have theirs (all tasks). Groups that are given
+    (`Dataset.with_groups`) stay in one fold, by their first example; examples that are only copies do not, so that the
+    folds depend on the target at most.
 
     Parameters
     ----------
@@ -44,6 +48,12 @@ def deal_folds(dataset: Dataset, n_folds: int, rng: np.random.Generator, stratif
     >>> [sorted(data.take(fold).y.tolist()) for fold in deal_folds(data, 3, np.random.default_rng(0))]
     [['a', 'b'], ['a', 'b'], ['a', 'b']]
     """
+    groups = getattr(dataset, "given_groups", None)  # data of several tables have none
+    if groups is not None:
+        if groups.max() + 1 < n_folds:
+            raise DataError(f"{n_folds} folds need as many groups, there are {groups.max() + 1}: lower n_folds")
+        firsts = dataset.take(first_rows(groups)).with_groups(np.arange(groups.max() + 1))
+        return [np.flatnonzero(np.isin(groups, fold)) for fold in deal_folds(firsts, n_folds, rng, stratify)]
     order = rng.permutation(dataset.n_examples)
     target = dataset.target
     if not stratify or target is None:

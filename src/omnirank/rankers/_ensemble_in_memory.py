@@ -67,7 +67,8 @@ def rank_in_memory(ranker: EnsembleRanker, dataset: Dataset, sample_weight: np.n
         Their weights.
     """
     entropy = 0 if ranker._continues else root_entropy(ranker.random_state)
-    data = GrowingData(dataset, entropy, sample_weight, n_jobs=ranker.n_jobs)
+    groups = dataset.groups if GrowingRules.of(ranker).bootstraps else None
+    data = GrowingData(dataset, entropy, sample_weight, n_jobs=ranker.n_jobs, groups=groups)
     level, data = ranker._levels(data)
     chosen = data.at_level(level.level)
     if chosen is not data:

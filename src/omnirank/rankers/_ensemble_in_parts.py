@@ -64,7 +64,9 @@ class _ScoreWork:
         self, dataset: Dataset, trees: range, n_jobs: int, begun: ScoreSums | None = None
     ) -> dict[int, ScoreSums]:
         ranker, level = self.ranker, self.level
-        data = GrowingData(dataset, self.entropy, None, self.feature_weights, n_jobs).at_level(level.level)
+        # copies of rows in other samples are not known
+        groups = dataset.groups if GrowingRules.of(ranker).bootstraps else None
+        data = GrowingData(dataset, self.entropy, None, self.feature_weights, n_jobs, groups).at_level(level.level)
         try:
             plan = data.plan(GrowingRules.of(ranker, supervision=level.level))
             scorer = ranker._scorer(plan, level, data)
@@ -191,7 +193,8 @@ class _Run:
 
     def with_level(self, sample: Dataset) -> _Run:
         """Return the run at the level of supervision that a sample tells."""
-        data = GrowingData(sample, self.entropy, n_jobs=self.ranker.n_jobs)
+        groups = sample.groups if GrowingRules.of(self.ranker).bootstraps else None
+        data = GrowingData(sample, self.entropy, n_jobs=self.ranker.n_jobs, groups=groups)
         level, data = self.ranker._levels(data)
         return self.at_level(*self.growth.take_level(level, data.feature_weights))
 

@@ -126,14 +126,23 @@ class BaseRanker(Selector, BaseEstimator):
         """
         return self._fit(X, y)
 
-    def _fit(self: Self, X: FeaturesLike, y: TargetLike | None, sample_weight: ArrayLike | None = None) -> Self:
+    def _fit(
+        self: Self,
+        X: FeaturesLike,
+        y: TargetLike | None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         if isinstance(X, ShardedDataset) and not X.fits_in_memory:
+            if groups is not None:
+                raise DataError(f"groups need all examples in memory: {X.why_not_in_memory}")
             return self._fit_parts(X, y, sample_weight)
         with all_or_nothing(self):
             check_parameters(self)
             dataset = read_input(self, X, y, task=self.task, hierarchy=self.hierarchy)
             self._check_supported(dataset)
             self._n_selected(dataset.n_features)
+            dataset = dataset if groups is None else dataset.with_groups(groups)
             more: tuple[np.ndarray, ...] = ()
             if sample_weight is not None:
                 weights = check_sample_weight(sample_weight, dataset.n_examples)

@@ -259,7 +259,11 @@ class EnsembleRanker(BaseRanker):
         self.max_memory = max_memory
 
     def fit(
-        self, X: FeaturesLike, y: TargetLike | None = None, sample_weight: ArrayLike | None = None
+        self,
+        X: FeaturesLike,
+        y: TargetLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> EnsembleRanker:
         """Grow the ensemble and rank the features.
 
@@ -269,13 +273,15 @@ class EnsembleRanker(BaseRanker):
             As in :meth:`BaseRanker.fit`.
         sample_weight : array-like of shape (n_examples,), optional
             Weights of the examples; they multiply bootstrap counts, and weigh errors.
+        groups : array-like of shape (n_examples,), optional
+            Groups of examples that bootstraps draw together, as in :meth:`Dataset.with_groups`; None: copies.
 
         Returns
         -------
         self
             The fitted ranker.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, groups)
 
     @classmethod
     def one_fit_gives(cls, parameters: Mapping[str, Any]) -> tuple[str, ...]:

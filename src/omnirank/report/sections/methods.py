@@ -7,7 +7,8 @@ from platform import python_version
 from typing import Any
 
 from omnirank.core.plurals import counted
-from omnirank.ensembles.plan import GrowingRules, features_per_node
+from omnirank.ensembles.draws import features_per_node
+from omnirank.ensembles.plan import GrowingRules
 from omnirank.report.repeating import changed_parameters
 from omnirank.report.section import Section
 from omnirank.report.sections.scores import why_no_cut
