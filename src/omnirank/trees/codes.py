@@ -149,8 +149,22 @@ class DenseFeatures(CodedFeatures):
         return replace(self)  # without what is cached
 
     def take(self, rows: np.ndarray, table: Table) -> DenseFeatures:
-        """Return the features of some rows (a mask), which are that table: kernels only ask how codes are ordered."""
-        return replace(self, table=table, codes=np.ascontiguousarray(self.codes[:, rows]))
+        """Return the codes of some rows (a mask), which are that table: ranks among these rows.
+
+        Ranks among all rows would be in the same order, but exceed the memory that kernels have for so few rows.
+        """
+        codes = np.empty((table.n_columns, table.n_rows), _code_type(table.n_rows, self.n_levels))
+        distinct = np.zeros(table.n_columns, bool)
+        for f, own in enumerate(self.codes):
+            beyond = int(self.n_levels[f]) or len(own)
+            own = np.minimum(own[rows], own.dtype.type(beyond))  # a missing code comes after all others
+            present = np.full(beyond + 1, self.n_levels[f] > 0)
+            present[own] = True
+            ranks = np.cumsum(present, dtype=codes.dtype) - codes.dtype.type(1)
+            distinct[f] = not self.n_levels[f] and present[:-1].sum() == len(own)
+            ranks[-1] = np.iinfo(codes.dtype).max
+            ranks.take(own, out=codes[f])
+        return replace(self, table=table, codes=codes, distinct=distinct)
 
     def grow(self, space: Any, weight: np.ndarray, settings: Any, seed: Any) -> Any:
         """Grow a tree."""
@@ -205,14 +219,14 @@ class DenseFeatures(CodedFeatures):
 
     @cached_property
     def values(self) -> tuple[np.ndarray, np.ndarray]:
-        """Values of the codes; a code that no row has goes with the one before."""
+        """Values of the codes."""
         found, starts = [np.zeros(0)], np.zeros(len(self.codes) + 1, np.int64)
         for f, ranks in enumerate(self.codes):
             if self.n_levels[f] == 0:
                 known = ranks != self._missing
-                values = np.full(int(ranks[known].max()) + 1 if known.any() else 0, -np.inf)
+                values = np.empty(int(ranks[known].max()) + 1 if known.any() else 0)
                 values[ranks[known]] = self.table.column(f)[known]
-                found.append(np.maximum.accumulate(values))
+                found.append(values)
             starts[f + 1] = starts[f] + (len(found[-1]) if self.n_levels[f] == 0 else 0)
         return np.concatenate(found), starts
 
@@ -289,8 +303,7 @@ def code_features(
     if cells is not None:
         return SparseFeatures(table, sparse_codes(cells, table.levels, random_tests))
     n_levels = np.array([len(lev) if lev is not None else 0 for lev in table.levels], np.int32)
-    wide = max(table.n_rows, int(n_levels.max(initial=0))) >= np.iinfo(np.uint16).max
-    dtype = np.uint32 if wide else np.uint16
+    dtype = _code_type(table.n_rows, n_levels)
     with on_this_machine():
         n_blocks = max(-(-table.n_columns // _READ_TOGETHER), _BLOCKS_PER_WORKER * worker_count(n_jobs))
         features = blocks(table.n_columns, min(n_blocks, _MOST_BLOCKS))
@@ -300,6 +313,11 @@ def code_features(
         for some, part in zip(features, parts, strict=True):
             codes[some.start : some.stop], distinct[some.start : some.stop] = part
     return DenseFeatures(table, codes, n_levels, distinct, random_tests)
+
+
+def _code_type(n_rows: int, n_levels: np.ndarray) -> Any:
+    wide = max(n_rows, int(n_levels.max(initial=0))) >= np.iinfo(np.uint16).max
+    return np.uint32 if wide else np.uint16
 
 
 def _code_block(table: Table, n_levels: np.ndarray, dtype: Any, features: range) -> tuple[np.ndarray, np.ndarray]:
