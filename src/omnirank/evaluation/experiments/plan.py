@@ -12,7 +12,7 @@ from typing import Any
 from omnirank.core.errors import DataTypeError, FileFormatError, ParameterError
 from omnirank.core.types import PathLike
 from omnirank.evaluation.experiments import plan_checks as checks
-from omnirank.evaluation.experiments.keys import canonical_json, code_version
+from omnirank.evaluation.experiments.keys import code_version
 from omnirank.evaluation.experiments.relational_sources import SOURCES, relational_options
 
 BEST = "best"
@@ -70,7 +70,7 @@ class MethodEntry:
         found = []
         for values in product(*(self.grid[name] for name in names)):
             chosen = dict(zip(names, values, strict=True))
-            label = " ".join(f"{name}={_shown(value)}" for name, value in chosen.items())
+            label = " ".join(f"{name}={checks.shown(value)}" for name, value in chosen.items())
             found.append((label, same | {"parameters": dict(self.parameters) | chosen}))
         return found
 
@@ -349,7 +349,3 @@ class _Reader:
             neighbors=checks.neighbor_setting(table, "neighbors", where),
             parameters=checks.evaluation_values({key: table[key] for key in table if key not in own}, where),
         )
-
-
-def _shown(value: Any) -> str:
-    return value if isinstance(value, str) else canonical_json(value)

@@ -13,6 +13,7 @@ from omnirank.core.errors import OmnirankError, ParameterError
 from omnirank.core.parameters import FLAG, Domain, choice, count, listed, number
 from omnirank.core.suggestions import did_you_mean
 from omnirank.evaluation.experiments.environment import with_variables
+from omnirank.evaluation.experiments.keys import canonical_json
 
 # Parameters that the plan sets by other means.
 _NOT_FOR_PLANS = ("random_state", "n_jobs", "task", "hierarchy", "n_features_to_select", "warm_start", "checkpoints")
@@ -185,8 +186,18 @@ def grid(value: Any, where: str) -> dict[str, list[Any]]:
     for name, values in found.items():
         if not isinstance(values, list) or not values:
             raise ParameterError(f"{where}: grid: {name} must be a list of values, not {values!r}")
-        different(values, f"{where}: grid: {name}")
+        for i, value in enumerate(values):
+            same = [one for one in values[:i] if one == value or shown(one) == shown(value)]
+            if same:
+                raise ParameterError(
+                    f"{where}: grid: {name}: {same[0]!r} and {value!r} have the same name in results; leave one out"
+                )
     return found
+
+
+def shown(value: Any) -> str:
+    """Return a value as names of choices show it."""
+    return value if isinstance(value, str) else canonical_json(value)
 
 
 def selection(value: Any, has_grid: bool, where: str) -> str | dict[str, Any] | None:
