@@ -435,7 +435,7 @@ def test_more_rows_than_kernels_number_are_refused(use, dtype):
 
 def test_more_sparse_cells_than_kernels_number_are_refused(monkeypatch):
     cells, few = sparse.csr_array(np.eye(4)), np.eye(4)[:, :3]
-    assert tables._MOST_STORED == np.iinfo(np.uint32).max
+    assert np.iinfo(np.uint32).max == tables._MOST_STORED
     monkeypatch.setattr(tables, "_MOST_STORED", 3)
     for X, y in ((cells, None), (few, cells)):
         with pytest.raises(DataError, match="the sparse matrix stores 4 cells, more than 3: use some of the rows or"):
