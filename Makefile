@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c const
 
 LOWEST := .venv-lowest
 
-.PHONY: demo test test-backends test-lowest lint types unit mutants docs bench clean
+.PHONY: demo test test-backends test-bounds test-lowest lint types unit mutants docs bench clean
 
 demo: $(VENV)/.base
 	$(BIN)/omnirank demo
@@ -29,6 +29,15 @@ unit: $(VENV)/.dev
 # Every estimator, task and kind of data under every backend of joblib, bit by bit; `unit` runs a part of it.
 test-backends: $(VENV)/.dev
 	OMNIRANK_BACKENDS=all $(BIN)/python -m pytest -n 2 tests/backends
+
+# Tests that reach every kernel, with the bounds of all arrays checked and vector instructions replaced by plain loops.
+BOUNDS := core/test_bounds.py trees/test_drawn_features.py trees/test_kernel_interpreted.py trees/test_level_sets.py \
+	trees/test_prediction.py trees/test_ranks.py trees/test_semi_supervised_growing.py trees/test_sparse_kernel.py \
+	trees/test_subtree_rows.py ensembles/test_kernel_permutation.py ensembles/test_unbiased.py neighbors/test_euclidean.py \
+	neighbors/test_search.py neighbors/test_sparse_search.py relational/test_values.py relief/test_relief.py \
+	relief/test_relief_sparse.py tasks/test_task_distances.py
+test-bounds: $(VENV)/.dev
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 $(addprefix tests/,$(BOUNDS))
 
 # The suite with the lowest versions that pyproject.toml claims.
 test-lowest: $(LOWEST)/.test

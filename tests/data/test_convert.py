@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+import omnirank as om
+from omnirank.data import table as tables
 from omnirank.data.column_types import code_numbers, code_values, type_cells
 from omnirank.data.containers import as_array
 from omnirank.data.convert import is_frame, table_from
@@ -421,3 +423,20 @@ def test_infinite_cells_are_found_in_every_block(monkeypatch, place, layout):
         return
     with pytest.raises(DataError, match=rf"column 'x{place % 3}' .* in row {place // 3}"):
         table_from(given)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int8])
+@pytest.mark.parametrize("use", [om.Dataset, om.EnsembleRanker().fit, om.ReliefRanker().fit])
+def test_more_rows_than_kernels_number_are_refused(use, dtype):
+    rows = np.broadcast_to(np.zeros(1, dtype), (2**31, 1))  # takes no memory: copying it would fail
+    with pytest.raises(DataError, match="the data have 2147483648 rows, more than 2147483647: use some"):
+        use(rows, rows[:, 0])
+
+
+def test_more_sparse_cells_than_kernels_number_are_refused(monkeypatch):
+    cells, few = sparse.csr_array(np.eye(4)), np.eye(4)[:, :3]
+    assert np.iinfo(np.uint32).max == tables._MOST_STORED
+    monkeypatch.setattr(tables, "_MOST_STORED", 3)
+    for X, y in ((cells, None), (few, cells)):
+        with pytest.raises(DataError, match="the sparse matrix stores 4 cells, more than 3: use some of the rows or"):
+            om.Dataset(X, y)

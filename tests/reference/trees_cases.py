@@ -11,10 +11,12 @@ from scipy import sparse
 from omnirank.data.table import Table
 from omnirank.trees import space as spaces
 from omnirank.trees.codes import code_features, searched_cells
+from omnirank.trees.drawn_features import drawn_features
 from omnirank.trees.kernels import grow_tree as kernels
 from omnirank.trees.kernels.blocks import DenseBlocks
+from omnirank.trees.kernels.draw import RowDraws
 from omnirank.trees.kernels.gram import GramColumns
-from omnirank.trees.kernels.spaces import DenseColumns
+from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
 from omnirank.trees.kernels.split import Settings
 from reference import trees_growing as reference
 from reference.trees_growing import Node, Problem
@@ -122,12 +124,16 @@ seeds = st.integers(0, 2**64 - 1).map(np.uint64)
 # -- kernels ---------------------------------------------------------------------------------------------
 
 
-def coded(problem, random_tests=False, wide=False):
-    """Features as the package codes them for its kernels, or with 32-bit codes."""
+def coded(problem, space, random_tests=False, wide=False):
+    """Features as the package codes them for its kernels, or with 32-bit codes; few are drawn as many are."""
     levels = [tuple(range(size)) if size else None for size in problem.n_levels]
-    names = [f"x{i}" for i in range(len(levels))]
-    features = code_features(Table.from_columns(names, problem.features, levels), random_tests)
-    cells = replace(features, most_at_once=random_tests).cells
+    table = Table.from_columns([f"x{i}" for i in range(len(levels))], problem.features, levels)
+    if random_tests:
+        drawn = drawn_features(table, len(levels), space)
+        by_row = isinstance(space, OneColumn | DenseColumns) and not table.n_missing and not any(problem.n_levels)
+        cells = replace(drawn, kind=RowDraws if by_row else drawn.kind).cells
+    else:
+        cells = code_features(table).cells
     if not wide:
         return cells
     codes = cells.codes.astype(np.uint32)
@@ -168,7 +174,7 @@ def single_blocks(problem):
 def grow(problem, kind, weight, search, seed, random_tests=False, wide=False):
     """Grow a tree with the kernels; returns their arrays."""
     space = kind if not isinstance(kind, str) else space_of(problem, kind)
-    features = searched_cells(coded(problem, random_tests, wide), space, search)
+    features = searched_cells(coded(problem, space, random_tests, wide), search)
     return kernels.grow(space, features, weight, search, np.uint64(seed))
 
 

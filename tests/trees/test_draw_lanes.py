@@ -6,9 +6,12 @@ import numba
 import numpy as np
 import pytest
 
+from omnirank.core.kernels import vector
 from omnirank.trees.kernels import draw_lanes, draw_lanes_plain
 
-pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="there is only the plain twin")
+pytestmark = pytest.mark.skipif(vector.PLAIN, reason="there is only the plain twin")
+
+plain_norm_8, plain_norm_16 = map(draw_lanes_plain.half_norm, (8, 16))
 
 
 @numba.njit
@@ -77,8 +80,8 @@ def test_both_twins_agree(dtype, n, least):
     for j in np.flatnonzero(ok):
         for right in (0, 1):
             expected = [
-                draw_lanes_plain.half_norm(8)(matrix, 16, halves, j, right, n),
-                draw_lanes_plain.half_norm(16)(matrix, 0, halves, j, right, n),
+                plain_norm_8(matrix, 16, halves, j, right, n),
+                plain_norm_16(matrix, 0, halves, j, right, n),
             ]
             np.testing.assert_allclose(norms(matrix, halves, j, right, n), expected)
 

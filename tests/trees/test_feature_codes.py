@@ -30,3 +30,22 @@ def test_codes_are_the_numbers_of_distinct_values(kind, n):
     expected[known] = numbers
     np.testing.assert_array_equal(coded.codes, [expected, expected[::-1]])
     assert coded.cells.distinct.tolist() == [bool(known.all() and len(distinct) == n)] * 2
+
+
+@pytest.mark.parametrize("n", [2, 60, 66_000])
+def test_codes_of_some_rows_are_those_of_a_table_of_these_rows(n):
+    """Kernels size their memory by the rows: a code beyond them would be written outside of it."""
+    rng = np.random.default_rng(n)
+    numbers = [NUMBERS[kind](rng, n) for kind in ("normal", "few values", "missing")]
+    levels = np.where(rng.random(n) < 0.2, -1, rng.integers(0, 3, n))
+    columns, kinds = [*numbers, levels], [None, None, None, tuple("abc")]
+    whole = code_features(Table.from_columns("wxyz", columns, kinds))
+    for share in (0.3, 0.999):
+        rows = (rng.random(n) < share) | (np.arange(n) == n - 1)
+        table = Table.from_columns("wxyz", [cells[rows] for cells in columns], kinds)
+        part, expected = whole.take(rows, table), code_features(table)
+        assert part.codes.dtype == expected.codes.dtype
+        np.testing.assert_array_equal(part.codes, expected.codes)
+        np.testing.assert_array_equal(part.distinct, expected.distinct)
+        for one, other in zip(part.values, expected.values, strict=True):
+            np.testing.assert_array_equal(one, other)

@@ -12,6 +12,7 @@ from omnirank.data.infer import target_from
 from omnirank.data.table import Table
 from omnirank.tasks import clustering_columns, get_task
 from omnirank.trees.codes import code_features
+from omnirank.trees.drawn_features import drawn_features
 from omnirank.trees.kernels import spaces as kinds
 from omnirank.trees.kernels.blocks import DenseBlocks
 from omnirank.trees.kernels.grow_tree import grow
@@ -152,7 +153,7 @@ def first_tree(table, y, task, seed, random_tests=False):
     clustering = clustering_columns(columns)
     assume(len(clustering.columns) > 0)
     space = clustering_space(columns, clustering)
-    features = code_features(table, random_tests)
+    features = drawn_features(table, 3, space) if random_tests else code_features(table)
     return grow(space, features.cells, np.ones(table.n_rows), cases.settings(min_leaf=2), np.uint64(seed))
 
 

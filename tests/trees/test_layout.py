@@ -8,11 +8,15 @@ import pytest
 from scipy import sparse
 
 import omnirank as om
+from omnirank.data import table as tables
 from omnirank.data.table import Table
 from omnirank.ensembles.plan import GrowingData, GrowingRules
 from omnirank.ensembles.score_sums import mean_scores
+from omnirank.errors import DataError
+from omnirank.trees import space as spaces
 from omnirank.trees.codes import SparseFeatures
 from omnirank.trees.layout import non_zero_cells
+from omnirank.trees.sparse_codes import sparse_codes
 
 N = 120
 
@@ -136,3 +140,16 @@ def test_a_subset_of_coded_examples_grows_the_trees_of_its_own(ensemble):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
     scores = [mean_scores(p, ("permutation",), 5, 1, "") for p in (taken, coded)]
     np.testing.assert_array_equal(*[found["permutation"] for found in scores])
+
+
+def test_more_cells_than_kernels_number_are_refused(monkeypatch):
+    """Also where they come from a dense table, of which the size says nothing."""
+    monkeypatch.setattr(tables, "_MOST_STORED", 3)
+    cells = sparse.csc_array(np.eye(4))
+    for make in (
+        lambda: sparse_codes(cells, [None] * 4),
+        lambda: spaces._label_sets(cells, np.ones(4)),
+        lambda: spaces._sparse_rows(cells, np.ones(4), None),
+    ):
+        with pytest.raises(DataError, match="the sparse matrix stores 4 cells, more than 3"):
+            make()

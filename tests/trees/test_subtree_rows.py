@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import omnirank as om
-from omnirank.ensembles.plan import GrowingRules, make_plan
+from omnirank.ensembles.plan import GrowingData, GrowingRules, make_plan
 from omnirank.trees.kernels import grow_tree, subtree_rows
 from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
 from omnirank.trees.kernels.split import NumericCodes
@@ -85,6 +85,20 @@ def test_large_data_are_copied(copies, monkeypatch):
     found = plan.grow(0)
     assert sum(sizes) == len(found.rows)
     assert max(sizes) <= 10_000
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_labelled_rows_of_large_data_are_copied(copies):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(70_000, 3))
+    y = X[:, 0] + rng.normal(size=len(X))
+    y[rng.random(len(X)) < 0.05] = np.nan
+    data, rules = GrowingData(om.Dataset(X, y), 0), GrowingRules(min_samples_leaf=200)
+    copies(10_000)
+    data.plan(GrowingRules(supervision=0.5))  # codes all rows, of which the labelled ones are taken
+    found = data.labelled.plan(rules).grow(0)
+    expected = make_plan(data.dataset.take(data.dataset.labelled), rules, 0).grow(0)
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one, other)
 

@@ -43,8 +43,9 @@ def kernel_folder() -> str | None:
 
 def _digest(package: Path) -> str:
     """Hash of everything that decides about the code but the machine and the arguments."""
-    versions = (sys.implementation.cache_tag, numba.__version__, llvmlite.__version__, np.__version__, LINKED_ONLY)
-    digest = hashlib.blake2b(repr(versions).encode(), digest_size=8)
+    versions = (sys.implementation.cache_tag, numba.__version__, llvmlite.__version__, np.__version__)
+    settings = (LINKED_ONLY, numba.config.BOUNDSCHECK)
+    digest = hashlib.blake2b(repr(versions + settings).encode(), digest_size=8)
     core = package / "core"
     for source in [core / "compiled.py", *sorted(core.glob("kernel_*.py")), *sorted(package.glob("*/kernels/*.py"))]:
         digest.update(source.read_bytes())

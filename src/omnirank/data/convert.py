@@ -17,7 +17,7 @@ from omnirank.core.types import FrameLike
 from omnirank.data.cell_blocks import any_infinite
 from omnirank.data.column_types import code_numbers, holds_dates, iso_texts, number_levels, typed_column
 from omnirank.data.containers import as_array, checked_sparse, refuse_structured
-from omnirank.data.table import Table, default_names, is_sparse
+from omnirank.data.table import Table, check_size, default_names, is_sparse
 
 
 def is_frame(X: Any) -> TypeGuard[FrameLike]:
@@ -72,6 +72,7 @@ def typed_table(X: Any, names: Sequence[str] | None = None) -> Table:
     >>> typed_table([["a", 1.5], [None, 2]]).levels
     (('a',), None)
     """
+    check_size(X)
     if names is not None:
         names = tuple(str(name) for name in names)
     if isinstance(X, Table):

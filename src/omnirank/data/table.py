@@ -24,6 +24,10 @@ from omnirank.data.cell_blocks import count_missing
 
 Levels = tuple[Any, ...]
 
+# Kernels number rows by signed and stored cells by unsigned integers of 32 bits.
+_MOST_ROWS = 2**31 - 1
+_MOST_STORED = 2**32 - 1
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -67,6 +71,7 @@ class Table:
     dates: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
+        check_size(self.numeric if self.matrix is None else self.matrix)
         if len(self.names) != len(self.levels):
             raise DataError(f"{counted(len(self.names), 'column name')} for {counted(len(self.levels), 'column')}")
         again = first_repeated(self.names)
@@ -331,6 +336,26 @@ def is_sparse(values: Any) -> bool:
     False
     """
     return bool(sparse.issparse(values))
+
+
+def check_size(values: Any) -> None:
+    """Raise a DataError for an array or sparse container of more rows or stored cells than kernels can number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import check_size
+    >>> check_size(np.broadcast_to(0.0, (2**31, 1)))
+    Traceback (most recent call last):
+    omnirank.core.errors.DataError: the data have 2147483648 rows, more than 2147483647: use some of the rows
+    """
+    n_rows = (*getattr(values, "shape", ()), 0)[0]
+    if n_rows > _MOST_ROWS:
+        raise DataError(f"the data have {n_rows} rows, more than {_MOST_ROWS}: use some of the rows")
+    if is_sparse(values) and values.nnz > _MOST_STORED:
+        raise DataError(
+            f"the sparse matrix stores {values.nnz} cells, more than {_MOST_STORED}: use some of the rows or columns"
+        )
 
 
 def categorical(codes: np.ndarray, levels: Levels) -> pd.Categorical:

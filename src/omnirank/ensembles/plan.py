@@ -26,8 +26,8 @@ from omnirank.ensembles.shared_codes import SharedCodes
 from omnirank.tasks import Task, clustering_columns, feature_columns, get_task
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 from omnirank.trees.codes import CodedFeatures
+from omnirank.trees.drawn_features import drawn_features
 from omnirank.trees.layout import grows_on_cells, non_zero_cells
-from omnirank.trees.listed_features import listed_features
 from omnirank.trees.prototypes import node_means
 from omnirank.trees.pruning import Pruning, prune
 from omnirank.trees.space import clustering_space, constant_space, two_part_space
@@ -292,9 +292,6 @@ class GrowingData:
     def _cells(self) -> Any:
         return non_zero_cells(self.dataset.features)
 
-    def _coded(self, on_cells: bool) -> CodedFeatures:
-        return self._codes.coded(on_cells, self._cells, self.n_jobs)
-
     @cached_property
     def _feature_part(self) -> CodedColumns:
         columns = feature_columns(self.dataset.features, self.feature_weights, self._cells)
@@ -345,11 +342,11 @@ class GrowingData:
         else:  # all features are constant, and no tree splits
             space = constant_space(dataset.n_examples)
         n_tried = features_per_node(rules, dataset)
-        coded: CodedFeatures | None = None
+        coded: CodedFeatures
         if rules.random_tests and not on_cells:
-            coded = listed_features(dataset.features, n_tried, space, self.n_jobs)
-        if coded is None:
-            coded = self._coded(on_cells).with_tests(rules.random_tests, n_tried, space)
+            coded = drawn_features(dataset.features, n_tried, space, self.n_jobs)
+        else:
+            coded = self._codes.coded(on_cells, self._cells, self.n_jobs).with_tests(rules.random_tests, space)
         task = get_task(dataset.task)
         settings = rules.settings(n_tried)
         made = dataset, rules, task, *target, coded, space, settings, weight, self.entropy, feature_part, unit

@@ -73,7 +73,7 @@ class TreeScorer:
         measure = None
         if any(SCORES[name].needs_error for name in names):
             measure = error_measure(plan, options.permutation_error, options.per_target)
-            _ = plan.coded.routing  # workers would each rank features that are not ranked yet
+            _ = plan.coded.routing, plan.coded.values  # workers would each rank features that are not ranked yet
         prepared = {name: SCORES[name].prepare(plan) for name in names}
         return cls(plan, names, options, measure, prepared, partner)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.data.table import Table
-from omnirank.trees.codes import CodedFeatures, DenseFeatures, code_features
+from omnirank.trees.codes import DenseFeatures, SparseFeatures, code_features
 
 
 class SharedCodes:
@@ -39,9 +39,9 @@ class SharedCodes:
 
     def __init__(self, features: Table, taken_from: tuple[SharedCodes, np.ndarray] | None = None) -> None:
         self._features, self._taken_from = features, taken_from
-        self._found: dict[bool, CodedFeatures] = {}
+        self._found: dict[bool, SparseFeatures | DenseFeatures] = {}
 
-    def coded(self, on_cells: bool, cells: Any, n_jobs: int | None) -> CodedFeatures:
+    def coded(self, on_cells: bool, cells: Any, n_jobs: int | None) -> SparseFeatures | DenseFeatures:
         """Return the codes, made now if there are none.
 
         Parameters
@@ -60,7 +60,7 @@ class SharedCodes:
             )
         return found
 
-    def _known(self, on_cells: bool) -> CodedFeatures | None:
+    def _known(self, on_cells: bool) -> SparseFeatures | DenseFeatures | None:
         """Codes of these examples, or of more of them; non-zero cells are sooner coded than taken."""
         if self._taken_from is not None and on_cells not in self._found:
             whole, rows = self._taken_from

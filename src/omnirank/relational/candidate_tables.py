@@ -84,9 +84,9 @@ class CandidateTable:
         views = (replace(block, codes=codes[a:b]) for block, a, b in zip(blocks, starts, starts[1:], strict=False))
         return cls(inherited, tuple(views), DenseFeatures(nothing, codes, n_levels, distinct))
 
-    def cells(self, space: Any, settings: Any) -> Any:
+    def cells(self, settings: Any) -> Any:
         """Return the codes as the growing kernel takes them."""
-        return searched_cells(self.coded.cells, space, settings)
+        return searched_cells(self.coded.cells, settings)
 
     def tested(self, number: int) -> tuple[Any, Levels | None]:
         """Return a feature by its number, and its levels."""

@@ -86,7 +86,7 @@ class _Scratch:
             from omnirank.trees.kernels.grow import Spare
             from omnirank.trees.kernels.split import search_scratch
 
-            cells, n = table.cells(self._space, self._settings), table.n_features
+            cells, n = table.cells(self._settings), table.n_features
             pool = np.arange(n, dtype=np.uint32)
             settings = self._settings._replace(max_features=self._rules.n_drawn(n))
             spare = Spare(*self.other, pool, pool.copy())

@@ -28,9 +28,6 @@ _ROWS_AT_ONCE = 1024
 # Bits that are sorted beyond those that number the cells.
 _SPARE_BITS = 11
 
-# Fewer features than this are searched one by one, not row by row for several at once.
-FEW_FEATURES = 8
-
 
 @dataclass(frozen=True, eq=False)
 class CodedFeatures(ABC):
@@ -43,13 +40,6 @@ class CodedFeatures(ABC):
     """
 
     table: Table
-
-    @abstractmethod
-    def with_tests(self, random_tests: bool, n_tried: int, space: Any) -> CodedFeatures:
-        """Return the same features for trees in a clustering space that try so many features per node.
-
-        They try all tests of a feature, or one random test.
-        """
 
     @abstractmethod
     def grow(self, space: Any, weight: np.ndarray, settings: Any, seed: Any) -> Any:
@@ -76,8 +66,8 @@ class SparseFeatures(CodedFeatures):
 
     cells: Any
 
-    def with_tests(self, random_tests: bool, n_tried: int, space: Any) -> SparseFeatures:
-        """Return the same cells as another kind."""
+    def with_tests(self, random_tests: bool, space: Any) -> SparseFeatures:
+        """Return the same cells for trees that try all tests of a feature, or one random test."""
         return replace(self, cells=with_tests(self.cells, random_tests))
 
     def grow(self, space: Any, weight: np.ndarray, settings: Any, seed: Any) -> Any:
@@ -113,10 +103,6 @@ class DenseFeatures(CodedFeatures):
         Number of levels, 0 for a numeric feature.
     distinct : ndarray (n_features,)
         Features of which all cells are known to differ, so that ordering them takes less.
-    random_tests : bool
-        Whether trees try one random test per feature.
-    most_at_once : bool
-        Whether nodes try most features, so that reading cells by row pays.
     copied : bool
         Whether small nodes see copies of their rows, never these codes.
     """
@@ -124,23 +110,18 @@ class DenseFeatures(CodedFeatures):
     codes: np.ndarray
     n_levels: np.ndarray
     distinct: np.ndarray
-    random_tests: bool = False
-    most_at_once: bool = False
     copied: bool = False
 
-    def with_tests(self, random_tests: bool, n_tried: int, space: Any) -> DenseFeatures:
-        """Return the same codes, with the cells of the kernel made: workers would each make their own."""
+    def with_tests(self, random_tests: bool, space: Any) -> DenseFeatures:
+        """Return the same codes for trees in a clustering space, with the cells of the kernel made.
+
+        Workers would each make their own. Random tests are those of `drawn_features`.
+        """
         from omnirank.trees.kernels.subtree_rows import copies_pay
 
-        most = random_tests and len(self.codes) >= FEW_FEATURES and 2 * n_tried >= len(self.codes)
-        found = replace(self, random_tests=random_tests, most_at_once=most)
-        found = replace(found, copied=copies_pay(space, found._kind, self.codes))
-        if (found.random_tests, found.most_at_once, found.copied) == (
-            self.random_tests,
-            self.most_at_once,
-            self.copied,
-        ):
-            found = self
+        assert not random_tests
+        copied = copies_pay(space, self._kind, self.codes)
+        found = self if copied == self.copied else replace(self, copied=copied)
         _ = found.cells
         return found
 
@@ -149,52 +130,48 @@ class DenseFeatures(CodedFeatures):
         return replace(self)  # without what is cached
 
     def take(self, rows: np.ndarray, table: Table) -> DenseFeatures:
-        """Return the features of some rows (a mask), which are that table: kernels only ask how codes are ordered."""
-        return replace(self, table=table, codes=np.ascontiguousarray(self.codes[:, rows]))
+        """Return the codes of some rows (a mask), which are that table: ranks among these rows.
+
+        Ranks among all rows would be in the same order, but exceed the memory that kernels have for so few rows.
+        """
+        codes = np.empty((table.n_columns, table.n_rows), _code_type(table.n_rows, self.n_levels))
+        distinct = np.zeros(table.n_columns, bool)
+        for f, own in enumerate(self.codes):
+            beyond = int(self.n_levels[f]) or len(own)
+            own = np.minimum(own[rows], own.dtype.type(beyond))  # a missing code comes after all others
+            present = np.full(beyond + 1, self.n_levels[f] > 0)
+            present[own] = True
+            ranks = np.cumsum(present, dtype=codes.dtype) - codes.dtype.type(1)
+            distinct[f] = not self.n_levels[f] and present[:-1].sum() == len(own)
+            ranks[-1] = _missing_code(codes.dtype)
+            ranks.take(own, out=codes[f])
+        return replace(self, table=table, codes=codes, distinct=distinct)
 
     def grow(self, space: Any, weight: np.ndarray, settings: Any, seed: Any) -> Any:
         """Grow a tree."""
         from omnirank.trees.kernels.grow_tree import grow
 
-        return grow(space, searched_cells(self.cells, space, settings), weight, settings, seed)
+        return grow(space, searched_cells(self.cells, settings), weight, settings, seed)
 
     @property
     def _missing(self) -> Any:
-        return self.codes.dtype.type(np.iinfo(self.codes.dtype).max)
+        return _missing_code(self.codes.dtype)
 
     @property
     def _kind(self) -> type:
         """The kind of features that the growing kernel takes."""
-        from omnirank.trees.kernels.draw import NumericDraws
-        from omnirank.trees.kernels.nominal import MixedCodes, MixedDraws
+        from omnirank.trees.kernels.nominal import MixedCodes
         from omnirank.trees.kernels.split import NumericCodes
 
-        if self.n_levels.any():
-            return MixedDraws if self.random_tests else MixedCodes
-        return NumericDraws if self.random_tests else NumericCodes
+        return MixedCodes if self.n_levels.any() else NumericCodes
 
     @cached_property
     def cells(self) -> Any:
-        """Codes as the growing kernel takes them: for all tests, or for one random test per feature."""
-        first = (self.codes, self._missing, np.zeros(0, np.uint32 if self.codes.itemsize == 2 else np.uint64))
-        nominal = (self.n_levels,) if self.n_levels.any() else ()
-        if self.random_tests:
-            values = transposed(numeric_cells(self.table).T)
-            return self._kind(*first, values, *(nominal or (self._by_row(values),)))
+        """Codes as the growing kernel takes them."""
         # small nodes read codes by row
         by_row = np.zeros((0, 0), self.codes.dtype) if self.copied else transposed(self.codes)
-        return self._kind(*first, self.distinct, by_row, *nominal)
-
-    def _by_row(self, values: np.ndarray) -> np.ndarray:
-        """Return cells by row, with zeros up to whole blocks of features; none where they would not be read."""
-        if not self.most_at_once or (self.codes == self._missing).any():
-            return np.zeros((0, 0), values.dtype)
-        from omnirank.trees.kernels.draw_lanes_plain import BLOCK
-
-        n_features, n_rows = values.shape
-        cells = np.zeros((n_rows, -(-n_features // BLOCK) * BLOCK), values.dtype)
-        cells[:, :n_features] = values.T
-        return cells
+        nominal = (self.n_levels,) if self.n_levels.any() else ()
+        return self._kind(*with_missing(self.codes), self.distinct, by_row, *nominal)
 
     @property
     def routing(self) -> Any:
@@ -205,39 +182,38 @@ class DenseFeatures(CodedFeatures):
 
     @cached_property
     def values(self) -> tuple[np.ndarray, np.ndarray]:
-        """Values of the codes; a code that no row has goes with the one before."""
-        found, starts = [np.zeros(0)], np.zeros(len(self.codes) + 1, np.int64)
-        for f, ranks in enumerate(self.codes):
-            if self.n_levels[f] == 0:
-                known = ranks != self._missing
-                values = np.full(int(ranks[known].max()) + 1 if known.any() else 0, -np.inf)
-                values[ranks[known]] = self.table.column(f)[known]
-                found.append(np.maximum.accumulate(values))
-            starts[f + 1] = starts[f] + (len(found[-1]) if self.n_levels[f] == 0 else 0)
-        return np.concatenate(found), starts
+        """Values of the codes."""
+        sizes = [
+            0 if n_levels else int((ranks + ranks.dtype.type(1)).max(initial=0))  # a missing code becomes 0
+            for ranks, n_levels in zip(self.codes, self.n_levels, strict=True)
+        ]
+        starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+        found = np.empty(starts[-1])
+        for f in np.flatnonzero(self.n_levels == 0):
+            known = self.codes[f] != self._missing
+            found[starts[f] : starts[f + 1]][self.codes[f, known]] = self.table.column(int(f))[known]
+        return found, starts
 
 
-def searched_cells(cells: Any, space: Any, settings: Any) -> Any:
-    """Return the cells as the search wants them: levels in order or in sets, random tests by feature or by row."""
-    from omnirank.trees.kernels.draw import NumericDraws, RowDraws
+def searched_cells(cells: Any, settings: Any) -> Any:
+    """Return the cells as the search wants them: levels in order or in sets."""
     from omnirank.trees.kernels.nominal import MixedCodes, MixedSets
-    from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
 
-    if isinstance(cells, MixedCodes) and settings.nominal_search:
-        return MixedSets(*cells)
-    # In other spaces, gains take longer than reading the cells.
-    by_row = isinstance(cells, NumericDraws) and cells.by_row.size and isinstance(space, OneColumn | DenseColumns)
-    return RowDraws(*cells) if by_row else cells
+    return MixedSets(*cells) if isinstance(cells, MixedCodes) and settings.nominal_search else cells
 
 
-def numeric_cells(table: Table) -> np.ndarray:
-    """Values of the numeric cells, one row a feature; rows of nominal features hold nothing."""
-    if not table.is_sparse and not table.is_nominal.any():
-        return table.numeric.T
-    cells = np.empty((table.n_columns, table.n_rows), np.float64)
-    for f in np.flatnonzero(~table.is_nominal):
-        cells[f] = table.column(int(f))
-    return cells
+def with_missing(codes: np.ndarray) -> tuple[np.ndarray, Any, np.ndarray]:
+    """Return codes, the code that means missing, and an empty array of the type that holds a code and a row."""
+    return codes, _missing_code(codes.dtype), np.zeros(0, np.uint32 if codes.itemsize == 2 else np.uint64)
+
+
+def level_codes(table: Table) -> tuple[np.ndarray, np.ndarray]:
+    """Return the codes of nominal features and the numbers of levels; codes of numeric features hold nothing."""
+    n_levels = _level_counts(table)
+    codes = np.empty((table.n_columns, table.n_rows), _code_type(0, n_levels))
+    for f in np.flatnonzero(n_levels):
+        _code_levels(table.column(int(f)), codes[f])
+    return codes, n_levels
 
 
 def transposed(matrix: np.ndarray) -> np.ndarray:
@@ -262,17 +238,13 @@ def transposed(matrix: np.ndarray) -> np.ndarray:
     return found
 
 
-def code_features(
-    table: Table, random_tests: bool = False, cells: Any = None, n_jobs: int | None = None
-) -> CodedFeatures:
+def code_features(table: Table, cells: Any = None, n_jobs: int | None = None) -> SparseFeatures | DenseFeatures:
     """Rank-code the features of a table.
 
     Parameters
     ----------
     table : Table
         The features.
-    random_tests : bool
-        Whether trees try one random test per feature (extra trees).
     cells : csc_array, optional
         Its non-zero cells, where trees are grown on these alone (:mod:`omnirank.trees.layout`).
     n_jobs : int or None
@@ -287,10 +259,9 @@ def code_features(
     array([[    1,     0, 65535,     1]], dtype=uint16)
     """
     if cells is not None:
-        return SparseFeatures(table, sparse_codes(cells, table.levels, random_tests))
-    n_levels = np.array([len(lev) if lev is not None else 0 for lev in table.levels], np.int32)
-    wide = max(table.n_rows, int(n_levels.max(initial=0))) >= np.iinfo(np.uint16).max
-    dtype = np.uint32 if wide else np.uint16
+        return SparseFeatures(table, sparse_codes(cells, table.levels))
+    n_levels = _level_counts(table)
+    dtype = _code_type(table.n_rows, n_levels)
     with on_this_machine():
         n_blocks = max(-(-table.n_columns // _READ_TOGETHER), _BLOCKS_PER_WORKER * worker_count(n_jobs))
         features = blocks(table.n_columns, min(n_blocks, _MOST_BLOCKS))
@@ -299,21 +270,38 @@ def code_features(
         parts = parallel_results(partial(_code_block, table, n_levels, dtype), features, n_jobs)
         for some, part in zip(features, parts, strict=True):
             codes[some.start : some.stop], distinct[some.start : some.stop] = part
-    return DenseFeatures(table, codes, n_levels, distinct, random_tests)
+    return DenseFeatures(table, codes, n_levels, distinct)
+
+
+def _code_type(n_rows: int, n_levels: np.ndarray) -> Any:
+    wide = max(n_rows, int(n_levels.max(initial=0))) >= np.iinfo(np.uint16).max
+    return np.uint32 if wide else np.uint16
+
+
+def _missing_code(dtype: Any) -> Any:
+    return dtype.type(np.iinfo(dtype).max)
+
+
+def _level_counts(table: Table) -> np.ndarray:
+    return np.array([0 if levels is None else len(levels) for levels in table.levels], np.int32)
+
+
+def _code_levels(cells: np.ndarray, codes: np.ndarray) -> None:
+    codes[:] = cells
+    codes[cells < 0] = _missing_code(codes.dtype)
 
 
 def _code_block(table: Table, n_levels: np.ndarray, dtype: Any, features: range) -> tuple[np.ndarray, np.ndarray]:
     """Codes of some features, and whether all cells of a feature are known and differ."""
     codes = np.empty((len(features), table.n_rows), dtype)
     distinct = np.zeros(len(features), bool)
-    missing = dtype(np.iinfo(dtype).max)
+    missing = _missing_code(codes.dtype)
     many = codes.itemsize > np.dtype(np.uint16).itemsize
     # Compiling the radix sort takes longer than ranking few cells.
     rank = _ranks_of_many(table.n_rows) if many else _rank
     for i, (f, cells) in enumerate(zip(features, _columns(table, features, many), strict=True)):
         if n_levels[f]:
-            codes[i] = cells
-            codes[i, cells < 0] = missing
+            _code_levels(cells, codes[i])
         else:
             distinct[i] = rank(cells, codes[i], missing)
     return codes, distinct

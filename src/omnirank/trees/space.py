@@ -15,6 +15,7 @@ from scipy import sparse
 
 from omnirank.core.errors import DataError
 from omnirank.core.variances import centred_for_sums
+from omnirank.data.table import check_size
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 
 # A dense row costs about as much as this share of its columns would cost as labels of a set.
@@ -174,6 +175,7 @@ def _label_sets(matrix: Any, scale: np.ndarray) -> Any:
 
     matrix = sparse.csr_array(matrix)
     matrix.eliminate_zeros()
+    check_size(matrix)
     return LabelSets(matrix.indptr.astype(np.uint32), np.pad(matrix.indices.astype(np.uint32), (0, int(HEAD))), scale)
 
 
@@ -182,6 +184,7 @@ def _sparse_rows(matrix: Any, scale: np.ndarray, weight: np.ndarray | None) -> A
 
     matrix = sparse.csr_array(centred_for_sums(matrix, np.ones(matrix.shape[0]) if weight is None else weight))
     matrix.eliminate_zeros()
+    check_size(matrix)
     values = matrix.data * scale[matrix.indices]
     return SparseRows(matrix.indptr.astype(np.uint32), matrix.indices.astype(np.uint32), values, scale)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from omnirank.data.table import Levels
+from omnirank.data.table import Levels, check_size
 
 # Rows x features as bits take at most this much memory; beyond it rows are looked up by feature only.
 _MOST_BIT_BYTES = 2**28
@@ -34,6 +34,7 @@ def sparse_codes(matrix: Any, levels: Sequence[Levels | None], random_tests: boo
     >>> codes.codes.tolist(), codes.zero.tolist()
     ([1, 2, 0], [0, 1])
     """
+    check_size(matrix)
     n_rows, n_features = matrix.shape
     values, ranks, zero = _ranked(matrix)
     n_codes = np.diff(values[1]).astype(np.uint32)

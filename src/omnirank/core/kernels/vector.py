@@ -1,4 +1,8 @@
-"""What compiled loops do not reach by themselves (vector instructions, uncounted arrays), with plain twins."""
+"""What compiled loops do not reach by themselves (vector instructions, uncounted arrays), with plain twins.
+
+The twins take the place of what reads or writes memory where kernels are interpreted, and where bounds of arrays are
+checked (NUMBA_BOUNDSCHECK=1): Numba does not see what vector instructions do.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,21 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from omnirank.core.compiled import inlined
+
 LANES = 32
 
+# Whether twins are used.
+PLAIN = bool(numba.config.DISABLE_JIT) or numba.config.BOUNDSCHECK == 1
 
+
+@inlined
 def _count_smaller_plain(values, start, limit):
-    return int(np.count_nonzero(values[start : start + LANES] < limit))
+    count = np.uint64(0)
+    for i in range(start, start + LANES):
+        if values[i] < limit:
+            count += np.uint64(1)
+    return count
 
 
 @intrinsic
@@ -92,16 +106,27 @@ def _make_select(operator):
 
 
 def _add_running_norms_plain(lanes):
+    @inlined
     def add(matrix, column, order, part, n, out, out_part):
-        rows = matrix[order[part, :n], column : column + lanes]
-        out[out_part, :n] += (np.cumsum(rows, axis=0) ** 2).sum(axis=1)
+        for c in range(column, column + lanes):
+            total = matrix.dtype.type(0)
+            for t in range(n):
+                total += matrix[order[part, t], c]
+                out[out_part, t] += total * total
 
     return add
 
 
 def _sum_norm_plain(lanes):
+    @inlined
     def norm(matrix, column, order, part, n):
-        return float((matrix[order[part, :n], column : column + lanes].sum(axis=0) ** 2).sum())
+        squares = matrix.dtype.type(0)
+        for c in range(column, column + lanes):
+            total = matrix.dtype.type(0)
+            for t in range(n):
+                total += matrix[order[part, t], c]
+            squares += total * total
+        return squares
 
     return norm
 
@@ -221,8 +246,15 @@ def _uncounted(typing_context, arrays):
 # add_running_norms_L(matrix, column, order, part, n, out, out_part):
 #     out[out_part, t] += |sum of matrix[order[part, :t + 1], column:column + L]|^2 for t < n
 # sum_norm_L(matrix, column, order, part, n): |sum of matrix[order[part, :n], column:column + L]|^2
-if numba.config.DISABLE_JIT:
+if PLAIN:
     count_smaller = _count_smaller_plain
+    add_running_norms_8, add_running_norms_16, add_running_norms_32 = map(_add_running_norms_plain, (8, 16, 32))
+    sum_norm_8, sum_norm_16 = map(_sum_norm_plain, (8, 16))
+else:
+    count_smaller = _count_smaller
+    add_running_norms_8, add_running_norms_16, add_running_norms_32 = map(_make_add_running_norms, (8, 16, 32))
+    sum_norm_8, sum_norm_16 = map(_make_sum_norm, (8, 16))
+if numba.config.DISABLE_JIT:
     count_bits = _count_bits_plain
     prefetch = _prefetch_plain
     smaller, larger = min, max
@@ -230,14 +262,8 @@ if numba.config.DISABLE_JIT:
     def uncounted(arrays):
         """Return the arrays as they are."""
         return arrays
-
-    add_running_norms_8, add_running_norms_16, add_running_norms_32 = map(_add_running_norms_plain, (8, 16, 32))
-    sum_norm_8, sum_norm_16 = map(_sum_norm_plain, (8, 16))
 else:
-    count_smaller = _count_smaller
     count_bits = _count_bits
     prefetch = _prefetch
     smaller, larger = _make_select("<"), _make_select(">")
     uncounted = _uncounted
-    add_running_norms_8, add_running_norms_16, add_running_norms_32 = map(_make_add_running_norms, (8, 16, 32))
-    sum_norm_8, sum_norm_16 = map(_make_sum_norm, (8, 16))

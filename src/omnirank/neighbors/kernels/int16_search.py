@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from omnirank.core.compiled import compiled
-from omnirank.core.kernels.vector import smaller
+from omnirank.core.compiled import compiled, inlined
+from omnirank.core.kernels.vector import PLAIN, smaller
 from omnirank.neighbors.kernels.search import keep_nearest
 from omnirank.neighbors.kernels.tile import ROWS, VECTORS
 
@@ -69,12 +68,19 @@ def _search_words(rows, blocks, groups, unit, ids, distances, largest, out):
                 )
 
 
+@inlined
 def _add_largest_plain(rows, first, blocks, block, start, stop, out):
-    x = rows[first : first + ROWS, start:stop, None]
-    t = np.ascontiguousarray(blocks[block, start:stop])
-    x = np.broadcast_to(x, (ROWS, *t.shape)).copy().view(np.int16).reshape(ROWS, *t.shape, 2)
-    t = t.view(np.int16).reshape(*t.shape, 2)
-    out += np.maximum(x, t).sum(axis=(1, 3), dtype=np.int32)
+    for i in range(ROWS):
+        for j in range(WIDTH):
+            for pair in range(start, stop):
+                x, t = np.int64(rows[first + i, pair]), np.int64(blocks[block, pair, j])
+                out[i, j] += max(x >> 16, t >> 16) + max(_low_word(x), _low_word(t))
+
+
+@inlined
+def _low_word(pair):
+    """The lower 16 bits of two words, with their sign."""
+    return ((pair & 0xFFFF) ^ 0x8000) - 0x8000
 
 
 @intrinsic
@@ -147,4 +153,4 @@ def _add_largest(typing_context, rows, first, blocks, block, start, stop, out):
 
 # add_largest(rows, first, blocks, block, start, stop, out): adds to out[i, j], of the rows first + i and the columns j
 #     of a block, the sum of max(x, t) over the pairs of columns from start to stop
-add_largest = _add_largest_plain if numba.config.DISABLE_JIT else _add_largest
+add_largest = _add_largest_plain if PLAIN else _add_largest

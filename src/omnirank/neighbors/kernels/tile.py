@@ -8,6 +8,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from omnirank.core.compiled import inlined
+from omnirank.core.kernels.vector import PLAIN
+
 # Rows of a tile, and vectors (of one 512-bit register each) that hold its columns.
 ROWS = 4
 VECTORS = 4
@@ -22,12 +25,18 @@ def tile_width(dtype):
     return VECTORS * (64 // np.dtype(dtype).itemsize)
 
 
+@inlined
 def _add_tile_plain(rows, first, blocks, block, scale, bounds, out):
-    a, b, c, d = bounds
-    x, t = rows[first : first + ROWS, :, None], blocks[block][None]
-    out += (np.maximum(x[:, a:b], t[:, a:b]) * scale[None, a:b, None]).sum(axis=1)
-    out += ((x[:, b:c] != t[:, b:c]) * scale[None, b:c, None]).sum(axis=1)
-    out += (x[:, c:d] * t[:, c:d]).sum(axis=1)
+    for i in range(ROWS):
+        for j in range(blocks.shape[2]):
+            total = out[i, j]
+            for c in range(bounds[0], bounds[1]):
+                total += max(rows[first + i, c], blocks[block, c, j]) * scale[c]
+            for c in range(bounds[1], bounds[2]):
+                total += scale[c] if rows[first + i, c] != blocks[block, c, j] else 0
+            for c in range(bounds[2], bounds[3]):
+                total += rows[first + i, c] * blocks[block, c, j]
+            out[i, j] = total
 
 
 def _round_tile_plain(out):
@@ -153,8 +162,13 @@ def _round_tile(typing_context, out):
     return signature, generate
 
 
+@inlined
 def _closer_plain(out, row, limit):
-    return np.uint64(sum(1 << lane for lane in np.flatnonzero(out[row] < limit).tolist()))
+    found = np.uint64(0)
+    for lane in range(VECTORS * (64 // out.itemsize)):
+        if out[row, lane] < limit:
+            found |= np.uint64(1) << np.uint64(lane)
+    return found
 
 
 @intrinsic
@@ -202,7 +216,8 @@ def _lowest_bit(typing_context, mask):
 # round_tile(out): rounds distances in double precision to multiples of TIE
 # closer(out, row, limit): one bit per column of the tile, set where the distance is below the limit
 # lowest_bit(mask): place of the lowest bit that is set
+add_tile, closer = (_add_tile_plain, _closer_plain) if PLAIN else (_add_tile, _closer)
 if numba.config.DISABLE_JIT:
-    add_tile, round_tile, closer, lowest_bit = _add_tile_plain, _round_tile_plain, _closer_plain, _lowest_bit_plain
+    round_tile, lowest_bit = _round_tile_plain, _lowest_bit_plain
 else:
-    add_tile, round_tile, closer, lowest_bit = _add_tile, _round_tile, _closer, _lowest_bit
+    round_tile, lowest_bit = _round_tile, _lowest_bit

@@ -36,23 +36,18 @@ _INFINITE = np.int64(0x7FF0000000000000)
 
 
 class NumericDraws(NamedTuple):
-    """Numeric features as ranks and as values."""
+    """Numeric features as values."""
 
-    codes: np.ndarray
-    missing: int
-    packed: np.ndarray
+    codes: np.ndarray  # (features, 0): they are not read
     cells: np.ndarray  # (features, rows), NaN = missing
-    by_row: np.ndarray  # (rows, features and zeros up to a multiple of 16) if nodes try most features, else (0, 0)
+    by_row: np.ndarray  # (rows, features) where subtrees grow on copies of their rows, else (0, 0)
 
 
 class RowDraws(NamedTuple):
-    """As NumericDraws, where nodes try most features: of one or more dense columns, they search cells by row."""
+    """Numeric features as values by row, none missing, where nodes try most features; of one or more dense columns."""
 
-    codes: np.ndarray
-    missing: int
-    packed: np.ndarray
-    cells: np.ndarray
-    by_row: np.ndarray
+    codes: np.ndarray  # (features, 0): they are not read
+    by_row: np.ndarray  # (rows, features); rows of fewer than 16 features are followed by 16 cells at least
 
 
 class ListedDraws(NamedTuple):
@@ -67,7 +62,9 @@ class ListedDraws(NamedTuple):
 
 @search_scratch.kind(NumericDraws, RowDraws)
 def _draw_scratch(features, n):
-    return _scratch(np.empty((4, n + 8)), n, np.ones(-(-features.codes.shape[0] // BLOCK) * BLOCK, np.uint8))
+    drawn = np.zeros(max(features.codes.shape[0], BLOCK), np.uint8)
+    drawn[: features.codes.shape[0]] = 1
+    return _scratch(np.empty((4, n + 8)), n, drawn)
 
 
 @search_scratch.kind(ListedDraws)

@@ -5,13 +5,12 @@ Compilers would store and load the sums again for every row: they cannot know th
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from omnirank.core.kernels.vector import RunningSum, fetch_line
+from omnirank.core.kernels.vector import PLAIN, RunningSum, fetch_line
 from omnirank.trees.kernels import candidates
 from omnirank.trees.kernels import draw_lanes_plain as plain
 from omnirank.trees.kernels.draw_lanes_plain import BLOCK, FEW, LEFT_VALUE, LEFT_WEIGHT, ROWS, THRESHOLD
@@ -344,7 +343,7 @@ def _make_half_norm(lanes):
 
 
 # Their plain twins say what they do.
-if numba.config.DISABLE_JIT:
+if PLAIN:
     draw_values, draw_halves = plain.draw_values, plain.draw_halves
     draw_listed_values, draw_listed_halves = plain.draw_listed_values, plain.draw_listed_halves
     half_norm_8, half_norm_16 = map(plain.half_norm, (8, 16))

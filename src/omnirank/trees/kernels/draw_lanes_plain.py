@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnirank.trees.kernels import candidates, random
+from omnirank.core.compiled import inlined, part
+from omnirank.trees.kernels.candidates import redrawn
+from omnirank.trees.kernels.random import between, mix, unit
 
 BLOCK = 16
 
@@ -19,97 +21,140 @@ N_FOUND = 3
 ROWS = 64
 
 
-def _draw_plain(cells, first, rows, n, weight, drawn, base, total, least, found):
-    """Draw the thresholds; returns which rows they send left, one column per feature, and which are admissible."""
-    block = cells[rows[:n], first : first + BLOCK].astype(float)
-    features, wanted = range(first, first + BLOCK), drawn[first : first + BLOCK]
-    return _draw_block(block, features, weight[:n], wanted, base, total, least, found, cells.dtype)
-
-
-def _draw_block(block, features, weight, wanted, base, total, least, found, dtype):
-    """As _draw_plain, given a column of cells per feature."""
-    admissible = 0
-    sides = np.zeros(block.shape, bool)
-    for j, f in enumerate(features):
-        column = block[:, j]
-        low, high = column.min(), column.max()
-        state = np.uint64(random.mix(base ^ np.uint64(f)))
-        while wanted[j] and low < high:
-            threshold = np.float64(dtype.type(random.between(low, high, random.unit(state))))
-            threshold = threshold if threshold < high else low
-            left = column <= threshold
-            k = weight[left].sum()
-            if k < least:
-                low = column[~left].min()
-            elif total - k < least:
-                high = column[left].max()
+@part
+def _draw_one(cells, f, rows, n, weight, base, total, least, found, j):
+    """Draw a threshold of feature f into column j; returns whether one is admissible."""
+    low = np.inf
+    high = -np.inf
+    for i in range(n):
+        v = np.float64(cells[rows[i], f])
+        low = v if v < low else low
+        high = v if v > high else high
+    state = mix(base ^ np.uint64(f))
+    while low < high:
+        threshold = np.float64(cells.dtype.type(between(low, high, unit(state))))
+        threshold = threshold if threshold < high else low
+        k = 0.0
+        above = np.inf
+        up_to = -np.inf
+        for i in range(n):
+            v = np.float64(cells[rows[i], f])
+            if v <= threshold:
+                k += weight[i]
+                up_to = v if v > up_to else up_to
             else:
-                admissible |= 1 << j
-                sides[:, j] = left
-                found[THRESHOLD, j], found[LEFT_WEIGHT, j] = threshold, k
-                break
-            state = np.uint64(candidates.redrawn(state))
-    return sides, admissible
+                above = v if v < above else above
+        if k < least:
+            low = above
+        elif total - k < least:
+            high = up_to
+        else:
+            found[THRESHOLD, j] = threshold
+            found[LEFT_WEIGHT, j] = k
+            return True
+        state = redrawn(state)
+    return False
 
 
+@inlined
+def _sum_left(cells, f, rows, n, found, j, value):
+    total = 0.0
+    for i in range(n):
+        if cells[rows[i], f] <= found[THRESHOLD, j]:
+            total += value[i]
+    found[LEFT_VALUE, j] = total
+
+
+@inlined
+def _note_left(cells, f, rows, n, found, j, halves):
+    for i in range(n):
+        if i % ROWS == 0:
+            halves[i // ROWS, j] = np.uint64(0)
+        if cells[rows[i], f] <= found[THRESHOLD, j]:
+            halves[i // ROWS, j] |= np.uint64(1) << np.uint64(i % ROWS)
+
+
+@inlined
 def draw_values(cells, first, rows, n, weight, drawn, base, total, least, found, value):
     """Draw a threshold for each of the features first to first + 15 of which drawn is not 0.
 
-    ``first`` is a multiple of 16. A threshold lies between the feature's cells in the n rows, uniform among those that
-    leave at least ``least`` of the total weight on both sides; the random state of a feature is mix(base ^ feature). It
-    is written to ``found``, with the weight and the sum of ``value`` on its left. Returns, as bits, which features have
-    such a threshold.
+    A threshold lies between the feature's cells in the n rows, uniform among those that leave at least ``least`` of the
+    total weight on both sides; the random state of a feature is mix(base ^ feature). It is written to ``found``, with
+    the weight and the sum of ``value`` on its left. Returns, as bits, which features have such a threshold.
     """
-    sides, admissible = _draw_plain(cells, first, rows, n, weight, drawn, base, total, least, found)
-    found[LEFT_VALUE] = value[:n] @ sides
+    admissible = np.uint64(0)
+    for j in range(BLOCK):
+        f = first + j
+        if drawn[f] and _draw_one(cells, f, rows, n, weight, base, total, least, found, j):
+            _sum_left(cells, f, rows, n, found, j, value)
+            admissible |= np.uint64(1) << np.uint64(j)
     return admissible
 
 
+@inlined
 def draw_halves(cells, first, rows, n, weight, drawn, base, total, least, found, halves):
     """As draw_values, but with the rows on the left, not a sum.
 
     Bit i % 64 of halves[i // 64, j] is row i for feature first + j.
     """
-    sides, admissible = _draw_plain(cells, first, rows, n, weight, drawn, base, total, least, found)
-    _write_halves(sides, halves)
+    admissible = np.uint64(0)
+    for j in range(BLOCK):
+        f = first + j
+        if drawn[f] and _draw_one(cells, f, rows, n, weight, base, total, least, found, j):
+            _note_left(cells, f, rows, n, found, j, halves)
+            admissible |= np.uint64(1) << np.uint64(j)
     return admissible
 
 
-def _write_halves(sides, halves):
-    for start in range(0, len(sides), ROWS):
-        part = sides[start : start + ROWS]
-        words = (part.astype(np.uint64) << np.arange(len(part), dtype=np.uint64)[:, None]).sum(axis=0)
-        halves[start // ROWS, : len(words)] = words
+@inlined
+def _copy_listed(cells, listed, rows, n, copied):
+    for i in range(n):
+        for j in range(FEW):
+            copied[i, j] = cells[rows[i], listed[0, j]]
 
 
-def _draw_listed_plain(cells, listed, rows, n, weight, drawn, base, total, least, found, copied):
-    features = listed[0, :FEW]
-    copied[:n] = cells[np.ix_(rows[:n], features)]
-    return _draw_block(copied[:n], features, weight[:n], drawn, base, total, least, found[:, :FEW], cells.dtype)
-
-
+@inlined
 def draw_listed_values(cells, listed, rows, n, weight, drawn, base, total, least, found, value, copied):
     """As draw_values for 8 features, the first ones of ``listed``; ``drawn`` has a flag for each of them.
 
     Their cells in the n rows are written to the columns of ``copied``.
     """
-    sides, admissible = _draw_listed_plain(cells, listed, rows, n, weight, drawn, base, total, least, found, copied)
-    found[LEFT_VALUE, :FEW] = value[:n] @ sides
+    _copy_listed(cells, listed, rows, n, copied)
+    admissible = np.uint64(0)
+    for j in range(FEW):
+        f = np.int64(listed[0, j])
+        if drawn[j] and _draw_one(cells, f, rows, n, weight, base, total, least, found, j):
+            _sum_left(cells, f, rows, n, found, j, value)
+            admissible |= np.uint64(1) << np.uint64(j)
     return admissible
 
 
+@inlined
 def draw_listed_halves(cells, listed, rows, n, weight, drawn, base, total, least, found, halves, copied):
     """As draw_halves for 8 features, the first ones of ``listed``."""
-    sides, admissible = _draw_listed_plain(cells, listed, rows, n, weight, drawn, base, total, least, found, copied)
-    _write_halves(sides, halves)
+    _copy_listed(cells, listed, rows, n, copied)
+    admissible = np.uint64(0)
+    for j in range(FEW):
+        f = np.int64(listed[0, j])
+        if drawn[j] and _draw_one(cells, f, rows, n, weight, base, total, least, found, j):
+            _note_left(cells, f, rows, n, found, j, halves)
+            admissible |= np.uint64(1) << np.uint64(j)
     return admissible
 
 
 def half_norm(lanes):
     """Make the function that returns |sum of the rows on the left|^2 over so many columns; or of the rest."""
 
+    @inlined
     def norm(matrix, column, halves, j, right, n):
-        left = [bool(int(halves[i // ROWS, j]) >> (i % ROWS) & 1) != bool(right) for i in range(n)]
-        return float((matrix[:n][left, column : column + lanes].sum(axis=0) ** 2).sum())
+        squares = 0.0
+        for c in range(column, column + lanes):
+            total = 0.0
+            for i in range(n):
+                left = (halves[i // ROWS, j] >> np.uint64(i % ROWS)) & np.uint64(1) == np.uint64(1)
+                if left != (right != 0):
+                    total += matrix[i, c]
+            squares += total * total
+        return squares
 
     return norm

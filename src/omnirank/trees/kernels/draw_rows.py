@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from omnirank.core.compiled import Kinds, dispatched, inlined
-from omnirank.core.kernels.vector import smaller
+from omnirank.core.kernels.vector import larger, smaller
 from omnirank.trees.kernels.candidates import FEATURE, SLACK, STATE, better, draw_feature
 from omnirank.trees.kernels.draw import ListedDraws, NumericDraws, RowDraws
 from omnirank.trees.kernels.draw_lanes import (
@@ -61,9 +61,10 @@ def _search(space, node, features, rows, weight, n, total, settings, seed, work,
                 state = mix(state)
                 work.drawn[draw_feature(pool, swaps, d, state)] = 1
         n_drawn = n_wanted
-        for first in range(0, features.by_row.shape[1], BLOCK):
+        for new in range(0, n_features, BLOCK):
+            first = larger(np.int64(0), smaller(np.int64(new), n_features - BLOCK))  # the last block may hold old ones
             admissible = draw_together(space, node, features, first, rows, weight, n, total, settings.min_leaf, work)
-            for j in range(BLOCK):
+            for j in range(new - first, BLOCK):
                 if (admissible >> np.uint64(j)) & np.uint64(1):
                     _judge(space, node, first + j, j, n, total, settings, seed, work)
         if work.test[FEATURE] < 0 and n_drawn < n_features:  # none of them can be split: draw another one

@@ -134,12 +134,10 @@ def grow_nodes(space, features, rows, weight, settings, work, node, stack, spare
     work = uncounted(work)
     node = uncounted(node)
     nodes = uncounted(nodes)
-    pool = uncounted(spare.pool)
-    swaps = uncounted(spare.swaps)
+    pool, swaps = uncounted(spare.pool), uncounted(spare.swaps)
     other_rows = uncounted(spare.rows)
     other_weight = uncounted(spare.weight)
-    waiting = uncounted(stack.waiting)
-    seeds = uncounted(stack.seeds)
+    waiting, seeds = uncounted(stack.waiting), uncounted(stack.seeds)
     n_features = features.codes.shape[0]
     zero = np.int64(0)  # Numba would compile a part anew for every number that is written out
     top = counts[WAITING]
@@ -242,9 +240,6 @@ def _push(waiting, top, lo, hi, depth, parent, is_right):
     waiting[top, 4] = is_right
 
 
-# -- which rows go left ---------------------------------------------------------------------------------
-
-
 @dispatched(CODES)
 def column_of(features, f, rows, n, work):
     """Return which column of work.floats holds the cells of feature f in the n rows, where features are listed."""
@@ -305,10 +300,15 @@ def _side_of_mixed(features, f, r, i, column, work):
     return False, in_subset(work.subset, 0, c) if features.n_levels[f] > 0 else c <= work.test[CUT]
 
 
-@side_of.kind(NumericDraws, RowDraws)
+@side_of.kind(NumericDraws)
 def _side_of_cell(features, f, r, i, column, work):
     v = features.cells[f, r]
     return v != v, v <= work.best[1]
+
+
+@side_of.kind(RowDraws)
+def _side_of_cell_by_row(features, f, r, i, column, work):
+    return False, features.by_row[r, f] <= work.best[1]
 
 
 @side_of.kind(ListedDraws)

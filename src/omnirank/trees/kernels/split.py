@@ -60,7 +60,7 @@ class Work(NamedTuple):
     test: np.ndarray  # see below
     found: np.ndarray  # random tests of 16 features at once; `draw_lanes` names its rows
     halves: np.ndarray  # the rows that these send left, as bits
-    drawn: np.ndarray  # whether a feature is drawn, up to whole blocks of features; or one of 8 listed ones is
+    drawn: np.ndarray  # whether a feature is drawn, of 16 at least; or one of 8 listed ones is
 
 
 # Further parts of Work.test: the cut, where missing values go, rows whose values the threshold separates.

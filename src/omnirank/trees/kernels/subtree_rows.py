@@ -115,7 +115,7 @@ def narrow_codes(codes, missing, rows, present, below, ranks, by_feature, by_row
     Parameters
     ----------
     codes, missing : ndarray of uint32, uint32
-        As in NumericCodes.
+        As in NumericCodes; a known code is below the number of rows.
     rows : ndarray of uint32
         Up to 65,534 rows.
     present, below, ranks : ndarray

@@ -1,0 +1,41 @@
+"""Memory of a fit beside the features, counted by NumPy's allocations: it depends on no other process."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import omnirank as om
+
+
+def label_sets(X, rng):
+    """Forty labels, about two per example: sets, not dense columns."""
+    return (rng.random((len(X), 40)) < 0.05).astype(int)
+
+
+def one_number(X, rng):
+    return X[:, 0] + rng.normal(size=len(X))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize(
+    ("importance", "target", "most"),
+    [("genie3", one_number, 10), ("genie3", label_sets, 10), ("permutation", one_number, 20)],
+    ids=["default", "label sets", "permutation"],
+)
+def test_bytes_per_cell(monkeypatch, importance, target, most, order):
+    monkeypatch.delenv("OMNIRANK_PICKLED_WORK", raising=False)  # pickles hold all data once more
+    rng = np.random.default_rng(0)
+    ranker = om.EnsembleRanker(importance, n_trees=1, max_depth=2, n_jobs=1, random_state=0)
+    X = np.asarray(rng.normal(size=(3000, 300)), order=order)
+    y = target(X, rng)
+    ranker.fit(X[:100], y[:100])  # compiles the kernels
+    tracemalloc.start()
+    try:
+        ranker.fit(X, y)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < most * X.size
