@@ -6,12 +6,17 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c const
 
 LOWEST := .venv-lowest
 
-.PHONY: demo test test-backends test-lowest lint types unit mutants docs bench clean
+# Python's files of compiled modules are written once, not made anew in each of the processes that the tests start.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo test test-slow test-backends test-lowest lint types kernels unit mutants docs bench clean
 
 demo: $(VENV)/.base
 	$(BIN)/omnirank demo
 
-test: lint types unit
+# What must pass before a change is merged: minutes. The types are checked while the kernels are compiled.
+test: $(VENV)/.dev
+	$(MAKE) --no-print-directory -j 2 lint types unit
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -22,17 +27,25 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-# The whole suite with compiled kernels; one of its tests runs the kernels interpreted as well.
-unit: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2
+# The kernels that many tests need, compiled once and not by each of the two processes below.
+kernels: $(VENV)/.dev
+	$(BIN)/python tests/tools/kernels.py
 
-# Every estimator, task and kind of data under every backend of joblib, bit by bit; `unit` runs a part of it.
+unit: kernels
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+# All the rest, and ten times as many new examples drawn for each property.
+test-slow: $(VENV)/.dev kernels
+	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -n 2 --dist loadgroup -m "slow or hypothesis"
+	$(MAKE) --no-print-directory test-bounds
+
+# Every estimator, task and kind of data under every backend of joblib, bit by bit; `test-slow` runs a part of it.
 test-backends: $(VENV)/.dev
-	OMNIRANK_BACKENDS=all $(BIN)/python -m pytest -n 2 tests/backends
+	OMNIRANK_BACKENDS=all $(BIN)/python -m pytest -n 2 --dist loadgroup tests/backends
 
 # The suite with the lowest versions that pyproject.toml claims.
 test-lowest: $(LOWEST)/.test
-	$(LOWEST)/bin/python -m pytest -n 2
+	$(LOWEST)/bin/python -m pytest -n 2 -m "not slow"
 
 # Whether the tests notice mistakes: a fixed list of them, each made in a copy of the tree. Minutes; not part of test.
 mutants: $(VENV)/.dev
