@@ -2,14 +2,15 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
+# Modules are compiled when they are first imported: of those that are installed, tests import a part.
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile -c constraints.txt
 
 LOWEST := .venv-lowest
 
 # Python's files of compiled modules are written once, not made anew in each of the processes that the tests start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow test-backends test-lowest lint types kernels unit mutants docs bench clean
+.PHONY: demo test test-slow test-backends test-lowest lint types recorded unit mutants docs bench clean
 
 demo: $(VENV)/.base
 	$(BIN)/omnirank demo
@@ -27,15 +28,16 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-# The kernels that many tests need, compiled once and not by each of the two processes below.
-kernels: $(VENV)/.dev
-	$(BIN)/python tests/tools/kernels.py
+# Recorded results first: they need most kernels, which are compiled here once and not by both processes of `unit`.
+recorded: $(VENV)/.dev
+	$(BIN)/python -m pytest -n 2 --dist loadscope tests/backends/test_recorded.py
 
-unit: kernels
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+unit: recorded
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --ignore tests/backends
 
-# All the rest, and ten times as many new examples drawn for each property.
-test-slow: $(VENV)/.dev kernels
+# All the rest: backends, clusters, kills, memory, a browser, pages, tools, all cases of tests of which `unit` runs some,
+# and for each property ten times as many examples, drawn anew.
+test-slow: $(VENV)/.dev
 	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -n 2 --dist loadgroup -m "slow or hypothesis"
 	$(MAKE) --no-print-directory test-bounds
 

@@ -29,9 +29,11 @@ def pytest_collection_modifyitems(items):
 
 
 def mark_the_rest_slow(items):
-    """Of a test with ``@pytest.mark.every(n)``, every n-th case is quick and the others are slow."""
+    """Tests on public data are slow; of one with ``@pytest.mark.every(n)``, all cases but every n-th."""
     seen = Counter()
     for item in items:
+        if item.get_closest_marker("shared_data"):
+            item.add_marker(pytest.mark.slow)
         if every := item.get_closest_marker("every"):
             test = item.nodeid.partition("[")[0]
             if seen[test] % every.args[0]:

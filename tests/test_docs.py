@@ -30,6 +30,7 @@ def blocks_in(page: Path) -> list[Block]:
 PAGES_WITH_CODE = [page for page in PAGES if blocks_in(page)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES_WITH_CODE, ids=lambda page: str(page.relative_to(ROOT)))
 def test_page(page, tmp_path, monkeypatch):
     # classes that a page defines are in no module where a pickle would find them
