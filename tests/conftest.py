@@ -28,11 +28,15 @@ def pytest_collection_modifyitems(items):
         draw_more(items)
 
 
+# Their examples run a study, in processes of its own.
+SLOW_EXAMPLES = ("src/omnirank/evaluation/experiments/", "src/omnirank/report/study_page.py")
+
+
 def mark_the_rest_slow(items):
-    """Tests on public data are slow; of one with ``@pytest.mark.every(n)``, all cases but every n-th."""
+    """Tests on public data and examples of studies are slow; of one with ``@pytest.mark.every(n)``, all but every n-th."""
     seen = Counter()
     for item in items:
-        if item.get_closest_marker("shared_data"):
+        if item.get_closest_marker("shared_data") or item.nodeid.startswith(SLOW_EXAMPLES):
             item.add_marker(pytest.mark.slow)
         if every := item.get_closest_marker("every"):
             test = item.nodeid.partition("[")[0]

@@ -265,6 +265,7 @@ def test_rankings_that_are_not_there(plants, tmp_path):
     assert "the top are 1 of them (--top)" in same
 
 
+@pytest.mark.slow
 def test_checking_a_plan(tmp_path):
     plan = tmp_path / "small.toml"
     plan.write_text('data = [{ sample = "iris" }]\nmethod = [{ use = "univariate" }]\nfolds = { n_folds = 2 }\n')

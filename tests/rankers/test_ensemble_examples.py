@@ -195,6 +195,7 @@ def peak(memory):
     return int(size), float(megabytes)
 
 
+@pytest.mark.slow
 @needs_peak
 def test_memory_is_kept():
     size, megabytes = peak("60M")

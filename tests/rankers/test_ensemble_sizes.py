@@ -79,6 +79,7 @@ def test_what_has_converged_needs_no_more_time(friedman, ticking):
     assert limited.certainty_ == free.certainty_
 
 
+@pytest.mark.slow
 def test_words_tell_what_ended_before_convergence(ticking):
     rng = np.random.default_rng(0)
     noise = rng.normal(size=(60, 20)), rng.normal(size=60)

@@ -30,6 +30,7 @@ def folder(tmp_path_factory):
     return written(tmp_path_factory.mktemp("shards") / "parts", frame_of(seed=2), [300, 1500])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["size", "kind", "l1,l2"])
 def test_relevant_features_are_found_beyond_memory(folder, target):
     data = opened(folder, target)
