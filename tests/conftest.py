@@ -33,7 +33,7 @@ SLOW_EXAMPLES = ("src/omnirank/evaluation/experiments/", "src/omnirank/report/st
 
 
 def mark_the_rest_slow(items):
-    """Tests on public data and examples of studies are slow, and of ``@pytest.mark.every(n)`` all but every n-th case."""
+    """Tests on public data and examples of studies are slow, of ``@pytest.mark.every(n)`` all cases but every n-th."""
     seen = Counter()
     for item in items:
         if item.get_closest_marker("shared_data") or item.nodeid.startswith(SLOW_EXAMPLES):
