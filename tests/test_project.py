@@ -45,6 +45,7 @@ def test_import_is_light():
 UNUSED = ("scipy.stats", "sklearn.feature_selection", "sklearn.metrics", "rich")
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("ranker", ["om.EnsembleRanker(n_trees=2)", "om.ReliefRanker()", "om.make_ranker('genie3')"])
 def test_a_ranking_imports_nothing_that_it_does_not_use(ranker):
     fit = f"{ranker}.fit(np.eye(30), np.append(np.arange(20.0), [np.nan] * 10))"

@@ -279,6 +279,7 @@ def test_checking_a_plan(tmp_path):
     assert "omnirank experiment check" not in shown
 
 
+@pytest.mark.slow
 def test_open_rows_of_a_study_are_not_blank(tmp_path):
     plan = tmp_path / "small.toml"
     one = 'method = [{ use = "univariate" }, { use = "uniform" }]\nfolds = { n_folds = 2 }\n'

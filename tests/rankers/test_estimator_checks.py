@@ -79,6 +79,7 @@ def test_scikit_learn_checks_of_what_a_class_writes(ranker):
             raise AssertionError(f"{check.func.__name__}: {error}") from error
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("method", om.methods(), ids=lambda method: method.name)
 def test_omnirank_checks(method):
     check_ranker(small_ranker(method))

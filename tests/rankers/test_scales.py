@@ -119,6 +119,7 @@ def test_the_scale_of_a_target_changes_no_score(score, layout, scale):
         np.testing.assert_array_equal(other.ranking_.per_target.scores, one.ranking_.per_target.scores)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("scale", [2.0**-530, 2.0**-1000, 2.0**500, 2.0**1015])
 def test_predictions_scale_with_the_target(scale):
     X, y = cells()

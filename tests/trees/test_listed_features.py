@@ -22,6 +22,7 @@ def data(n_columns, n_features=20):
     return om.Dataset(X, X[:, :n_columns] + rng.normal(size=(300, n_columns)))
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("n_columns", [1, 3, 20])
 @pytest.mark.parametrize("max_features", [1, 2, 8, 9])
 @pytest.mark.parametrize("tie_break", ["random", "first"])
