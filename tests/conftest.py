@@ -47,7 +47,8 @@ def mark_the_rest_slow(items):
 
 def draw_more(items):
     """A profile cannot do so where a test says how many examples it draws; Hypothesis has no other place for that."""
-    for test in {getattr(item.obj, "__func__", item.obj) for item in items if item.get_closest_marker("hypothesis")}:
+    tests = (getattr(item, "obj", None) for item in items)  # examples in docstrings have none
+    for test in {test for test in tests if getattr(test, "is_hypothesis_test", False)}:
         own = test._hypothesis_internal_use_settings
         test._hypothesis_internal_use_settings = settings(own, max_examples=MORE_DRAWS * own.max_examples)
 

@@ -33,15 +33,21 @@ def test_of_many_cases_every_nth_is_quick(suite):
 def test_exploring_draws_ten_times_as_many_examples(suite):
     drawn = []
 
-    @settings(max_examples=7, database=None)
     @given(st.integers())
-    def test(number):
+    def usual(number):
         drawn.append(number)
 
-    case = SimpleNamespace(obj=test, get_closest_marker={"hypothesis": True}.get)
-    suite.draw_more([case, case])  # two cases of one test
-    test()
+    @settings(max_examples=7)
+    @given(st.integers())
+    def few(number):
+        drawn.append(number)
+
+    few_cases = [SimpleNamespace(obj=few)] * 2
+    suite.draw_more([*few_cases, SimpleNamespace(obj=usual), SimpleNamespace(nodeid="an example in a docstring")])
+    few()
     assert len(drawn) == 70
+    usual()
+    assert len(drawn) == 70 + 10 * settings.default.max_examples
 
 
 def test_draws_are_the_same_in_every_run_unless_asked_for(suite):
