@@ -131,6 +131,7 @@ def test_several_rankings_are_compared(tmp_path):
     assert "univariate #2" in text
 
 
+@pytest.mark.slow
 def test_two_thousand_features_and_fourteen_targets_stay_below_three_megabytes(tmp_path):
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(60, 2000)), rng.normal(size=(60, 14))
