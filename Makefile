@@ -2,16 +2,22 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
+# Modules are compiled when they are first imported: of those that are installed, tests import a part.
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile -c constraints.txt
 
 LOWEST := .venv-lowest
 
-.PHONY: demo test test-backends test-bounds test-lowest lint types unit mutants docs bench clean
+# Python's files of compiled modules are written once, not made anew in each of the processes that the tests start.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo test test-slow test-backends test-bounds test-lowest lint types recorded unit mutants docs bench clean
 
 demo: $(VENV)/.base
 	$(BIN)/omnirank demo
 
-test: lint types unit
+# What must pass before a change is merged: minutes. The types are checked while the kernels are compiled.
+test: $(VENV)/.dev
+	$(MAKE) --no-print-directory -j 2 lint types unit
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -22,13 +28,22 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-# The whole suite with compiled kernels; one of its tests runs the kernels interpreted as well.
-unit: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2
+# Recorded results first: they need most kernels, which are compiled here once and not by both processes of `unit`.
+recorded: $(VENV)/.dev
+	$(BIN)/python -m pytest -n 2 --dist loadscope tests/backends/test_recorded.py
 
-# Every estimator, task and kind of data under every backend of joblib, bit by bit; `unit` runs a part of it.
+unit: recorded
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --ignore tests/backends
+
+# All the rest: backends, clusters, kills, memory, a browser, pages, tools, all cases of tests of which `unit` runs some,
+# and for each property ten times as many examples, drawn anew.
+test-slow: $(VENV)/.dev
+	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -n 2 --dist loadgroup -m "slow or hypothesis"
+	$(MAKE) --no-print-directory test-bounds
+
+# Every estimator, task and kind of data under every backend of joblib, bit by bit; `test-slow` runs a part of it.
 test-backends: $(VENV)/.dev
-	OMNIRANK_BACKENDS=all $(BIN)/python -m pytest -n 2 tests/backends
+	OMNIRANK_BACKENDS=all $(BIN)/python -m pytest -n 2 --dist loadgroup tests/backends
 
 # Tests that reach every kernel, with the bounds of all arrays checked and vector instructions replaced by plain loops.
 BOUNDS := core/test_bounds.py trees/test_drawn_features.py trees/test_kernel_interpreted.py trees/test_level_sets.py \
@@ -41,7 +56,7 @@ test-bounds: $(VENV)/.dev
 
 # The suite with the lowest versions that pyproject.toml claims.
 test-lowest: $(LOWEST)/.test
-	$(LOWEST)/bin/python -m pytest -n 2
+	$(LOWEST)/bin/python -m pytest -n 2 -m "not slow"
 
 # Whether the tests notice mistakes: a fixed list of them, each made in a copy of the tree. Minutes; not part of test.
 mutants: $(VENV)/.dev

@@ -1,6 +1,7 @@
-"""Settings of the whole suite."""
+"""Settings of the whole suite: what is drawn, what is slow, what needs data."""
 
 import os
+from collections import Counter
 
 import pytest
 from benchmarks.public_data import VARIABLE, public_data
@@ -9,14 +10,47 @@ from hypothesis import Phase, settings
 # All work for workers goes through pickles, also where there is one worker: what processes would lose is lost here too.
 os.environ.setdefault("OMNIRANK_PICKLED_WORK", "1")
 
-# No deadlines: how long an example takes says more about what else the machine does.
-settings.register_profile("by hand", deadline=None)
-# Where CI is set, examples do not change from run to run: a failure there belongs to the change under test. Runs by
-# hand keep drawing new ones.
-settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+# The same draws in every run: a failure belongs to the change under test. No deadlines: how long an example takes says
+# more about what else the machine does.
+settings.register_profile("fixed", deadline=None, derandomize=True, database=None, print_blob=True)
+# New draws in every run, and ten times as many of them: what nobody has met yet.
+settings.register_profile("explore", deadline=None, derandomize=False, database=None, print_blob=True)
 # The tool of mutants asks whether a test fails, not on which smallest example: looking for that takes most of the time.
-settings.register_profile("mutants", settings.get_profile("ci"), phases=[Phase.explicit, Phase.generate])
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "by hand"))
+settings.register_profile("mutants", settings.get_profile("fixed"), phases=[Phase.explicit, Phase.generate])
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE") or "fixed"
+settings.load_profile(PROFILE)
+MORE_DRAWS = 10
+
+
+def pytest_collection_modifyitems(items):
+    mark_the_rest_slow(items)
+    if PROFILE == "explore":
+        draw_more(items)
+
+
+# Their examples run a study, in processes of its own.
+SLOW_EXAMPLES = ("src/omnirank/evaluation/experiments/", "src/omnirank/report/study_page.py")
+
+
+def mark_the_rest_slow(items):
+    """Tests on public data and examples of studies are slow, of ``@pytest.mark.every(n)`` all cases but every n-th."""
+    seen = Counter()
+    for item in items:
+        if item.get_closest_marker("shared_data") or item.nodeid.startswith(SLOW_EXAMPLES):
+            item.add_marker(pytest.mark.slow)
+        if every := item.get_closest_marker("every"):
+            test = item.nodeid.partition("[")[0]
+            if seen[test] % every.args[0]:
+                item.add_marker(pytest.mark.slow)
+            seen[test] += 1
+
+
+def draw_more(items):
+    """A profile cannot do so where a test says how many examples it draws; Hypothesis has no other place for that."""
+    tests = (getattr(item, "obj", None) for item in items)  # examples in docstrings have none
+    for test in {test for test in tests if getattr(test, "is_hypothesis_test", False)}:
+        own = test._hypothesis_internal_use_settings
+        test._hypothesis_internal_use_settings = settings(own, max_examples=MORE_DRAWS * own.max_examples)
 
 
 def pytest_runtest_setup(item):

@@ -8,6 +8,8 @@ import pytest
 
 from tools import mutants
 
+pytestmark = pytest.mark.slow
+
 CODE = """
     def larger(a, b):
         return a if a > b else b

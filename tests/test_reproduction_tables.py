@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 PAGES = Path(__file__).parents[1] / "docs" / "reproductions"
 NAMES = ("few_labels", "unsupervised", "ssl_trees", "defaults")
 

@@ -12,6 +12,8 @@ import pytest
 from omnirank.evaluation.experiments import read_plan
 from omnirank.evaluation.experiments.sources import missing_files
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "reproductions"
 PLANS = sorted(path.name for path in (FOLDER / "plans").glob("*.toml"))

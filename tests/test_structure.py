@@ -11,6 +11,7 @@ from tools import structure
 ROOT = Path(__file__).resolve().parent.parent
 
 
+@pytest.mark.slow
 def test_the_sources_keep_the_rules():
     assert len(list(structure.SOURCE.rglob("*.py"))) > 100
     assert structure.faults(structure.SOURCE) == []

@@ -16,7 +16,9 @@ import pytest
 
 import omnirank as om
 from backends import cases
-from tools.once import computed_once, folder_of_run
+
+# One process has them all, and runs each backend once.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("backends")]
 
 WHAT = "" if os.environ.get("OMNIRANK_BACKENDS") == "all" else "quick"
 # Of these two, by default half of those: they take the longest.
@@ -24,14 +26,9 @@ SLOW = ("multiprocessing", "dask")
 LONGEST_S = 3600
 
 
-@pytest.fixture(scope="session")
-def outcome(tmp_path_factory):
-    """What tells whether other processes worked, and what they found by case; of each backend once in a test run."""
-    folder = folder_of_run(tmp_path_factory)
-    return cache(lambda backend: computed_once(folder / f"backend-{backend}.json", lambda: _outcome(backend)))
-
-
-def _outcome(backend):
+@cache
+def outcome(backend):
+    """Return what tells whether other processes worked, and what they found by case."""
     # of the C library: memory is filled with other bytes when it is handed out and when it is given back
     settings = os.environ | {"MALLOC_PERTURB_": "165", "PYTHONPATH": str(Path(__file__).parents[1])}
     settings.pop("OMNIRANK_PICKLED_WORK", None)
@@ -52,7 +49,7 @@ def test_every_estimator_and_every_method_has_cases():
         assert {name for name, made in cases.estimators().items() if made not in ranked} <= named
 
 
-def test_one_worker_answers_every_case(outcome):
+def test_one_worker_answers_every_case():
     elsewhere, found = outcome("serial")
     assert not elsewhere
     assert len(found) >= 30
@@ -61,11 +58,11 @@ def test_one_worker_answers_every_case(outcome):
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky", "multiprocessing", "dask"])
-def test_several_workers_give_the_same_bits(backend, outcome):
+def test_several_workers_give_the_same_bits(backend):
     if backend == "dask":
         pytest.importorskip("distributed", reason="needs omnirank[dask]")
     elsewhere, found = outcome(backend)
-    expected = outcome("serial")[1]  # in the meantime another process of the test run may have found it
+    expected = outcome("serial")[1]
     assert elsewhere == (backend != "threading")
     assert list(found) == (cases.half(list(expected)) if WHAT and backend in SLOW else list(expected))
     assert {name: line["digest"] for name, line in found.items() if line["digest"] != expected[name]["digest"]} == {}

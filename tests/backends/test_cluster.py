@@ -15,22 +15,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tools.once import computed_once, folder_of_run
-
 pytest.importorskip("distributed", reason="needs omnirank[dask]")
+# One process has them all, and runs each program once.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cluster")]
 
 N_KILLS = 20 if os.environ.get("OMNIRANK_BACKENDS") == "all" else 3
 LONGEST_S = 900
 
 
-@pytest.fixture(scope="session")
-def outcome(tmp_path_factory):
-    """What a program found, and its log; each program runs once in a test run."""
-    folder = folder_of_run(tmp_path_factory)
-    return cache(lambda *what: computed_once(folder / f"cluster-{what[0]}.json", lambda: _outcome(*what)))
-
-
-def _outcome(*what):
+@cache
+def outcome(*what):
+    """Return what a program found, and its log."""
     settings = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
     settings.pop("OMNIRANK_PICKLED_WORK", None)
     command = [sys.executable, "-m", "backends.cluster", *map(str, what)]
@@ -39,13 +34,13 @@ def _outcome(*what):
     return json.loads(ended.stdout), ended.stderr
 
 
-def test_killed_workers_change_no_bit(outcome):
+def test_killed_workers_change_no_bit():
     found, log = outcome("disturbed", N_KILLS)
     assert found["n_same"] == N_KILLS
     assert log.count("Restarting worker") >= N_KILLS + 2
 
 
-def test_what_is_given_first_is_begun_first(outcome):
+def test_what_is_given_first_is_begun_first():
     """Batches get smaller: in any other order, workers would wait in the end for one that has a large one."""
     found, _ = outcome("disturbed", N_KILLS)
     places = np.argsort(np.argsort(found["begun"]))
@@ -53,18 +48,18 @@ def test_what_is_given_first_is_begun_first(outcome):
     assert np.abs(places - np.arange(len(places))).max() < 15
 
 
-def test_data_that_all_workers_lost_are_sent_again(outcome):
+def test_data_that_all_workers_lost_are_sent_again():
     found, _ = outcome("disturbed", N_KILLS)
     assert found["same_after_loss"]
 
 
-def test_nothing_large_goes_through_the_scheduler(outcome):
+def test_nothing_large_goes_through_the_scheduler():
     found, _ = outcome("disturbed", N_KILLS)
     assert found["data_bytes"] > 1e6
     assert found["scheduler_bytes"] < 0.2 * found["data_bytes"]
 
 
-def test_a_cluster_may_grow_from_nothing(outcome):
+def test_a_cluster_may_grow_from_nothing():
     found, _ = outcome("adaptive")
     assert found["same"]
     assert found["before"] == 0
@@ -72,13 +67,13 @@ def test_a_cluster_may_grow_from_nothing(outcome):
 
 
 @pytest.mark.parametrize("size", ["large", "small"])
-def test_a_cluster_without_workers_is_waited_for(outcome, size):
+def test_a_cluster_without_workers_is_waited_for(size):
     found, _ = outcome("deserted")
     assert found[size]["comes"] == 60
     assert "has had no workers for 5 seconds" in found[size]["leaves"]
 
 
-def test_workers_read_shards_themselves(outcome):
+def test_workers_read_shards_themselves():
     found, _ = outcome("in_parts")
     assert found["same"]
     assert found["survived"]

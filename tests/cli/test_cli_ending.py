@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")]
 
 # The system's own end of a process, and ours; a shell shows both as 143.
 ENDED = (-signal.SIGTERM, 128 + signal.SIGTERM)

@@ -265,6 +265,7 @@ def test_rankings_that_are_not_there(plants, tmp_path):
     assert "the top are 1 of them (--top)" in same
 
 
+@pytest.mark.slow
 def test_checking_a_plan(tmp_path):
     plan = tmp_path / "small.toml"
     plan.write_text('data = [{ sample = "iris" }]\nmethod = [{ use = "univariate" }]\nfolds = { n_folds = 2 }\n')
@@ -278,6 +279,7 @@ def test_checking_a_plan(tmp_path):
     assert "omnirank experiment check" not in shown
 
 
+@pytest.mark.slow
 def test_open_rows_of_a_study_are_not_blank(tmp_path):
     plan = tmp_path / "small.toml"
     one = 'method = [{ use = "univariate" }, { use = "uniform" }]\nfolds = { n_folds = 2 }\n'

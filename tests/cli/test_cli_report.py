@@ -62,6 +62,7 @@ def test_report_of_rankings(folder, tmp_path):
     assert "better than" in text or "worse than" in text or "as well as" in text
 
 
+@pytest.mark.slow
 def test_report_of_a_study(tmp_path):
     plan = {"study": {"name": "small"}, "folds": {"n_folds": 2}}
     plan |= {"data": [{"sample": name} for name in ("iris", "wine", "breast-cancer")]}

@@ -30,6 +30,7 @@ def test_intervals_and_pairs_agree(found, n, confidence):
     assert certain_sizes(x, s / 4, n, confidence) == slow_sizes(x, s / 4, n, confidence)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("correlation", [-0.95, 0.0, 0.95])
 def test_wrong_statements_are_as_rare_as_promised(correlation):
     """Pairs of nearly equal features are where statements go wrong; scores of a tree compete or go together."""

@@ -122,28 +122,42 @@ def _event(owner="omnirank.trees"):
     return SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=function)})
 
 
-def _warned(caplog, announcement, seconds, times=1):
+def _compile(announcement, seconds, until=lambda: False):
+    """Compile for so long, or until something holds."""
+    announcement.on_start(_event())
+    announcement.on_start(_event())  # a part of it
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and not until():
+        time.sleep(0.01)
+    announcement.on_end(_event())
+    announcement.on_end(_event())
+
+
+@pytest.fixture
+def warned(caplog):
     caplog.set_level(logging.WARNING, logger="omnirank.compiling")
-    for _ in range(times):
-        announcement.on_start(_event())
-        announcement.on_start(_event())  # a part of it
-        time.sleep(seconds)
-        announcement.on_end(_event())
-        announcement.on_end(_event())
-    time.sleep(0.1)
-    return [record.levelname for record in caplog.records]
+    return lambda: [record.levelname for record in caplog.records]
 
 
-def test_long_compiling_is_told_without_any_log(caplog):
-    assert _warned(caplog, module.Announcement(delay=0.05), 0.3, times=2) == ["WARNING"]
+def test_long_compiling_is_told_once_without_any_log(warned):
+    announcement = module.Announcement(delay=0.05)
+    _compile(announcement, 60, until=warned)
+    _compile(announcement, 0.1)
+    assert warned() == ["WARNING"]
 
 
-def test_short_compiling_is_not_told(caplog):
-    assert _warned(caplog, module.Announcement(delay=5.0), 0.01) == []
+def test_short_compiling_is_not_told(warned):
+    _compile(module.Announcement(delay=600), 0.01)
+    assert warned() == []
 
 
-def test_many_short_compilations_are_a_long_one(caplog):
-    assert _warned(caplog, module.Announcement(delay=0.25), 0.06, times=8) == ["WARNING"]
+def test_many_short_compilations_are_a_long_one(warned):
+    announcement = module.Announcement(delay=0.2)
+    for _ in range(1000):
+        _compile(announcement, 0.05, until=warned)
+        if warned():
+            break
+    assert warned() == ["WARNING"]
 
 
 def test_a_pipe_is_told_if_it_takes_long(monkeypatch, capsys):

@@ -219,6 +219,7 @@ os.replace = together
 """
 
 
+@pytest.mark.slow
 def test_processes_that_compile_the_same_kernels_at_once(tmp_path):
     """All wait for each other before the first file gets its name; everything is found afterwards."""
     meeting = tmp_path / "meeting"
@@ -233,6 +234,7 @@ def test_processes_that_compile_the_same_kernels_at_once(tmp_path):
     assert not [path for path in files(tmp_path / "cache") if ".tmp" in path.name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
@@ -300,6 +302,7 @@ def call_copy(folder: Path, **variables: str) -> tuple[list[int], str]:
     return json.loads(done.stdout), done.stderr
 
 
+@pytest.mark.slow
 def test_copies_of_the_package_in_one_folder_do_not_mix(tmp_path):
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     first, second = copy_of_package(tmp_path / "first", 2), copy_of_package(tmp_path / "second", 2)

@@ -13,6 +13,8 @@ import pytest
 
 from omnirank.core import kernel_parts
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 
 MODULE = """

@@ -134,6 +134,7 @@ print("all refused")
 """
 
 
+@pytest.mark.slow
 def test_no_public_function_crashes():
     command = [sys.executable, "-X", "faulthandler", "-W", "ignore", "-c", _PROGRAM]
     found = subprocess.run(command, capture_output=True, text=True, check=False)

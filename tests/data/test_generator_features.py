@@ -15,6 +15,7 @@ from reference.data_generator_cases import SUPERVISED, importances
 # -- what the features tell -----------------------------------------------------------------------------
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("task", sorted(SUPERVISED))
 @pytest.mark.parametrize("share_nominal", [0.0, 1.0])
 def test_relevant_features_tell_more_than_irrelevant_ones(task, share_nominal):

@@ -14,48 +14,52 @@ from reference.data_generator_cases import ALL, SEVERAL_TARGETS, SUPERVISED
 
 # -- domains ------------------------------------------------------------------------------------------
 
-WRONG = [
-    ("n_examples", [0, -1, 2.5, True, None]),
-    ("n_relevant", [-1, 1.0, "3"]),
-    ("n_redundant", [-2, False]),
-    ("n_irrelevant", [-1, 0.5]),
-    ("n_interacting", [1, -2, 2.0]),
-    ("share_nominal", [-0.1, 1.1, np.nan, "half", True]),
-    ("missing_features", [-0.1, 1.0, np.nan]),
-    ("noise", [-1.0, np.inf, np.nan, None]),
-    ("shuffle", [1, None]),
-    ("random_state", [-1, "seed", 1.5]),
-]
-WRONG_WITH_TARGET = [
-    ("labelled", [-1, 201, 1.5, -0.1, True, None]),
-    ("sparse", [1, "yes"]),
-    ("word_share", [0.0, 1.0, -1]),
-]
+WRONG = {
+    "n_examples": [0, -1, 2.5, True, None],
+    "n_relevant": [-1, 1.0, "3"],
+    "n_redundant": [-2, False],
+    "n_irrelevant": [-1, 0.5],
+    "n_interacting": [1, -2, 2.0],
+    "share_nominal": [-0.1, 1.1, np.nan, "half", True],
+    "missing_features": [-0.1, 1.0, np.nan],
+    "noise": [-1.0, np.inf, np.nan, None],
+    "shuffle": [1, None],
+    "random_state": [-1, "seed", 1.5],
+}
+WRONG_WITH_TARGET = {
+    "labelled": [-1, 201, 1.5, -0.1, True, None],
+    "sparse": [1, "yes"],
+    "word_share": [0.0, 1.0, -1],
+}
 
 
-def cases(table):
-    return [pytest.param(name, value, id=f"{name}={value}") for name, values in table for value in values]
+def takes(generator, **options):
+    """Parameters that are taken, or refused without being named."""
+    found = []
+    for name, values in options.items():
+        for value in values:
+            try:
+                generator(**{name: value})
+            except ParameterError as error:
+                if name in str(error):
+                    continue
+            found.append((name, value))
+    return found
 
 
 @pytest.mark.parametrize("task", ["regression", "multi-label", "clustering"])
-@pytest.mark.parametrize(("name", "value"), cases(WRONG))
-def test_wrong_values_name_the_parameter(task, name, value):
-    with pytest.raises(ParameterError, match=name):
-        ALL[task](**{name: value})
+def test_wrong_values_name_the_parameter(task):
+    assert takes(ALL[task], **WRONG) == []
 
 
 @pytest.mark.parametrize("task", sorted(SUPERVISED))
-@pytest.mark.parametrize(("name", "value"), cases(WRONG_WITH_TARGET))
-def test_wrong_values_of_target_options_name_the_parameter(task, name, value):
-    with pytest.raises(ParameterError, match=name):
-        SUPERVISED[task](**{name: value})
+def test_wrong_values_of_target_options_name_the_parameter(task):
+    assert takes(SUPERVISED[task], **WRONG_WITH_TARGET) == []
 
 
 @pytest.mark.parametrize("task", SEVERAL_TARGETS)
-@pytest.mark.parametrize("value", [-0.1, 1.0, 0.99, "x"])
-def test_too_many_missing_targets(task, value):
-    with pytest.raises(ParameterError, match="missing_targets"):
-        SUPERVISED[task](missing_targets=value)
+def test_too_many_missing_targets(task):
+    assert takes(SUPERVISED[task], missing_targets=[-0.1, 1.0, 0.99, "x"]) == []
 
 
 @pytest.mark.parametrize(

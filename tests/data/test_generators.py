@@ -122,6 +122,7 @@ def clusters_found(X, n_clusters):
     return GaussianMixture(n_clusters, n_init=5, random_state=0).fit_predict(X)
 
 
+@pytest.mark.slow
 def test_clusters_live_in_the_relevant_features():
     data, relevance = datasets.make_clusters(300, n_clusters=4, n_relevant=6, noise=0.2, random_state=1)
     first, second = data.X[:, relevance.relevant][:, :3], data.X[:, relevance.relevant][:, 3:]

@@ -284,6 +284,7 @@ def compare_readings(path, block_bytes: int) -> None:
     assert {n: t.tolist() for n, t in fast.texts.items()} == {n: t.tolist() for n, t in slow.texts.items()}
 
 
+@pytest.mark.slow
 def test_damaged_files_are_read_or_refused(tmp_path):
     (tmp_path / "beside.arff").write_bytes(TREE)
     (tmp_path / "labelled.arff").write_bytes(SPARSE)

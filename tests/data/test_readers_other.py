@@ -256,6 +256,7 @@ print(refused)
 """
 
 
+@pytest.mark.slow
 def test_damaged_parquet_never_crashes(tmp_path):
     write_parquet(om.datasets.load_sample("iris"), tmp_path / "whole.parquet")
     command = [sys.executable, "-W", "ignore", "-c", _DAMAGE, tmp_path / "damaged.parquet", tmp_path / "whole.parquet"]

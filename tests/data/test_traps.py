@@ -265,6 +265,8 @@ def test_the_search_is_cheap():
     y = classes(20_000)
     om.Dataset(X[:100], y[:100]).notes  # noqa: B018  (imports)
     data = om.Dataset(X, y)
-    started = time.perf_counter()
+    started = time.process_time()
     assert data.notes == ()
-    assert time.perf_counter() - started < 0.2
+    searching = time.process_time() - started
+    np.sort(X, axis=0)
+    assert searching < time.process_time() - started - searching

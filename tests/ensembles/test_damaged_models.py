@@ -8,9 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 from scipy import sparse
 
 import omnirank as om
+
+pytestmark = pytest.mark.slow
 
 TESTS = Path(__file__).parents[1]
 

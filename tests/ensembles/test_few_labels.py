@@ -235,6 +235,7 @@ def clusters(seed=0, n=300, agree=True):
     return om.Dataset(X, np.array(list("abcd"))[y]).keep_labels(24, random_state=seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agree", [True, False])
 def test_unlabelled_examples_help_where_clusters_are_classes(agree):
     chosen = [
@@ -355,6 +356,7 @@ def test_choosing_grows_no_more_trees_on_all_examples_than_the_ensemble(n_trees,
     assert len(grown) - len(on_all_examples) <= 3 * n_trees  # of labelled examples only
 
 
+@pytest.mark.slow
 def test_levels_by_cross_validation():
     data = clusters()
     found = resolve_supervision("cv", GrowingData(data, 0), GrowingRules())
@@ -528,6 +530,7 @@ def test_errors_of_sparse_numbers_in_leaves():
 # -- clusters --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.every(3)
 @parametrize_with_checks([om.PCTClusterer()])
 def test_scikit_learn_checks_of_the_clusterer(estimator, check):
     check(estimator)

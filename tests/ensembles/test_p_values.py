@@ -116,6 +116,7 @@ def test_examples_share_sums_where_there_are_many(monkeypatch):
     assert whole.p_values.tolist() != shared.p_values.tolist()
 
 
+@pytest.mark.slow
 def test_noise_has_p_values_above_alpha():
     """Over data sets: about one in twenty lies below 0.05; the study of the documentation has more of them."""
     found = []
@@ -140,6 +141,7 @@ def test_noise_has_p_values_above_alpha_with_one_tree():
     assert 0.01 < np.mean(np.array(found) < 0.05) < 0.05 + 2 * np.sqrt(0.05 * 0.95 / 600)
 
 
+@pytest.mark.slow
 def test_the_spread_of_scores_of_noise_is_that_which_p_values_assume():
     """Deep trees have small nodes, in which centring takes much of the squares: the spread was 1.1 times as large."""
     found = []

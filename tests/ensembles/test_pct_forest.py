@@ -295,6 +295,7 @@ def test_sparse_features_predict_as_dense_ones():
     np.testing.assert_allclose(dense.predict(X), thin.predict(sparse.csr_array(X)), rtol=1e-10)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("ensemble", ENSEMBLES)
 @pytest.mark.parametrize("name", ["digits", "diabetes"])
 def test_about_as_accurate_as_scikit_learn(name, ensemble):

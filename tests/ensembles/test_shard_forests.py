@@ -55,6 +55,7 @@ def test_processes_give_the_bits_of_threads(tmp_path):
         assert np.array_equal(means(fitted(folder, "size")), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["size", "kind", "l1,l2", "size,width", "size,kind"])
 def test_forests_predict_nearly_as_those_in_memory(tmp_path, target):
     folder = written(tmp_path / "parts", frame_of(seed=1))
@@ -88,6 +89,7 @@ def test_a_constant_target_is_told_once(tmp_path):
     assert (means(found) == 1).all()
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("supervision", ["auto", 1, 0.5])
 def test_few_labels(tmp_path, supervision):
     frame = FRAME.copy()
@@ -111,6 +113,7 @@ def test_the_first_trees_are_those_of_a_smaller_forest(tmp_path):
         assert np.array_equal(one.threshold, other.threshold, equal_nan=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["size", "kind", "l1,l2", "size,kind"])
 def test_out_of_bag_error_is_that_of_new_examples(tmp_path, target):
     folder = written(tmp_path / "parts", FRAME)
@@ -126,6 +129,7 @@ def test_out_of_bag_error_is_that_of_new_examples(tmp_path, target):
     assert not hasattr(fitted(folder, target), "oob_error_")
 
 
+@pytest.mark.slow
 def test_out_of_bag_error_is_made_of_trees_that_have_not_seen_a_row(tmp_path, monkeypatch):
     """A class drawn at random cannot be told: trees that have seen a row would know it."""
     judged, given = om.PCTForestClassifier._judged_out_of_bag, []

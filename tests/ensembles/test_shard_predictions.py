@@ -186,6 +186,7 @@ print(peak() - before)
 """
 
 
+@pytest.mark.slow
 @needs_peak
 def test_memory_does_not_grow_with_the_data(tmp_path):
     rng = np.random.default_rng(0)

@@ -114,6 +114,7 @@ def test_only_what_is_clear_by_both_scores_makes_a_ranking_unsupervised():
     assert found.curve == pytest.approx({0.0: better, 1.0: supervised.mean()})
 
 
+@pytest.mark.slow
 def test_features_that_hang_together_are_found_without_labels():
     shares = {"auto": [], 1: []}
     for seed in range(4):

@@ -149,6 +149,7 @@ TARGETS = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("task", TARGETS)
 def test_noise_of_many_levels_scores_0(task):
     """Over data sets: trees of one set share its accidents, so that their spread says nothing of them."""

@@ -109,6 +109,7 @@ def page_moved(content, randomness):
 KINDS = (overwritten, flipped, page_of_zeros, truncated, page_moved)
 
 
+@pytest.mark.every(7)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("seed", range(12))
 def test_bytes_lost(original, truth, tmp_path, kind, seed):
@@ -196,6 +197,7 @@ def test_cut_anywhere(original, tmp_path, at):
             call(path)
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize(
     "change",
     [
@@ -315,6 +317,7 @@ def test_results_that_only_the_log_holds_are_saved(original, truth, tmp_path):
     assert check.counts["done"] == 30
 
 
+@pytest.mark.slow
 def test_what_is_lost_is_computed_again_and_nothing_else(tmp_path):
     path = write_plan(tmp_path, '\n[[method]]\nuse = ["univariate", "uniform"]\n')
     before = om.run_plan(path)

@@ -19,6 +19,8 @@ from omnirank.evaluation.experiments.store import Job, Member
 from reference.experiment_plans import HEAD, method, write_plan
 from tools import kill_experiments as tool
 
+pytestmark = pytest.mark.slow
+
 ONE = HEAD.replace('[[data]]\nsample = "wine"\n', "").replace("[3, 5]", "3")
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")

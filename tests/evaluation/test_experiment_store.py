@@ -87,6 +87,7 @@ def test_an_expired_lease_is_taken_over_and_a_renewed_one_is_not(store, clock):
     assert store.record({"k2": result(0.2)}, {}) == 0
 
 
+@pytest.mark.slow
 def test_jobs_of_a_process_that_has_ended_are_free_at_once(store):
     printed = "from omnirank.evaluation.experiments.owners import this_owner; print(this_owner())"
     owner = subprocess.run([sys.executable, "-c", printed], check=True, capture_output=True, text=True).stdout.strip()

@@ -304,6 +304,7 @@ def test_plot():
     assert curve.plot(ax) is ax
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("method", [method.name for method in om.methods()])
 def test_every_method_chooses(method):
     known = get_method(method)

@@ -41,6 +41,7 @@ def test_a_ranker_chooses_its_features_where_folds_lose_a_class():
     assert ranker.get_support().any()
 
 
+@pytest.mark.slow
 def test_forests_judge_where_folds_lose_a_class():
     X, y = rare()
     assert om.select(

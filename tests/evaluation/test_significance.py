@@ -133,6 +133,7 @@ def test_scores_without_any_spread_say_nothing():
 POWERFUL = {"correlation", "genie3", "permutation", "relief", "rrelieff", "symbolic", "unbiased", "univariate"}
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("method", methods(), ids=lambda method: method.name)
 def test_every_ranker_of_the_registry_gets_p_values(method):
     X, y = told()

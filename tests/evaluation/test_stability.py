@@ -100,6 +100,7 @@ def test_interval_of_pairs_is_by_the_jackknife(ranks, level):
         assert found.upper == pytest.approx(min(1, found.value + width))
 
 
+@pytest.mark.slow
 def test_interval_covers_the_stability_of_more_draws():
     """Top sets of a known distribution: 90 % intervals from 40 rankings hold the value of many in about 90 %."""
     rng = np.random.default_rng(0)

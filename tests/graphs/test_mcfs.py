@@ -59,6 +59,7 @@ def test_large_sparse_graphs_have_the_spectrum_of_dense_ones(monkeypatch):
     np.testing.assert_array_equal(first, second)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("kind", ["cloud", "chain", "parts"])
 def test_eigenvalues_of_sparse_graphs_are_those_of_dense_ones(kind):
     """A chain, whose eigenvalues lie close together, takes the road by factors; the others that by products."""

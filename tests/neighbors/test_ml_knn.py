@@ -94,6 +94,7 @@ def test_classes_are_sets_of_one_label():
 
 
 # scikit-learn 1.6 checks with ten examples, as many as there are neighbours.
+@pytest.mark.every(3)
 @pytest.mark.filterwarnings("ignore:n_neighbors=10, but there are only:UserWarning")
 @parametrize_with_checks([om.MLkNN()])
 def test_scikit_learn_checks(estimator, check):

@@ -37,6 +37,7 @@ def fitted(name):
     return ranker.fit(X, y)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", [m.name for m in methods() if m.name not in BASELINES])
 def test_constant_features_come_last(name):
     ranker = fitted(name)

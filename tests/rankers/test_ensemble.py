@@ -52,6 +52,7 @@ def relevant_and_rankings(task, ensemble, **options):
     return relevant, fitted.rankings_
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("ensemble", ENSEMBLES)
 def test_relevant_features_come_first(task, ensemble):
@@ -89,6 +90,7 @@ def test_untested_features_have_score_zero_and_both_tree_scores_the_same_support
     assert (genie3 >= 0).all()
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("bootstrap", "ensemble"), [(True, "RandomForest"), (False, "ExtraTrees")])
 @pytest.mark.parametrize("n_targets", [1, 3])
 def test_importances_agree_with_scikit_learn(bootstrap, ensemble, n_targets):
@@ -293,6 +295,7 @@ def test_warm_start_without_a_seed_keeps_its_streams():
     np.testing.assert_array_equal(ranker.feature_importances_, whole.feature_importances_)
 
 
+@pytest.mark.slow
 def test_auto_grows_until_the_ranking_has_converged():
     clear, _ = om.datasets.make_friedman(300, random_state=0)
     easy = genie3_forest(n_trees="auto", random_state=0).fit(clear)
@@ -306,6 +309,7 @@ def test_auto_grows_until_the_ranking_has_converged():
     assert ranking.parameters["n_trees"] == easy.n_trees_
 
 
+@pytest.mark.slow
 def test_standard_errors_are_those_of_repeated_runs():
     data = tiny_dataset("regression")
     runs = [genie3_forest(n_trees=50, random_state=seed).fit(data).ranking_ for seed in range(60)]
@@ -314,6 +318,7 @@ def test_standard_errors_are_those_of_repeated_runs():
     np.testing.assert_allclose(spread, expected, rtol=0.35)
 
 
+@pytest.mark.slow
 def test_variance_falls_with_the_number_of_trees():
     data = tiny_dataset("multi-target-regression")
     small, large = (

@@ -195,6 +195,7 @@ def peak(memory):
     return int(size), float(megabytes)
 
 
+@pytest.mark.slow
 @needs_peak
 def test_memory_is_kept():
     size, megabytes = peak("60M")
@@ -232,6 +233,7 @@ def test_what_needs_all_examples_is_refused(numbers):
         om.EnsembleRanker(max_samples=100, n_trees=2, warm_start=True).fit(numbers)
 
 
+@pytest.mark.slow
 def test_p_values_on_the_way_are_those_of_so_many_trees(many):
     """Sizes that are tried hold their sums by example apart."""
     whole = om.EnsembleRanker(

@@ -65,9 +65,10 @@ def test_there_are_standard_errors_however_short_the_time(friedman):
 
 def test_a_fit_takes_about_as_long_as_allowed(friedman):
     om.EnsembleRanker(n_trees=2, random_state=0).fit(friedman)
-    start = time.perf_counter()
+    start, worked = time.perf_counter(), time.process_time()
     om.EnsembleRanker(n_trees=10**6, max_seconds=1, random_state=0).fit(friedman)
-    assert 1 <= time.perf_counter() - start < 3
+    assert time.perf_counter() - start >= 1
+    assert time.process_time() - worked < 3  # not more, however much else the machine does
 
 
 def test_what_has_converged_needs_no_more_time(friedman, ticking):
@@ -78,6 +79,7 @@ def test_what_has_converged_needs_no_more_time(friedman, ticking):
     assert limited.certainty_ == free.certainty_
 
 
+@pytest.mark.slow
 def test_words_tell_what_ended_before_convergence(ticking):
     rng = np.random.default_rng(0)
     noise = rng.normal(size=(60, 20)), rng.normal(size=60)

@@ -246,6 +246,7 @@ def test_a_value_that_most_examples_share_has_a_bin_of_its_own():
         np.testing.assert_allclose(score, -share * np.log(share) - (1 - share) * np.log(1 - share))
 
 
+@pytest.mark.slow
 def test_relevant_labels_are_found_by_binary_relevance_and_power_set():
     data, truth = om.datasets.make_multi_label(400, n_relevant=3, n_irrelevant=12, random_state=2)
     for method in ("ml-mi", "ppt-mi", "information-gain", "chi2"):

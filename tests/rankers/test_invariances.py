@@ -76,6 +76,7 @@ def ranked(name, target, layout, rows=slice(None), columns=slice(None)):
     return RANKERS[name](target).fit(X, None if y is None else y[rows]).feature_importances_
 
 
+@pytest.mark.every(7)
 @pytest.mark.parametrize("layout", FEATURES)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", RANKERS)
@@ -89,6 +90,7 @@ def test_the_order_of_rows(name, target, layout):
 CASES = [(name, target) for name in RANKERS for target in TARGETS]
 
 
+@pytest.mark.every(7)
 @pytest.mark.parametrize("layout", FEATURES)
 @pytest.mark.parametrize(("name", "target"), [case for case in CASES if case != ("tree", "classification")])
 def test_the_order_of_columns(name, target, layout):
@@ -147,6 +149,7 @@ json.dump([fitted.feature_importances_.tolist() for fitted in (forest, relief)],
 """
 
 
+@pytest.mark.slow
 def test_another_kind_of_processor_gives_the_same_scores_to_rounding(tmp_path):
     """Vectors of other widths and without fused products change the order of sums, and nothing else."""
     found = []

@@ -30,6 +30,7 @@ def huge(X):
     return X
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", [m.name for m in methods() if "supervised" in m.supervision and m.name != "random"])
 def test_every_method_ranks_huge_numbers_like_others(name):
     X, y = data()

@@ -6,7 +6,11 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from tools.memory import PEAK, needs_peak
+
+pytestmark = pytest.mark.slow
 
 PROGRAM = """
 import numpy as np

@@ -14,6 +14,7 @@ from omnirank.testing import check_ranker, tiny_dataset
 from reference.ensembles_cases import DAG, TASKS, random_dataset
 
 
+@pytest.mark.every(3)
 @parametrize_with_checks([om.PerTargetRanker(om.UnivariateRanker())])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

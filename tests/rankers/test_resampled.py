@@ -186,6 +186,7 @@ def test_more_workers_change_no_bit_and_more_iterations_begin_with_the_same():
         np.testing.assert_array_equal(other.standard_errors, first.standard_errors)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("method", sorted(KNOWN - {"3-3fs"}))
 def test_any_method_of_the_registry(method):
     made = next(known for known in om.methods() if known.name == method)
@@ -227,6 +228,7 @@ def test_wrong_parameters_are_refused(parameters, message):
         om.ResampledRanker(**parameters).fit([[1.0], [2.0], [3.0]], [0.5, 1.5, 2.6])
 
 
+@pytest.mark.slow
 def test_resampling_makes_a_ranking_of_few_labels_stabler():
     data, _ = om.datasets.make_multi_label(150, n_relevant=4, n_irrelevant=26, random_state=0)
     tree = om.EnsembleRanker(n_trees=1, importance="genie3", random_state=0)
@@ -245,6 +247,7 @@ CHECKS = [
 ]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("check", CHECKS)
 def test_omnirank_checks(check):
     check()
@@ -278,6 +281,7 @@ def test_three_way_has_its_name_and_the_iterations_of_the_paper():
     assert ranker.n_iterations_ == automatic_iterations(1 / math.sqrt(5))
 
 
+@pytest.mark.slow
 def test_three_way_finds_relevant_features_with_few_labels():
     data, truth = om.datasets.make_multi_label(300, n_relevant=3, n_irrelevant=9, labelled=0.3, random_state=0)
     ranking = om.ThreeWayRanker(random_state=0).fit(data).ranking_

@@ -47,6 +47,7 @@ def same_bits(found, expected):
 # -- samples ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("target", ["size", "kind", "l1,l2", None])
 def test_every_row_is_in_one_sample_as_it_is(tmp_path, target):
     frame = frame_of()
@@ -65,6 +66,7 @@ def test_every_row_is_in_one_sample_as_it_is(tmp_path, target):
     assert abs(sizes - sizes.mean()).max() < 6 * np.sqrt(sizes.mean())
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("at_once", [1, 3, 6])
 @pytest.mark.parametrize("target", ["size", "l1,l2", None])
 def test_samples_are_the_same_if_some_columns_are_read_at_a_time(tmp_path, monkeypatch, target, at_once):
@@ -154,6 +156,7 @@ def test_processes_give_the_bits_of_threads(tmp_path):
         assert ranked(folder).ranking_ == expected
 
 
+@pytest.mark.slow
 def test_sources_of_other_kinds_give_the_same_bits(tmp_path):
     frame = frame_of()
     folder = written(tmp_path / "parts", frame, [700])
@@ -166,6 +169,7 @@ def test_sources_of_other_kinds_give_the_same_bits(tmp_path):
     same_bits(ranked(dask.from_pandas(frame, npartitions=3)).ranking_, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "ensemble"),
     [("size", "extra-trees"), ("kind", "random-forest"), ("l1,l2", "extra-trees"), ("size,kind", "random-forest")],
@@ -178,6 +182,7 @@ def test_the_features_that_matter_are_found_in_sorted_files(tmp_path, target, en
     assert (found.ranking_.standard_errors > 0).all()
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("importance", ["genie3", "symbolic", "permutation", "unbiased"])
 def test_all_scores(tmp_path, importance):
     frame = frame_of()
@@ -198,6 +203,7 @@ def test_unsupervised(tmp_path):
     assert found.supervision_ == 0
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("supervision", ["auto", 1, 0.5])
 def test_few_labels(tmp_path, supervision):
     frame = frame_of(1200)

@@ -30,6 +30,7 @@ def folder(tmp_path_factory):
     return written(tmp_path_factory.mktemp("shards") / "parts", frame_of(seed=2), [300, 1500])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["size", "kind", "l1,l2"])
 def test_relevant_features_are_found_beyond_memory(folder, target):
     data = opened(folder, target)
@@ -119,6 +120,7 @@ def test_groups_of_samples_that_share_rows_are_added_before_they_are_squared():
         assert ExampleSums.from_json(total.to_json()).squares().tolist() == expected
 
 
+@pytest.mark.slow
 def test_noise_has_p_values_above_alpha_beyond_memory(tmp_path):
     """Noise of several kinds beside a feature that tells something; about one in twenty lies below 0.05."""
     found = []
@@ -142,6 +144,7 @@ def test_noise_has_p_values_above_alpha_beyond_memory(tmp_path):
     assert 0.02 < share < 0.05 + 2 * np.sqrt(0.05 * 0.95 / np.size(found))
 
 
+@pytest.mark.slow
 def test_significant_features_are_kept_beyond_memory(tmp_path):
     data = opened(written(tmp_path / "parts", frame_of(), [700, 1300]))
     assert not data.fits_in_memory

@@ -75,6 +75,7 @@ Checkpoints.keep = keep
     assert found.returncode == -signal.SIGKILL, found.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
 def test_a_ranking_that_was_killed_goes_on(parts, tmp_path, n_grown):
     scratch, kept = tmp_path / "scratch", tmp_path / "kept"
@@ -90,6 +91,7 @@ def test_a_ranking_that_was_killed_goes_on(parts, tmp_path, n_grown):
     assert found == ranker().fit(opened(parts, checkpoint=False)).ranking_
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
 def test_a_forest_that_was_killed_goes_on(parts, tmp_path, n_grown):
     kept = tmp_path / "kept"
@@ -177,6 +179,7 @@ def test_runs_without_a_seed_are_not_kept(parts, tmp_path, n_grown):
 # -- disks and shards -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_full_disk(parts, tmp_path):
     pytest.importorskip("resource")
     script = f"""
@@ -278,6 +281,7 @@ def test_files_are_read_once_for_any_number_of_trees(parts, monkeypatch):
     assert len(reads) == len(set(reads)) == (4 + 4 + 3) * n_columns
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("make", [ranker, forest])
 @pytest.mark.parametrize("share", [0.04, 0.3])
 def test_the_level_of_supervision_is_found_once(tmp_path, monkeypatch, make, share):

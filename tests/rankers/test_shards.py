@@ -63,6 +63,7 @@ def test_more_than_fits_is_refused_in_words(tmp_path):
 # -- data that do not fit ----------------------------------------------------------------------------------
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("adjusted", [True, False])
 @pytest.mark.parametrize("target", ["kind", "size", "a,size", "town", "kind,wet", "size,kind", None])
 def test_univariate_shares_add_up_over_parts(tmp_path, target, adjusted):

@@ -135,6 +135,7 @@ def test_the_number_of_workers_changes_nothing(estimator):
     assert trees_as_text(1, estimator) == trees_as_text(3, estimator)
 
 
+@pytest.mark.slow
 def test_worker_processes_change_nothing():
     script = (
         "import joblib\n"

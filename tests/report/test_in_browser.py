@@ -9,6 +9,7 @@ from tools.browser import VARIABLE, Browser, find_browser
 
 CHROMIUM = find_browser()
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(
         CHROMIUM is None, reason=f"no Chromium is installed: {VARIABLE} may name one; the report was not opened"
     ),

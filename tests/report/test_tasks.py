@@ -40,6 +40,7 @@ def report(tmp_path, data, ranker, **options):
     return path.read_text(encoding="utf-8")
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", GENERATORS)
 def test_every_task_has_a_report(tmp_path, name):
     data = GENERATORS[name]()
@@ -62,6 +63,7 @@ def test_without_scores_by_target_a_word_says_how_to_have_them(tmp_path):
     assert left["worth"] == "no further fits were asked for (budget 0)."
 
 
+@pytest.mark.slow
 def test_few_labels_are_told(tmp_path):
     data = om.datasets.load_sample("iris").keep_labels(30, random_state=0)
     text = report(tmp_path, data, om.EnsembleRanker(n_trees=48, random_state=0))
@@ -88,6 +90,7 @@ def test_pixels_are_an_image_and_groups_have_shares(tmp_path):
     assert "pixels" not in sections(text)[0]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "X",
     [
@@ -128,6 +131,7 @@ def test_several_rankings_are_compared(tmp_path):
     assert "univariate #2" in text
 
 
+@pytest.mark.slow
 def test_two_thousand_features_and_fourteen_targets_stay_below_three_megabytes(tmp_path):
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(60, 2000)), rng.normal(size=(60, 14))

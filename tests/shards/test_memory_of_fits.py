@@ -14,6 +14,8 @@ import pytest
 import omnirank as om
 from tools.memory import PEAK, needs_peak
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = """
 import sys
 import omnirank as om

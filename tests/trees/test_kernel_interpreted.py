@@ -100,6 +100,7 @@ def _add_32(matrix, column, order, part, n, out, out_part):
     vector.add_running_norms_32(matrix, column, order, part, n, out, out_part)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="already interpreted")
 def test_this_file_passes_interpreted(request):
     done = subprocess.run(

@@ -35,6 +35,7 @@ def nodes(case, kind, search, seed, random_tests=False, wide=False):
 # -- kernels agree with each other -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @random_tests
 @pytest.mark.parametrize("kind", ["labels", "dense", "one"])
 @few
@@ -56,6 +57,7 @@ def test_blocks_of_columns_and_single_columns_grow_the_same_tree(data):
     cases.assert_same(nodes(case, single, search, seed), nodes(case, "blocks", search, seed))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mixed", "random_tests"), [(False, False), (True, True)])
 @few
 @given(st.data())

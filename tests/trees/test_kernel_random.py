@@ -79,6 +79,7 @@ def test_ties_between_the_sides_of_missing_values(first_tie, random_tests):
         assert_fair([found.count(False), found.count(True)])
 
 
+@pytest.mark.slow
 def test_features_are_drawn_uniformly_and_drawing_goes_on_past_constant_ones():
     x = [0, 1, 2, 3]
     target = [0, 0, 1, 1]

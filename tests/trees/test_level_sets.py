@@ -40,15 +40,25 @@ def plan_of(n, n_levels, nominal_tests):
     return make_plan(om.Dataset(X, y), rules, 0)
 
 
+def seconds_of(plan):
+    """Shortest time of the processor for a tree: what else the machine does makes it longer."""
+    plan.grow(0)  # compiles
+    times = []
+    for _ in range(3):
+        start = time.thread_time()
+        plan.grow(0)
+        times.append(time.thread_time() - start)
+    return min(times)
+
+
 def test_a_large_node_with_many_levels_takes_a_moment():
     """One pass over the rows, then one over the levels a round: it took half a minute with one a candidate."""
     plan = plan_of(72_000, 255, "greedy")
-    plan.grow(0)  # compiles
-    start = time.thread_time()
-    grown = plan.grow(0)
-    assert time.thread_time() - start < 1.0
+    ordered = plan_of(72_000, 255, "ordered")
+    greedy_s, in_order_s = seconds_of(plan), seconds_of(ordered)
+    assert greedy_s < 30 * in_order_s
     # one column: the order of the means holds the best set, which the greedy search finds or comes close to
-    assert grown.gain[0] > 0.9 * plan_of(72_000, 255, "ordered").grow(0).gain[0]
+    assert plan.grow(0).gain[0] > 0.9 * ordered.grow(0).gain[0]
 
 
 def test_beyond_a_bound_levels_are_cut_in_order():
