@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
+import random
 import textwrap
 
 import pytest
 
 from tools import mutants
+from tools.mutation import draw, mutants_of
 
 CODE = """
     def larger(a, b):
         return a if a > b else b
 """
 TESTS = """
-    from omnirank.small import larger
+    from omnirank.tasks.small import larger
 
     def test_larger():
         assert larger(1, 2) == 2
         assert larger(3, 2) == 3
 """
+MISTAKES = '''
+_BLOCK_ROWS = 5
+
+def f(n: "int < 3", rows, k=7):
+    """No place: 1 < 2."""
+    if n < 0 or not rows:
+        raise ValueError(f"{n + 1} < 0")
+    total = g(n, rows) * rows[k:n]
+    for i in range(n):
+        total += 2
+    for block in range(0, n, _BLOCK_ROWS):
+        pass
+    return total
+'''
 
 
 @pytest.fixture
@@ -26,8 +42,8 @@ def tree(tmp_path):
     root = tmp_path / "root"
     for name, text in {
         "src/omnirank/__init__.py": "",
-        "src/omnirank/small.py": CODE,
-        "tests/test_small.py": TESTS,
+        "src/omnirank/tasks/small.py": CODE,
+        "tests/tasks/test_small.py": TESTS,
     }.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(textwrap.dedent(text))
@@ -35,41 +51,60 @@ def tree(tmp_path):
     return root
 
 
-def mutant(old, new, reason=""):
-    return mutants.Mutant("small.py", old, new, ("tests/test_small.py",), reason=reason)
+def test_mistakes_are_made_where_results_are_computed():
+    found = [f"{mutant.line} {mutant.old} -> {mutant.new}" for mutant in mutants_of("small.py", MISTAKES)]
+    assert found == [
+        "6 n < 0 or not rows -> (not (n < 0 or not rows))",
+        "6 n < 0 or not rows -> (n < 0 and (not rows))",
+        "6 n < 0 -> (n <= 0)",
+        "6 0 -> 1",
+        "8 g(n, rows) * rows[k:n] -> g(n, rows)",
+        "8 g(n, rows) -> g(rows, n)",
+        "8 k -> (k + 1)",
+        "8 n -> (n - 1)",
+        "9 n -> (n - 1)",
+        "10 total += 2 -> pass",
+        "10 2 -> 3",
+    ]
 
 
-def test_what_the_tests_do_not_notice_survives(tree, tmp_path, capsys):
-    wrong, same = mutant("a > b", "a < b"), mutant("a > b", "a >= b")
-    before = (tree / "src/omnirank/small.py").read_bytes()
-    assert mutants.surviving([wrong, same], tree, tmp_path / "work") == [same]
-    assert (tree / "src/omnirank/small.py").read_bytes() == before
-    assert mutants.verdict([wrong, same], [same]) == 1
-    told = capsys.readouterr().out
-    assert "NO REASON" in told
-    assert "1 of 2 mutants survive (50.0%, at most 3% may)" in told
+def test_all_mutants_of_a_file_are_drawn_in_an_order_of_the_seed():
+    everything = mutants_of("small.py", MISTAKES)
+    one, same, other = (list(draw(everything, random.Random(seed))) for seed in (0, 0, 1))
+    assert one == same != other
+    assert set(one) == set(everything)
+
+
+def test_what_the_tests_do_not_notice_survives(tree, tmp_path, monkeypatch, capsys):
+    files = mutants.modules(tree, [])
+    drawn = mutants.drawn(tree, files, 0, 10)
+    assert [mutant.new for mutant in drawn] == ["(a >= b)"]
+    output = tmp_path / "outcomes.jsonl"
+    assert not mutants.Trial(tree, tmp_path, output).attempt(drawn[0])
+    assert mutants.verdict(drawn, [False]) == 1
+    assert "1 of 1 mutants survive (100.0%, at most 3% may); 0 more" in capsys.readouterr().out
+    monkeypatch.setitem(mutants.EQUIVALENT, "tasks/small.py larger: a > b -> (a >= b)", "equal numbers are one number")
+    assert mutants.verdict(drawn, [False]) == 0
+    with (tree / "tests/tasks/test_small.py").open("a") as tests:
+        tests.write("        assert larger(1.0, 1) is 1\n".replace("        ", "    ").replace("is 1", "== 1 and type(larger(1.0, 1)) is int"))
+    assert mutants.Trial(tree, tmp_path, output).attempt(drawn[0])
+    assert mutants.Trial(tree, tmp_path, output).outcomes  # a third run reads that it was killed
+    assert "test_small.py::test_larger" in output.read_text()
 
 
 def test_tests_that_fail_without_a_change_prove_nothing(tree, tmp_path):
-    (tree / "tests/test_small.py").write_text("def test_larger():\n    assert False\n")
-    with pytest.raises(ValueError, match="do not pass on the code as it is"):
-        mutants.surviving([mutant("a > b", "a < b")], tree, tmp_path / "work")
+    (tree / "tests/tasks/test_small.py").write_text("from omnirank.tasks import small\ndef test_larger():\n    assert False\n")
+    [mutant] = mutants.drawn(tree, ["tasks/small.py"], 0, 1)
+    trial = mutants.Trial(tree, tmp_path)
+    assert not trial.attempt(mutant)
+    assert trial.outcomes["tests/tasks/test_small.py::test_larger compiled"]["sound"] is False
 
 
-def test_few_survivors_with_reasons_are_accepted():
-    killed = [mutant("a > b", f"a > b + {i}") for i in range(40)]
-    for reason, status in (("equal numbers are the same number", 0), ("", 1)):
-        survivor = mutant("a > b", "a >= b", reason)
-        assert mutants.verdict([*killed, survivor], [survivor]) == status
-
-
-@pytest.mark.parametrize(
-    ("file", "old", "new"),
-    [("small.py", "a < b", "a > b"), ("small.py", "a", "b"), ("gone.py", "a", "b"), ("small.py", "a > b", "a > b")],
-    ids=["not there", "several times", "no such file", "no change"],
-)
-def test_a_list_that_does_not_fit_the_code_is_refused(tree, file, old, new):
-    path = tree / "list.toml"
-    path.write_text(f'[[mutant]]\nfile = "{file}"\nold = "{old}"\nnew = "{new}"\ntests = ["tests/test_small.py"]\n')
-    with pytest.raises(ValueError, match="bring the list up to date"):
-        mutants.read_mutants(path, tree / mutants.PACKAGE)
+def test_a_test_without_end_is_noticed(tree, tmp_path, monkeypatch):
+    monkeypatch.setattr(mutants, "SECONDS_PER_TEST", 0.3)
+    (tree / "src/omnirank/tasks/small.py").write_text("def count(n):\n    while n:\n        n -= 1\n    return n\n")
+    (tree / "tests/tasks/test_small.py").write_text(
+        "from omnirank.tasks.small import count\n\ndef test_count():\n    assert count(3) == 0\n"
+    )
+    endless = next(mutant for mutant in mutants.drawn(tree, ["tasks/small.py"], 0, 9) if mutant.new == "pass")
+    assert mutants.Trial(tree, tmp_path).attempt(endless)
