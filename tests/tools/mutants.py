@@ -195,7 +195,9 @@ class Trial:
         while True:
             broken = [key.removeprefix(way) for key, found in self.outcomes.items() if found.get("sound") is False]
             options = [f"--{option}={test}" for test in broken for option in ("deselect", "ignore")]
-            code, failed = self.run(tests, interpreted, mutant, *options, *(f"--ignore={test}" for test in before))
+            options += [f"--ignore={test}" for test in before]
+            left = [test for test in tests if test not in broken]
+            code, failed = self.run(left, interpreted, mutant, *options) if left else (NO_TESTS, [])
             if code in (PASSED, NO_TESTS):
                 return ""
             if code < 0:
