@@ -101,7 +101,7 @@ def test_tests_that_fail_without_a_mistake_prove_nothing(tree, tmp_path):
 
 
 def test_a_test_without_end_is_noticed(tree, tmp_path, monkeypatch):
-    monkeypatch.setattr(mutants, "SECONDS_PER_TEST", 0.3)
+    monkeypatch.setattr(mutants, "SECONDS_COMPILED", 0.3)
     write(
         tree,
         "def larger(n):\n    while n:\n        n -= 1\n",

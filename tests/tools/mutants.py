@@ -34,7 +34,8 @@ from tools.mutation import Mutant, draw, mutants_of
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "src/omnirank"
 LARGEST_SHARE = 0.03
-SECONDS_PER_TEST = 40  # of processor time
+# Processor time of a test: interpreted, or with kernels that may have to be compiled first.
+SECONDS_INTERPRETED, SECONDS_COMPILED = 10, 120
 SECONDS_PER_RUN = 3600
 MOST_NEAR = 4  # files of tests in the first stage
 # Exit codes of pytest, and one for no exit.
@@ -44,7 +45,9 @@ NO_TEST = "no end, or a crash"  # what notices it then
 # Modules, and the tests that judge them: from near to far.
 TESTS = {
     "trees/kernels/*": ["tests/trees/test_kernel_interpreted.py", "tests/trees"],
-    "ensembles/kernels/*": ["tests/ensembles/test_unbiased.py tests/ensembles/test_kernel*.py", "tests/ensembles"],
+    "ensembles/kernels/*": ["tests/ensembles/test_kernel*.py tests/ensembles/test_unbiased.py"],
+    "relief/kernels/*": ["tests/relief/test_relief_sparse.py", "tests/relief/test_relief.py"],
+    "neighbors/kernels/*": ["tests/neighbors"],
     "trees/*": ["tests/trees", "tests/ensembles"],
     "ensembles/*": ["tests/ensembles", "tests/rankers/test_ensemble*.py tests/rankers/test_shard*.py"],
     "relief/*": ["tests/relief", "tests/shards"],
@@ -161,7 +164,7 @@ class Trial:
                 "PYTHONPYCACHEPREFIX": str(self.folder / "bytecode"),
                 "HYPOTHESIS_PROFILE": "mutants",  # tests/conftest.py: the same examples in every run
                 "MUTANT_REPORT": str(report),
-                "MUTANT_SECONDS": str(SECONDS_PER_TEST),
+                "MUTANT_SECONDS": str(SECONDS_INTERPRETED if interpreted else SECONDS_COMPILED),
             }
             if interpreted:
                 env["NUMBA_DISABLE_JIT"] = "1"
