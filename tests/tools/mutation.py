@@ -41,6 +41,11 @@ class Mutant:
     new: str
     source: str
 
+    @property
+    def changed(self) -> str:
+        """The line with the mistake."""
+        return self.source.split("\n")[self.line - 1].strip()
+
     def __str__(self) -> str:
         return f"{self.file}:{self.line} {self.function}: {self.old} -> {self.new}"
 
