@@ -204,7 +204,8 @@ class Trial:
         interpreted = _is_interpreted(mutant)
         way = _key("", interpreted)
         while True:
-            broken = [key.removeprefix(way) for key, found in self.outcomes.items() if found.get("sound") is False]
+            unsound = [key for key, found in self.outcomes.items() if found.get("sound") is False]
+            broken = [key.removeprefix(way) for key in unsound if key.startswith(way)]
             options = [f"--{option}={test}" for test in broken for option in ("deselect", "ignore")]
             options += [f"--ignore={test}" for test in before]
             left = [test for test in tests if test not in broken]
