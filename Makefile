@@ -58,7 +58,7 @@ test-bounds: $(VENV)/.dev
 test-lowest: $(LOWEST)/.test
 	$(LOWEST)/bin/python -m pytest -n 2 -m "not slow"
 
-# Whether the tests notice mistakes: a fixed list of them, each made in a copy of the tree. Minutes; not part of test.
+# Whether the tests notice mistakes: 200 of them, drawn by a seed. An hour or two; not part of test.
 mutants: $(VENV)/.dev
 	$(BIN)/python tests/tools/mutants.py --workers 2
 

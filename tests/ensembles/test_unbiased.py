@@ -95,7 +95,8 @@ def test_score_without_target_is_as_defined(ensemble):
 @pytest.mark.parametrize("kind", ["numbers", "labels", "no target", "few labels"])
 def test_score_of_sparse_features_is_as_defined(kind):
     rng = np.random.default_rng(0)
-    X = sparse.random_array((60, 30), density=0.05, random_state=rng, format="csr")
+    X = sparse.random_array((60, 30), density=0.1, random_state=rng, format="csr")
+    X.data = np.ceil(6 * X.data)  # thresholds are values of rows out of the bag
     y = X @ rng.normal(size=(30, 3)) + rng.normal(size=(60, 3)) / 4
     if kind == "labels":
         target = Target.labels(sparse.csr_array((y > 0.4).astype(float)), list("abc"))

@@ -188,6 +188,7 @@ def test_errors_of_features():
     found = measure(truth, means, training=truth, task="clustering")
     assert found["mse"] == pytest.approx((1.0 + 1 / 3) / 2)
     assert found["top_features_rmse"] == pytest.approx((1.0 + np.sqrt(1 / 3)) / 2)
+    assert found["rrmse"] == pytest.approx((1.0 + np.sqrt((1 / 3) / (2 / 9))) / 2)
     # predicting the mean, whatever the kind of feature, has the relative error 1
     mean = np.tile(np.nanmean(prototype_columns(truth).matrix, axis=0), (3, 1))
     assert measure(truth, mean, training=truth, task="clustering")["rrmse"] == pytest.approx(1.0)

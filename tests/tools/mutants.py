@@ -1,196 +1,297 @@
-"""Change the code in one place at a time and see whether the tests notice.
+"""Make one small mistake at a time in the code and see whether the tests notice.
 
-    python tests/tools/mutants.py [--only TEXT] [--workers 2]
+    python tests/tools/mutants.py [--seed 0] [--number 200] [--modules trees/kernels relief] [--workers 2] [--fast]
 
-`mutants.toml` beside this file lists the changes. Each is made in a copy of the tree, never in the tree itself, and the
-tests nearest to it are run. A mutant survives where they pass. The exit status is 1 where more than 3 % survive, where
-a survivor has no reason, and where the list is out of date.
+Mistakes are drawn by the seed, evenly over the modules. Tests that import the module run first, then those of
+`TESTS`, stage by stage. Tests that fail must pass without the mistake. Kernels with a mistake run interpreted. With
+--output, a later run goes on where this one ended; survivors are tried again. The exit status is 1 if more than 3 %
+survive; those in `EQUIVALENT` do not count.
 """
 
 from __future__ import annotations
 
 import argparse
+import fnmatch
+import hashlib
+import itertools
+import json
 import os
-import queue
-import shutil
+import random
+import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-import tomllib
-from collections.abc import Iterable, Iterator, Sequence
-from compileall import compile_dir
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from py_compile import PycInvalidationMode
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tools.mutation import Mutant, draw, mutants_of
 
 ROOT = Path(__file__).resolve().parents[2]
-LIST = Path(__file__).with_suffix(".toml")
-PACKAGE = Path("src/omnirank")
+PACKAGE = "src/omnirank"
 LARGEST_SHARE = 0.03
-# A mutant whose tests take so long loops for ever: they have noticed it. (Or the machine has too much else to do.)
-SECONDS = 300
-# Before anything is changed, all nearest tests run at once, and kernels are compiled.
-SECONDS_BEFORE = 1800
-# Exit codes of pytest: passed, wrong usage, nothing collected.
-PASSED, UNUSABLE = 0, (4, 5)
-SURVIVES = "survives"
+# Processor time of a test: interpreted, or with kernels that may have to be compiled first.
+SECONDS_INTERPRETED, SECONDS_COMPILED = 10, 120
+SECONDS_PER_RUN = 3600
+MOST_NEAR = 4  # files of tests in the first stage
+# Exit codes of pytest, and one for no exit.
+PASSED, NO_TESTS, NO_END = 0, 5, -1
+NO_TEST = "no end, or a crash"  # what notices it then
 
-_LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "_build", "*.egg-info", "results")
+# Modules, and the tests that judge them: from near to far.
+TESTS = {
+    "trees/kernels/*": ["tests/trees/test_kernel_interpreted.py", "tests/trees"],
+    "ensembles/kernels/*": ["tests/ensembles/test_kernel*.py tests/ensembles/test_unbiased.py"],
+    "relief/kernels/*": ["tests/relief/test_relief_sparse.py", "tests/relief/test_relief.py"],
+    "neighbors/kernels/*": ["tests/neighbors"],
+    "trees/*": ["tests/trees", "tests/ensembles"],
+    "ensembles/*": ["tests/ensembles", "tests/rankers/test_ensemble*.py tests/rankers/test_shard*.py"],
+    "relief/*": ["tests/relief", "tests/shards"],
+    "neighbors/*": ["tests/neighbors", "tests/relief tests/evaluation/test_evaluate.py tests/shards"],
+    "measures/*": ["tests/measures", "tests/evaluation/test_measure*.py tests/ensembles/test_losses.py"],
+    "tasks/*": ["tests/tasks", "tests/relief tests/evaluation/test_measure_tasks.py tests/evaluation/test_ev*.py"],
+    "evaluation/*": ["tests/evaluation/test_[!e]*.py tests/evaluation/test_ev*.py", "tests/shards tests/plots"],
+    "core/*rank*": ["tests/core/test_*rank*.py", "tests/core tests/rankers/test_base.py tests/cli"],
+    "core/[acmstv]*": ["tests/core", "tests/rankers/test_resampled.py tests/tasks tests/ensembles"],
+    "data/*": ["tests/data", "tests/cli tests/shards"],
+    "rankers/*": ["tests/rankers", "tests/relief tests/graphs tests/shards"],
+    "graphs/*": ["tests/graphs", "tests/rankers"],
+}
+# What the machine does, not what is computed; mistakes in the compiler's own rules would compile everything again.
+LEFT_OUT = [
+    *("core/cluster.py", "core/compiled.py", "core/s[cptu]*", "core/memory.py", "core/types.py"),
+    *("evaluation/experiments/*", "*__init__.py"),
+]
+
+# Mistakes that change nothing that matters, by file and changed line, each with the reason.
+EQUIVALENT = {
+    "evaluation/feature_selection.py: return judge(forest, Parts(parts[0], parts[1], parts[1]), {})": (
+        "predictors are judged without the restored labels"
+    ),
+    "data/arff_dense.py: if n > 0.9 * len(self.numeric):": "room that is left is freed a little sooner or later",
+    "ensembles/convergence.py: for size in sorted({q for q in checkpoints if (start < q <= end)} | {end}):": (
+        "the end is among the sizes anyway"
+    ),
+}
 
 
-@dataclass(frozen=True)
-class Mutant:
-    """One change: in a file of the package, `old`, which occurs once, becomes `new`."""
-
-    file: str
-    old: str
-    new: str
-    tests: tuple[str, ...]
-    compiled: bool = False  # whether the tests run with compiled kernels: most are small enough without
-    reason: str = ""  # why it may survive
-
-    def __str__(self) -> str:
-        changed = [(a, b) for a, b in zip(self.old.split("\n"), self.new.split("\n"), strict=False) if a != b]
-        old, new = changed[0] if changed else (self.old, self.new)
-        return f"{self.file}: {old.strip()} -> {new.strip()}"
-
-
-def read_mutants(path: Path, package: Path) -> list[Mutant]:
-    """Read the list; what no longer fits the code raises a ValueError that names all of it."""
-    mutants = [
-        Mutant(**{**entry, "tests": tuple(entry["tests"])}) for entry in tomllib.loads(path.read_text())["mutant"]
+def modules(root: Path, given: Sequence[str]) -> list[str]:
+    """Return the modules of the table, or those of them that contain one of the given texts."""
+    files = sorted(path.relative_to(root / PACKAGE).as_posix() for path in (root / PACKAGE).rglob("*.py"))
+    return [
+        file
+        for file in files
+        if any(fnmatch.fnmatch(file, pattern) for pattern in TESTS)
+        and not any(fnmatch.fnmatch(file, pattern) for pattern in LEFT_OUT)
+        and (not given or any(text in file for text in given))
     ]
-    stale = []
-    for mutant in mutants:
-        source = package / mutant.file
-        n = source.read_text().count(mutant.old) if source.exists() else 0
-        if n != 1 or mutant.old == mutant.new:
-            stale.append(f"  {mutant}: found {n} times" if n != 1 else f"  {mutant}: changes nothing")
-    if stale:
-        raise ValueError("mutants that do not fit the code; bring the list up to date:\n" + "\n".join(stale))
-    return mutants
 
 
-class Copy:
-    """A copy of the tree, in which tests run with kernels of their own."""
-
-    def __init__(self, root: Path, folder: Path) -> None:
-        self.root = folder / "tree"
-        shutil.copytree(root, self.root, ignore=_LEFT_OUT)
-        # Bytecode is compared with the text: by time and length, changes within a second would not be seen.
-        compile_dir(self.root / "src", quiet=2, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
-        self._env = os.environ | {
-            "PYTHONPATH": str(self.root / "src"),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "NUMBA_CACHE_DIR": str(folder / "kernels"),
-            "HYPOTHESIS_PROFILE": "mutants",  # of tests/conftest.py: the same examples in every run, not made smaller
-        }
-
-    def run_tests(self, tests: Iterable[str], compiled: bool, seconds: float) -> tuple[int | None, str]:
-        """Return the exit code of pytest, None where it does not come to an end, and what it printed."""
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
-        env = self._env | ({} if compiled else {"NUMBA_DISABLE_JIT": "1"})
-        try:
-            done = subprocess.run(
-                command, cwd=self.root, env=env, capture_output=True, text=True, check=False, timeout=seconds
-            )
-        except subprocess.TimeoutExpired:
-            return None, f"no end after {seconds:g} seconds"
-        return done.returncode, done.stdout + done.stderr
-
-    @contextmanager
-    def changed(self, mutant: Mutant) -> Iterator[None]:
-        """Hold the mutant's change; afterwards the file is as before, its time too, by which kernels are known."""
-        source = self.root / PACKAGE / mutant.file
-        text, times = source.read_text(), source.stat()
-        source.write_text(text.replace(mutant.old, mutant.new))
-        try:
-            yield
-        finally:
-            source.write_text(text)
-            os.utime(source, ns=(times.st_atime_ns, times.st_mtime_ns))
-
-    def check(self, mutants: Sequence[Mutant]) -> None:
-        """Raise a ValueError unless the nearest tests run on the copy, and pass as long as nothing is changed."""
-        where = subprocess.run(
-            [sys.executable, "-c", "import omnirank; print(omnirank.__file__)"],
-            env=self._env,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        if not Path(where.strip()).is_relative_to(self.root):
-            raise ValueError(f"tests would run on {where.strip()}, not on the copy in {self.root}")
-        for compiled in (False, True):
-            tests = sorted({test for mutant in mutants if mutant.compiled == compiled for test in mutant.tests})
-            code, told = self.run_tests(tests, compiled, SECONDS_BEFORE) if tests else (PASSED, "")
-            if code != PASSED:
-                raise ValueError(f"the nearest tests do not pass on the code as it is:\n{told}")
-
-    def outcome(self, mutant: Mutant) -> str:
-        """Return "survives" where the tests pass in spite of the change, else "killed" or "no end"."""
-        with self.changed(mutant):
-            code, told = self.run_tests(mutant.tests, mutant.compiled, SECONDS)
-        if code in UNUSABLE:
-            raise ValueError(f"{mutant}: no tests were run\n{told}")
-        if code is None:
-            return "no end"
-        return SURVIVES if code == PASSED else "killed"
+def drawn(root: Path, files: Sequence[str], seed: int, number: int) -> list[Mutant]:
+    """Draw mutants evenly over files. The draw of a file depends on the seed and on the file alone."""
+    lines = []
+    for file in files:
+        rng = random.Random(f"{seed} {file}")
+        mutants = mutants_of(file, (root / PACKAGE / file).read_text())
+        lines.append((rng.random(), file, draw(mutants, rng)))
+    turns = itertools.zip_longest(*(mutants for _, _, mutants in sorted(lines, key=lambda line: line[:2])))
+    return list(itertools.islice((mutant for turn in turns for mutant in turn if mutant), number))
 
 
-def surviving(mutants: Sequence[Mutant], root: Path, folder: Path, n_workers: int = 1) -> list[Mutant]:
-    """Try all mutants, each worker in its own copy, and return those that the tests do not notice."""
-    copies: queue.SimpleQueue[Copy] = queue.SimpleQueue()
-
-    def prepare(i: int) -> None:
-        copy = Copy(root, folder / str(i))
-        copy.check(mutants[i::n_workers])
-        copies.put(copy)
-
-    def attempt(mutant: Mutant) -> str:
-        copy = copies.get()
-        start = time.perf_counter()
-        try:
-            found = copy.outcome(mutant)
-        finally:
-            copies.put(copy)
-        print(f"{found:8} {time.perf_counter() - start:5.0f} s  {mutant}", flush=True)
-        return found
-
-    with ThreadPoolExecutor(n_workers) as workers:
-        list(workers.map(prepare, range(n_workers)))
-        outcomes = list(workers.map(attempt, mutants))
-    return [mutant for mutant, found in zip(mutants, outcomes, strict=True) if found == SURVIVES]
+def stages(root: Path, file: str) -> Iterator[list[str]]:
+    """Yield sets of tests, from near to far: first those that name most of the module; examples of docstrings last."""
+    row = next(tests for pattern, tests in TESTS.items() if fnmatch.fnmatch(file, pattern))
+    wider = [
+        [str(path.relative_to(root)) for text in stage.split() for path in sorted(root.glob(text))] for stage in row
+    ]
+    source = (root / PACKAGE / file).read_text()
+    module = f"omnirank.{file.removesuffix('.py').replace('/', '.')}"
+    package, _, last = module.rpartition(".")
+    names = "|".join(
+        [module, f"from {package} import .*{last}", *re.findall(r"^(?:def|class) ([A-Za-z]\w+)", source, re.M)]
+    )
+    folders = [test for stage in wider for test in stage]
+    tests = [test for folder in folders for test in ([folder] if folder.endswith(".py") else _files(root, folder))]
+    counts = {test: len(re.findall(rf"\b({names})\b", (root / test).read_text())) for test in tests}
+    first = [test for test in sorted(counts, key=lambda test: -counts[test])[:MOST_NEAR] if counts[test]]
+    # The folder, since pytest itself would read a file that is named.
+    wider[-1].append(f"{PACKAGE}/{file.split('/')[0]}")
+    yield from (stage for stage in (first, *wider) if stage)
 
 
-def verdict(mutants: Sequence[Mutant], survivors: Sequence[Mutant]) -> int:
+def _files(root: Path, folder: str) -> list[str]:
+    return sorted(str(path.relative_to(root)) for path in (root / folder).glob("test_*.py"))
+
+
+class Trial:
+    """Runs tests with and without mistakes, and keeps what was found.
+
+    Parameters
+    ----------
+    root, folder : Path
+        The tree; where files of runs are put.
+    output : Path, optional
+        File of the outcomes, a JSON object a line; what it has already is not done again.
+    fast : bool
+        Only tests that are not marked as slow.
+    n_stages : int, optional
+        How many sets of tests run at most; all of them by default.
+    """
+
+    def __init__(
+        self, root: Path, folder: Path, output: Path | None = None, fast: bool = False, n_stages: int | None = None
+    ) -> None:
+        self.root, self.folder, self.output, self.fast, self.n_stages = root, folder, output, fast, n_stages
+        self.outcomes: dict[str, dict[str, object]] = {}
+        self._lock = threading.Lock()
+        for line in output.read_text().splitlines() if output and output.exists() else ():
+            record = json.loads(line)
+            self.outcomes[record["key"]] = record
+
+    def keep(self, key: str, **record: object) -> None:
+        """Keep a finding, in memory and in the output."""
+        with self._lock:
+            self.outcomes[key] = {"key": key, **record}
+            if self.output:
+                with self.output.open("a") as file:
+                    file.write(json.dumps(self.outcomes[key]) + "\n")
+
+    def run(
+        self, tests: Sequence[str], interpreted: bool, mutant: Mutant | None = None, *options: str
+    ) -> tuple[int, list[str]]:
+        """Run tests; return the exit code of pytest and the tests that failed."""
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            report, source = Path(folder, "report"), Path(folder, "source.py")
+            env = os.environ | {
+                "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent / "mutated"), str(self.root / "src")]),
+                "PYTHONDONTWRITEBYTECODE": "",
+                "PYTHONPYCACHEPREFIX": str(self.folder / "bytecode"),
+                "HYPOTHESIS_PROFILE": "mutants",  # tests/conftest.py: the same examples in every run
+                "MUTANT_REPORT": str(report),
+                "MUTANT_SECONDS": str(SECONDS_INTERPRETED if interpreted else SECONDS_COMPILED),
+            }
+            if interpreted:
+                env["NUMBA_DISABLE_JIT"] = "1"
+            if mutant:
+                source.write_text(mutant.source)
+                env |= {"MUTANT_FILE": str(self.root / PACKAGE / mutant.file), "MUTANT_SOURCE": str(source)}
+            command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "limited_tests"]
+            command += [*(("-m", "not slow") if self.fast else ()), *options, *tests]
+            try:
+                done = subprocess.run(
+                    command, cwd=self.root, env=env, capture_output=True, check=False, timeout=SECONDS_PER_RUN
+                )
+            except subprocess.TimeoutExpired:
+                return NO_END, []
+            return done.returncode, report.read_text().splitlines() if report.exists() else []
+
+    def check(self, tests: Sequence[str], interpreted: bool) -> bool:
+        """Keep of each test whether it passes on the code as it is; return whether all do."""
+        unknown = [test for test in tests if _key(test, interpreted) not in self.outcomes]
+        if unknown:
+            only_files = () if any("::" in test for test in unknown) else ("--collect-only",)
+            failed = self.run(unknown, interpreted, None, "--maxfail=9999", *only_files)[1]
+            for test in unknown:
+                self.keep(_key(test, interpreted), sound=test not in failed)
+        return all(self.outcomes[_key(test, interpreted)]["sound"] for test in tests)
+
+    def fails(self, mutant: Mutant, tests: Sequence[str], before: Sequence[str]) -> str:
+        """Return the test that fails with the mistake; "" if there is none."""
+        interpreted = _is_interpreted(mutant)
+        way = _key("", interpreted)
+        while True:
+            unsound = [key for key, found in self.outcomes.items() if found.get("sound") is False]
+            broken = [key.removeprefix(way) for key in unsound if key.startswith(way)]
+            options = [f"--{option}={test}" for test in broken for option in ("deselect", "ignore")]
+            options += [f"--ignore={test}" for test in before]
+            left = [test for test in tests if test not in broken]
+            code, failed = self.run(left, interpreted, mutant, *options) if left else (NO_TESTS, [])
+            if code in (PASSED, NO_TESTS):
+                return ""
+            if code < 0:
+                return NO_TEST
+            if not failed:
+                raise ValueError(f"{mutant}: tests cannot be run (exit code {code} of pytest)")
+            # Compiled, tests pass as a rule: they are checked later, all at once.
+            if not interpreted or self.check(failed[:1], interpreted):
+                return failed[0]
+
+    def attempt(self, mutant: Mutant) -> str:
+        """Return the test that notices a mutant, "" if none does."""
+        key = hashlib.sha256(f"{mutant.file} {mutant.source}".encode()).hexdigest()[:16]
+        test = str(self.outcomes.get(key, {}).get("killed_by", ""))
+        if not test or self.outcomes.get(_key(test, _is_interpreted(mutant)), {}).get("sound") is False:
+            start, before, test = time.perf_counter(), [], ""
+            for tests in itertools.islice(stages(self.root, mutant.file), self.n_stages):
+                test = self.fails(mutant, tests, before)
+                if test:
+                    break
+                before += tests
+            seconds = round(time.perf_counter() - start)
+            self.keep(key, mutant=str(mutant), kind=mutant.kind, killed_by=test, seconds=seconds)
+            print(f"{'killed' if test else 'SURVIVES':8} {seconds:5d} s  {mutant}", flush=True)
+        return test
+
+    def attempt_all(self, mutants: Sequence[Mutant], n_workers: int) -> list[str]:
+        """Attempt mutants until all tests that notice one pass on the code as it is."""
+        with ThreadPoolExecutor(n_workers) as workers:
+            while True:
+                noticed = list(workers.map(self.attempt, mutants))
+                found = zip(mutants, noticed, strict=True)
+                compiled = {test for mutant, test in found if test and not _is_interpreted(mutant)} - {NO_TEST}
+                if self.check(sorted(compiled), interpreted=False):
+                    return noticed
+
+
+def _key(test: str, interpreted: bool) -> str:
+    return f"{'interpreted' if interpreted else 'compiled'} {test}"
+
+
+def _is_interpreted(mutant: Mutant) -> bool:
+    return "/kernels/" in mutant.file
+
+
+def verdict(mutants: Sequence[Mutant], noticed: Sequence[str]) -> int:
     """Print what survives, and return the exit status."""
+    survivors = [mutant for mutant, test in zip(mutants, noticed, strict=True) if not test]
+    holes = [mutant for mutant in survivors if reason(mutant) is None]
     for mutant in survivors:
-        print(f"survives: {mutant}\n    {mutant.reason or 'NO REASON: write a test, or say why none can tell'}")
-    for mutant in mutants:
-        if mutant.reason and mutant not in survivors:
-            print(f"killed, although it has a reason to survive: {mutant}")
-    share = len(survivors) / max(1, len(mutants))
-    print(f"{len(survivors)} of {len(mutants)} mutants survive ({share:.1%}, at most {LARGEST_SHARE:.0%} may)")
-    return int(share > LARGEST_SHARE or any(not mutant.reason for mutant in survivors))
+        why = reason(mutant) or "NO REASON: write a test, or say why none can tell"
+        print(f"survives: {mutant}\n    {mutant.changed}\n    {why}")
+    n = len(mutants) - len(survivors) + len(holes)
+    share = len(holes) / max(1, n)
+    print(f"{len(holes)} of {n} mutants survive ({share:.1%}, at most {LARGEST_SHARE:.0%} may); "
+          f"{len(survivors) - len(holes)} more change nothing that matters")  # fmt: skip
+    return int(share > LARGEST_SHARE)
+
+
+def reason(mutant: Mutant) -> str | None:
+    """Return why a mutant changes nothing that matters."""
+    return EQUIVALENT.get(f"{mutant.file}: {mutant.changed}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--list", type=Path, default=LIST, help="file of the mutants")
-    parser.add_argument("--only", default="", help="mutants whose file or change contains this text")
-    parser.add_argument("--workers", type=int, default=1, help="how many copies of the tree work at the same time")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--number", type=int, default=200, help="how many mutants")
+    parser.add_argument("--modules", nargs="*", default=[], help="only modules whose path contains one of these texts")
+    parser.add_argument("--workers", type=int, default=1, help="how many mutants at the same time")
+    parser.add_argument("--fast", action="store_true", help="only tests that are not marked as slow")
+    parser.add_argument("--stages", type=int, help="how many sets of tests run at most, from near to far")
+    parser.add_argument("--output", type=Path, help="file of the outcomes (JSON lines); a later run goes on from it")
+    parser.add_argument("--list", action="store_true", help="only print the mutants")
     given = parser.parse_args(argv)
-    try:
-        mutants = [mutant for mutant in read_mutants(given.list, ROOT / PACKAGE) if given.only in str(mutant)]
-        with tempfile.TemporaryDirectory(prefix="omnirank-mutants-") as folder:
-            return verdict(mutants, surviving(mutants, ROOT, Path(folder), given.workers))
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        return 1
+    mutants = drawn(ROOT, modules(ROOT, given.modules), given.seed, given.number)
+    if given.list:
+        print(*mutants, sep="\n")
+        return 0
+    with tempfile.TemporaryDirectory(prefix="omnirank-mutants-") as folder:
+        trial = Trial(ROOT, Path(folder), given.output, given.fast, given.stages)
+        return verdict(mutants, trial.attempt_all(mutants, given.workers))
 
 
 if __name__ == "__main__":
