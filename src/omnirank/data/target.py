@@ -13,6 +13,7 @@ from scipy import sparse
 
 from omnirank.core.errors import DataError
 from omnirank.core.plurals import counted
+from omnirank.data.containers import unmasked
 from omnirank.data.table import Levels, Table, categorical, is_sparse
 
 
@@ -53,7 +54,7 @@ class Target:
     @classmethod
     def numeric(cls, values: np.ndarray, names: Sequence[str]) -> Target:
         """Numeric variables from a float matrix (NaN = unknown)."""
-        values = np.asarray(values, dtype=np.float64)
+        values = np.asarray(unmasked(values), np.float64)
         return cls(tuple(names), (None,) * values.shape[1], values, _any_known(values))
 
     @classmethod
@@ -93,7 +94,7 @@ class Target:
             unknown = np.isnan(values.data)
             known = np.bincount(_row_numbers(values)[unknown], minlength=values.shape[0]) < len(names)
         else:
-            values = np.asarray(values, dtype=np.float64)
+            values = np.asarray(unmasked(values), np.float64)
             known = _any_known(values)
         if labelled is not None:
             labelled = np.asarray(labelled, dtype=bool)
