@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from omnirank.core.caches import PickledWithoutCaches
 from omnirank.core.errors import DataError, setting
 from omnirank.core.plurals import counted
 from omnirank.core.types import RandomState
@@ -25,7 +26,7 @@ from omnirank.data.task_registry import task_target
 from omnirank.data.types import FeaturesLike, TargetLike
 
 
-class Dataset:
+class Dataset(PickledWithoutCaches):
     """Features and a target of any task, with all, some or no examples labelled.
 
     Parameters

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from omnirank.core.caches import PickledWithoutCaches
 from omnirank.core.errors import DataError
 from omnirank.core.immutable import first_repeated
 from omnirank.core.plurals import counted, there_are
@@ -26,7 +27,7 @@ Levels = tuple[Any, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(PickledWithoutCaches):
     """Named, typed columns.
 
     Parameters

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from omnirank.core.caches import PickledWithoutCaches
 from omnirank.core.errors import DataError
 from omnirank.core.plurals import counted
 from omnirank.data.containers import unmasked
@@ -18,7 +19,7 @@ from omnirank.data.table import Levels, Table, categorical, is_sparse
 
 
 @dataclass(frozen=True, eq=False)
-class Target:
+class Target(PickledWithoutCaches):
     """Target variables, one column each.
 
     Parameters
