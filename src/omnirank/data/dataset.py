@@ -13,6 +13,7 @@ from omnirank.core.errors import DataError, setting
 from omnirank.core.plurals import counted
 from omnirank.core.types import RandomState
 from omnirank.data.convert import table_from
+from omnirank.data.exact_numbers import refuse_rounded
 from omnirank.data.few_labels import hidden_examples
 from omnirank.data.file_source import FileSource
 from omnirank.data.fingerprints import fingerprint_of
@@ -84,6 +85,7 @@ class Dataset(PickledWithoutCaches):
         name: str = "data",
     ) -> None:
         features = table_from(X, feature_names, nominal)
+        refuse_rounded(features)
         target = y if isinstance(y, Target) else None
         doubts: tuple[str, ...] = ()
         if target is None:

@@ -18,6 +18,7 @@ from omnirank.core.types import ArrayLike
 from omnirank.data.containers import as_array, checked_sparse, refuse_structured, unmasked
 from omnirank.data.convert import is_frame, table_from
 from omnirank.data.dataset import Dataset
+from omnirank.data.exact_numbers import refuse_rounded
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.in_memory import in_memory
 from omnirank.data.remarks import caller_outside, warn_about
@@ -138,13 +139,19 @@ def read_features(estimator: Any, X: FeaturesLike, *, reset: bool) -> Table:
     if is_frame(X):
         _check_shape(estimator, X.shape)
         _validated(estimator, X, skip_check_array=True, reset=reset)
-        return table_from(X)
+        return _exact_table(X)
     # before scikit-learn converts it: it would lose masks, and types of cells in lists
     X = checked_sparse(X) if sparse.issparse(X) else as_array(X)
     refuse_structured(X, "X")
     # scikit-learn would refuse infinite cells without naming the column, as table_from does
     values = _validated(estimator, X, dtype=None, accept_sparse="csc", ensure_all_finite=False, reset=reset)
-    return table_from(values)
+    return _exact_table(values)
+
+
+def _exact_table(X: Any) -> Table:
+    table = table_from(X)
+    refuse_rounded(table)
+    return table
 
 
 def features_like(estimator: Any, X: FeaturesLike, training: Table) -> Table:
