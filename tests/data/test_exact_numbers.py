@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import sparse
+from scipy.io import savemat
 
 import omnirank as om
 from omnirank.errors import DataError
@@ -101,6 +102,14 @@ def test_text_of_integers_beyond_64_bits(tmp_path):
     (tmp_path / "f.csv").write_text("id,y\n" + "".join(f"{10**20 + i},{'ab'[i % 2]}\n" for i in range(8)))
     with pytest.raises(DataError, match=f"column 'id' {REFUSED}"):
         om.load(tmp_path / "f.csv", "y")
+
+
+@pytest.mark.parametrize("name", ["X", "Y"])
+def test_matlab(name, tmp_path):
+    variables = {"X": np.arange(8.0)[:, None], "Y": np.arange(8.0)[:, None]}
+    savemat(tmp_path / "f.mat", variables | {name: np.array(NUMBERS)[:, None]})
+    with pytest.raises(DataError, match=f"{name} {REFUSED}"):
+        om.load(tmp_path / "f.mat")
 
 
 def test_parts(tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 
@@ -24,13 +24,8 @@ class PickledWithoutCaches:
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()  # at once, as a loop over the attributes is not
-        for name in _cached_names(type(self)):
-            state.pop(name, None)
-        return state
+        return {name: value for name, value in state.items() if not _is_cache(type(self), name)}
 
 
-@cache
-def _cached_names(cls: type) -> tuple[str, ...]:
-    return tuple(
-        name for base in cls.__mro__ for name, value in vars(base).items() if isinstance(value, cached_property)
-    )
+def _is_cache(cls: type, name: str) -> bool:
+    return isinstance(getattr(cls, name, None), cached_property)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,8 +18,8 @@ LARGEST_EXACT = 2**53
 _DIGITS = re.compile(r"\s*[+-]?[0-9]{16,309}\s*")
 
 
-def any_rounded(numbers: Iterable[int | Decimal]) -> bool:
-    """Whether a float would change one of these numbers, if they are whole.
+def any_rounded(numbers: Iterable[int]) -> bool:
+    """Whether a float would change one of these numbers.
 
     Examples
     --------
@@ -28,7 +27,7 @@ def any_rounded(numbers: Iterable[int | Decimal]) -> bool:
     >>> any_rounded([2**53, 2**60]), any_rounded([2**53 + 1])
     (False, True)
     """
-    return any(abs(n) >= LARGEST_EXACT and n == int(n) and not _is_float(int(n)) for n in numbers)
+    return any(not _is_float(abs(number)) for number in numbers)
 
 
 def any_text_rounded(texts: Iterable[str]) -> bool:
@@ -44,8 +43,7 @@ def any_text_rounded(texts: Iterable[str]) -> bool:
 
 
 def _is_float(number: int) -> bool:
-    number = abs(number)
-    return number >> 53 == 0 or number % (1 << (number.bit_length() - 53)) == 0
+    return number <= LARGEST_EXACT or number % (1 << (number.bit_length() - 53)) == 0
 
 
 def rounded_places(integers: np.ndarray) -> np.ndarray:
