@@ -94,13 +94,14 @@ class _BlasHolder:
         """Count one caller out; return whether BLAS is still held."""
         with self._lock:
             self._inside -= 1
-            held = [library for library in self._shared() if library.num_threads == 1]
+            shared = self._shared()
+            held = [library for library in shared if library.num_threads == 1]
             if self._inside == 0:
                 for library in held:
                     if library.filepath in self._before:
                         _set_threads(library, self._before[library.filepath])
                 self._before = {}
-            return len(held) == len(self._shared())
+            return len(held) == len(shared)
 
 
 def _set_threads(library: Any, n_threads: int) -> None:
