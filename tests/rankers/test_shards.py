@@ -8,6 +8,7 @@ import pytest
 
 import omnirank as om
 from omnirank.errors import DataError, ParameterError
+from reference import rankers_univariate as reference
 
 
 def parts_of(folder, n=90, seed=0):
@@ -79,6 +80,24 @@ def test_univariate_shares_add_up_over_parts(tmp_path, target, adjusted):
     assert (found.task, found.targets, found.constant) == (expected.task, expected.targets, expected.constant)
     assert ranker.task_ == expected.task
     assert ranker.get_support().sum() == len(expected.names) // 2
+
+
+def test_univariate_labels_that_are_constant_where_a_feature_is_known(tmp_path):
+    rng = np.random.default_rng(0)
+    labels = (rng.random((90, 6)) < 0.05).astype(float)
+    labels[:2] = [[0.0], [1.0]]
+    labels[rng.random((90, 6)) < 0.1] = np.nan
+    X = rng.normal(size=(90, 4))
+    X[labels[:, :4] == 1] = np.nan
+    frame = pd.DataFrame(np.column_stack([X, labels]), columns=[*"abcd", *(f"y{i}" for i in range(6))])
+    (tmp_path / "parts").mkdir()
+    for i in range(3):
+        frame.iloc[30 * i : 30 * i + 30].to_parquet(tmp_path / "parts" / f"{i}.parquet", row_group_size=5)
+    data = om.open_shards(tmp_path / "parts", [f"y{i}" for i in range(6)], task="multi-label", max_memory=2000)
+    assert not data.fits_in_memory
+    cells = [[None if np.isnan(v) else v for v in frame[name]] for name in frame]
+    expected = reference.scores(cells[:4], cells[4:], [1.0] * 90, [1.0] * 6)
+    assert np.allclose(om.UnivariateRanker().fit(data).ranking_.scores, expected, rtol=1e-9, atol=1e-12)
 
 
 def test_univariate_with_large_offsets_and_constant_features(tmp_path):

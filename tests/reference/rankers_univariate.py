@@ -21,15 +21,15 @@ def known(value):
 def target_columns(values):
     """A number is one column, a class one 0/1 column per level."""
     if all(isinstance(v, str) for v in values):
-        return [[float(v == level) for v in values] for level in sorted(set(values))]
-    return [list(map(float, values))]
+        return [[int(v == level) for v in values] for level in sorted(set(values))]
+    return [values]
 
 
 def explained(feature, column, weights):
     """Variance of one target column between the values of a nominal feature, or along a numeric one."""
     centre = mean(column, weights)
     if all(isinstance(v, str) for v in feature):
-        between = 0.0
+        between = 0
         for level in set(feature):
             rows = [i for i, v in enumerate(feature) if v == level]
             part = [weights[i] for i in rows]

@@ -5,18 +5,29 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+_CHANGED = (
+    "BLAS did not stay on one thread, so results may differ in the last bits from those of other runs: let no other "
+    "thread change its number of threads (threadpool_limits) meanwhile"
+)
+
 
 @contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS to one thread, for the whole process and for the calling thread.
+def one_blas_thread(openmp: bool = False) -> Iterator[None]:
+    """Hold BLAS to one thread, for the whole process and for the calling thread; warn where that fails.
 
     Both, because the number of threads belongs to the process in some builds of BLAS and to the calling
-    thread in others (those on OpenMP). In a forked process OpenMP is held to one thread, too. Calls of
-    `core.parallel.run_parallel` do so themselves; around many short ones it saves a millisecond each.
+    thread in others (those on OpenMP). Calls of `core.parallel.run_parallel` do so themselves; around many short
+    ones it saves a millisecond each.
+
+    Parameters
+    ----------
+    openmp : bool
+        Whether to hold OpenMP of the calling thread, which scikit-learn calls, to one thread, too.
 
     Examples
     --------
@@ -26,29 +37,25 @@ def one_blas_thread() -> Iterator[None]:
     ...     run_parallel(abs, [-1])
     [1]
     """
-    controller = _blas_holder.enter()
+    holder = _blas_holder
+    own = holder.enter(openmp or _forked)  # a forked process would wait for ever for OpenMP threads of its parent
     try:
-        # Saves a tenth of a millisecond per item where the libraries have one number for the whole process.
-        if not _forked and all(library.threading_layer != "openmp" for library in _blas_libraries(controller)):
-            yield
-        else:
-            # In a forked process OpenMP, which scikit-learn calls, would wait for ever for threads of the parent.
-            with controller.limit(limits=1, user_api=None if _forked else "blas"):
+        if len(own):
+            with own.limit(limits=1):
                 yield
+        else:  # saves a tenth of a millisecond per item
+            yield
     finally:
-        _blas_holder.leave()
-
-
-def _blas_libraries(controller: Any) -> list[Any]:
-    return [library for library in controller.lib_controllers if library.user_api == "blas"]
+        if not holder.leave():
+            warnings.warn(_CHANGED, RuntimeWarning, stacklevel=3)
 
 
 class _BlasHolder:
-    """A thread that holds BLAS of the process to one thread while anyone is inside.
+    """Holds BLAS of the process to one thread while anyone is inside.
 
     Callers in several threads that each saved and restored the number would leave it wrong, so it is set
-    when the first comes and restored when the last leaves. These may be different threads, but threadpoolctl
-    lets only the thread that set a limit restore it: hence a thread of its own.
+    when the first comes and restored when the last leaves. A number that another thread has set meanwhile is not
+    overwritten in the end.
     """
 
     def __init__(self) -> None:
@@ -56,22 +63,19 @@ class _BlasHolder:
         self._inside = 0
         self._controller: Any = None
         self._n_modules = 0
-        self._held = threading.Event()
-        self._release = threading.Event()
-        self._thread = threading.Thread()
+        self._before: dict[str, int] = {}
 
-    def enter(self) -> Any:
-        """Count one caller in; return the controller of the libraries."""
+    def enter(self, openmp: bool) -> Any:
+        """Count one caller in; return the controller of the libraries whose numbers belong to threads."""
         with self._lock:
-            if self._inside == 0:
-                self._find_libraries()
-                self._held.clear()
-                self._release.clear()
-                self._thread = threading.Thread(target=self._hold, name="omnirank-blas", daemon=True)
-                self._thread.start()
-                self._held.wait()
+            self._find_libraries()
+            for library in self._shared():
+                if library.num_threads != 1:
+                    self._before[library.filepath] = library.num_threads
+                    _set_threads(library, 1)
             self._inside += 1
-            return self._controller
+            more = {"user_api": "openmp"} if openmp else {}
+            return self._controller.select(threading_layer="openmp", **more)
 
     def _find_libraries(self) -> None:
         """Look the libraries up, which takes milliseconds, when modules were imported since the last time."""
@@ -81,29 +85,48 @@ class _BlasHolder:
             self._controller = ThreadpoolController()
             self._n_modules = len(sys.modules)
 
-    def leave(self) -> None:
-        """Count one caller out."""
+    def _shared(self) -> list[Any]:
+        """The libraries that have one number of threads for the whole process."""
+        libraries = self._controller.select(user_api="blas").lib_controllers
+        return [library for library in libraries if getattr(library, "threading_layer", "") != "openmp"]
+
+    def leave(self) -> bool:
+        """Count one caller out; return whether BLAS is still held."""
         with self._lock:
             self._inside -= 1
+            shared = self._shared()
+            held = [library for library in shared if library.num_threads == 1]
             if self._inside == 0:
-                self._release.set()
-                self._thread.join()
+                for library in held:
+                    if library.filepath in self._before:
+                        _set_threads(library, self._before[library.filepath])
+                self._before = {}
+            return len(held) == len(shared)
 
-    def _hold(self) -> None:
-        try:
-            with self._controller.limit(limits=1, user_api="blas"):
-                self._held.set()
-                self._release.wait()
-        finally:
-            self._held.set()
 
+def _set_threads(library: Any, n_threads: int) -> None:
+    """Set the number of threads of a BLAS library, whichever thread has set it before.
+
+    Newer versions of threadpoolctl let only one thread change the number of OpenBLAS: the first that does so, until its
+    ``with`` block ends. Called from any other thread, their functions silently do nothing.
+    """
+    for name in _OPENBLAS_NAMES:
+        if hasattr(library.dynlib, name):
+            getattr(library.dynlib, name)(n_threads)
+            return
+    library.set_num_threads(n_threads)
+
+
+_OPENBLAS_NAMES = [
+    f"{prefix}openblas_set_num_threads{suffix}" for prefix in ("", "scipy_") for suffix in ("", "64_", "_64")
+]
 
 _blas_holder = _BlasHolder()
 _forked = False
 
 
 def _after_fork() -> None:
-    """Forget who is inside: a forked process has none of the threads, the holding one included."""
+    """Forget who is inside: a forked process has none of the threads."""
     global _blas_holder, _forked
     _blas_holder, _forked = _BlasHolder(), True
 

@@ -145,7 +145,8 @@ def check_weights(name: str, given: Any, n: int, of: str, or_else: str = "") -> 
     """
     try:
         weights = np.asarray(given, dtype=np.float64)
-        right = weights.shape == (n,) and np.isfinite(weights).all() and (weights >= 0).all() and weights.any()
+        known = np.isfinite(weights).all() and not np.ma.is_masked(given)
+        right = weights.shape == (n,) and known and (weights >= 0).all() and weights.any()
     except (TypeError, ValueError, OverflowError):
         right = False
     if not right:

@@ -124,11 +124,12 @@ def _content(path: Path, header: Header, rows: DenseColumns | SparseColumns, tab
         assert declared is not None
         labels = declared.with_rows(rows.labels)
     target, notes = labels_of_relation(header.relation, header.names)
+    dates = frozenset(a.name for a in header.attributes if a.kind == "date")
     return Content(
         path=path,
         names=header.names,
         kinds=tuple(a.kind for a in header.attributes),
-        table=replace(table, dates=frozenset(a.name for a in header.attributes if a.kind == "date")),
+        table=replace(table, dates=dates, rounded=frozenset(rows.rounded)),
         declared=True,
         texts={header.names[i]: np.array(column, dtype=object) for i, column in rows.texts.items()},
         labels=labels,

@@ -41,6 +41,7 @@ class DenseColumns:
         self.labels: list[tuple[str, ...] | None] = []
         self.weights: list[tuple[int, float]] = []
         self.n_rows = 0
+        self.rounded: set[str] = set()
 
     def add(self, numeric: np.ndarray, codes: np.ndarray) -> None:
         """Append rows of numbers and codes."""
@@ -87,6 +88,7 @@ def read_dense(
     for first_line, block in blocks:
         if fast is None or not fast.read(block, columns):
             columns.add_rows([reader.dense(number, line) for number, line in reader.rows(first_line, block)])
+    columns.rounded = reader.rounded
     return columns
 
 

@@ -18,6 +18,7 @@ from omnirank.core.errors import DataError, FileFormatError
 from omnirank.core.plurals import counted
 from omnirank.data.arff_header import Attribute
 from omnirank.data.arff_tokens import NUMBER, Token, TokenError, after_blanks, read_token, split_cells
+from omnirank.data.exact_numbers import LARGEST_EXACT, any_text_rounded
 
 _INDEX = re.compile(r"[0-9]+", re.ASCII)
 _ENTRY_END = re.compile(r"[,}]")
@@ -68,6 +69,7 @@ class RowReader:
         self.path = path
         self._codes = [None if a.levels is None else {v: c for c, v in enumerate(a.levels)} for a in cells.attributes]
         self._label_sets: dict[str, tuple[str, ...]] = {}
+        self.rounded: set[str] = set()  # names of columns of whole numbers that floats change
 
     def rows(self, first_line: int, block: bytes) -> Iterator[tuple[int, str]]:
         """Yield (line number, text) of the lines that hold a row."""
@@ -166,6 +168,8 @@ class RowReader:
         value = float(text)
         if math.isinf(value):
             self.fail(f"{text[:_SHOWN]!r} is too large for a number", number, column)
+        if abs(value) >= LARGEST_EXACT and any_text_rounded([text]):
+            self.rounded.add(self.cells.attributes[column].name)
         return value
 
     def _label_set(self, column: int, text: str) -> tuple[str, ...]:

@@ -40,6 +40,7 @@ class SparseColumns:
         self.labels: list[tuple[str, ...] | None] = []
         self.weights: list[tuple[int, float]] = []
         self.n_rows = 0
+        self.rounded: set[str] = set()
 
     def add(self, columns: np.ndarray, values: np.ndarray, counts: np.ndarray) -> None:
         """Append rows: slots and values of their entries (NaN = missing), and how many each row has."""
@@ -119,6 +120,7 @@ def read_sparse(
     for first_line, block in blocks:
         if fast is None or not fast.read(block, columns):
             columns.add_rows([_row(reader, number, line) for number, line in reader.rows(first_line, block)])
+    columns.rounded = reader.rounded
     return columns
 
 

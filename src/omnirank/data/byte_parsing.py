@@ -7,13 +7,17 @@ left to the exact reader: the functions return None then, they never guess.
 from __future__ import annotations
 
 import io
+import re
 
 import numpy as np
 import pandas as pd
 
+from omnirank.data.exact_numbers import LARGEST_EXACT
+
 _QUESTION = ord("?")
 _BLANK = ord(" ")
 _NUMBER_BYTES = b"0123456789+-.eE? \n"
+_MANY_DIGITS = re.compile(rb"[0-9]{16}")
 _MOST_BLANKS = 32
 _MOST_LEVEL_BYTES = 64
 
@@ -96,7 +100,12 @@ def read_column(lines: bytes) -> np.ndarray | None:
         )
     except (ValueError, OverflowError):
         return None
-    return frame[0].to_numpy() if frame.shape[1] == 1 else None
+    if frame.shape[1] != 1:
+        return None
+    values = frame[0].to_numpy()
+    if (np.abs(values) >= LARGEST_EXACT).any() and _MANY_DIGITS.search(lines):
+        return None  # a row by itself, to see whether a whole number is rounded
+    return values
 
 
 def parse_indices(data: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray | None:

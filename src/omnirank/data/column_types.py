@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from datetime import date
 from decimal import Decimal
 from functools import cache
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -16,10 +17,8 @@ import pandas as pd
 
 from omnirank.core.errors import DataTypeError
 from omnirank.data.containers import as_array
+from omnirank.data.exact_numbers import LARGEST_EXACT, any_rounded
 from omnirank.data.table import Levels
-
-# Floats hold every integer up to here; beyond it two integers may become one number.
-LARGEST_EXACT = 2**53
 
 ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?")
 
@@ -70,7 +69,14 @@ def type_cells(values: Sequence[Any] | np.ndarray, where: str) -> tuple[np.ndarr
     if known == {"date"}:
         dates = pd.to_datetime(pd.Series(cells), utc=True)
         return _seconds(nw.from_native(dates, series_only=True)), None
-    return np.array([np.nan if cell is None else float(cell) for cell in cells]), None
+    return np.array([np.nan if cell is None else _float(cell) for cell in cells]), None
+
+
+def _float(number: Any) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def code_values(values: Any, name: str = "column") -> tuple[np.ndarray, Levels]:
@@ -182,8 +188,26 @@ def holds_dates(series: Any) -> bool:
     return series.dtype in (nw.Date, nw.Datetime)
 
 
+def holds_rounded(series: Any) -> bool:
+    """Whether a column of a data frame holds whole numbers, declared or as objects, that floats would change."""
+    wide = series.dtype in (nw.Int64, nw.UInt64) and (np.abs(_numbers(series)) >= LARGEST_EXACT).any()
+    return (wide or series.dtype in (nw.Object, nw.Decimal)) and any_cell_rounded(series.to_list())
+
+
+def any_cell_rounded(cells: Iterable[Any]) -> bool:
+    """Whether floats would change one of the cells that are whole numbers."""
+    return any_rounded(int(cell) for cell in cells if isinstance(cell, Integral) or _is_whole(cell))
+
+
+def _is_whole(cell: Any) -> bool:
+    return isinstance(cell, Decimal) and cell.is_finite() and cell == cell.to_integral_value()
+
+
 def _numbers(series: Any) -> np.ndarray:
-    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    try:
+        return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    except ValueError:  # pyarrow refuses integers that floats would change
+        return np.array([np.nan if cell is None else float(cell) for cell in _known(series)])
 
 
 def _seconds(series: Any) -> np.ndarray:

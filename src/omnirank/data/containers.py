@@ -110,11 +110,7 @@ def as_array(values: Any) -> np.ndarray:
     >>> as_array(["a", float("nan"), True]).tolist()
     ['a', nan, True]
     """
-    if isinstance(values, np.ma.MaskedArray):
-        floats = values.dtype.kind == "f"
-        cells = np.array(values, dtype=None if floats else object)
-        cells[np.ma.getmaskarray(values)] = np.nan if floats else None
-        return cells
+    values = unmasked(values)
     if not isinstance(values, list | tuple):
         return np.asarray(values)
     try:
@@ -124,3 +120,25 @@ def as_array(values: Any) -> np.ndarray:
     if array.ndim == 1 and any(isinstance(row, list | tuple | np.ndarray) for row in array):
         raise DataError("the rows have different lengths")
     return array
+
+
+def unmasked(values: Any) -> Any:
+    """Return masked arrays, and lists of them, as arrays whose masked cells are missing; anything else as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.containers import unmasked
+    >>> unmasked(np.ma.masked_array([1, -9999], mask=[False, True])).tolist()
+    [1, None]
+    """
+    if isinstance(values, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in values):
+        values = np.ma.array(values, dtype=object)
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    if not np.ma.is_masked(values):
+        return np.asarray(values)
+    missing = {"f": np.nan, "M": np.datetime64("NaT"), "m": np.timedelta64("NaT")}.get(values.dtype.kind)
+    cells = np.array(values, dtype=object if missing is None else None)
+    cells[np.ma.getmaskarray(values)] = missing
+    return cells

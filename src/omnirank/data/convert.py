@@ -15,8 +15,17 @@ from omnirank.core.errors import DataError, DataTypeError, setting
 from omnirank.core.plurals import counted, there_are
 from omnirank.core.types import FrameLike
 from omnirank.data.cell_blocks import any_infinite
-from omnirank.data.column_types import code_numbers, holds_dates, iso_texts, number_levels, typed_column
+from omnirank.data.column_types import (
+    any_cell_rounded,
+    code_numbers,
+    holds_dates,
+    holds_rounded,
+    iso_texts,
+    number_levels,
+    typed_column,
+)
 from omnirank.data.containers import as_array, checked_sparse, refuse_structured
+from omnirank.data.exact_numbers import refuse_rounded
 from omnirank.data.table import Table, check_size, default_names, is_sparse
 
 
@@ -128,7 +137,10 @@ def _from_array(array: np.ndarray, names: Sequence[str] | None) -> Table:
         return Table(tuple(names), ((False, True),) * array.shape[1], np.empty((len(array), 0)), codes)
     # Strings, dates and objects: each column is typed by what it holds.
     series = [pd.Series(column).infer_objects() for column in array.T]
-    return _from_series([nw.from_native(column, series_only=True) for column in series], names, len(array))
+    table = _from_series([nw.from_native(column, series_only=True) for column in series], names, len(array))
+    # pandas makes floats of integers beside missing cells
+    rounded = frozenset(name for name, column in zip(table.names, array.T, strict=True) if any_cell_rounded(column))
+    return replace(table, rounded=rounded)
 
 
 def _from_frame(frame: Any, names: Sequence[str] | None) -> Table:
@@ -145,7 +157,8 @@ def _from_series(columns: list[Any], names: Sequence[str], n_rows: int) -> Table
     typed = [typed_column(column, f"column {name!r}") for column, name in zip(columns, names, strict=True)]
     table = Table.from_columns(names, [cells for cells, _ in typed], [levels for _, levels in typed])
     dates = frozenset(name for name, column in zip(table.names, columns, strict=True) if holds_dates(column))
-    return replace(table, dates=dates) if dates else table
+    rounded = frozenset(name for name, column in zip(table.names, columns, strict=True) if holds_rounded(column))
+    return replace(table, dates=dates, rounded=rounded) if dates or rounded else table
 
 
 def _check_shape(table: Table) -> None:
@@ -184,6 +197,7 @@ def _as_nominal(table: Table, nominal: Sequence[int | str]) -> Table:
             raise DataError(f"{setting('nominal', i)} is not a column: {there_are(table.n_columns, 'feature')}")
     if all(table.levels[i] is not None for i in chosen):
         return table
+    refuse_rounded(table.select(sorted(chosen)))
     if table.is_sparse:
         return _sparse_as_nominal(table, chosen)
     columns, levels = [], []

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from omnirank.core.caches import PickledWithoutCaches
 from omnirank.core.errors import DataError, setting
 from omnirank.core.plurals import counted
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.convert import table_from
 from omnirank.data.copies import checked_groups, copy_groups, numbered
+from omnirank.data.exact_numbers import refuse_rounded
 from omnirank.data.few_labels import hidden_examples
 from omnirank.data.file_source import FileSource
 from omnirank.data.fingerprints import fingerprint_of
@@ -26,7 +28,7 @@ from omnirank.data.task_registry import task_target
 from omnirank.data.types import FeaturesLike, TargetLike
 
 
-class Dataset:
+class Dataset(PickledWithoutCaches):
     """Features and a target of any task, with all, some or no examples labelled.
 
     Parameters
@@ -84,6 +86,7 @@ class Dataset:
         name: str = "data",
     ) -> None:
         features = table_from(X, feature_names, nominal)
+        refuse_rounded(features)
         target = y if isinstance(y, Target) else None
         doubts: tuple[str, ...] = ()
         if target is None:

@@ -16,10 +16,11 @@ from omnirank.core.parameters import check, choice
 from omnirank.core.types import PathLike
 from omnirank.data.arff_tokens import NUMBER
 from omnirank.data.column_choice import ColumnChoice, choose_columns
-from omnirank.data.column_types import LARGEST_EXACT, iso_seconds
+from omnirank.data.column_types import iso_seconds
 from omnirank.data.content import Content, column_kinds, plain_name
 from omnirank.data.delimited_text import MISSING_CELLS, SHOWN, DelimitedText, column_names
 from omnirank.data.duplicate_names import check_duplicates_option
+from omnirank.data.exact_numbers import LARGEST_EXACT, any_text_rounded
 from omnirank.data.number_texts import what_numbers_have
 from omnirank.data.table import Levels, Table
 
@@ -176,7 +177,7 @@ def _exact(texts: pd.Series) -> pd.Series:
 
 def _beyond_floats(values: np.ndarray) -> bool:
     known = values[np.isfinite(values)]
-    return bool((np.abs(known) > LARGEST_EXACT).any() and (known == np.round(known)).all())
+    return bool((np.abs(known) >= LARGEST_EXACT).any() and (known == np.round(known)).all())
 
 
 def _chosen(choices: Mapping[str, ColumnChoice | None], names: Sequence[str]) -> set[int]:
@@ -197,6 +198,9 @@ def _typed_table(
     where = np.flatnonzero(is_number).tolist()
     for slot, i in enumerate(where):
         columns[i] = numbers[:, slot]
+    large = {where[slot] for slot in np.flatnonzero((np.abs(numbers) >= LARGEST_EXACT).any(axis=0)).tolist()}
+    texts = file.frame(len(names), has_header, large | nominal) if large else frame
+    rounded = {names[i] for i in large if any_text_rounded(texts[i].dropna())}
     for slot in np.flatnonzero(np.isinf(numbers).any(axis=0)).tolist():
         i = where[slot]
         _Column(file, frame[i], i, names[i], has_header).refuse_infinite()
@@ -205,7 +209,10 @@ def _typed_table(
         columns[i], levels[i] = column.nominal() if i in nominal else column.typed()
         if column.is_date:
             dates.add(names[i])
-    return replace(Table.from_columns(names, columns, levels), dates=frozenset(dates))
+        if levels[i] is None and any_text_rounded(texts_of(frame[i].dropna())):
+            rounded.add(names[i])
+    table = Table.from_columns(names, columns, levels)
+    return replace(table, dates=frozenset(dates), rounded=frozenset(rounded))
 
 
 @dataclass

@@ -15,9 +15,10 @@ from omnirank.core.errors import DataError, DataTypeError, DataWarning, Paramete
 from omnirank.core.log import logger
 from omnirank.core.plurals import counted
 from omnirank.core.types import ArrayLike
-from omnirank.data.containers import as_array, checked_sparse, refuse_structured
+from omnirank.data.containers import as_array, checked_sparse, refuse_structured, unmasked
 from omnirank.data.convert import is_frame, table_from
 from omnirank.data.dataset import Dataset
+from omnirank.data.exact_numbers import refuse_rounded
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.in_memory import in_memory
 from omnirank.data.remarks import caller_outside, warn_about
@@ -138,16 +139,19 @@ def read_features(estimator: Any, X: FeaturesLike, *, reset: bool) -> Table:
     if is_frame(X):
         _check_shape(estimator, X.shape)
         _validated(estimator, X, skip_check_array=True, reset=reset)
-        return table_from(X)
-    # Rows of a list may mix numbers and strings: as objects they keep their types.
-    if sparse.issparse(X):
-        X = checked_sparse(X)  # before scikit-learn converts it
-    elif not hasattr(X, "__array__"):
-        X = _array(X)
+        return _exact_table(X)
+    # before scikit-learn converts it: it would lose masks, and types of cells in lists
+    X = checked_sparse(X) if sparse.issparse(X) else as_array(X)
     refuse_structured(X, "X")
     # scikit-learn would refuse infinite cells without naming the column, as table_from does
     values = _validated(estimator, X, dtype=None, accept_sparse="csc", ensure_all_finite=False, reset=reset)
-    return table_from(values)
+    return _exact_table(values)
+
+
+def _exact_table(X: Any) -> Table:
+    table = table_from(X)
+    refuse_rounded(table)
+    return table
 
 
 def features_like(estimator: Any, X: FeaturesLike, training: Table) -> Table:
@@ -266,8 +270,7 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_examples: int) -> np.
     [1.0, 2.0, 0.0]
     """
     try:
-        masked = isinstance(sample_weight, np.ma.MaskedArray)
-        weights = np.array(as_array(sample_weight) if masked else sample_weight, dtype=np.float64)
+        weights = np.array(unmasked(sample_weight), dtype=np.float64)
     except (TypeError, ValueError):
         raise DataError("sample_weight must hold one number per example") from None
     if weights.ndim == 0:
@@ -330,11 +333,6 @@ def _check_shape(estimator: Any, shape: tuple[int, ...]) -> None:
                 f"Found array with 0 {what}(s) (shape={tuple(shape)}) while a minimum of 1 is required by "
                 f"{type(estimator).__name__}."
             )
-
-
-def _array(X: FeaturesLike) -> np.ndarray:
-    array = np.asarray(X)
-    return np.asarray(X, dtype=object) if array.dtype.kind in "USO" else array
 
 
 def _recoded(table: Table, training: Table, i: int) -> tuple[np.ndarray, list[Any]]:

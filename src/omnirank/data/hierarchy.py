@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from omnirank.core.caches import PickledWithoutCaches
 from omnirank.core.errors import DataError
 from omnirank.core.plurals import counted
 from omnirank.data.containers import checked_sparse
@@ -29,7 +30,7 @@ from omnirank.data.hierarchy_labels import ancestor_matrix, close_dense, close_s
 
 
 @dataclass(frozen=True, repr=False)
-class Hierarchy:
+class Hierarchy(PickledWithoutCaches):
     """Labels and the parents of each; a tree (or several) or a directed acyclic graph.
 
     An example that has a label has all its ancestors too. An artificial root that only joins several trees

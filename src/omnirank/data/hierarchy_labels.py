@@ -11,6 +11,7 @@ from scipy import sparse
 
 from omnirank.core.errors import DataError, DataTypeError
 from omnirank.core.parameters import check, number
+from omnirank.data.containers import unmasked
 from omnirank.data.hierarchy_build import Downwards
 
 _BLOCK_CELLS = 1 << 24  # cells of a block of rows that is made dense: 16 MiB of booleans
@@ -132,7 +133,7 @@ def _cells(matrix: Any, chosen: np.ndarray) -> Any:
 
 def _numbers(label_matrix: Any) -> np.ndarray:
     try:
-        values = np.asarray(label_matrix)
+        values = np.asarray(unmasked(label_matrix))
         return values if values.dtype.kind in "biuf" else values.astype(np.float64)
     except (TypeError, ValueError):
         kind = type(label_matrix).__name__

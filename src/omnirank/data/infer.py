@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -12,9 +13,10 @@ import pandas as pd
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError, setting
 from omnirank.core.plurals import counted, there_are
-from omnirank.data.column_types import LARGEST_EXACT, code_numbers, type_cells
+from omnirank.data.column_types import any_cell_rounded, code_numbers, type_cells
 from omnirank.data.containers import as_array, checked_sparse, refuse_structured
 from omnirank.data.convert import infinite_cell, is_frame, typed_table
+from omnirank.data.exact_numbers import LARGEST_EXACT, refuse_rounded
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.label_targets import (
     as_label_sets,
@@ -112,7 +114,7 @@ def read_target(
             raise ParameterError("task", task, f"y holds sets, which are for {task_named('labels')!r}")
         return FoundTarget(target_of_sets(sets, hierarchy, names), labels)
     table, written_so, named = _read(y, names)
-    _refuse_infinite(table)
+    _refuse_inexact(table)
     if hierarchy is not None:
         return FoundTarget(hierarchical_target(table, hierarchy, named), labels)
     if task != "auto":
@@ -272,7 +274,8 @@ def _read_array(array: np.ndarray, names: Sequence[str] | None) -> _Given:
         return _Given(Table.from_numeric(array, names), integers, named)
     typed = [type_cells(column, f"target {name!r}") for column, name in zip(array.T, names, strict=True)]
     table = Table.from_columns(names, [cells for cells, _ in typed], [levels for _, levels in typed])
-    return _Given(table, integers, named)
+    rounded = frozenset(name for column, name in zip(array.T, names, strict=True) if any_cell_rounded(column))
+    return _Given(replace(table, rounded=rounded), integers, named)
 
 
 def _all_integers(values: list[Any]) -> bool:
@@ -280,7 +283,8 @@ def _all_integers(values: list[Any]) -> bool:
     return all(isinstance(v, bool | np.bool_ | str | Integral) for v in values if not is_unknown(v))
 
 
-def _refuse_infinite(table: Table) -> None:
+def _refuse_inexact(table: Table) -> None:
+    refuse_rounded(table, "target")
     found = infinite_cell(table)
     if found is not None:
         raise DataError(

@@ -13,6 +13,7 @@ from omnirank.core.plurals import counted
 from omnirank.core.types import PathLike
 from omnirank.data.column_types import code_values
 from omnirank.data.content import Content, plain_name
+from omnirank.data.exact_numbers import rounded_error, rounded_places
 from omnirank.data.mat5 import MatlabFormatError, OtherVariable, read_variables
 from omnirank.data.table import Levels, Table, is_sparse, numbered_names
 from omnirank.data.text_source import read_whole
@@ -95,6 +96,8 @@ def _numbers(values: Any, name: str, path: Path) -> Any:
     if not (isinstance(values, np.ndarray) or is_sparse(values)) or values.dtype.kind not in "biuf":
         kind = values.kind if isinstance(values, OtherVariable) else values.dtype
         raise FileFormatError(f"{name} is not a matrix of numbers ({kind})", path=path)
+    if len(rounded_places(values.data if is_sparse(values) else values)):
+        raise FileFormatError(str(rounded_error(name)), path=path)
     if is_sparse(values):
         values = sparse.csc_array(values).astype(np.float64)
         _refuse_infinite(values.data, name, path)

@@ -17,10 +17,12 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from omnirank.core.caches import PickledWithoutCaches
 from omnirank.core.errors import DataError
 from omnirank.core.immutable import first_repeated
 from omnirank.core.plurals import counted, there_are
 from omnirank.data.cell_blocks import count_missing
+from omnirank.data.exact_numbers import rounded_places
 
 Levels = tuple[Any, ...]
 
@@ -30,7 +32,7 @@ _MOST_STORED = 2**32 - 1
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(PickledWithoutCaches):
     """Named, typed columns.
 
     Parameters
@@ -47,6 +49,8 @@ class Table:
         All cells of a sparse table, values of numeric and codes of nominal columns.
     dates : frozenset of str
         Names of the numeric columns that hold dates (seconds since 1970-01-01 UTC).
+    rounded : frozenset of str
+        Names of the numeric columns of whole numbers that floats could not hold.
 
     Examples
     --------
@@ -69,6 +73,7 @@ class Table:
     codes: np.ndarray
     matrix: Any = None
     dates: frozenset[str] = frozenset()
+    rounded: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         check_size(self.numeric if self.matrix is None else self.matrix)
@@ -108,15 +113,12 @@ class Table:
     @classmethod
     def from_numeric(cls, values: np.ndarray, names: Iterable[str] | None = None) -> Table:
         """Build a table of numeric columns only, without copying a float array."""
+        n_rows, n_columns = values.shape
+        names = default_names(n_columns) if names is None else tuple(names)
+        rounded = frozenset(names[i] for i in rounded_places(values))
         if values.dtype not in (np.float32, np.float64):
             values = values.astype(np.float64)
-        n_rows, n_columns = values.shape
-        return cls(
-            default_names(n_columns) if names is None else tuple(names),
-            (None,) * n_columns,
-            values,
-            np.empty((n_rows, 0), np.int32),
-        )
+        return cls(names, (None,) * n_columns, values, np.empty((n_rows, 0), np.int32), rounded=rounded)
 
     @classmethod
     def from_sparse(
@@ -124,19 +126,23 @@ class Table:
     ) -> Table:
         """Build a sparse table from any scipy.sparse container; a canonical CSC of floats is not copied."""
         csc = sparse.csc_array(matrix)
+        n_rows, n_columns = csc.shape
+        names = default_names(n_columns) if names is None else tuple(names)
+        places = rounded_places(csc.data)
+        rounded = frozenset(names[i] for i in np.searchsorted(csc.indptr, places, side="right") - 1)
         if csc.dtype not in (np.float32, np.float64):
             csc = csc.astype(np.float64)
         if not csc.has_canonical_format or not csc.data.all():
             csc = csc.copy()
             csc.sum_duplicates()
             csc.eliminate_zeros()
-        n_rows, n_columns = csc.shape
         return cls(
-            default_names(n_columns) if names is None else tuple(names),
+            names,
             (None,) * n_columns if levels is None else tuple(levels),
             np.empty((n_rows, 0)),
             np.empty((n_rows, 0), np.int32),
             csc,
+            rounded=rounded,
         )
 
     # -- shape and kinds ----------------------------------------------------------------------------
@@ -225,11 +231,11 @@ class Table:
         names = tuple(self.names[i] for i in columns)
         levels = tuple(self.levels[i] for i in columns)
         if self.is_sparse:
-            return Table(names, levels, self.numeric, self.codes, self.matrix[:, columns], self.dates)
+            return Table(names, levels, self.numeric, self.codes, self.matrix[:, columns], self.dates, self.rounded)
         nominal = self.is_nominal[columns]
         slots = self.slots[columns]
         blocks = _block(self.numeric, slots[~nominal]), _block(self.codes, slots[nominal])
-        return Table(names, levels, *blocks, dates=self.dates)
+        return Table(names, levels, *blocks, dates=self.dates, rounded=self.rounded)
 
     def take(self, rows: Any) -> Table:
         """Return the table of the given rows (slice, mask or indices)."""

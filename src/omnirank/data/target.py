@@ -11,13 +11,15 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from omnirank.core.caches import PickledWithoutCaches
 from omnirank.core.errors import DataError
 from omnirank.core.plurals import counted
+from omnirank.data.containers import unmasked
 from omnirank.data.table import Levels, Table, categorical, is_sparse
 
 
 @dataclass(frozen=True, eq=False)
-class Target:
+class Target(PickledWithoutCaches):
     """Target variables, one column each.
 
     Parameters
@@ -53,7 +55,7 @@ class Target:
     @classmethod
     def numeric(cls, values: np.ndarray, names: Sequence[str]) -> Target:
         """Numeric variables from a float matrix (NaN = unknown)."""
-        values = np.asarray(values, dtype=np.float64)
+        values = np.asarray(unmasked(values), np.float64)
         return cls(tuple(names), (None,) * values.shape[1], values, _any_known(values))
 
     @classmethod
@@ -93,7 +95,7 @@ class Target:
             unknown = np.isnan(values.data)
             known = np.bincount(_row_numbers(values)[unknown], minlength=values.shape[0]) < len(names)
         else:
-            values = np.asarray(values, dtype=np.float64)
+            values = np.asarray(unmasked(values), np.float64)
             known = _any_known(values)
         if labelled is not None:
             labelled = np.asarray(labelled, dtype=bool)

@@ -80,7 +80,7 @@ def ranking_for(ranking: RankingLike, names: Sequence[str], targets: Sequence[st
             raise DataError(f"{type(ranking).__name__} is not fitted: call fit first, or give its Ranking")
         ranking = ranking.ranking_
     if not isinstance(ranking, Ranking):
-        scores = np.asarray(ranking)
+        scores = np.asanyarray(ranking)
         if scores.dtype.kind not in "iufb":
             raise DataTypeError(f"a ranking is a Ranking, a fitted ranker or an array of scores, not {ranking!r}")
         if scores.shape != (len(names),):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
+from omnirank.core.caches import PickledWithoutCaches
 from omnirank.core.parameters import check, choice, count, number
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
@@ -33,7 +34,7 @@ _RESAMPLES_KEY = 2**31 + 3
 
 
 @dataclass(frozen=True, eq=False)
-class Stability:
+class Stability(PickledWithoutCaches):
     """Ranks of features over resamples of the examples.
 
     Parameters

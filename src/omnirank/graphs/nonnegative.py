@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.parallel import counted_steps
 from omnirank.graphs.quotients import degrees
 from omnirank.graphs.row_sparse import reweighted, ridge, row_norms
@@ -33,10 +34,9 @@ def cluster_indicators(values: np.ndarray, n_clusters: int, seed: int) -> np.nda
     ([0.02, 0.727], True)
     """
     from sklearn.cluster import KMeans
-    from threadpoolctl import threadpool_limits
 
     # one thread: its sums, and with them the clusters, do not depend on the number of cores
-    with threadpool_limits(1):
+    with one_blas_thread(openmp=True):
         labels = KMeans(n_clusters, n_init=10, random_state=seed).fit(values).labels_
     hot = (labels[:, None] == np.arange(n_clusters)).astype(np.float64)
     return hot / np.sqrt(np.maximum(hot.sum(axis=0), 1.0)) + 0.02

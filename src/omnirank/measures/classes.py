@@ -43,7 +43,7 @@ def confusion_matrix(codes: ArrayLike, frequencies: ArrayLike) -> np.ndarray:
     >>> confusion_matrix([0, 1, 1, -1], [[0.9, 0.1], [0.5, 0.5], [0.2, 0.8], [1.0, 0.0]]).tolist()
     [[1, 0], [1, 1]]
     """
-    codes, frequencies = np.asarray(codes), np.asarray(frequencies, dtype=np.float64)
+    codes, frequencies = np.ma.filled(codes, -1), np.asarray(frequencies, dtype=np.float64)
     known = codes >= 0
     n_classes = frequencies.shape[1]
     predicted = first_largest(frequencies[known])
@@ -147,7 +147,7 @@ def class_auroc(codes: ArrayLike, frequencies: ArrayLike) -> float:
     """
     from omnirank.measures.label_curves import mean_auroc
 
-    codes, frequencies = np.asarray(codes), np.asarray(frequencies, dtype=np.float64)
+    codes, frequencies = np.ma.filled(codes, -1), np.asarray(frequencies, dtype=np.float64)
     known = codes >= 0
     if not known.any():
         return float("nan")
@@ -168,7 +168,7 @@ def log_loss(codes: ArrayLike, frequencies: ArrayLike) -> float:
     >>> round(log_loss([0, 1], [[0.5, 0.5], [0.0, 1.0]]), 4)
     0.3466
     """
-    codes, frequencies = np.asarray(codes), np.asarray(frequencies, dtype=np.float64)
+    codes, frequencies = np.ma.filled(codes, -1), np.asarray(frequencies, dtype=np.float64)
     known = codes >= 0
     if not known.any():
         return float("nan")

@@ -8,6 +8,7 @@ import numpy as np
 
 from omnirank.core.errors import DataError
 from omnirank.core.types import ArrayLike, MatrixLike
+from omnirank.data.containers import unmasked
 from omnirank.measures.label_sets import as_labels
 from omnirank.measures.precision_recall import auprc, pooled_auprc
 from omnirank.measures.table import larger, mean_defined
@@ -39,7 +40,7 @@ def auroc(truth: MatrixLike, scores: ArrayLike) -> float:
     >>> auroc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), auroc([1, 1], [0.2, 0.3])
     (0.75, 0.5)
     """
-    values, scores = np.asarray(truth, dtype=np.float64), np.asarray(scores, dtype=np.float64)
+    values, scores = np.asarray(unmasked(truth), np.float64), np.asarray(scores, dtype=np.float64)
     known = ~np.isnan(values)
     return float(_aurocs(values[known, None], scores[known, None])[0]) if known.any() else float("nan")
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from omnirank.core.errors import DataError
 from omnirank.core.types import ArrayLike, MatrixLike
-from omnirank.data.containers import checked_sparse
+from omnirank.data.containers import checked_sparse, unmasked
 from omnirank.data.table import is_sparse
 from omnirank.measures.classes import F1_MACRO, SUBSET_ACCURACY
 from omnirank.measures.table import Measure, larger, smaller
@@ -30,7 +30,7 @@ def as_labels(truth: MatrixLike) -> np.ndarray:
     >>> as_labels(sparse.csr_array([[1, 0]])).tolist()
     [[1.0, 0.0]]
     """
-    values = checked_sparse(truth, "truth").toarray() if is_sparse(truth) else np.asarray(truth, dtype=np.float64)
+    values = checked_sparse(truth, "truth").toarray() if is_sparse(truth) else np.asarray(unmasked(truth), np.float64)
     if values.ndim != 2:
         raise DataError(f"label sets are a matrix of examples and labels, not an array of shape {values.shape}")
     return values.astype(np.float64, copy=False)

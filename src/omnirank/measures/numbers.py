@@ -8,6 +8,7 @@ import numpy as np
 
 from omnirank.core.types import ArrayLike
 from omnirank.core.variances import column_units, divided
+from omnirank.data.containers import unmasked
 from omnirank.measures.table import larger, mean_defined, smaller
 
 RRMSE = smaller("rrmse", "RRMSE", "mean over targets of sqrt(MSE / variance)")
@@ -142,7 +143,7 @@ def number_measures(
 
 
 def _columns(values: Any) -> np.ndarray:
-    array = np.asarray(values, dtype=np.float64)
+    array = np.asarray(unmasked(values), np.float64)
     return array[:, None] if array.ndim == 1 else array
 
 

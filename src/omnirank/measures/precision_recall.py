@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from omnirank.core.types import MatrixLike
-from omnirank.data.containers import checked_sparse
+from omnirank.data.containers import checked_sparse, unmasked
 from omnirank.data.table import is_sparse
 
 
@@ -42,7 +42,7 @@ def auprc(truth: np.ndarray, scores: np.ndarray) -> float:
     >>> auprc(np.array([0, 1, 1]), np.array([0.1, 0.5, 0.7]))
     1.0
     """
-    truth, scores = np.asarray(truth, dtype=np.float64), np.asarray(scores, dtype=np.float64)
+    truth, scores = np.asarray(unmasked(truth), np.float64), np.asarray(scores, dtype=np.float64)
     known = ~np.isnan(truth)
     if not known.all():
         truth, scores = truth[known], scores[known]
@@ -77,7 +77,7 @@ def pooled_auprc(truth: MatrixLike, scores: np.ndarray, only_present: bool = Fal
     >>> pooled_auprc(truth, np.zeros((2, 3))), pooled_auprc(truth, np.zeros((2, 3)), only_present=True)
     (0.5, 0.75)
     """
-    values = checked_sparse(truth, "truth").toarray() if is_sparse(truth) else np.asarray(truth, dtype=np.float64)
+    values = checked_sparse(truth, "truth").toarray() if is_sparse(truth) else np.asarray(unmasked(truth), np.float64)
     scores = np.asarray(scores)
     if only_present:
         present = np.nansum(values, axis=0) > 0

@@ -22,6 +22,7 @@ from omnirank.core.parallel import worker_count
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy
 from omnirank.data.dataset import Dataset
+from omnirank.data.fingerprints import fingerprint_of
 from omnirank.data.remarks import caller_outside
 from omnirank.ensembles.convergence import FEWEST_TREES, MOST_BYTES, grown_sums
 from omnirank.ensembles.example_samples import (
@@ -74,7 +75,7 @@ def rank_in_memory(ranker: EnsembleRanker, dataset: Dataset, sample_weight: np.n
     if chosen is not data:
         n_left_out = dataset.n_examples - chosen.dataset.n_examples
         logger.info("%d unlabelled examples are not used", n_left_out)
-    fingerprint = begun_beside(partial(getattr, chosen, "fingerprint"), ranker.n_jobs)
+    fingerprint = _fingerprint_beside(chosen, ranker.n_jobs)
     if ranker._continues:
         chosen = replace(chosen, entropy=entropy_before(ranker, fingerprint()))
     run = _Run.of(ranker, chosen, level, fingerprint)
@@ -223,6 +224,20 @@ class _Run:
             *(self.ranker, dataset.feature_names, plan.columns.names, plan.entropy, self.level, sums, known),
             max_samples=size,
         )
+
+
+def _fingerprint_beside(data: GrowingData, n_jobs: int | None) -> Callable[[], str]:
+    """Hash the data beside what follows; the thread that waits for the result keeps it in the data, no other."""
+    own = data.dataset
+    if "fingerprint" in vars(own):
+        return partial(getattr, data, "fingerprint")
+    found = begun_beside(partial(fingerprint_of, own.features, own.target, own.task, own.hierarchy), n_jobs)
+
+    def fingerprint() -> str:
+        vars(own)["fingerprint"] = found()
+        return data.fingerprint
+
+    return fingerprint
 
 
 def _scorer_of(ranker: EnsembleRanker, level: Supervision, data: GrowingData) -> TreeScorer:

@@ -84,7 +84,7 @@ def _means(
         counted = np.tile(np.where(pair.varies, alpha[pair.target.positions], 0.0), (len(own), 1))
         if not data.n_targets:
             counted[own[:, None] == pair.target.positions] = 0.0
-        shares = shares_of_sums(pair.sums, pair.features, pair.target, 1.0, adjusted)
+        shares = shares_of_sums(pair.sums, pair.features, pair.target, adjusted)
         sums[own] += ((np.sqrt(shares) if roots else shares) * counted).sum(axis=1)
         total[own] += counted.sum(axis=1)
     return sums / np.where(total > 0, total, 1.0)

@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.data.table import Table
+from omnirank.rankers._explained_pairs import Moments, set_from_cells
 from omnirank.tasks.columns import PrototypeColumns, clustering_columns
 
 # Columns per block: products of blocks stay within a few megabytes.
@@ -26,6 +27,8 @@ _WIDTH = 256
 _DENSE_SHARE = 0.2
 # Sums that cancel to less than this part of their terms are zero.
 _ROUNDING = 1e-12
+# Sums that cancel to less than this part have lost digits: cells that are in memory are looked at again.
+_DOUBTFUL = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +63,12 @@ class Columns:
     @property
     def varies(self) -> np.ndarray:
         """Which variables have two different known values."""
-        present = np.asarray((self.values != 0).sum(axis=0)).ravel() > 0
-        return np.bincount(self.variable[present], minlength=len(self.positions)) > int(self.one_hot)
+        stored = np.asarray((self.values != 0).sum(axis=0)).ravel()
+        present = np.bincount(self.variable[stored > 0], minlength=len(self.positions))
+        if self.one_hot or not _is_sparse(self.values):
+            return present > int(self.one_hot)
+        unknown = 0 if self.unknown is None else np.asarray(self.unknown.sum(axis=0)).ravel()
+        return (present > 0) & (stored < self.values.shape[0] - unknown)  # some are 0
 
 
 Block = Callable[[], Columns]
@@ -103,14 +110,19 @@ def explained_shares(features: Columns, target: Columns, weights: np.ndarray, ad
     many levels explains by chance.
     """
     sums = sums_of(features, target, weights)
-    return shares_of_sums(sums, features, target, weights.sum() / (weights @ weights), adjusted)
+    moments = _moments(sums, features, target)
+    set_from_cells(moments, moments.left <= _DOUBTFUL, features, target, weights)
+    return _shares(moments, sums.target_known, weights.sum() / (weights @ weights), adjusted)
 
 
-def shares_of_sums(s: Sums, features: Columns, target: Columns, evenness: float, adjusted: bool) -> np.ndarray:
-    """Return what `explained_shares` does, from sums over the examples, which may have been added up in parts.
+def shares_of_sums(sums: Sums, features: Columns, target: Columns, adjusted: bool) -> np.ndarray:
+    """Return what `explained_shares` does, with weights of 1, from sums that may have been added up in parts."""
+    return _shares(_moments(sums, features, target), sums.target_known, 1.0, adjusted)
 
-    ``evenness`` is the sum of the weights over that of their squares: 1 for weights of 1.
-    """
+
+def _moments(s: Sums, features: Columns, target: Columns) -> Moments:
+    first = target.starts
+    known = s.known[:, first]
     with np.errstate(divide="ignore", invalid="ignore"):
         if features.one_hot:
             by_level = np.where(s.first > 0, s.cross**2 / s.first, 0.0)
@@ -118,23 +130,35 @@ def shares_of_sums(s: Sums, features: Columns, target: Columns, evenness: float,
             explained = np.add.reduceat(by_level, features.starts, axis=0) - s.target_first**2 / s.known
             # one level explains nothing, and rounding is no explanation: roots would make it larger
             explained = np.where(means == 1, 0.0, explained)
+            left = np.where(s.first == 0, 1.0, np.abs(s.first) / s.feature_total)
+            left = np.minimum.reduceat(left, features.starts, axis=0)
         else:
             spread = s.second - s.first**2 / s.known
+            scale = s.feature_total + s.weight * (s.first / s.known) ** 2
+            left = np.where(s.feature_total > 0, spread / scale, 1.0)
             spread[spread <= _ROUNDING * s.second] = np.inf
             means = 1 + np.isfinite(spread)
             explained = (s.cross - s.first * s.target_first / s.known) ** 2 / spread
-        impurity = s.target_second - s.target_first**2 / s.known
-        # a pair without common examples gives NaN here and is dropped below
-        explained = np.add.reduceat(explained, target.starts, axis=1)
-        impurity = np.add.reduceat(impurity, target.starts, axis=1)
-        scale = np.add.reduceat(s.target_second, target.starts, axis=1)
+        impurity = np.add.reduceat(s.target_second - s.target_first**2 / s.known, first, axis=1)
+        explained = np.add.reduceat(explained, first, axis=1)
+        left = np.minimum(np.broadcast_to(left, s.known.shape)[:, first], known / s.weight)
+        # rounding of each of the three sums counts: of squares, of values and of weights
+        scale = np.add.reduceat(s.target_total + s.weight * (s.target_first / s.known) ** 2, first, axis=1)
+        left = np.minimum(left, impurity / scale)
+    means = np.broadcast_to(means, s.known.shape)[:, first]
+    # a pair without common examples gives NaN above
+    return Moments(explained, impurity, means.copy(), known.copy(), np.nan_to_num(left))
+
+
+def _shares(moments: Moments, target_known: np.ndarray, evenness: float, adjusted: bool) -> np.ndarray:
+    """``evenness`` is the sum of the weights over that of their squares: 1 for weights of 1."""
+    explained, impurity, means, known, left = moments
+    with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.clip(explained / impurity, 0.0, 1.0)
         if adjusted:
-            means = np.broadcast_to(means, s.known.shape)[:, target.starts]
-            shares = _without_chance(shares, means, s.known[:, target.starts] * evenness)
-        shares = shares * (s.known[:, target.starts] / s.target_known)
-    usable = (impurity > _ROUNDING * scale) & (s.known[:, target.starts] > _ROUNDING * s.weight)
-    return np.where(usable & np.isfinite(shares), shares, 0.0)
+            shares = _without_chance(shares, means, known * evenness)
+        shares = shares * (known / target_known)
+    return np.where((left > _ROUNDING) & np.isfinite(shares), shares, 0.0)
 
 
 def _without_chance(shares: np.ndarray, k: np.ndarray, m: np.ndarray) -> np.ndarray:
@@ -158,6 +182,8 @@ class Sums:
     target_first: np.ndarray  # (V_features, C_target) of target values
     target_second: np.ndarray  # ... of their squares
     known: np.ndarray  # (V_features, C_target) of the weights
+    feature_total: np.ndarray  # (C_features, 1) of squares of feature values, whether the target is known or not
+    target_total: np.ndarray  # (C_target,) of squares of target values, whether the feature is known or not
     target_known: np.ndarray  # (V_target,) of the weights where the target is known, whatever the feature
     weight: float  # of all examples
 
@@ -169,34 +195,49 @@ def sums_of(features: Columns, target: Columns, weights: np.ndarray) -> Sums:
     """Return the sums over some examples."""
     weighted = _row_scaled(target.values, weights)
     squares = weighted * target.values if not _is_sparse(weighted) else weighted.multiply(target.values).tocsc()
-    hidden = None if target.unknown is None else _row_scaled(target.unknown, weights)
     shape = (len(features.positions), len(target.variable))
-
-    def over_target_known(values: Any) -> np.ndarray:
-        """Sums of feature-side columns over the examples whose target is known."""
-        total = _product(values, weights[:, None])
-        return total if hidden is None else (total - _product(values, hidden))[:, target.variable]
+    # the weights of the examples whose target is known; where that would be dense, those of the others are taken off
+    thin = _is_sparse(target.unknown)
+    shown = weights[:, None] if target.unknown is None or thin else weights[:, None] * (1.0 - target.unknown)
+    hidden = _row_scaled(target.unknown, weights) if thin else None
 
     def over_feature_known(columns: Any) -> np.ndarray:
         """Sums of target-side columns over the examples whose feature is known."""
+        if features.unknown is not None and not _is_sparse(features.unknown):
+            return _product(1.0 - features.unknown, columns)
         total = np.asarray(columns.sum(axis=0)).reshape(1, -1)
         return total if features.unknown is None else total - _product(features.unknown, columns)
 
-    known = over_feature_known(weights[:, None])
-    if hidden is not None:
-        known = known - over_feature_known(hidden)[:, target.variable]
-    target_known = weights.sum() - (0.0 if hidden is None else np.asarray(hidden.sum(axis=0)).ravel())
+    def over_target_known(sums: Callable[[Any], np.ndarray]) -> np.ndarray:
+        """Sums over the examples whose target is known, from those of columns of weights."""
+        total = sums(shown) if hidden is None else sums(shown) - sums(hidden)
+        return total if target.unknown is None else total[:, target.variable]
+
     values = features.values
+    squared = values.multiply(values) if _is_sparse(values) else values**2
     return Sums(
         cross=_product(values, weighted),
-        first=over_target_known(values),
-        second=over_target_known(values.multiply(values) if _is_sparse(values) else values**2),
+        first=over_target_known(partial(_product, values)),
+        second=over_target_known(partial(_product, squared)),
         target_first=np.broadcast_to(over_feature_known(weighted), shape),
         target_second=np.broadcast_to(over_feature_known(squares), shape),
-        known=np.broadcast_to(known, shape),
-        target_known=np.broadcast_to(target_known, len(target.positions)),
+        known=np.broadcast_to(over_target_known(over_feature_known), shape),
+        feature_total=_product(squared, weights[:, None]),
+        target_total=np.asarray(squares.sum(axis=0)).ravel(),
+        target_known=_target_known(target, weights),
         weight=float(weights.sum()),
     )
+
+
+def _target_known(target: Columns, weights: np.ndarray) -> np.ndarray:
+    if target.unknown is None:
+        return np.full(len(target.positions), weights.sum())
+    if not _is_sparse(target.unknown):
+        return weights @ (1.0 - target.unknown)
+    found = weights.sum() - weights @ target.unknown
+    for v in np.flatnonzero(found <= _DOUBTFUL * weights.sum()):
+        found[v] = weights[target.unknown[:, [v]].toarray()[:, 0] == 0].sum()
+    return found
 
 
 def _is_sparse(values: Any) -> bool:
@@ -279,7 +320,7 @@ def _centred(
     if extents is None:
         mean = (weights @ values) / np.where(known > 0, known, 1.0)
     else:
-        mean = (extents.mean / 2 - low / 2) / size
+        mean = np.where(high > low, (extents.mean / 2 - low / 2) / size, 0.0)
     values -= mean
     if some:
         values[unknown] = 0.0

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from omnirank.core.errors import DataError
 from omnirank.core.ranking import Ranking
+from omnirank.data.containers import unmasked
 from omnirank.data.table import is_sparse
 from omnirank.data.types import FeaturesLike
 
@@ -50,7 +51,7 @@ class Selector(TransformerMixin, metaclass=ABCMeta):
         check_is_fitted(self)
         kept = self.get_support()
         cells: Any = X
-        cells = cells.tocsc() if is_sparse(X) else check_array(X, dtype=None, ensure_all_finite="allow-nan")
+        cells = cells.tocsc() if is_sparse(X) else check_array(unmasked(X), dtype=None, ensure_all_finite="allow-nan")
         n_rows, n_columns = cells.shape
         if n_columns != kept.sum():
             shapes = f"{n_columns} columns for {kept.sum()} features"

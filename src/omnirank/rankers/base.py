@@ -18,7 +18,7 @@ from omnirank.core.parameters import JOBS, SEED, Domain, check, check_parameters
 from omnirank.core.ranking import Ranking
 from omnirank.core.registry import method_name, methods
 from omnirank.core.types import ArrayLike, RandomState
-from omnirank.data.containers import as_array, checked_sparse
+from omnirank.data.containers import checked_sparse, unmasked
 from omnirank.data.convert import is_frame
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import any_table, check_sample_weight, read_features, read_input
@@ -206,8 +206,7 @@ class BaseRanker(Selector, BaseEstimator):
         """
         check_is_fitted(self)
         if not is_frame(X):
-            X = checked_sparse(X) if is_sparse(X) else X
-            X = as_array(X) if isinstance(X, np.ma.MaskedArray) else X
+            X = checked_sparse(X) if is_sparse(X) else unmasked(X)
             checks = {"dtype": None, "accept_sparse": "csr", "ensure_all_finite": "allow-nan", "reset": False}
             cells: Any = validate_data(self, X, **checks)
             return cells[:, self.get_support()]

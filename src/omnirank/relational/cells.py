@@ -11,7 +11,8 @@ import pandas as pd
 
 from omnirank.core.errors import DataError, DataTypeError
 from omnirank.data.arff_tokens import NUMBER
-from omnirank.data.column_types import LARGEST_EXACT, code_numbers, holds_dates, iso_seconds, typed_column
+from omnirank.data.column_types import code_numbers, holds_dates, holds_rounded, iso_seconds, typed_column
+from omnirank.data.exact_numbers import LARGEST_EXACT, rounded_error
 from omnirank.data.table import Levels
 from omnirank.relational.identifiers import KeyCells
 
@@ -144,6 +145,8 @@ def value_cells(series: Any, where: str, kind: str | None = None) -> ValueCells:
     if series.dtype == nw.Object:
         series = _plain(series)
     cells, levels = typed_column(series, where)
+    if holds_rounded(series):
+        raise rounded_error(where)
     found = ValueCells(np.asarray(cells), levels, holds_dates(series))
     if levels is not None and kind != "nominal" and _are_texts(levels):
         found = _numbers_in_text(found)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from omnirank.core.caches import PickledWithoutCaches
 from omnirank.core.errors import DataError, DataTypeError
 from omnirank.core.plurals import counted
 from omnirank.data.hierarchy import Hierarchy
@@ -22,7 +23,7 @@ from omnirank.relational.sources import RelationalSources
 from omnirank.relational.summary import describe, table_names
 
 
-class RelationalDataset(RelationalSources):
+class RelationalDataset(PickledWithoutCaches, RelationalSources):
     """Examples that are rows of one table of a database, with a target of any task.
 
     Made by :meth:`from_frames`, :meth:`from_folder`, :meth:`from_database` and :meth:`from_facts`; the constructor

@@ -13,7 +13,8 @@ from omnirank.core.errors import DataError, DataTypeError
 from omnirank.core.plurals import counted
 from omnirank.data.column_choice import ColumnChoice, choose_columns
 from omnirank.data.convert import infinite_cell, table_from, typed_table
-from omnirank.data.parquet import import_pyarrow, own_facts, own_metadata
+from omnirank.data.exact_numbers import refuse_rounded
+from omnirank.data.parquet import import_pyarrow, own_facts, own_metadata, rounded_names
 from omnirank.data.table import Table
 from omnirank.shards.parts import Part
 
@@ -89,6 +90,8 @@ class Columns:
         others = [name for name in batch.schema.names if name not in floats]
         try:
             found = self._typed(batch.select(others)) if others else None
+            if found is not None:
+                refuse_rounded(replace(found, rounded=found.rounded | rounded_names(batch)))
         except (DataError, DataTypeError) as error:
             raise type(error)(f"shard {part.name}: {error}") from None
         if floats:

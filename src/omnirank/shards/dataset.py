@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from omnirank.core.caches import PickledWithoutCaches
 from omnirank.core.errors import DataError, setting
 from omnirank.core.plurals import counted
 from omnirank.core.types import PathLike
@@ -28,7 +29,7 @@ from omnirank.shards.source import ShardSource
 from omnirank.shards.summary import Summary
 
 
-class ShardedDataset:
+class ShardedDataset(PickledWithoutCaches):
     """Examples in parts (Parquet files, a Dask frame), read block by block; :func:`omnirank.open_shards` makes it.
 
     Types, levels, target and task are those that the same rows would have in memory.

@@ -12,7 +12,8 @@ import numpy as np
 
 from omnirank.core.errors import DataError, setting
 from omnirank.core.parallel import blocks, run_parallel
-from omnirank.data.column_types import LARGEST_EXACT, number_levels
+from omnirank.data.column_types import number_levels
+from omnirank.data.exact_numbers import LARGEST_EXACT
 from omnirank.data.table import Levels, Table
 from omnirank.shards.columns import Columns
 from omnirank.shards.source import Block, ShardSource, Stretch

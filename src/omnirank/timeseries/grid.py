@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from omnirank.core.caches import PickledWithoutCaches
 from omnirank.core.errors import ParameterError
 from omnirank.core.plurals import counted
 from omnirank.timeseries.times import (
@@ -22,7 +23,7 @@ from omnirank.timeseries.times import (
 _MOST_INTERVALS = 10**8
 
 
-class Grid:
+class Grid(PickledWithoutCaches):
     """Intervals ``[start + i * step, start + (i + 1) * step)`` that end at ``stop`` at the latest.
 
     Parameters

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from omnirank.core.caches import PickledWithoutCaches
 from omnirank.data.table import Levels, Table
 from omnirank.trees.prototypes import parents_of
 
@@ -17,7 +18,7 @@ MOST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class Tree(PickledWithoutCaches):
     """A binary tree; nodes are numbered in preorder, so that a left child follows its parent.
 
     Attributes

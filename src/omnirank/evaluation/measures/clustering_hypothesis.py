@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.errors import DataError
 from omnirank.core.parameters import check, choice, count
 from omnirank.core.seeds import root_entropy, stream
@@ -138,11 +139,10 @@ def _feature_matrix(table: Table) -> np.ndarray:
 
 def _clusters(matrix: np.ndarray, n_clusters: int, random: np.random.Generator) -> np.ndarray:
     from sklearn.cluster import KMeans
-    from threadpoolctl import threadpool_limits
 
     seed = int(random.integers(2**31))
     # one thread: its sums, and with them the clusters, do not depend on the number of cores
-    with threadpool_limits(1):
+    with one_blas_thread(openmp=True):
         return KMeans(n_clusters, init="k-means++", n_init=1, random_state=seed).fit(matrix).labels_
 
 
