@@ -13,8 +13,8 @@ os.environ.setdefault("OMNIRANK_PICKLED_WORK", "1")
 # The same draws in every run: a failure belongs to the change under test. No deadlines: how long an example takes says
 # more about what else the machine does.
 settings.register_profile("fixed", deadline=None, derandomize=True, database=None, print_blob=True)
-# New draws in every run, and ten times as many of them: what nobody has met yet.
-settings.register_profile("explore", deadline=None, derandomize=False, database=None, print_blob=True)
+# Ten times as many draws, new ones in every run: what nobody has met yet. CI draws the same ones in every run.
+settings.register_profile("explore", settings.get_profile("fixed"), derandomize=bool(os.environ.get("CI")))
 # The tool of mutants asks whether a test fails, not on which smallest example: looking for that takes most of the time.
 settings.register_profile("mutants", settings.get_profile("fixed"), phases=[Phase.explicit, Phase.generate])
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE") or "fixed"
