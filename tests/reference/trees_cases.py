@@ -31,9 +31,8 @@ def settings(
     max_depth=EVERY_DEPTH,
     first_tie=False,
     nominal_search=0,
-    min_gain=1e-10,
 ):
-    return Settings(max_features, float(min_leaf), max_depth, first_tie, nominal_search, min_gain)
+    return Settings(max_features, float(min_leaf), max_depth, first_tie, nominal_search)
 
 
 # -- random problems -------------------------------------------------------------------------------------

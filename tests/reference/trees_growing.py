@@ -4,13 +4,16 @@ Every candidate test is a mask over the rows of the node, and its gain is the pr
 
     h = sum_c lambda_c (N0 / K0_c) [ S_L^2 / K_L + S_R^2 / K_R - S^2 / K ],    a term with K = 0 is 0
 
+of columns that are centred on their means in the node, which are exact. Whether anything is gained is decided exactly.
 Only the random numbers come from the package, so that draws and ties agree.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import pairwise
+from math import fsum
 from typing import NamedTuple
 
 import numpy as np
@@ -94,7 +97,7 @@ def spread(columns, weight):
     for c, cells in enumerate(columns.T):
         known = ~np.isnan(cells)
         if known.any():
-            out[c] = (weight[known] @ cells[known]) ** 2 / weight[known].sum()
+            out[c] = fsum(weight[known] * cells[known]) ** 2 / fsum(weight[known])
     return out
 
 
@@ -102,6 +105,39 @@ def heuristic(columns, weight, scale, left):
     """Gain h of splitting rows into those on the left and the others."""
     parts = spread(columns[left], weight[left]) + spread(columns[~left], weight[~left])
     return float(scale @ (parts - spread(columns, weight)))
+
+
+def written(x):
+    """A number as it is written, as a fraction: 0.1 and 0.3 have the mean of 0.2 and 0.2."""
+    return Fraction(str(float(x)))
+
+
+def exact_mean(cells, weight, number=Fraction):
+    """The mean of known cells as a fraction."""
+    weight = [number(w) for w in weight]
+    return sum(w * number(x) for w, x in zip(weight, cells, strict=True)) / sum(weight)
+
+
+def centred(columns, weight):
+    """Columns minus the exact means of their known cells, which are rounded once."""
+    out = columns.copy()
+    for cells in out.T:
+        known = np.flatnonzero(~np.isnan(cells))
+        if len(known):
+            mean = exact_mean(cells[known], weight[known])
+            cells[known] = [float(Fraction(x) - mean) for x in cells[known]]
+    return out
+
+
+def differ(columns, weight, left):
+    """Whether the means of a column differ between both sides, however little."""
+    for cells in columns.T:
+        sides = [side & ~np.isnan(cells) for side in (left, ~left)]
+        if all(side.any() for side in sides):
+            one, other = (exact_mean(cells[side], weight[side], written) for side in sides)
+            if one != other:
+                return True
+    return False
 
 
 def impurity(columns, weight, scale):
@@ -137,8 +173,6 @@ class _Growing:
 
     def run(self, seed):
         rows = np.flatnonzero(self.weight > 0)
-        root = impurity(self.problem.columns[rows], self.weight[rows], self.scale)
-        self.least_gain = self.settings.min_gain * root
         self.grow_node(rows, 0, mix(np.uint64(seed)))
         return self.nodes
 
@@ -150,6 +184,7 @@ class _Growing:
             return
         if self.problem.min_labelled > 0 and not self.problem.labelled[rows].any():
             return
+        self.centred = centred(self.problem.columns[rows], weight)
         test = self.best_test(rows, seed)
         if test is None:
             return
@@ -203,8 +238,10 @@ class _Growing:
                 continue
             if not all(self.enough_labelled(rows[side]) for side in (left, ~left)):
                 continue
-            gain = heuristic(self.problem.columns[rows], weight, self.scale, left)
-            if gain > self.least_gain * (1 + TIE):
+            gain = heuristic(self.centred, weight, self.scale, left)
+            # fractions take long: they are asked only where rounding might matter
+            sure = gain > 1e-6 * impurity(self.centred, weight, self.scale)
+            if sure or differ(self.problem.columns[rows][:, self.scale > 0], weight, left):
                 position = 2 * test.position + missing_left
                 new = Test(test.feature, left, position, test.threshold, test.subset, missing_left)
                 new.gain = gain
@@ -305,13 +342,13 @@ class _Growing:
 
     def ordered_levels(self, rows, cells, present):
         """Levels along the first principal component of their mean target values."""
-        columns = np.sqrt(self.scale) * self.problem.columns[rows]
+        columns = np.sqrt(self.scale) * self.centred
         weight = self.weight[rows]
         centre = known_means(columns, weight, np.zeros(columns.shape[1]))
         means = np.array([known_means(columns[cells == v], weight[cells == v], centre) for v in present])
         share = np.array([weight[cells == v].sum() for v in present])
         means -= np.average(means, axis=0, weights=share)
-        least = EQUAL_LEVELS * impurity(self.problem.columns[rows], weight, self.scale)
+        least = EQUAL_LEVELS * impurity(self.centred, weight, self.scale)
         score = first_component(np.sqrt(share)[:, None] * means, least) / np.sqrt(share)
         return [present[i] for i in order_with_ties(score)]
 
@@ -323,7 +360,7 @@ class _Growing:
             for v in [v for v in present if v not in chosen]:
                 test = level_set(f, cells, chosen | {v})
                 out.append(test)
-                gains[v] = heuristic(self.problem.columns[rows], self.weight[rows], self.scale, test.left)
+                gains[v] = heuristic(self.centred, self.weight[rows], self.scale, test.left)
             most = max(gains.values())
             if most <= last * (1 + TIE):
                 break

@@ -114,6 +114,26 @@ def test_the_first_component_is_the_leading_singular_vector(seed, n, n_columns):
     assert not first_component(matrix, 2.0).any()
 
 
+def test_the_first_component_of_many_levels_takes_no_products_of_all_pairs():
+    """They would take 20 GB."""
+    matrix = np.random.default_rng(0).normal(size=(50_000, 3)) * [3.0, 1.0, 0.5]
+    found = first_component(matrix, 0.0)
+    leading = np.linalg.svd(matrix, full_matrices=False)[0][:, 0]
+    np.testing.assert_allclose(np.abs(found @ leading), np.linalg.norm(found), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["dense", "labels"])
+def test_many_levels_of_several_columns(kind):
+    rng = np.random.default_rng(6)
+    for n_levels in (120, 20):
+        columns = rng.normal(size=(160, 40)) * 0.9 ** np.arange(40)
+        if kind == "labels":  # some of them in one row, or none
+            columns = (rng.random((160, 40)) < 0.3 * 0.85 ** np.arange(40)).astype(float)
+        features = [cases.nominal_feature(rng, 160, n_levels, 0.1)]
+        problem = reference.Problem(features, [n_levels], columns, np.ones(40), np.ones(160))
+        cases.agree((problem, np.ones(160)), kind, cases.settings(max_depth=2), 3)
+
+
 def test_more_levels_than_one_word_holds():
     rng = np.random.default_rng(5)
     problem = reference.Problem(

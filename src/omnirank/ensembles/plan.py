@@ -50,8 +50,6 @@ GROWING = {
     "min_labelled_leaf": number(0),
 }
 
-# Gains below this share of the root's impurity are rounding.
-_LEAST_GAIN = 1e-10
 _NO_LIMIT = 2**31 - 1
 # Least weight of a leaf beside a mean weight of 1: kernels let it be missed by 1e-9, and a leaf of less could weigh
 # nothing but the rounding of sums.
@@ -104,7 +102,6 @@ class GrowingRules:
             _NO_LIMIT if self.max_depth is None else int(self.max_depth),
             self.tie_break == "first",
             NOMINAL_TESTS.index(self.nominal_tests),
-            _LEAST_GAIN,
         )
 
 

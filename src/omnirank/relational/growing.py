@@ -134,9 +134,9 @@ def grow_tree(
 
     rows = np.flatnonzero(weight_of > 0).astype(np.uint32)
     weight = weight_of[rows]
+    settings = settings._replace(min_gain=float(rules.min_impurity_decrease) * (1 - _SLACK))
     scratch = _Scratch(space, rows, settings, rules)
     counts, stack = np.zeros(5, np.int64), Stack(np.empty((2, 5), np.int64), np.empty(2, np.uint64))
-    least = np.array([0.0, float(rules.min_impurity_decrease) * (1 - _SLACK)])
     tested: dict[int, Any] = {}
     # nodes wait with the paths that they inherit: tables of all of them may take too much memory
     waiting: list[tuple[Any, ...]] = [((0, len(rows), 0, -1, 0), np.uint64(seed), ())]
@@ -146,7 +146,7 @@ def grow_tree(
         counts[WAITING] = counts[TO_GO] = 1
         cells, own, work, spare, _ = scratch.search(table)
         nodes = scratch.room_for_words(int(counts[WORDS]), work)
-        grow_nodes(space, cells, rows, weight, own, work, scratch.node, stack, spare, nodes, counts, least)
+        grow_nodes(space, cells, rows, weight, own, work, scratch.node, stack, spare, nodes, counts)
         if not counts[WAITING]:
             continue
         me = int(counts[NODES]) - 1

@@ -24,6 +24,8 @@ _LANES = 8
 # Products of all pairs of rows are kept for up to this many rows (128 MB), and where they spare something.
 _MOST_GRAM_ROWS = 4096
 _LEAST_GRAM_COLUMNS = 64
+# Columns are not centred on a mean that is more than this many times as large as a tenth of their values.
+_MOST_LARGER = 4096
 
 
 def clustering_space(
@@ -192,7 +194,7 @@ def _sparse_rows(matrix: Any, scale: np.ndarray, weight: np.ndarray | None) -> A
 def _all_known(values: np.ndarray, scale: np.ndarray, weight: np.ndarray | None, gram: bool = True) -> Any:
     from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
 
-    centred = (values - np.average(values, axis=0, weights=weight)) * scale
+    centred = (values - _centres(values, weight)) * scale
     if centred.shape[1] == 1:
         return OneColumn(np.ascontiguousarray(centred[:, 0]))
     n_rows, n_columns = centred.shape
@@ -219,12 +221,23 @@ def _blocks(values: np.ndarray, known: np.ndarray, scale: np.ndarray, weight: np
             continue
         block = np.zeros((len(values), len(group)))
         block[mask] = values[mask][:, group]
-        block[mask] -= np.average(block[mask], axis=0, weights=w[mask])
+        block[mask] -= _centres(block[mask], w[mask])
         block *= scale[group] * np.sqrt(w.sum() / total)
         parts.append(block if len(group) == 1 else _padded(block))
         masks.append(mask.astype(np.float64))
         starts.append(starts[-1] + parts[-1].shape[1])
     return DenseBlocks(np.ascontiguousarray(np.hstack(parts)), np.array(starts), np.array(masks))
+
+
+def _centres(values: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+    """Return where columns are centred: on their means, or on 0 where small values would lose many digits.
+
+    One outlier may move a mean far from all other values.
+    """
+    centres = np.asarray(np.average(values, axis=0, weights=weight))
+    tenth = len(values) // 10
+    small = np.partition(np.where(values == 0, np.inf, np.abs(values)), tenth, axis=0)[tenth]
+    return np.where(np.abs(centres) > _MOST_LARGER * small, 0.0, centres)
 
 
 def _padded(block: np.ndarray) -> np.ndarray:

@@ -12,9 +12,10 @@ from omnirank.trees.kernels.spaces import (
     EXTRA,
     GAIN,
     SPLIT_OFF,
-    above_rounding,
     add_prefix_norms,
     both_gains,
+    centre_again,
+    is_far,
     level_sums,
     node_scratch,
     open_node,
@@ -96,7 +97,14 @@ def _block_open(space, node, rows, weight, lo, n):
                 centred[i, c] = w * d
                 q += d * d
             block_impurity += w * q
-        impurity += above_rounding(block_impurity, n, k, norm)
+        if k > 0.0 and is_far(block_impurity, n, k, norm):
+            i = 0
+            while node.weight[b, i] == 0.0:
+                i += 1
+            block_impurity = centre_again(
+                z, rows, lo, node.weight[b], rows[lo + i], n, k, starts[b], starts[b + 1], centred, mean
+            )
+        impurity += block_impurity
     return total, impurity
 
 

@@ -14,6 +14,8 @@ from omnirank.trees.kernels.random import below, mix, tie_priority
 
 # Gains closer than this (relative) are ties; rounding must not decide between them.
 TIE = 1e-9
+# Rounding of a node's sums, relative and per row.
+ROUNDING = 4e-16
 # Weights are sums of floats: a leaf may miss its least weight by this much.
 SLACK = 1e-9
 
@@ -31,9 +33,9 @@ REDRAW_KEY = np.uint64(0x2545F4914F6CDD1D)
 
 
 @inlined
-def open_search(best, test, least_gain, seed):
-    """Forget the best test; gains up to the least one are not looked at."""
-    best[0] = least_gain
+def open_search(best, test, impurity, n, settings, seed):
+    """Forget the best test; one of n rows must take more of their impurity than rounding of their sums may, or more."""
+    best[0] = impurity * larger(settings.min_gain, (n + 64) * ROUNDING)
     test[FEATURE] = -1
     test[STATE] = np.int64(mix(seed ^ _TESTS_KEY))
 

@@ -1,7 +1,11 @@
 """Gains of splitting off rows of sparse data, and the spaces of few labels in which features cluster too.
 
 ``node_norm`` and ``split_gain`` know how many weights K a space has: one, or (``TwoParts``) one of the target's known
-rows and one of all rows.
+rows and one of all rows. The gain is |S_1 - S K_1 / K|^2 K / (K_1 (K - K_1)): a difference of sums of few columns, else
+
+    |S_1 - S K_1 / K|^2 = q - 2 p K_1 / K + |S|^2 (K_1 / K)^2,    q = |S_1|^2, p = S . S_1
+
+which costs the cells of the rows that are split off, whatever the number of columns.
 """
 
 from __future__ import annotations
@@ -9,9 +13,19 @@ from __future__ import annotations
 import numpy as np
 
 from omnirank.core.compiled import dispatched, inlined
-from omnirank.trees.kernels.cells import CELL_SPACES, SparseRows, add_row, clear, n_sums, step
-from omnirank.trees.kernels.labels import HEAD, LabelSets
-from omnirank.trees.kernels.spaces import ROUNDING, DenseColumns, OneColumn
+from omnirank.trees.kernels.candidates import ROUNDING
+from omnirank.trees.kernels.cells import (
+    CELL_SPACES,
+    SparseRows,
+    add_row,
+    clear,
+    n_sums,
+    own_rows,
+    shift_rows,
+    step,
+)
+from omnirank.trees.kernels.labels import HEAD, LabelSets, sums_gain
+from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
 from omnirank.trees.kernels.two_parts import TwoParts, allowed_gain
 
 # Where there are more labels than so many per row, those of each row are looked at again, else all labels are.
@@ -22,10 +36,15 @@ _FEW_LABELS = 16
 _APART = np.uint32(8)
 SPARE = int(_APART * HEAD)
 
+# Where a smaller share of a node's weight stays, the digits of q and p do not suffice, and all columns are looked at.
+_LEAST_REST = 1 / 1024
+# Rows whose impurity is a smaller share of their squares are far from 0.
+_FAR = 1 / 64
+
 
 @dispatched(CELL_SPACES)
 def node_norm(space, sums, total, size):
-    """Return |S|^2 and the impurity of a node with the given sums, weight and number of rows."""
+    """Return |S|^2 and impurity of a node with the given sums, weight and number of rows; whether it is far from 0."""
 
 
 @dispatched(CELL_SPACES)
@@ -46,12 +65,18 @@ def _norm(sums, first, last, square, total, size):
     impurity = square - norm / total
     if impurity <= ROUNDING * size * square:
         impurity = 0.0  # a difference of equal squares
-    return norm, impurity
+    return norm, impurity, impurity < _FAR * square
 
 
 @inlined
-def _gain(q, p, k, norm, total):
-    return q / k + (norm - 2.0 * p + q) / (total - k) - norm / total
+def _columns_gain(columns, k, total, sums, running):
+    """The gain, column by column."""
+    share = k / total
+    norm = 0.0
+    for c in range(columns):
+        u = running[c] - share * sums[c]
+        norm += u * u
+    return norm * total / (k * (total - k))
 
 
 @node_norm.kind(OneColumn, DenseColumns, LabelSets, SparseRows)
@@ -60,9 +85,16 @@ def _one_norm(space, sums, total, size):
     return _norm(sums, 0, columns, sums[columns], total, size)
 
 
-@split_gain.kind(OneColumn, DenseColumns, LabelSets, SparseRows)
-def _one_gain(space, q, p, k, norm, total, sums, running):
-    return _gain(q, p, k, norm, total)
+@split_gain.kind(OneColumn, DenseColumns)
+def _dense_gain(space, q, p, k, norm, total, sums, running):
+    return _columns_gain(n_sums(space), k, total, sums, running)
+
+
+@split_gain.kind(LabelSets, SparseRows)
+def _cell_gain(space, q, p, k, norm, total, sums, running):
+    if total - k < _LEAST_REST * total:
+        return _columns_gain(n_sums(space), k, total, sums, running)
+    return sums_gain(q, p, k, norm, total)
 
 
 @found_gain.kind(OneColumn, DenseColumns, SparseRows, TwoParts)
@@ -99,7 +131,7 @@ def _gain_of_labels(space, weight_of, found, n, k, norm, total, sums, running):
             running[c if first + j < end else spare + j] += w
         for e in range(first + HEAD, end):
             running[space.labels[e]] += w
-    if n * _FEW_LABELS < len(space.scale):
+    if n * _FEW_LABELS < len(space.scale) and total - k >= _LEAST_REST * total:
         for i in range(n):
             r = found[i]
             for e in range(space.starts[r], space.starts[r + np.uint32(1)]):
@@ -108,13 +140,13 @@ def _gain_of_labels(space, weight_of, found, n, k, norm, total, sums, running):
                 running[c] = 0.0
                 q += s * s
                 p += s * sums[c]
-    else:
-        for c in range(len(space.scale)):
-            s = running[c] * space.scale[c]
-            running[c] = 0.0
-            q += s * s
-            p += s * sums[c]
-    return _gain(q, p, k, norm, total)
+        return sums_gain(q, p, k, norm, total)
+    share = k / total
+    for c in range(len(space.scale)):
+        u = running[c] * space.scale[c] - share * sums[c]
+        running[c] = 0.0
+        q += u * u
+    return q * total / (k * (total - k))
 
 
 # -- target and features --------------------------------------------------------------------------------
@@ -160,6 +192,24 @@ def _two_step(space, row, w, node_sums, running):
     return step(space.features, row, w, node_sums, running)
 
 
+@own_rows.kind(TwoParts)
+def _two_own(space):
+    return TwoParts(own_rows(space.target), own_rows(space.features), space.known, space.least)
+
+
+@shift_rows.kind(TwoParts)
+def _two_shift(space, rows, n, others, sums, running):
+    first = n_sums(space.features)
+    shifted = shift_rows(space.features, rows, n, others, sums, running)
+    m = 0
+    for i in range(n):
+        others[m] = rows[i]
+        m += space.known[rows[i]]
+    if m > 0 and shift_rows(space.target, others, m, others, sums[first:], running[first:]):
+        shifted = True
+    return shifted
+
+
 @clear.kind(TwoParts)
 def _two_clear(space, found, n, running):
     first = n_sums(space.features)
@@ -175,25 +225,29 @@ def _two_clear(space, found, n, running):
 def _two_norm(space, sums, total, size):
     first = n_sums(space.features)
     end = first + n_sums(space.target)
-    norm, impurity = _norm(sums, 0, first, sums[end + 5], total, size)
+    norm, impurity, far = _norm(sums, 0, first, sums[end + 5], total, size)
     sums[end + NORM] = 0.0
     if sums[end + LABELLED] > 0.0:
-        own, more = _norm(sums, first, end, sums[end], sums[end + KNOWN], size)
+        own, more, target_far = _norm(sums, first, end, sums[end], sums[end + KNOWN], size)
         sums[end + NORM] = own
         impurity += more
+        far = far or target_far
     elif space.least > 0.0:
         impurity = 0.0
-    return norm, impurity
+    return norm, impurity, far
 
 
 @split_gain.kind(TwoParts)
 def _two_gain(space, q, p, k, norm, total, sums, running):
-    gain = _gain(q, p, k, norm, total)
-    end = n_sums(space.features) + n_sums(space.target)
+    gain = split_gain(space.features, q, p, k, norm, total, sums, running)
+    first = n_sums(space.features)
+    end = first + n_sums(space.target)
     at = end + 1
     labelled = running[at + LABELLED]
     part = running[at + KNOWN]
     known = sums[end + KNOWN]
     if labelled > 0.0 and labelled < sums[end + LABELLED]:
-        gain += _gain(running[at], running[at + ALONG], part, sums[end + NORM], known)
+        gain += split_gain(
+            space.target, running[at], running[at + ALONG], part, sums[end + NORM], known, sums[first:], running[first:]
+        )
     return allowed_gain(space, gain, part, known)

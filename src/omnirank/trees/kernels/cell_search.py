@@ -30,7 +30,8 @@ class SparseWork(NamedTuple):
     rows: np.ndarray
     place: np.ndarray  # of a row in ``rows``
     tag: np.ndarray  # of the node that holds a row, 0 = none
-    sums: np.ndarray  # (waiting nodes, columns + 1): sum of the rows, and of their squares
+    # (waiting nodes, columns + 3): sum of the rows, and of their squares; weight and impurity when these were summed
+    sums: np.ndarray
     running: np.ndarray  # with SPARE places at the end, which are never read
     ends: np.ndarray  # of the columns in ``cells``, which start as those of all rows do
     cells: np.ndarray

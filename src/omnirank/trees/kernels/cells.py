@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import Kinds, dispatched
+from omnirank.core.compiled import Kinds, dispatched, inlined
 from omnirank.trees.kernels.labels import LabelSets
 from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
 
@@ -63,8 +63,27 @@ def add_row(space, row, w, sums):
 
 
 @dispatched(CELL_SPACES)
+def own_rows(space):
+    """The space with rows that may be changed."""
+
+
+@dispatched(CELL_SPACES)
+def shift_rows(space, rows, n, others, sums, running):
+    """Shift the n rows of a node towards 0, by the first of them, in columns where that changes no digit.
+
+    It is exact where no value of a column differs from the first by more than a factor of two. Running sums are 0
+    before and after, ``others`` has room for n rows. Returns whether sums are to be taken anew.
+    """
+
+
+@inlined
+def _near(a, b):
+    return a * b > 0.0 and abs(a) <= 2.0 * abs(b) and abs(b) <= 2.0 * abs(a)
+
+
+@dispatched(CELL_SPACES)
 def step(space, row, w, node_sums, running):
-    """Add w times a row to ``running``; returns the growth of |S_1|^2 and of S . S_1."""
+    """Add w times a row to ``running``; returns the growth of |S_1|^2 and of S . S_1, 0 where few columns are kept."""
 
 
 @dispatched(CELL_SPACES)
@@ -86,10 +105,24 @@ def _one_add(space, row, w, sums):
 
 @step.kind(OneColumn)
 def _one_step(space, row, w, node_sums, running):
-    a = w * space.z[row]
-    before = running[0]
-    running[0] = before + a
-    return a * (2.0 * before + a), a * node_sums[0]
+    running[0] += w * space.z[row]
+    return 0.0, 0.0
+
+
+@own_rows.kind(OneColumn)
+def _one_own(space):
+    return OneColumn(space.z.copy())
+
+
+@shift_rows.kind(OneColumn)
+def _one_shift(space, rows, n, others, sums, running):
+    first = space.z[rows[0]]
+    for i in range(n):
+        if not _near(space.z[rows[i]], first):
+            return False
+    for i in range(n):
+        space.z[rows[i]] -= first
+    return True
 
 
 @clear.kind(OneColumn)
@@ -115,15 +148,29 @@ def _dense_add(space, row, w, sums):
 
 @step.kind(DenseColumns)
 def _dense_step(space, row, w, node_sums, running):
-    q = 0.0
-    p = 0.0
     for c in range(space.z.shape[1]):
-        a = w * space.z[row, c]
-        before = running[c]
-        running[c] = before + a
-        q += a * (2.0 * before + a)
-        p += a * node_sums[c]
-    return q, p
+        running[c] += w * space.z[row, c]
+    return 0.0, 0.0
+
+
+@own_rows.kind(DenseColumns)
+def _dense_own(space):
+    return DenseColumns(space.z.copy())
+
+
+@shift_rows.kind(DenseColumns)
+def _dense_shift(space, rows, n, others, sums, running):
+    shifted = False
+    for c in range(space.z.shape[1]):
+        first = space.z[rows[0], c]
+        near = 0
+        while near < n and _near(space.z[rows[near], c], first):
+            near += 1
+        if near == n:
+            shifted = True
+            for i in range(n):
+                space.z[rows[i], c] -= first
+    return shifted
 
 
 @clear.kind(DenseColumns)
@@ -177,6 +224,41 @@ def _cell_step(space, row, w, node_sums, running):
         q += a * (2.0 * before + a)
         p += a * node_sums[c]
     return q, p
+
+
+@own_rows.kind(LabelSets)
+def _labels_own(space):
+    return space
+
+
+@shift_rows.kind(LabelSets)
+def _labels_shift(space, rows, n, others, sums, running):
+    return False
+
+
+@own_rows.kind(SparseRows)
+def _rows_own(space):
+    return SparseRows(space.starts, space.columns, space.values.copy(), space.scale)
+
+
+@shift_rows.kind(SparseRows)
+def _rows_shift(space, rows, n, others, sums, running):
+    for c in range(len(space.scale)):
+        sums[c] = 0.0
+    first = rows[0]
+    for e in range(space.starts[first], space.starts[first + np.uint32(1)]):
+        sums[space.columns[e]] = space.values[e]
+    for i in range(n):
+        for e in range(space.starts[rows[i]], space.starts[rows[i] + np.uint32(1)]):
+            c = space.columns[e]
+            running[c] += _near(space.values[e], sums[c])
+    for i in range(n):
+        for e in range(space.starts[rows[i]], space.starts[rows[i] + np.uint32(1)]):
+            c = space.columns[e]
+            if running[c] == n:
+                space.values[e] -= sums[c]
+    clear(space, rows, n, running)
+    return True
 
 
 @clear.kind(LabelSets, SparseRows)

@@ -17,11 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from omnirank.core.compiled import part
 from omnirank.trees.kernels.draw import cut_gain, listed_cut
 from omnirank.trees.kernels.order import OTHER
 from omnirank.trees.kernels.spaces import (
     GAIN,
-    ROUNDING,
     SPLIT_OFF,
     both_gains,
     level_sums,
@@ -34,6 +34,8 @@ from omnirank.trees.kernels.spaces import (
 )
 
 LANES = 8
+# Rows whose impurity is a smaller share of their squares are multiplied anew: too few digits of their products differ.
+FAR = 1e-5
 
 
 class GramColumns(NamedTuple):
@@ -84,6 +86,8 @@ def _open(space, node, rows, weight, lo, n):
         mean += weight[lo + np.int64(i)] * means[i]
         squares += weight[lo + np.int64(i)] * products[start + i]
     mean /= total
+    if squares - total * mean <= FAR * squares:  # close to each other, far from 0
+        mean = _from_first(space, node, weight, lo, n, total, node.width[0])
     impurity = 0.0
     for i in range(size):
         w = weight[lo + np.int64(i)]
@@ -94,7 +98,31 @@ def _open(space, node, rows, weight, lo, n):
         for j in range(size, width):
             products[start + j] = 0.0
         impurity += products[start + i] / w
-    return total, (impurity if impurity > ROUNDING * n * squares else 0.0)
+    return total, impurity
+
+
+@part
+def _from_first(space, node, weight, lo, n, total, width):
+    """Products of the rows' differences from the first one, 0 for equal rows, and their means; returns that of all."""
+    z = space.z
+    mean = 0.0
+    first = node.rows[0]
+    for i in range(n):
+        node.means[i] = 0.0
+    for i in range(n):
+        for j in range(i + 1):
+            product = 0.0
+            for c in range(z.shape[1]):
+                product += (z[node.rows[i], c] - z[first, c]) * (z[node.rows[j], c] - z[first, c])
+            node.products[i * width + j] = product
+            node.products[j * width + i] = product
+    for i in range(n):
+        s = 0.0
+        for j in range(n):
+            s += weight[lo + j] * node.products[i * width + j]
+        node.means[i] = s / total
+        mean += weight[lo + i] * node.means[i]
+    return mean / total
 
 
 @prefix_gains.kind(GramColumns)

@@ -109,7 +109,7 @@ def _orders_levels(space, features, rows, weight, settings, work, *others):
 
 
 @compiled_unless(_orders_levels)
-def grow_nodes(space, features, rows, weight, settings, work, node, stack, spare, nodes, counts, least):
+def grow_nodes(space, features, rows, weight, settings, work, node, stack, spare, nodes, counts):
     """Split waiting nodes, the last one first, and those that come of it: all of them, or as ``counts`` says.
 
     A caller that stops after each node may give each node other features; where it gives all of them the same, the tree
@@ -124,8 +124,6 @@ def grow_nodes(space, features, rows, weight, settings, work, node, stack, spare
     counts : ndarray of int64
         WAITING, NODES, WORDS that hold subsets of levels; changed in place. TO_GO, nodes to split (-1: all), and SMALL:
         stops before a node of up to so many rows.
-    least : ndarray of float64
-        Least gain of a test in this tree, found in its root, and least share of a node's own impurity.
     """
     space = uncounted(space)
     features = uncounted(features)
@@ -168,13 +166,11 @@ def grow_nodes(space, features, rows, weight, settings, work, node, stack, spare
         nodes.ranges[2, me] = hi
         if me == 0:
             node_seed = mix(node_seed)
-            least[0] = settings.min_gain * impurity
-        least_gain = larger(least[0], least[1] * impurity)
-        if size < 2 or depth >= settings.max_depth or impurity <= least_gain:
+        if size < 2 or depth >= settings.max_depth or impurity <= 0.0:
             continue
         if too_little(total, 2.0 * settings.min_leaf) or _one_outweighs(share, size, total, settings.min_leaf):
             continue
-        open_search(work.best, work.test, least_gain, node_seed)
+        open_search(work.best, work.test, impurity, size, settings, node_seed)
         work.best[2] = impurity
         n_drawn, state = search_together(
             space, node, features, here, share, size, total, settings, node_seed, work, pool, swaps, node_seed

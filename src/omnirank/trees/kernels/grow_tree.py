@@ -43,7 +43,6 @@ class _Tree(NamedTuple):
     spare: Spare
     nodes: Nodes
     counts: np.ndarray
-    least: np.ndarray
 
 
 def grow(space: Any, features: Any, weight_of: np.ndarray, settings: Any, seed: Any) -> GrownTree:
@@ -65,7 +64,7 @@ def grow(space: Any, features: Any, weight_of: np.ndarray, settings: Any, seed: 
     nodes = room_for_nodes(2 * n + 1, n_words)
     whole.stack.waiting[0] = 0, n, 0, -1, 0
     whole.stack.seeds[0] = seed
-    tree = _Tree(settings, spare, nodes, np.array([1, 0, 0, -1, 0]), np.zeros(2))
+    tree = _Tree(settings, spare, nodes, np.array([1, 0, 0, -1, 0]))
     _grow(whole, tree, copies_of_rows(space, features, n))
     k, n_words = tree.counts[NODES], tree.counts[WORDS]
     return GrownTree(
@@ -122,6 +121,4 @@ def _split(some: _Rows, tree: _Tree, small: int) -> None:
     """Split waiting nodes, up to the next one of at most so many rows."""
     s, t = some, tree
     t.counts[SMALL] = small
-    grow_nodes(
-        s.space, s.features, s.rows, s.weight, t.settings, s.work, s.node, s.stack, t.spare, t.nodes, t.counts, t.least
-    )
+    grow_nodes(s.space, s.features, s.rows, s.weight, t.settings, s.work, s.node, s.stack, t.spare, t.nodes, t.counts)

@@ -1,11 +1,12 @@
 """Clustering space of label sets: rows with few non-zero columns.
 
-Instead of centring (which would fill the rows), q = |S_L|^2 and p = S . S_L are kept while rows are added:
+Instead of centring (which would fill the rows), q = |S_1|^2 and p = S . S_1 are kept while rows are added:
 
-    q += 2 b S_L . z + b^2 z . z,   p += b S . z,   |S_R|^2 = |S|^2 - 2 p + q
+    q += 2 b S_1 . z + b^2 z . z,   p += b S . z,   |S_1 - S K_1 / K|^2 = q - 2 p K_1 / K + |S|^2 (K_1 / K)^2
 
-A step costs the number of the row's labels, whatever the number of labels altogether. Labels that all rows of a
-node share are left out there, labels of a single row need no running sum.
+S_1 are the sums of the lighter side of a split: what is left of a difference from the sums of nearly all rows has few
+digits. A step costs the number of the row's labels, whatever the number of labels altogether. Labels that all rows of
+a node share are left out there, labels of a single row need no running sum.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ class LabelNode(NamedTuple):
     labels: np.ndarray
     values: np.ndarray
     products: np.ndarray  # (2, rows): z . z and S . z
-    totals: np.ndarray  # [|S|^2, number of local labels]
+    listed: np.ndarray  # whether a row is split off
+    totals: np.ndarray  # [|S|^2, number of local labels, number of rows]
 
 
 NODE_SUM, RUNNING, MISSING_SUM = 0, 1, 2
@@ -57,6 +59,8 @@ COUNT, LOCAL, MET = 0, 1, 2
 OWN, ALONG = 0, 1
 CONSTANT = np.uint32(0xFFFFFFFF)
 SINGLE = np.uint32(0xFFFFFFFE)
+# Share of the weight up to which a side is the lighter one; of two equal sides either will do, whatever is rounded.
+_LIGHTER = 0.5000001
 
 
 @node_scratch.kind(LabelSets)
@@ -70,7 +74,8 @@ def _scratch(space, n):
         np.zeros(n_cells, np.uint32),
         np.zeros(n_cells),
         np.zeros((2, n)),
-        np.zeros(2),
+        np.zeros(n, np.uint8),
+        np.zeros(3),
     )
 
 
@@ -114,6 +119,7 @@ def _open(space, node, rows, weight, lo, n):
         sums[NODE_SUM, marks[MET, j]] = 0.0
     node.totals[0] = norm
     node.totals[1] = n_local
+    node.totals[2] = n
     return total, impurity
 
 
@@ -177,80 +183,119 @@ def _sums_of(node, weight, lo, ints, part, start, end):
     return q, p, k
 
 
+@inlined
+def sums_gain(q, p, k, norm, total):
+    """Gain of splitting off rows of weight k with |S_1|^2 = q and S . S_1 = p."""
+    share = k / total
+    return (q - 2.0 * share * p + share * share * norm) * total / (k * (total - k))
+
+
 @prefix_gains.kind(LabelSets)
 def _prefix(space, node, weight, lo, total, ints, part, n, floats):
+    """Add rows from the first on while they are the lighter side, then from the last one back."""
     norm = node.totals[0]
-    base = norm / total
-    _clear_running(node)
-    q = 0.0
-    p = 0.0
     k = 0.0
     for t in range(n):
-        i = ints[part, t]
-        q += _step(node, i)
-        p += node.products[ALONG, i]
-        k += weight[lo + i]
+        k += weight[lo + ints[part, t]]
         floats[SPLIT_OFF, t] = k
-        floats[GAIN, t] = q / k + (norm - 2.0 * p + q) / (total - k) - base
+    last = np.int64(node.totals[2]) - 1
+    for side in range(2):
+        _clear_running(node)
+        q = 0.0
+        p = 0.0
+        k = 0.0
+        for s in range(last if side else n):
+            i = ints[part, last - s if side else s]
+            k += weight[lo + i]
+            if k > _LIGHTER * total:
+                break
+            q += _step(node, i)
+            p += node.products[ALONG, i]
+            cut = last - 1 - s if side else s
+            if cut < n:
+                floats[GAIN, cut] = sums_gain(q, p, k, norm, total)
 
 
 @both_gains.kind(LabelSets)
 def _both(space, node, weight, lo, total, ints, known, n, floats):
-    """One pass for both: |S_L + S_M|^2 = |S_L|^2 + 2 S_L . S_M + |S_M|^2."""
+    """As _prefix; both at once, since |S_1 + S_M|^2 = |S_1|^2 + 2 S_1 . S_M + |S_M|^2."""
     norm = node.totals[0]
-    base = norm / total
+    k = 0.0
+    for t in range(known - 1):
+        k += weight[lo + ints[ORDER, t]]
+        floats[SPLIT_OFF, t] = k
     q_missing, p_missing, k_missing = _sums_of(node, weight, lo, ints, ORDER, known, n)
     for c in range(np.int64(node.totals[1])):
         node.sums[MISSING_SUM, c] = node.sums[RUNNING, c]
-        node.sums[RUNNING, c] = 0.0
-    q = 0.0
-    p = 0.0
-    k = 0.0
-    r = 0.0
-    for t in range(known - 1):
-        i = ints[ORDER, t]
-        cross = 0.0
-        for e in range(node.starts[i], node.starts[i + np.uint32(1)]):
-            local = node.labels[e]
-            a = node.values[e]
-            s = node.sums[RUNNING, local]
-            cross += s * a
-            r += node.sums[MISSING_SUM, local] * a
-            node.sums[RUNNING, local] = s + a
-        q += 2.0 * cross + node.products[OWN, i]
-        p += node.products[ALONG, i]
-        k += weight[lo + i]
-        floats[SPLIT_OFF, t] = k
-        floats[GAIN, t] = q / k + (norm - 2.0 * p + q) / (total - k) - base
-        q_both = q + 2.0 * r + q_missing
-        p_both = p + p_missing
-        k_both = k + k_missing
-        floats[WITH_MISSING, t] = q_both / k_both + (norm - 2.0 * p_both + q_both) / (total - k_both) - base
+    for side in range(2):
+        _clear_running(node)
+        q = 0.0
+        p = 0.0
+        k = 0.0
+        r = 0.0
+        for s in range(known - 1):
+            i = ints[ORDER, known - 1 - s if side else s]
+            k += weight[lo + i]
+            if k > _LIGHTER * total:
+                break
+            for e in range(node.starts[i], node.starts[i + np.uint32(1)]):
+                r += node.sums[MISSING_SUM, node.labels[e]] * node.values[e]
+            q += _step(node, i)
+            p += node.products[ALONG, i]
+            cut = known - 2 - s if side else s
+            floats[WITH_MISSING if side else GAIN, cut] = sums_gain(q, p, k, norm, total)
+            if k + k_missing <= _LIGHTER * total:
+                floats[GAIN if side else WITH_MISSING, cut] = sums_gain(
+                    q + 2.0 * r + q_missing, p + p_missing, k + k_missing, norm, total
+                )
     return k_missing
 
 
 @subset_gain.kind(LabelSets)
 def _subset(space, node, weight, lo, total, ints, n):
-    norm = node.totals[0]
-    q, p, k = _sums_of(node, weight, lo, ints, OTHER, 0, n)
-    return q / k + (norm - 2.0 * p + q) / (total - k) - norm / total, k
+    k = 0.0
+    for t in range(n):
+        k += weight[lo + ints[OTHER, t]]
+        node.listed[ints[OTHER, t]] = 1
+    side = np.uint8(k <= _LIGHTER * total)
+    _clear_running(node)
+    q = 0.0
+    p = 0.0
+    lighter = 0.0
+    for i in range(np.uint32(node.totals[2])):
+        if node.listed[i] == side:
+            q += _step(node, i)
+            p += node.products[ALONG, i]
+            lighter += weight[lo + i]
+        node.listed[i] = 0
+    return sums_gain(q, p, lighter, node.totals[0], total), k
 
 
 @level_sums.kind(LabelSets)
 def _levels(space, node, weight, lo, level, n, n_levels):
-    # Labels of a single row have no local number; those of a level act like one column of its own.
+    # Labels of a single row have no local number; those of a row, or of all rows of a level, act like one column.
     n_local = np.int64(node.totals[1])
-    sums = np.zeros((n_levels, n_local + n_levels))
+    alone = np.zeros(n)
+    n_alone = 0
+    for i in range(n):
+        single = node.products[OWN, i]
+        for e in range(node.starts[i], node.starts[i + 1]):
+            single -= node.values[e] * node.values[e]
+        if level[i] >= 0 and single > 1e-12 * node.products[OWN, i]:
+            alone[i] = single
+            n_alone += 1
+    by_row = n_alone < n_levels
+    sums = np.zeros((n_levels, n_local + min(n_alone, n_levels)))
+    column = n_local
     for i in range(n):
         v = level[i]
         if v >= 0:
-            single = node.products[OWN, i]
             for e in range(node.starts[i], node.starts[i + 1]):
-                a = node.values[e]
-                sums[v, node.labels[e]] += a
-                single -= a * a
-            if single > 1e-12 * node.products[OWN, i]:
-                sums[v, n_local + v] += single
+                sums[v, node.labels[e]] += node.values[e]
+        if alone[i] > 0.0:
+            sums[v, column if by_row else n_local + v] += alone[i]
+            column += 1
     for v in range(n_levels):
-        sums[v, n_local + v] = np.sqrt(sums[v, n_local + v])
+        for c in range(n_local, sums.shape[1]):
+            sums[v, c] = np.sqrt(sums[v, c])
     return sums

@@ -12,6 +12,8 @@ EQUAL_LEVELS = 1e-14
 # What each level adds to the start of the power iteration, as a share of the largest row: no two add the same.
 OWN_START = 1e-3
 GOLDEN = 0.6180339887498949
+# The products of so many levels with each other are kept; those of more would take too much memory and time.
+MOST_PRODUCTS = 64
 
 
 @part
@@ -83,6 +85,41 @@ def _sorted_order(values):
 
 
 @part
+def _products(sums):
+    """Products of all pairs of few rows; none of many."""
+    n = sums.shape[0] if sums.shape[0] <= MOST_PRODUCTS else 0
+    gram = np.zeros((n, n))
+    for u in range(n):
+        for v in range(u + 1):
+            product = 0.0
+            for c in range(sums.shape[1]):
+                product += sums[u, c] * sums[v, c]
+            gram[u, v] = product
+            gram[v, u] = product
+    return gram
+
+
+@part
+def _multiply(sums, gram, across, vector, new):
+    """Write S S' v to ``new``, where there are no products by S' v, in ``across``."""
+    if gram.shape[0] > 0:
+        for u in range(len(new)):
+            new[u] = 0.0
+            for v in range(len(new)):
+                new[u] += gram[u, v] * vector[v]
+        return
+    for c in range(len(across)):
+        across[c] = 0.0
+    for v in range(len(new)):
+        for c in range(len(across)):
+            across[c] += sums[v, c] * vector[v]
+    for u in range(len(new)):
+        new[u] = 0.0
+        for c in range(len(across)):
+            new[u] += sums[u, c] * across[c]
+
+
+@part
 def first_component(sums, least):
     """Leading left singular vector (up to length) by power iteration, started near the largest row.
 
@@ -108,17 +145,13 @@ def first_component(sums, least):
         for v in range(n):
             vector[v] = sign * sums[v, 0]
         return vector
-    gram = np.zeros((n, n))
-    for u in range(n):
-        for v in range(u + 1):
-            product = 0.0
-            for c in range(sums.shape[1]):
-                product += sums[u, c] * sums[v, c]
-            gram[u, v] = product
-            gram[v, u] = product
+    gram = _products(sums)
     new = np.zeros(n)
+    across = np.zeros(sums.shape[1])
+    vector[start] = 1.0
+    _multiply(sums, gram, across, vector, new)
     for v in range(n):
-        vector[v] = gram[v, start] + OWN_START * largest * (((v + 1) * GOLDEN) % 1.0 - 0.5)
+        vector[v] = new[v] + OWN_START * largest * (((v + 1) * GOLDEN) % 1.0 - 0.5)
     for _ in range(200):
         size = 0.0
         for v in range(n):
@@ -129,10 +162,8 @@ def first_component(sums, least):
         along = 0.0
         for u in range(n):
             vector[u] /= size
+        _multiply(sums, gram, across, vector, new)
         for u in range(n):
-            new[u] = 0.0
-            for v in range(n):
-                new[u] += gram[u, v] * vector[v]
             along += new[u] * vector[u]
         change = 0.0
         for u in range(n):

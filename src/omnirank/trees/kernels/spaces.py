@@ -6,7 +6,8 @@ six functions, and the growing of trees knows nothing else about it:
     node_scratch(space, n)                                         memory for nodes of up to n rows
     open_node(space, node, rows, weight, lo, n)                    prepare a node; returns its weight and impurity
     prefix_gains(space, node, weight, lo, total, ints, part, n, floats)
-                                                                   gains of splitting off ints[part, :t + 1]
+                                                                   gains of splitting off ints[part, :t + 1], t < n;
+                                                                   ints[part] lists all rows of the node
     both_gains(space, node, weight, lo, total, ints, known, n, floats)
                                                                    the same, without and with missing rows
     subset_gain(space, node, weight, lo, total, ints, n)           gain of splitting off the rows ints[OTHER, :n]
@@ -26,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omnirank.core.compiled import Kinds, dispatched, inlined
+from omnirank.core.compiled import Kinds, dispatched, inlined, part
 from omnirank.core.kernels.vector import (
     add_running_norms_8,
     add_running_norms_16,
@@ -39,8 +40,8 @@ from omnirank.trees.kernels.order import ORDER, OTHER
 # Rows of the float scratch of a node: gains and weights of the rows split off, and gains with the missing rows.
 GAIN, SPLIT_OFF, EXTRA, WITH_MISSING = 0, 1, 2, 3
 
-# Share of a node's sum of squares, per row, that rounding may leave of an impurity of 0.
-ROUNDING = 4e-16
+# Rounding of a mean, relative and per row, times 1e10: what it may move rows by counts from 1e-10 of their spread on.
+_SHIFT = 2.3e-6
 
 SPACES = Kinds("clustering spaces")
 
@@ -147,17 +148,31 @@ def _one_open(space, node, rows, weight, lo, n):
         d = z[rows[lo + i]] - mean
         centred[i] = w * d
         impurity += w * d * d
-    return total, above_rounding(impurity, n, total, mean * mean)
+    if is_far(impurity, n, total, mean * mean):
+        first = z[rows[lo]]
+        mean = 0.0
+        for i in range(n):
+            centred[i] = z[rows[lo + i]] - first
+            mean += weight[lo + i] * centred[i]
+        mean /= total
+        impurity = 0.0
+        for i in range(n):
+            w = weight[lo + i]
+            d = centred[i] - mean
+            centred[i] = w * d
+            impurity += w * d * d
+    return total, impurity
 
 
 @inlined
-def above_rounding(impurity, n, total, norm):
-    """Impurity of n rows, 0 if rounding of their mean (of squared length ``norm``) explains it.
+def is_far(impurity, n, total, norm):
+    """Whether n rows lie so far from 0 that rounding of their mean (of squared length ``norm``) shows in their spread.
 
-    Otherwise a tree whose root is constant would be grown on rounding errors.
+    Such rows are centred once more, from the first of them: equal ones are 0 then, and the others keep their digits.
+    (In two steps, kept in memory: compiled code may reorder the terms of a sum.)
     """
-    error = (n + 2) * 2.3e-16
-    return impurity if impurity > error * error * total * norm else 0.0
+    error = (n + 2) * _SHIFT
+    return impurity <= error * error * total * norm
 
 
 @prefix_gains.kind(OneColumn)
@@ -251,7 +266,38 @@ def _dense_open(space, node, rows, weight, lo, n):
     norm = 0.0
     for c in range(n_columns):
         norm += mean[c] * mean[c]
-    return total, above_rounding(impurity, n, total, norm)
+    if is_far(impurity, n, total, norm):
+        impurity = centre_again(z, rows, lo, weight[lo:], rows[lo], n, total, 0, z.shape[1], centred, mean)
+    return total, impurity
+
+
+@part
+def centre_again(z, rows, lo, weight, first_row, n, total, first, last, centred, mean):
+    """Centre the columns first..last of n rows that are far from 0; returns their impurity."""
+    alike = True
+    for i in range(n):
+        for c in range(first, last):
+            alike &= z[rows[lo + i], c] == z[first_row, c] or weight[i] == 0.0
+        if not alike:
+            break
+    if alike:  # most often
+        return 0.0
+    for c in range(first, last):
+        mean[c] = 0.0
+    for i in range(n):
+        for c in range(first, last):
+            centred[i, c] = z[rows[lo + i], c] - z[first_row, c]
+            mean[c] += weight[i] * centred[i, c]
+    for c in range(first, last):
+        mean[c] /= total
+    impurity = 0.0
+    for i in range(n):
+        w = weight[i]
+        for c in range(first, last):
+            d = centred[i, c] - mean[c]
+            centred[i, c] = w * d
+            impurity += w * d * d
+    return impurity
 
 
 @prefix_gains.kind(DenseColumns)

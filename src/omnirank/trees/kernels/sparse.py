@@ -2,12 +2,10 @@
 
 A test splits off the rows above (or below) a cut among the non-zero cells; the rows with 0 stay. Sums of the rows
 that stay are the node's minus those split off, and they keep the node's tag, so that neither a partition nor a
-child's sums cost more than the smaller, non-zero side. Gains take the form
-
-    h = |S_1|^2 / K_1 + |S - S_1|^2 / (K - K_1) - |S|^2 / K
-
-with rows centred on the training mean (labels are not). It grows the trees that `grow` grows on the
-same data: draws and ties depend on a node's place in the tree and on the test alone.
+child's sums cost more than the smaller, non-zero side. Where a node is left with little of what it was subtracted from,
+its rows are shifted towards 0 and summed anew, so that rounding stays relative to the spread of the node.
+It grows the trees that `grow` grows on the same data: draws and ties depend on a node's place in the tree and on the
+test alone.
 """
 
 from __future__ import annotations
@@ -40,6 +38,8 @@ from omnirank.trees.kernels.cells import (
     ValuedCells,
     add_row,
     n_sums,
+    own_rows,
+    shift_rows,
 )
 from omnirank.trees.kernels.grow import GrownTree
 from omnirank.trees.kernels.labels import LabelSets
@@ -53,6 +53,9 @@ SHRINK = 4
 # Rows from here to the one whose features are fetched; lines of memory that are, and features (of 16 bits) of a line.
 _AHEAD = np.uint64(3)
 _LINES, _LINE = 3, 32
+
+# Sums of a node that keeps a smaller share of the weight or the impurity than these are taken anew.
+_WEIGHT_LEFT, _IMPURITY_LEFT = 1 / 4, 1 / 16
 
 LO, HI, DEPTH, NODE, TAG = 0, 1, 2, 3, 4
 
@@ -69,7 +72,7 @@ def grow_sparse(space, features, weight_of, settings, seed):
         rows,
         place,
         tag,
-        np.empty((72, columns + 1)),
+        np.empty((72, columns + 3)),
         np.zeros(columns + SPARE),
         features.starts[1:].copy(),
         np.empty_like(features.rows),
@@ -88,7 +91,7 @@ def grow_sparse(space, features, weight_of, settings, seed):
     best, test = np.zeros(2), np.zeros(6, np.int64)  # gain and drawn threshold; parts of a test
     seeds = np.empty(k, np.uint64)
     seeds[0] = seed
-    n_nodes = _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, test)
+    n_nodes = _grow(own_rows(space), features, weight_of, settings, work, ints, facts, seeds, best, test)
     return _in_preorder(features, ints[:, :n_nodes], facts[:, :n_nodes], rows, weight_of[rows])
 
 
@@ -115,7 +118,6 @@ def _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, 
     zero = np.int64(0)  # Numba would compile a part anew for every number that is written out
     n_nodes = zero + 1
     n_tags = zero + 2
-    least_gain = 0.0
     for i in range(len(work.rows)):
         facts[2, 0] += weight_of[work.rows[i]]
     _push(jobs, zero, zero, len(work.rows), zero, zero, zero + 1)
@@ -131,10 +133,7 @@ def _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, 
             _own_columns(features, work, jobs[n_jobs, LO], jobs[n_jobs, HI])
             cells = work.cells
             codes = work.codes
-        for c in range(columns + 1):
-            work.sums[0, c] = 0.0
-        for i in range(jobs[n_jobs, LO], jobs[n_jobs, HI]):
-            add_row(space, work.rows[i], weight_of[work.rows[i]], work.sums[0])
+        _sum_rows(space, weight_of, work.rows, jobs[n_jobs, LO], jobs[n_jobs, HI], work.sums[0])
         top = 1
         while top > 0:
             top -= 1
@@ -149,20 +148,30 @@ def _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, 
             depth = waiting[top, DEPTH]
             tag = waiting[top, TAG]
             total = facts[2, me]
-            norm, impurity = node_norm(space, work.sums[top], total, size)
+            sums = work.sums[top]
+            norm, impurity, far = node_norm(space, sums, total, size)
+            new = sums[columns + 1] == 0.0
+            if far if new else _little_left(sums[columns + 1], sums[columns + 2], total, impurity):
+                shifted = shift_rows(space, work.rows[lo:hi], size, work.found, sums, work.running)
+                if shifted or not new:
+                    total = _sum_rows(space, weight_of, work.rows, lo, hi, sums)
+                    facts[2, me] = total
+                    norm, impurity, far = node_norm(space, sums, total, size)
+                    new = True
+            if new:
+                sums[columns + 1] = total
+                sums[columns + 2] = impurity
             ints[0, me] = -1
             ints[4, me] = lo
             ints[5, me] = hi
             facts[3, me] = depth
-            if me == 0:
-                least_gain = settings.min_gain * impurity
-            if size < 2 or depth >= settings.max_depth or impurity <= least_gain:
+            if size < 2 or depth >= settings.max_depth or impurity <= 0.0:
                 continue
             if too_little(total, 2.0 * settings.min_leaf):
                 continue
             if size <= OUTWEIGHED and too_little(total - _heaviest(weight_of, work.rows, lo, hi), settings.min_leaf):
                 continue
-            open_search(best, test, least_gain, seeds[me])
+            open_search(best, test, impurity, size, settings, seeds[me])
             state = seeds[me]
             n_drawn = zero
             n_left = mark_candidates(features, weight_of, work, lo, hi, settings.min_leaf)
@@ -203,6 +212,25 @@ def _grow(space, features, weight_of, settings, work, ints, facts, seeds, best, 
             n_tags += 1
             top += 2
     return n_nodes
+
+
+@inlined
+def _sum_rows(space, weight_of, rows, lo, hi, sums):
+    """Sum up the rows of a node; returns their weight."""
+    for c in range(len(sums)):
+        sums[c] = 0.0
+    total = 0.0
+    for i in range(lo, hi):
+        w = weight_of[rows[i]]
+        total += w
+        add_row(space, rows[i], w, sums)
+    return total
+
+
+@inlined
+def _little_left(weight_then, impurity_then, weight, impurity):
+    """Whether too little is left of a node that was summed up."""
+    return weight < _WEIGHT_LEFT * weight_then or impurity < _IMPURITY_LEFT * impurity_then
 
 
 @inlined

@@ -44,7 +44,7 @@ class Settings(NamedTuple):
     max_depth: int
     first_tie: bool
     nominal_search: int
-    min_gain: float  # relative to the root's impurity
+    min_gain: float = 0.0  # least share of a node's impurity that a test takes away
 
 
 class Work(NamedTuple):

@@ -54,7 +54,7 @@ class TwoNodes(NamedTuple):
     place: np.ndarray  # -1 = not labelled
     ints: np.ndarray
     floats: np.ndarray
-    totals: np.ndarray  # labelled weight, number of labelled rows
+    totals: np.ndarray  # labelled weight, number of labelled rows, number of rows
 
 
 @node_scratch.kind(TwoParts)
@@ -68,7 +68,7 @@ def _scratch(space, n):
         np.zeros(n, np.int32),
         np.zeros((2, m), np.uint32),
         np.zeros((4, m + 8)),
-        np.zeros(2),
+        np.zeros(3),
     )
 
 
@@ -98,6 +98,7 @@ def _open_both(space, node, rows, weight, lo, n):
         known, impurity = open_node(space.target, node.target, node.rows, node.weight, 0, m)
     node.totals[0] = known
     node.totals[1] = m
+    node.totals[2] = n
     total, own = open_node(space.features, node.features, rows, weight, lo, n)
     if m == 0 and space.least > 0.0:
         return total, 0.0
@@ -132,11 +133,13 @@ def _prefix_both(space, node, weight, lo, total, ints, part, n, floats):
     if n_known == 0:
         return
     m = 0
-    for t in range(n):
+    listed = 0
+    for t in range(np.int64(node.totals[2])):
         p = node.place[ints[part, t]]
         if p >= 0:
-            node.ints[ORDER, m] = p
-            m += 1
+            node.ints[ORDER, listed] = p
+            listed += 1
+            m += t < n
     if m == n_known:  # all of them: nothing is split
         m -= 1
     if m > 0:
