@@ -30,7 +30,7 @@ types: $(VENV)/.dev
 
 # Recorded results first: they need most kernels, which are compiled here once and not by both processes of `unit`.
 recorded: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2 --dist loadscope tests/backends/test_recorded.py
+	$(BIN)/python -m pytest -n 2 tests/backends/test_recorded.py
 
 unit: recorded
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --ignore tests/backends

@@ -1,4 +1,5 @@
 import io
+import itertools
 import subprocess
 import sys
 from itertools import pairwise
@@ -263,3 +264,13 @@ def test_places_of_many_features_are_on_a_logarithmic_axis():
         many = ranking(n)
         sure = Stability(many.names, np.array([many.ranks] * 3), many.order, 0.9, 1, "3 halves")
         assert plot_rank_intervals(sure).get_xscale() == scale
+
+
+def test_drawing_is_quiet_however_slow_the_machine_is(monkeypatch):
+    """Matplotlib warns where it looks for a place for a legend, unasked, for more than a second."""
+    monkeypatch.setattr("matplotlib.legend.time.perf_counter", itertools.count(step=10.0).__next__)
+    curve = Curve([1, 10], [0.5, 0.7], "accuracy", "trees", True, "genie3")
+    selection = SelectionCurve(np.array([1, 2]), np.array([[0.5, 0.6], [0.5, 0.7]]), "accuracy", True, "forest")
+    for ax in (plot_scores(ranking(5), cut=2), plot_curves([curve, curve], ["a", "b"]), plot_selection(selection)):
+        assert ax.get_legend() is not None
+        assert drawn(ax)

@@ -123,6 +123,7 @@ def test_groups_depend_on_nothing_but_the_number_of_the_row(seed, n):
 # -- rankings ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     cuts=st.lists(st.integers(0, 2000), max_size=6),

@@ -60,6 +60,7 @@ def test_parts_give_the_figures_of_the_whole(tmp_path_factory, n, cuts, missing,
     assert repr(om.evaluate(scores, whole, n_test=15, random_state=seed, **options)) == repr(expected)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("target", ["kind", "size"])
 def test_test_data_of_every_kind(tmp_path, target):
     frame = frame_of(240, missing=0.1)
@@ -103,6 +104,7 @@ def test_other_examples_are_no_training_examples(tmp_path):
     assert 0.3 < found["accuracy"] < 0.7
 
 
+@pytest.mark.slow
 def test_workers_change_no_bit(tmp_path):
     parts, _ = written(tmp_path, frame_of(300), [40, 90, 130, 200, 260])
     _, streamed = both(parts, "kind")
@@ -112,6 +114,7 @@ def test_workers_change_no_bit(tmp_path):
     assert repr(om.evaluate(scores_of(streamed), streamed, n_test=40, n_jobs=2)) == repr(expected)
 
 
+@pytest.mark.slow
 def test_standard_errors_are_those_of_other_samples(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.normal(size=3000)})
@@ -133,6 +136,7 @@ def test_the_sample_is_at_most_half_of_the_labelled_examples(tmp_path):
         om.evaluate(scores_of(streamed), streamed, n_neighbors=40)
 
 
+@pytest.mark.slow
 def test_a_ranking_beats_random_ones(tmp_path):
     parts, _ = written(tmp_path, frame_of(300, missing=0.0), [100])
     _, streamed = both(parts, "size")
@@ -174,6 +178,7 @@ def folds(data):
     return [fold.test.tolist() for fold in make_folds(data, n_folds=3, random_state=0)]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "used",
     [

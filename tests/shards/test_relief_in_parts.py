@@ -99,6 +99,7 @@ def test_anchors_and_neighbours_none_of_which_is_labelled(tmp_path):
     in_both(parts, "kind", 5000, n_iterations=[3, 10], n_neighbors=3)
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("influence", ["auto", (0.5, 1.0)])
 def test_every_task_with_few_labels(tmp_path, target, influence):
@@ -129,6 +130,7 @@ def test_labelled_examples_that_do_not_fit_are_refused(tmp_path):
         om.ReliefRanker(influence=(0.0, 1.0), n_iterations=10).fit(streamed)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("algorithm", ["relieff", "rrelieff"])
 def test_registered_forms(tmp_path, algorithm):
     parts, _ = written(tmp_path, frame_of(200, missing=0.3), [40, 90])
@@ -168,6 +170,7 @@ def test_single_precision_and_large_offsets(tmp_path):
     in_both(parts, "d", 3000, n_iterations=60)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("missing", [0.0, 0.9])
 def test_parameters_that_the_data_choose(tmp_path, missing):
     frame = frame_of(150, missing=0.1)
@@ -177,6 +180,7 @@ def test_parameters_that_the_data_choose(tmp_path, missing):
     assert fits[0].losses_ == fits[1].losses_
 
 
+@pytest.mark.slow
 def test_parameters_are_chosen_on_a_sample(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr("omnirank.rankers._relief_drawing._MOST_SAMPLED", 60)
     monkeypatch.setattr("omnirank.rankers._relief_drawing._FEWEST_SAMPLED", 60)
@@ -191,6 +195,7 @@ def test_parameters_are_chosen_on_a_sample(tmp_path, monkeypatch, caplog):
     assert np.array_equal(found[0].feature_importances_, found[1].feature_importances_)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 def test_workers_change_no_bit(tmp_path, backend):
     parts, _ = written(tmp_path, frame_of(300), [40, 90, 130, 200, 260])
@@ -201,6 +206,7 @@ def test_workers_change_no_bit(tmp_path, backend):
     same_bits(found.ranking_, expected.ranking_)
 
 
+@pytest.mark.slow
 def test_all_examples_are_a_thousand_beyond_memory(tmp_path, monkeypatch):
     monkeypatch.setattr("omnirank.rankers._relief_drawing._MOST_ANCHORS", 100)
     parts, _ = written(tmp_path, frame_of(300), [40, 90])
@@ -214,6 +220,7 @@ def test_all_examples_are_a_thousand_beyond_memory(tmp_path, monkeypatch):
     assert n == om.load(tmp_path / "whole.parquet", "size").labelled.sum()
 
 
+@pytest.mark.slow
 def test_rankings_of_other_iterations_merge(tmp_path):
     parts, _ = written(tmp_path, frame_of(200), [40, 90])
     _, streamed = both(parts, "l1,l2")
@@ -223,6 +230,7 @@ def test_rankings_of_other_iterations_merge(tmp_path):
     np.testing.assert_allclose(merged.scores, whole.scores, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_passes_are_told(tmp_path, caplog):
     parts, _ = written(tmp_path, frame_of(300), [40, 90])
     _, streamed = both(parts, "l1,l2", max_memory=2000)
@@ -246,6 +254,7 @@ def test_a_shard_that_changes_is_named(tmp_path):
         om.ReliefRanker(n_iterations=10).fit(streamed)
 
 
+@pytest.mark.slow
 def test_other_sources(tmp_path):
     dd = pytest.importorskip("dask.dataframe")
     frame = frame_of(120).drop(columns="wet")
@@ -258,6 +267,7 @@ def test_other_sources(tmp_path):
         assert np.array_equal(found.feature_importances_, expected.feature_importances_)
 
 
+@pytest.mark.slow
 def test_memory_is_bounded(tmp_path):
     rng = np.random.default_rng(0)
     for i in range(4):

@@ -98,5 +98,5 @@ def plot_curves(
     ax.set_ylabel(shown[0].measure if measure is None else measure.title)
     tidy(ax, grid="y")
     if any(names) or areas or baseline is not None:
-        ax.legend(frameon=False)
+        ax.legend(frameon=False, loc="best")
     return ax

@@ -77,7 +77,7 @@ def plot_scores(
     whole_numbers(ax)
     ax.set_ylabel("score")
     tidy(ax, grid="y")
-    ax.legend(frameon=False)
+    ax.legend(frameon=False, loc="upper right")
     if title is not None:
         set_title(ax, title)
     return ax

@@ -70,5 +70,5 @@ def plot_selection(curve: SelectionCurve, ax: Axes | None = None) -> Axes:
     ax.set_ylabel(MEASURES[curve.measure].title if curve.measure in MEASURES else curve.measure)
     tidy(ax, grid="y")
     # a frame of the colour of the page: lines go below the words
-    ax.legend(frameon=True, framealpha=0.9, facecolor="white", edgecolor="none")
+    ax.legend(loc="best", frameon=True, framealpha=0.9, facecolor="white", edgecolor="none")
     return ax
