@@ -90,7 +90,7 @@ def test_sparse_and_dense_kernels_grow_the_same_tree(shape, n_columns, binary, r
         thin, full = found
         assert thin.feature.tolist() == full.feature.tolist()
         assert thin.right.tolist() == full.right.tolist()
-        np.testing.assert_allclose(thin.gain, full.gain, rtol=1e-7)
+        np.testing.assert_allclose(thin.gain, full.gain, rtol=1e-5)  # a last digit of 2^33 is 1e-6 of the differences
         np.testing.assert_allclose(thin.weight, full.weight, rtol=1e-12)
 
 
