@@ -221,7 +221,9 @@ class Trial:
                 return failed[0]
 
     def attempt(self, mutant: Mutant) -> str:
-        """Return the test that notices a mutant, "" if none does."""
+        """Return the test that notices a mutant, "" if none does; equivalent ones are not tried."""
+        if reason(mutant):
+            return ""
         key = hashlib.sha256(f"{mutant.file} {mutant.source}".encode()).hexdigest()[:16]
         test = str(self.outcomes.get(key, {}).get("killed_by", ""))
         if not test or self.outcomes.get(_key(test, _is_interpreted(mutant)), {}).get("sound") is False:
