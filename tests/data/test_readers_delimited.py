@@ -36,6 +36,12 @@ def test_types(read):
     np.testing.assert_array_equal(table.column(4), [0, 1, -1])
 
 
+def test_columns_that_will_be_left_out_are_text(read):
+    text = "a,b,c\n1,2,3\n4,5,6\n"
+    assert read(text, used={"target": "b"}).kinds == ("nominal", "numeric", "nominal")
+    assert read(text, unused={"ignore": "b"}).kinds == ("numeric", "nominal", "numeric")
+
+
 def test_integer_columns_are_known(read):
     assert read("a,b,c\n1,1.0,x\n2,2.5,y\n").integers == {"a"}
 

@@ -48,6 +48,16 @@ def test_scores_that_need_ranks(monkeypatch):
     np.testing.assert_allclose(found, given.fit(data(1)).feature_importances_, rtol=1e-9)
 
 
+def test_features_for_other_trees():
+    plan = make_plan(data(1), GrowingRules("extra-trees", max_features=3), 0)
+    for random_tests, n_tried, kind in (
+        (True, 3, ListedFeatures),
+        (True, 19, DenseFeatures),
+        (False, 3, DenseFeatures),
+    ):
+        assert type(plan.coded.with_tests(random_tests, n_tried, plan.space)) is kind
+
+
 @pytest.mark.parametrize("change", ["missing", "float32", "nominal", "most", "few", "unknown"])
 def test_other_data_are_read_by_feature(change):
     rng = np.random.default_rng(0)
