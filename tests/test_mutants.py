@@ -85,10 +85,9 @@ def test_what_the_tests_do_not_notice_survives(tree, tmp_path, monkeypatch, caps
     assert mutants.Trial(tree, tmp_path, output, n_stages=1).attempt_all(drawn, 1) == [""]
     assert mutants.verdict(drawn, [""]) == 1
     assert "1 of 1 mutants survive (100.0%, at most 3% may); 0 more" in capsys.readouterr().out
-    monkeypatch.setitem(
-        mutants.EQUIVALENT, "tasks/small.py: return a if (a >= b) else b", "equal numbers are one number"
-    )
-    assert mutants.verdict(drawn, [""]) == 0
+    with monkeypatch.context() as patch:
+        patch.setitem(mutants.EQUIVALENT, "tasks/small.py: return a if (a >= b) else b", "equal numbers are one number")
+        assert mutants.verdict(drawn, [""]) == 0
     write(tree, CODE, TESTS + "        assert type(larger(1.0, 1)) is int\n")
     for _ in range(2):  # survivors are tried again, others are read
         noticed = mutants.Trial(tree, tmp_path, output, n_stages=1).attempt_all(drawn, 1)

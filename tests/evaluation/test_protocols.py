@@ -222,6 +222,7 @@ def test_agreement_of_rankings():
     assert first["spearman"] == om.compare_rankings(rankings[first["first"]], rankings[first["second"]], 2).spearman
     assert informed.means["spearman"] == pytest.approx(informed.pairs["spearman"].mean())
     assert informed.top_counts["x1"] == 4
+    assert len(ranking_agreement(list(rankings.values())[:2]).pairs) == 1
     with pytest.raises(ValueError, match="at least two"):
         ranking_agreement([om.RandomRanker(random_state=0).fit(data).ranking_])
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import omnirank as om
 from omnirank.errors import DataError, ParameterError
+from omnirank.relief.target_facts import target_facts
 from shards.test_sharded_dataset import frame_of, written
 
 TARGETS = ["kind", "count", "size", "l1,l2", "kind,count", "size,a", "size,kind", "wet", None]
@@ -50,6 +51,14 @@ def fitted(ranker, data):
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*all Relief scores are 0")
         return ranker.fit(data)
+
+
+def test_classes_are_counted_over_all_parts(tmp_path):
+    frame = frame_of(60)
+    parts, _ = written(tmp_path, frame, [20, 35])
+    found = target_facts(both(parts, "kind", 2_000)[1])
+    assert found.class_counts.tolist() == [(frame["kind"] == kind).sum() for kind in ("x", "y")]
+    assert found.n_labelled == frame["kind"].notna().sum() < 60
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

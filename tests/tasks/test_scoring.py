@@ -8,6 +8,8 @@ from sklearn.metrics import r2_score
 from sklearn.tree import DecisionTreeClassifier
 
 import omnirank as om
+from omnirank.data.target import Target
+from omnirank.tasks.scoring import in_training_order
 
 
 @pytest.fixture(scope="module")
@@ -74,3 +76,14 @@ def test_unknown_numbers_do_not_count():
         tree.score(X, np.where([True, False], y, np.nan))
     with pytest.raises(om.errors.DataError, match="give the target"):
         tree.score(X)
+
+
+def test_labels_are_compared_by_name():
+    target = Target.labels(np.array([[1.0, 0.0, 0.0]]), list("abc"))
+    ordered = in_training_order(target, "multi-label", ["c", "a", "b"])
+    assert ordered.names == ("c", "a", "b")
+    assert ordered.dense().tolist() == [[0.0, 1.0, 0.0]]
+    assert in_training_order(target, "multi-label", list("abc")) is target
+    assert in_training_order(None, "multi-label", list("abc")) is None
+    with pytest.raises(om.errors.DataError, match="'c' is in one of them only"):
+        in_training_order(target, "multi-label", list("ab"))

@@ -12,7 +12,7 @@ _FLIPPED = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And,
 }  # fmt: skip
-# What a named constant is set to: a choice, as default values are.
+# What constants and attributes of classes are set to: choices, as default values are.
 _NUMBERS = (ast.Constant, ast.BinOp, ast.UnaryOp)
 _TERMS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv)
 # Calls whose first two arguments may change places without effect.
@@ -81,7 +81,8 @@ def _walk(node: ast.AST, function: str) -> Iterator[tuple[ast.expr | ast.stmt, s
         return
     if isinstance(node, ast.Call) and _name(node.func) in _TELLING:
         return
-    if isinstance(node, ast.Assign) and _name(node.targets[0]).isupper() and isinstance(node.value, _NUMBERS):
+    in_function = function.rpartition(".")[2].strip("_")[:1].islower()
+    if isinstance(node, ast.Assign | ast.AnnAssign) and not in_function and isinstance(node.value, _NUMBERS):
         return
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         if re.fullmatch(r"__(repr|str)__|_repr_\w+|_?describe\w*", node.name):

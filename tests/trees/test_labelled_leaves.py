@@ -11,7 +11,7 @@ import omnirank as om
 from omnirank.core.seeds import kernel_seed
 from omnirank.data.table import Table
 from omnirank.ensembles.plan import GrowingRules, make_plan
-from omnirank.trees.codes import DenseFeatures, SparseFeatures
+from omnirank.trees.codes import SparseFeatures
 from reference import trees_cases
 from reference import trees_growing as reference
 from reference.layouts import laid_out
@@ -41,7 +41,7 @@ def grown_both(X, y, ensemble, w, least, seed=0, weight=None):
         found.append((plan, plan.grow(0)))
     thin, full = found[0][0], found[1][0]
     assert isinstance(thin.coded, SparseFeatures)
-    assert isinstance(full.coded, DenseFeatures)
+    assert not isinstance(full.coded, SparseFeatures)
     problem = problem_of(full.dataset, w, full.weight, least)
     random_tests = ensemble == "extra-trees"
     expected = reference.grow(problem, full.weight, full.settings, kernel_seed(seed, 0), random_tests)

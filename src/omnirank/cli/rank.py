@@ -30,7 +30,6 @@ from omnirank.cli.redundancy import (
 from omnirank.cli.relational_options import load_any
 from omnirank.cli.shard_options import reading_shards
 from omnirank.core.decimals import numbers
-from omnirank.core.multiplicity import ALPHA, CORRECTIONS, p_value_columns
 from omnirank.core.plurals import counted
 from omnirank.core.supervision_words import supervision_lines
 
@@ -279,7 +278,7 @@ def _print_best(ranking: "Ranking", k: int, certainty: "Certainty | None" = None
     print_targets(ranking)
 
 
-def relevance_line(ranking: "Ranking", alpha: float = ALPHA) -> str:
+def relevance_line(ranking: "Ranking") -> str:
     """How many features are relevant, in words.
 
     Examples
@@ -289,14 +288,18 @@ def relevance_line(ranking: "Ranking", alpha: float = ALPHA) -> str:
     >>> relevance_line(Ranking(["a", "b"], [1.0, 0.0], "unbiased", p_values=[0.001, 0.5], p_value_test="my test"))
     '1 of 2 features is relevant at alpha = 0.05 (my test, Benjamini-Hochberg)'
     """
+    from omnirank.core.multiplicity import ALPHA, CORRECTIONS
+
     test = "" if ranking.p_value_test is None else f"{ranking.p_value_test}, "
-    n = len(ranking.relevant(alpha))
+    n = len(ranking.relevant())
     verb = "is" if n == 1 else "are"
-    return f"{n} of {counted(len(ranking), 'feature')} {verb} relevant at alpha = {alpha} ({test}{CORRECTIONS['fdr']})"
+    return f"{n} of {counted(len(ranking), 'feature')} {verb} relevant at alpha = {ALPHA} ({test}{CORRECTIONS['fdr']})"
 
 
 def p_value_words(ranking: "Ranking") -> str:
     """What the columns of p values are, in words."""
+    from omnirank.core.multiplicity import ALPHA, CORRECTIONS
+
     return (
         f"p_value: raw, of the single feature; p_adjusted: corrected for {counted(len(ranking), 'feature')} "
         f"({CORRECTIONS['fdr']}); relevant: p_adjusted <= {ALPHA}"
@@ -305,6 +308,8 @@ def p_value_words(ranking: "Ranking") -> str:
 
 def print_ranking(ranking: "Ranking", k: int) -> None:
     """Print the k best features as a table."""
+    from omnirank.core.multiplicity import p_value_columns
+
     best = ranking.order[:k]
     scores = ranking.scores[best]
     errors = ranking.standard_errors

@@ -52,8 +52,9 @@ def copy_groups(features: Table, target: Target | None) -> np.ndarray | None:
     >>> import numpy as np
     >>> from omnirank.data.copies import copy_groups
     >>> from omnirank.data.table import Table
-    >>> copy_groups(Table.from_numeric(np.array([[0.1, 0.2], [0.3, 0.1], [0.1, 0.2], [0.5, 0.9]])), None).tolist()
-    [0, 1, 0, 2]
+    >>> measured = np.random.default_rng(0).normal(size=(8, 2))
+    >>> copy_groups(Table.from_numeric(np.vstack([measured, measured[:1]])), None).tolist()
+    [0, 1, 2, 3, 4, 5, 6, 7, 0]
     >>> copy_groups(Table.from_numeric(np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 0.0], [0.0, 1.0]])), None) is None
     True
     """
