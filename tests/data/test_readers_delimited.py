@@ -88,6 +88,8 @@ def test_quoted_text_beside_bare_numbers_is_no_header(read):
     with pytest.raises(FileFormatError, match="the first row holds numbers"):
         read('"red",5\n"blue",6\n')
     assert read('"a",b\n"z",x\n', header=False).table.levels == (("a", "z"), ("b", "x"))
+
+
 def test_columns_that_will_be_left_out_are_text(read):
     text = "a,b,c\n1,2,3\n4,5,6\n"
     assert read(text, used={"target": "b"}).kinds == ("nominal", "numeric", "nominal")

@@ -65,7 +65,7 @@ def test_both_kernels_follow_the_rule_of_the_reference(ensemble, seed, n_labelle
     weight = rng.integers(1, 5, n) / 2 if rng.random() < 0.5 else None
     problem, random_tests, expected, found = grown_both(X, y, ensemble, w, least, seed % 100, weight)
     for plan, grown in found:
-        if isinstance(plan.coded, DenseFeatures):
+        if not isinstance(plan.coded, SparseFeatures):
             trees_cases.assert_same(trees_cases.nodes_of(grown, problem, random_tests), expected)
         assert grown.feature.tolist() == [-1 if node.feature is None else node.feature for node in expected]
         np.testing.assert_allclose(grown.gain, [node.gain for node in expected], rtol=1e-7, atol=1e-9)
