@@ -48,8 +48,9 @@ test-backends: $(VENV)/.dev
 # Tests that reach every kernel, with the bounds of all arrays checked and vector instructions replaced by plain loops.
 BOUNDS := core/test_bounds.py trees/test_drawn_features.py trees/test_kernel_interpreted.py trees/test_level_sets.py \
 	trees/test_prediction.py trees/test_ranks.py trees/test_semi_supervised_growing.py trees/test_sparse_kernel.py \
-	trees/test_subtree_rows.py ensembles/test_kernel_permutation.py ensembles/test_unbiased.py neighbors/test_euclidean.py \
-	neighbors/test_search.py neighbors/test_sparse_search.py relational/test_values.py relief/test_relief.py \
+	trees/test_subtree_rows.py ensembles/test_kernel_permutation.py ensembles/test_unbiased.py \
+	ensembles/test_scores.py::test_permutation_is_as_defined neighbors/test_euclidean.py neighbors/test_search.py \
+	neighbors/test_sparse_search.py neighbors/test_weighted_knn.py relational/test_values.py relief/test_relief.py \
 	relief/test_relief_sparse.py tasks/test_task_distances.py
 test-bounds: $(VENV)/.dev
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 $(addprefix tests/,$(BOUNDS))
