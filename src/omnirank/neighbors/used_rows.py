@@ -35,6 +35,8 @@ class UsedRows:
     [True, False, True]
     >>> UsedRows(without=np.array([9, 12])).mask(data, first=10).tolist()
     [True, True, False]
+    >>> UsedRows().are_all, UsedRows(labelled_only=True).are_all
+    (True, False)
     """
 
     labelled_only: bool = False
