@@ -10,6 +10,7 @@ import pytest
 import omnirank as om
 from omnirank.ensembles import convergence
 from omnirank.errors import ParameterError
+from omnirank.rankers import _ensemble_in_memory
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +35,8 @@ def ticking(monkeypatch):
         clock.now += -(-len(items) // (n_jobs or 1))
         return grow(function, items, n_jobs, **options)
 
-    monkeypatch.setattr(convergence, "time", clock)
+    for module in (convergence, _ensemble_in_memory):
+        monkeypatch.setattr(module, "time", clock)
     monkeypatch.setattr(convergence, "run_parallel", timed)
     return clock
 
