@@ -249,7 +249,9 @@ class Evaluator:
         self, step: Step, relation: Relation, values: Values, offsets: np.ndarray, names: list[str], whole: bool
     ) -> dict[str, Values]:
         """Aggregates of groups; the identity of a column over all objects costs nothing."""
-        plain = whole and names == ["identity"] and index_of(self.database, relation, step.given).is_plain
+        index = index_of(self.database, relation, step.given)
+        # not where levels were translated: some of them may have no match, others several
+        plain = whole and names == ["identity"] and index.is_plain and offsets is index.starts
         if plain and (values.n_codes is not None or not np.isneginf(values.array).any()):
             return {"identity": values}
         return aggregate(values, offsets, names)
