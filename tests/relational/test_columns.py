@@ -240,6 +240,13 @@ def test_levels_of_a_mode_are_those_of_the_column_and_ties_take_the_first():
     assert feature_columns(Examples(base, ("a",)), [feature]).to_frame().iloc[:, 0].tolist() == ["p", "<none>"]
 
 
+def test_a_level_that_the_joined_column_lacks_has_no_match():
+    letters = nominal("x", "q", "r", domain="letters"), nominal("y", "p", "q", domain="letters")
+    base = database({"a": ["a0", "a1"]}, relation("t", None, [*letters, thing("a", "a")], [(0, 0, 0), (1, 1, 1)]))
+    feature = Feature((Step("t", ((2, 0),)), Step("t", ((0, 2),))), 3, ("count_unique", "identity"))
+    assert feature_columns(Examples(base, ("a",)), [feature]).column(0).tolist() == [0, 1]
+
+
 def test_a_pickled_database_leaves_its_indexes_behind():
     import pickle
 
