@@ -40,7 +40,8 @@ def mark_the_rest_slow(items):
             item.add_marker(pytest.mark.slow)
         if every := item.get_closest_marker("every"):
             test = item.nodeid.partition("[")[0]
-            if seen[test] % every.args[0]:
+            n = every.args[0]
+            if seen[test] % n != n // 2:
                 item.add_marker(pytest.mark.slow)
             seen[test] += 1
 

@@ -26,8 +26,8 @@ def test_of_many_cases_every_nth_is_quick(suite):
     cases = [item(f"a.py::test[{i}-::]", every=every) for i in range(7)]
     others = [item("a.py::other"), item("b.py::test[0]", every=every), item("a.py::data", shared_data=True)]
     suite.mark_the_rest_slow([*cases, *others])
-    assert [bool(case.added) for case in cases] == [False, True, True, False, True, True, False]
-    assert [bool(other.added) for other in others] == [False, False, True]
+    assert [bool(case.added) for case in cases] == [True, False, True, True, False, True, True]
+    assert [bool(other.added) for other in others] == [False, True, True]
 
 
 def test_exploring_draws_ten_times_as_many_examples(suite):
