@@ -147,6 +147,7 @@ def test_shares_of_the_data_test_and_prune(tmp_path):
     assert "Pruned Model" in text
 
 
+@pytest.mark.slow
 def test_unlabelled_examples_of_another_file_count(tmp_path):
     more = "[SemiSupervised]\nUnlabeledData = test.arff\nPossibleWeights = 0.5\n"
     run_clus(write_files(tmp_path, "numbers", more), ssl=True)
@@ -156,6 +157,7 @@ def test_unlabelled_examples_of_another_file_count(tmp_path):
     assert section(text, "Default Model")[1].endswith(": 180")
 
 
+@pytest.mark.slow
 def test_labels_are_hidden_where_all_examples_have_one(tmp_path):
     more = FOREST + "[SemiSupervised]\nPercentageLabeled = 25\nPossibleWeights = 0.75\n"
     run = run_clus(write_files(tmp_path, "hierarchy", more), ssl=True, forest=True)

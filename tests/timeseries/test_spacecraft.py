@@ -10,6 +10,8 @@ import pytest
 import omnirank as om
 from omnirank.errors import ParameterError
 
+pytestmark = pytest.mark.slow
+
 CHANGED = {"heater11", "heater29", "heater30"}
 NO_DRIVER = {"before": {"heater11", "heater33"}, "after": {"heater33"}}
 

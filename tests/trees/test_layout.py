@@ -60,7 +60,7 @@ def fitted(X, y, task, **parameters):
     return ranker, [ranker.rankings_[name].scores for name in sorted(ranker.rankings_)]
 
 
-@pytest.mark.every(5)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["binary", "values", "numeric among them"])
 @pytest.mark.parametrize("density", [0.04, 0.13, 0.3, 0.6])
 def test_arrays_and_sparse_containers_give_the_same_bits(kind, density):
