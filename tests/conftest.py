@@ -5,34 +5,20 @@ from collections import Counter
 
 import pytest
 from benchmarks.public_data import VARIABLE, public_data
-from hypothesis import Phase, settings
+from hypothesis import settings
+
+from draws import PROFILE
 
 # All work for workers goes through pickles, also where there is one worker: what processes would lose is lost here too.
 os.environ.setdefault("OMNIRANK_PICKLED_WORK", "1")
 
-# The same draws in every run: a failure belongs to the change under test. No deadlines: how long an example takes says
-# more about what else the machine does.
-settings.register_profile("fixed", deadline=None, derandomize=True, database=None, print_blob=True)
-# Ten times as many draws, new ones in every run: what nobody has met yet. CI draws the same ones in every run.
-settings.register_profile("explore", settings.get_profile("fixed"), derandomize=bool(os.environ.get("CI")))
-# The tool of mutants asks whether a test fails, not on which smallest example: looking for that takes most of the time.
-settings.register_profile("mutants", settings.get_profile("fixed"), phases=[Phase.explicit, Phase.generate])
-PROFILE = os.environ.get("HYPOTHESIS_PROFILE") or "fixed"
 settings.load_profile(PROFILE)
-MORE_DRAWS = 10
-
-
-def pytest_collection_modifyitems(items):
-    mark_the_rest_slow(items)
-    if PROFILE == "explore":
-        draw_more(items)
-
 
 # Their examples run a study, in processes of its own.
 SLOW_EXAMPLES = ("src/omnirank/evaluation/experiments/", "src/omnirank/report/study_page.py")
 
 
-def mark_the_rest_slow(items):
+def pytest_collection_modifyitems(items):
     """Tests on public data and examples of studies are slow, of ``@pytest.mark.every(n)`` all cases but every n-th."""
     seen = Counter()
     for item in items:
@@ -44,14 +30,6 @@ def mark_the_rest_slow(items):
             if seen[test] % n != n // 2:
                 item.add_marker(pytest.mark.slow)
             seen[test] += 1
-
-
-def draw_more(items):
-    """A profile cannot do so where a test says how many examples it draws; Hypothesis has no other place for that."""
-    tests = (getattr(item, "obj", None) for item in items)  # examples in docstrings have none
-    for test in {test for test in tests if getattr(test, "is_hypothesis_test", False)}:
-        own = test._hypothesis_internal_use_settings
-        test._hypothesis_internal_use_settings = settings(own, max_examples=MORE_DRAWS * own.max_examples)
 
 
 def pytest_runtest_setup(item):

@@ -2,9 +2,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from draws import draws
 from omnirank.core.comparison import compare_rankings, fuzzy_jaccard, jaccard_index, kuncheva_index
 from omnirank.core.ranking import Ranking
 from omnirank.errors import DataError, ParameterError
@@ -55,7 +56,6 @@ def test_fuzzy_jaccard_refuses_negative_scores_and_other_shapes():
         fuzzy_jaccard([1, 2], [1])
 
 
-@settings(deadline=None)  # the first call imports scipy.stats
 @given(st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=1, max_size=12))
 def test_correlations_agree_with_their_definitions(pair):
     a, b = zip(*pair, strict=True)
@@ -129,7 +129,7 @@ def test_set_measures():
         kuncheva_index([1], [1, 2], 10)
 
 
-@settings(max_examples=20)
+@draws(20)
 @given(st.integers(0, 2**32 - 1))
 def test_kuncheva_of_random_sets_is_zero_on_average(seed):
     rng = np.random.default_rng(seed)

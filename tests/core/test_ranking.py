@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from omnirank.core.accumulators import MeanAccumulator
@@ -29,7 +29,6 @@ def test_order_is_by_decreasing_score_and_ties_keep_the_order_of_the_data(scores
     assert [ranking.ranks[i] for i in ranking.order] == list(range(1, len(scores) + 1))
 
 
-@settings(deadline=None)  # the first call imports scipy.stats
 @given(scores_lists)
 def test_tied_ranks(scores):
     ranking = named(scores)

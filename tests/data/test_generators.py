@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_selection import chi2
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
+from draws import draws
 from omnirank import datasets
 from omnirank.data.task_registry import TASKS
 from reference.data_generator_cases import ALL, SEVERAL_TARGETS, SUPERVISED, importances, values_of
@@ -75,7 +76,7 @@ def test_features_in_their_order_when_not_shuffled():
 
 
 @given(data=st.data(), task=st.sampled_from(sorted(ALL)), seed=st.integers(0, 2**64))
-@settings(deadline=None, max_examples=150)
+@draws(150)
 def test_any_parameters_in_their_domain_give_what_they_say(data, task, seed):
     n = data.draw(st.integers(10, 40))
     options = {

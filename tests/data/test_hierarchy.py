@@ -10,7 +10,7 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from scipy import sparse
 
 from omnirank.data.hierarchy import Hierarchy
@@ -36,7 +36,6 @@ def test_structure_of_a_small_dag():
 
 
 @given(hierarchies())
-@settings(deadline=None)
 def test_structure_agrees_with_reference(hierarchy):
     n = len(hierarchy)
     order = hierarchy.topological_order.tolist()
@@ -278,7 +277,6 @@ def test_constructor_checks_what_it_is_given():
 
 
 @given(hierarchies())
-@settings(deadline=None)
 def test_round_trips(hierarchy):
     n = len(hierarchy)
     adjacency = np.zeros((n, n), int)
@@ -293,7 +291,6 @@ def test_round_trips(hierarchy):
 
 
 @given(hierarchies(tree=True))
-@settings(deadline=None)
 def test_tree_round_trips(tree):
     by_path = Hierarchy.from_paths(tree.to_paths())
     assert by_path.parents == tree.parents

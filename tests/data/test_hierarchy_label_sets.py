@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -37,7 +37,6 @@ def test_closure_by_hand():
 
 
 @given(st.data())
-@settings(deadline=None)
 def test_closure_agrees_with_reference(data):
     hierarchy = data.draw(hierarchies())
     values = data.draw(label_matrices(hierarchy))
@@ -56,7 +55,6 @@ def test_closure_agrees_with_reference(data):
 
 
 @given(st.data())
-@settings(deadline=None)
 def test_complete_label_sets_are_unions_of_ancestors(data):
     hierarchy = data.draw(hierarchies())
     values = data.draw(label_matrices(hierarchy, cells=(0.0, 1.0)))
@@ -70,7 +68,6 @@ def test_complete_label_sets_are_unions_of_ancestors(data):
 
 
 @given(st.data())
-@settings(deadline=None)
 def test_flat_hierarchy_closes_nothing(data):
     flat = Hierarchy.flat(["a", "b", "c"])
     values = data.draw(label_matrices(flat))
@@ -154,14 +151,12 @@ def test_closure_type_errors():
 
 
 @given(hierarchies(), st.floats(0.01, 1.0))
-@settings(deadline=None)
 def test_weights_agree_with_reference(hierarchy, w0):
     wanted = [reference.weight(hierarchy.parents, label, w0) for label in range(len(hierarchy))]
     np.testing.assert_allclose(hierarchy.weights(w0), wanted, rtol=1e-12)
 
 
 @given(hierarchies(tree=True))
-@settings(deadline=None)
 def test_tree_weights_are_powers_of_w0(tree):
     np.testing.assert_allclose(tree.weights(), 0.75**tree.depth, rtol=1e-12)
     np.testing.assert_array_equal(tree.weights(1), np.ones(len(tree)))

@@ -4,9 +4,10 @@ import gzip
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from draws import draws
 from omnirank.core.errors import DataError, FileFormatError, ParameterError
 from omnirank.data.arff import read_arff
 from omnirank.data.arff_tokens import quote
@@ -361,7 +362,7 @@ def dense_files(draw):
     return "\n".join(lines) + "\n", names, domains, cells
 
 
-@settings(max_examples=300, deadline=None)
+@draws(300)
 @given(dense_files(), st.sampled_from([1, 30, 1 << 20]), st.booleans())
 def test_dense_files_are_read_as_they_were_written(tmp_path_factory, file, block_bytes, exact):
     text, names, domains, cells = file
@@ -406,7 +407,7 @@ def sparse_files(draw):
     return "\n".join(lines) + "\n", domains, cells
 
 
-@settings(max_examples=300, deadline=None)
+@draws(300)
 @given(sparse_files(), st.sampled_from([1, 30, 1 << 20]), st.booleans())
 def test_sparse_files_are_read_as_they_were_written(tmp_path_factory, file, block_bytes, exact):
     text, domains, cells = file

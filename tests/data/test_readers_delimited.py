@@ -4,10 +4,11 @@ import gzip
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import omnirank as om
+from draws import draws
 from omnirank.core.errors import FileFormatError, ParameterError
 from omnirank.data.delimited import read_delimited
 
@@ -209,7 +210,7 @@ CELLS = st.one_of(st.none(), st.integers(-(10**6), 10**6), st.floats(allow_nan=F
 WORDS = st.none() | st.text("abcdef ,\"'", min_size=1, max_size=5).map(str.strip).filter(bool)
 
 
-@settings(max_examples=100, deadline=None)
+@draws(100)
 @given(st.lists(st.tuples(CELLS, WORDS), min_size=1, max_size=10))
 def test_written_cells_are_read_back(tmp_path_factory, rows):
     path = tmp_path_factory.getbasetemp() / "generated.csv"

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import sparse
 
 import omnirank as om
+from draws import draws
 from omnirank.core.errors import DataError
 from omnirank.data.arff import read_arff
 from omnirank.data.arff_write import write_arff
@@ -117,7 +118,7 @@ def assert_same(a, b):
     assert a.target is None or a.target.equals(b.target)
 
 
-@settings(max_examples=300, deadline=None)
+@draws(300)
 @given(datasets(), st.sampled_from([".arff", ".arff.gz"]))
 def test_arff_round_trip_is_identity(tmp_path_factory, data, ending):
     folder = tmp_path_factory.getbasetemp()
@@ -131,7 +132,7 @@ def test_arff_round_trip_is_identity(tmp_path_factory, data, ending):
     assert first.read_bytes() == second.read_bytes()
 
 
-@settings(max_examples=100, deadline=None)
+@draws(100)
 @given(tables())
 def test_arff_round_trip_of_a_table(tmp_path_factory, table):
     path = tmp_path_factory.getbasetemp() / "table.arff"
@@ -144,7 +145,7 @@ def test_arff_round_trip_of_a_table(tmp_path_factory, table):
         np.testing.assert_array_equal(np.signbit(content.table.column(i)), np.signbit(table.column(i)))
 
 
-@settings(max_examples=60, deadline=None)
+@draws(60)
 @given(datasets())
 def test_parquet_round_trip_is_identity(tmp_path_factory, data):
     assume(not set(data.feature_names) & set(data.target_names))  # labels are columns of their own there
@@ -171,7 +172,7 @@ def test_parquet_keeps_precision_and_levels(tmp_path):
     assert read.dtype == np.float32
 
 
-@settings(max_examples=200, deadline=None)
+@draws(200)
 @given(hierarchies())
 def test_declared_entries_give_the_hierarchy_back(hierarchy):
     entries = declared_entries(hierarchy)

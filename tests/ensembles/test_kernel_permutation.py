@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from draws import draws
 from omnirank.data.table import Table
 from omnirank.ensembles.kernels import permutation as kernels
 from omnirank.ensembles.kernels.auprc_error import permutation_moves
@@ -16,7 +17,7 @@ from omnirank.trees.kernels import route as routing
 from reference import trees_cases as cases
 from reference import trees_permutation as reference
 
-few = settings(max_examples=40, deadline=None)
+few = draws(40)
 N_LABELS = 4
 
 

@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 
 import omnirank as om
+from draws import draws
 from omnirank.core.errors import ParameterError
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.testing import tiny_dataset
@@ -235,7 +236,7 @@ def violations(shares, hierarchy):
     )
 
 
-@settings(deadline=None, max_examples=30)
+@draws(30)
 @given(seed=st.integers(0, 10_000), unknown=st.sampled_from([0.0, 0.2, 0.6]), weighted=st.booleans())
 def test_predictions_obey_the_hierarchy(seed, unknown, weighted):
     rng = np.random.default_rng(seed)

@@ -6,9 +6,10 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, reject, settings
+from hypothesis import given, reject
 from hypothesis import strategies as st
 
+from draws import draws
 from omnirank.core.errors import DataError
 from omnirank.data.dataset import Dataset
 from omnirank.ensembles import scores
@@ -19,7 +20,7 @@ from omnirank.trees.tree import tree_from_grown
 from reference import ensembles_scores as reference
 from reference.ensembles_cases import DAG, TASKS, TREE, random_dataset, random_weights
 
-FEW = settings(max_examples=12, deadline=None)
+FEW = draws(12)
 seeds = st.integers(0, 2**31)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import joblib
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.rankers.shard_files import LITTLE, frame_of, written
 
 import omnirank as om
+from draws import draws
 from omnirank.errors import DataError, ParameterError
 from omnirank.tasks import get_task
 
@@ -34,7 +35,7 @@ def means(forest):
     return forest.predict_means(om.Dataset(FRAME[FEATURES.split(",")]))
 
 
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@draws(4)
 @given(
     cuts=st.lists(st.integers(0, 2000), max_size=6),
     group=st.sampled_from([37, 10**6]),

@@ -7,9 +7,10 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from draws import draws
 from omnirank.core.errors import DataError, FileFormatError, OmnirankError
 from omnirank.evaluation.experiments import store as store_module
 from omnirank.evaluation.experiments.owners import is_gone, this_owner
@@ -146,7 +147,7 @@ def test_rankings_are_kept_in_full_precision(store):
     assert store.ranking("k1") is None
 
 
-@settings(max_examples=25, deadline=None)
+@draws(25)
 @given(
     st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["claim", "done", "fail", "die", "stop"])), max_size=25)
 )

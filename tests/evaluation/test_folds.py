@@ -7,10 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import omnirank as om
+from draws import draws
 from omnirank.evaluation.folds import LABELLED_COUNTS, SCHEMES, labelled_in_fold, make_folds
 from omnirank.evaluation.stratification import deal_folds
 
@@ -34,7 +35,7 @@ def check_partition(folds, n):
         assert len(fold.train) + len(fold.test) == n
 
 
-@settings(max_examples=40, deadline=None)
+@draws(40)
 @given(
     n=st.integers(6, 60), n_folds=st.integers(2, 6), seed=st.integers(0, 99), kind=st.sampled_from([classes, labels])
 )

@@ -7,9 +7,10 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from draws import draws
 from omnirank.errors import ParameterError
 from omnirank.evaluation.statistics import compare_methods, wilcoxon_test
 from omnirank.plots import plot_critical_difference
@@ -19,7 +20,7 @@ METHODS = UNSUPERVISED.drop(columns="RForest")
 
 
 @given(st.integers(2, 7), st.integers(2, 15), st.integers(0, 2**32 - 1), st.floats(0, 3))
-@settings(max_examples=40, deadline=None)
+@draws(40)
 def test_groups_are_the_largest_sets_without_a_difference(n_methods, n_datasets, seed, gap):
     random = np.random.default_rng(seed)
     values = random.normal(size=(n_datasets, n_methods)) + gap * np.arange(n_methods)

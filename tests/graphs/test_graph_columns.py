@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from draws import draws
 from omnirank.data.table import Table
 from omnirank.graphs.columns import graph_columns
 
 
-@settings(max_examples=60, deadline=None)
+@draws(60)
 @given(st.integers(0, 10**6), st.integers(2, 12))
 def test_columns_are_standardised_known_and_by_feature(seed, n):
     rng = np.random.default_rng(seed)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
+from draws import draws
 from omnirank.evaluation import measures
 from omnirank.measures import classes
 from reference import measures as reference
 
 
 @given(st.integers(2, 5), st.integers(1, 40), st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
+@draws(60)
 def test_measures_of_confusion_as_in_scikit_learn(n_classes, n, seed):
     random = np.random.default_rng(seed)
     codes, frequencies = random.integers(0, n_classes, n), random.random((n, n_classes))
@@ -99,7 +100,7 @@ cells = st.one_of(st.none(), st.integers(-3, 3))
 
 
 @given(st.integers(1, 8).flatmap(lambda n: st.lists(st.tuples(*[cells] * n), min_size=1, max_size=4)), st.data())
-@settings(max_examples=60, deadline=None)
+@draws(60)
 def test_rrmse_with_unknown_values(columns, data):
     n = len(columns[0])
     predicted = [data.draw(st.tuples(*[st.integers(-3, 3)] * n)) for _ in columns]

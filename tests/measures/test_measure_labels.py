@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn import metrics
 
+from draws import draws
 from omnirank.errors import DataError, ParameterError
 from omnirank.evaluation import measures
 from reference import measures as reference
@@ -36,7 +37,7 @@ def thresholded(scores):
 
 
 @given(label_problems())
-@settings(max_examples=60, deadline=None)
+@draws(60)
 def test_complete_label_sets_as_in_scikit_learn(problem):
     truth, scores = np.array(problem[0]), np.array(problem[1])
     chosen = (scores >= 0.5).astype(int)
@@ -66,7 +67,7 @@ def test_precision_and_recall_of_sets_that_are_not_empty_as_in_scikit_learn():
 
 
 @given(label_problems(unknown=True))
-@settings(max_examples=80, deadline=None)
+@draws(80)
 def test_unknown_labels_are_left_out(problem):
     truth, scores = problem
     array, chosen = as_array(truth), thresholded(scores)
@@ -83,7 +84,7 @@ def test_unknown_labels_are_left_out(problem):
 
 
 @given(label_problems(unknown=True))
-@settings(max_examples=60, deadline=None)
+@draws(60)
 def test_areas_of_labels(problem):
     truth, scores = problem
     array, columns = as_array(truth), list(zip(*truth, strict=True))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import omnirank as om
+from draws import draws
 from reference import neighbors_knn as reference
 
 
-@settings(max_examples=60, deadline=None)
+@draws(60)
 @given(data=st.data())
 def test_probabilities(data):
     n, n_labels = data.draw(st.integers(3, 12)), data.draw(st.integers(1, 3))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from draws import draws
 from omnirank.data.convert import table_from
 from omnirank.neighbors.mixed_distances import feature_ranges, table_cells
 from omnirank.neighbors.search import NeighborSearch
@@ -41,7 +42,7 @@ def tables(draw, least=2, most=10):
     return table_from(pd.DataFrame(frame)), slow
 
 
-@settings(max_examples=100, deadline=None)
+@draws(100)
 @given(tables())
 def test_distances_of_cells(case):
     table, slow = case
@@ -52,7 +53,7 @@ def test_distances_of_cells(case):
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-@settings(max_examples=100, deadline=None)
+@draws(100)
 @given(tables(), st.integers(1, 12), st.booleans())
 def test_neighbours_agree_with_the_reference(case, k, precise):
     table, slow = case
@@ -69,7 +70,7 @@ def test_neighbours_agree_with_the_reference(case, k, precise):
         assert np.isinf(distances[r, 0, len(far) :]).all()
 
 
-@settings(max_examples=50, deadline=None)
+@draws(50)
 @given(tables(least=4), st.integers(1, 4), st.data())
 def test_neighbours_by_group(case, k, data):
     table, slow = case
@@ -140,7 +141,7 @@ def test_rows_of_cells_can_be_taken():
     )
 
 
-@settings(max_examples=30, deadline=None)
+@draws(30)
 @given(st.integers(1, 40), st.integers(0, 10**6), st.sampled_from([0.0, 0.2]))
 def test_the_error_in_16_bits_stays_within_its_bound(d, seed, missing):
     rng = np.random.default_rng(seed)

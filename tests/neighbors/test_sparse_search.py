@@ -6,10 +6,11 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from draws import draws
 from omnirank.data.convert import table_from
 from omnirank.data.table import Table
 from omnirank.neighbors.mixed_distances import Cells, feature_ranges, table_cells
@@ -40,7 +41,7 @@ def random_table(n=150, d=60, density=0.08, missing=0.05):
     return Table.from_sparse(matrix)
 
 
-@settings(max_examples=100, deadline=None)
+@draws(100)
 @given(sparse_tables(), st.integers(1, 10), st.data())
 def test_distances_and_neighbours_agree_with_the_reference(case, k, data):
     table, slow = case

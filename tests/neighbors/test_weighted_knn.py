@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from draws import draws
 from omnirank.data.convert import table_from
 from omnirank.data.table import Table
 from omnirank.neighbors import few_pairs, weighted_cells, weighted_knn
@@ -25,7 +26,7 @@ def way(request):
         yield request.param
 
 
-@settings(max_examples=100, deadline=None)
+@draws(100)
 @given(data=st.data())
 def test_weighted_neighbours(data):
     n_train, n_test, k = data.draw(st.integers(1, 8)), data.draw(st.integers(1, 4)), data.draw(st.integers(1, 5))

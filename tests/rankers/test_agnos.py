@@ -7,12 +7,13 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 import omnirank as om
+from draws import draws
 from omnirank.errors import DataError, ParameterError
 from omnirank.rankers._autoencoder import LOSSES, Adam, Autoencoder, epochs, initial_parameters
 from omnirank.rankers.agnos import intrinsic_dimension
@@ -30,7 +31,7 @@ def network(seed, loss, penalty):
     return values, parameters, Autoencoder(np.array([0, 1, 3]), penalty, loss)
 
 
-@settings(max_examples=20, deadline=None)
+@draws(20)
 @given(st.integers(0, 10**6), st.sampled_from(LOSSES), st.sampled_from([0.0, 0.5]))
 def test_loss_and_gradients_agree_with_the_reference(seed, loss, penalty):
     values, parameters, model = network(seed, loss, penalty)
@@ -82,7 +83,7 @@ def test_an_epoch_sees_every_example_once():
     np.testing.assert_array_equal(np.sort(np.concatenate(seen), axis=0), np.sort(values, axis=0))
 
 
-@settings(max_examples=30, deadline=None)
+@draws(30)
 @given(st.integers(0, 10**6), st.integers(3, 30), st.integers(1, 4))
 def test_intrinsic_dimension_agrees_with_the_reference(seed, n, d):
     rng = np.random.default_rng(seed)

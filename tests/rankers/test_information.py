@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.feature_selection import chi2, mutual_info_classif, mutual_info_regression
 
 import omnirank as om
+from draws import draws
 from omnirank.errors import DataError, ParameterError
 from omnirank.rankers._contingency import MEASURES
 from omnirank.rankers.information import LABEL_SETS
@@ -39,7 +40,7 @@ def frame(values, stem):
     return pd.DataFrame(made)
 
 
-@settings(max_examples=200, deadline=None)
+@draws(200)
 @given(st.data())
 def test_class_targets_agree_with_the_reference(data):
     n = data.draw(st.integers(2, 14))
@@ -62,7 +63,7 @@ def test_class_targets_agree_with_the_reference(data):
     np.testing.assert_allclose(ranker.feature_importances_, expected, rtol=1e-9, atol=1e-12)
 
 
-@settings(max_examples=150, deadline=None)
+@draws(150)
 @given(st.data())
 def test_label_sets_agree_with_the_reference_dense_and_sparse(data):
     n, d, n_labels = (data.draw(st.integers(low, 14)) for low in (2, 1, 2))
@@ -102,7 +103,7 @@ def test_label_sets_agree_with_the_reference_dense_and_sparse(data):
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
-@settings(max_examples=100, deadline=None)
+@draws(100)
 @given(st.data())
 def test_correlation_agrees_with_the_reference(data):
     n = data.draw(st.integers(2, 9))
@@ -124,7 +125,7 @@ def test_correlation_agrees_with_the_reference(data):
     np.testing.assert_allclose(ranker.feature_importances_, expected, rtol=1e-5, atol=1e-5)
 
 
-@settings(max_examples=150, deadline=None)
+@draws(150)
 @given(st.data())
 def test_spread_agrees_with_the_reference(data):
     n = data.draw(st.integers(2, 9))

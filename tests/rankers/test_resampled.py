@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -65,7 +65,6 @@ def test_features_are_drawn_with_equal_probability():
     assert np.abs(counts - expected).max() < 4 * deviation
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_joined_scores_agree_with_the_reference(data):
     n_features = data.draw(st.integers(1, 6))

@@ -11,11 +11,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as pads
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.rankers.shard_files import LITTLE, frame_of, written
 
 import omnirank as om
+from draws import draws
 from omnirank.ensembles.convergence import converged
 from omnirank.ensembles.sampled_growth import growing_samples
 from omnirank.ensembles.supervision import Supervision
@@ -124,7 +125,7 @@ def test_groups_depend_on_nothing_but_the_number_of_the_row(seed, n):
 
 
 @pytest.mark.slow
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@draws(6)
 @given(
     cuts=st.lists(st.integers(0, 2000), max_size=6),
     group=st.sampled_from([37, 500, 10**6]),

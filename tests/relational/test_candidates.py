@@ -5,9 +5,10 @@ from __future__ import annotations
 import pickle
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from draws import draws
 from omnirank.errors import ParameterError
 from omnirank.relational.bias import Bias
 from omnirank.relational.candidates import candidates, candidates_by_path, continued_part
@@ -134,7 +135,7 @@ def test_a_check_of_the_example_alone_is_not_continued():
     assert (link, behind, Step("words", ((0, 1),), ((1, "or"),))) in {feature.path for feature in found}
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@draws(40)
 @given(databases(), st.sampled_from([None, 1, 2, 3]), st.sampled_from(["AGG-Exist", "NO-Rel"]), st.data())
 def test_the_part_of_a_path_that_is_continued_has_the_same_candidates(base, most, preset, data):
     bias = Bias(

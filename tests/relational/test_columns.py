@@ -7,9 +7,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from draws import draws
 from omnirank.errors import DataError
 from omnirank.relational.bias import Bias
 from omnirank.relational.candidates import candidates
@@ -21,7 +22,7 @@ from reference.relational import NONE, value
 from reference.relational_cases import Examples, database, databases, movies, nominal, number, relation, thing
 
 ALL = ("count", "count_unique", "min", "max", "mean", "sum", "mode", "exists")
-MANY = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+MANY = draws(60)
 
 
 @st.composite

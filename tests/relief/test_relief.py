@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
 import omnirank as om
+from draws import draws
 from omnirank.tasks.euclidean_mu import euclidean_mu
 from reference import relief_cases as cases
 from reference import relief_scores as reference
@@ -46,7 +47,7 @@ TASKS = [
 
 
 @pytest.mark.parametrize(("task", "kinds"), TASKS)
-@settings(max_examples=60, deadline=None)
+@draws(60)
 @given(data=st.data())
 def test_numbers_and_classes(task, kinds, data):
     n, k = data.draw(SIZES), data.draw(KS)
@@ -64,7 +65,7 @@ def test_numbers_and_classes(task, kinds, data):
 
 
 @pytest.mark.parametrize("kind", ["hamming", "accuracy", "f1", "subset"])
-@settings(max_examples=60, deadline=None)
+@draws(60)
 @given(data=st.data())
 def test_label_sets(kind, data):
     n, k = data.draw(SIZES), data.draw(KS)
@@ -91,7 +92,7 @@ def sparse_labels(y):
 
 
 @pytest.mark.parametrize("kind", ["hamming", "accuracy", "f1", "subset", "euclidean-mu"])
-@settings(max_examples=40, deadline=None)
+@draws(40)
 @given(data=st.data())
 def test_hierarchies(kind, data):
     n, k = data.draw(SIZES), data.draw(KS)
@@ -110,7 +111,7 @@ def test_hierarchies(kind, data):
     np.testing.assert_allclose(found, expected(slow, distance, [True] * n, k), atol=1e-9)
 
 
-@settings(max_examples=80, deadline=None)
+@draws(80)
 @given(data=st.data())
 def test_unsupervised(data):
     n, k = data.draw(SIZES), data.draw(KS)
@@ -120,7 +121,7 @@ def test_unsupervised(data):
         check(om.ReliefRanker(n_neighbors=k, missing=missing), X, None, wanted)
 
 
-@settings(max_examples=80, deadline=None)
+@draws(80)
 @given(data=st.data())
 def test_hits_and_misses(data):
     n, k = data.draw(st.integers(2, 12)), data.draw(KS)
@@ -135,7 +136,7 @@ def test_hits_and_misses(data):
     check(ranker, X, classes, reference.relieff(slow, classes, range(n), k, sigma, missing))
 
 
-@settings(max_examples=40, deadline=None)
+@draws(40)
 @given(data=st.data())
 def test_one_pass_gives_all_numbers_of_neighbours_and_iterations(data):
     n = data.draw(st.integers(4, 12))
@@ -152,7 +153,7 @@ def test_one_pass_gives_all_numbers_of_neighbours_and_iterations(data):
 
 
 @pytest.mark.parametrize("kinds", [["number", "class", "number"], "labels"])
-@settings(max_examples=40, deadline=None)
+@draws(40)
 @given(data=st.data())
 def test_each_target_alone_equals_a_fit_to_it(kinds, data):
     n = data.draw(st.integers(3, 9))
@@ -175,7 +176,7 @@ def test_each_target_alone_equals_a_fit_to_it(kinds, data):
 
 
 @pytest.mark.parametrize("kinds", [["number", "class", "number"], "labels"])
-@settings(max_examples=40, deadline=None)
+@draws(40)
 @given(data=st.data())
 def test_each_target_alone_where_some_are_unknown(kinds, data):
     """The same pairs and weights for every target; where it is unknown in one of both, the mean feature distance."""

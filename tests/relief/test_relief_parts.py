@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
 import omnirank as om
+from draws import draws
 from omnirank.data.infer import target_from
 from omnirank.data.table import Table
 from omnirank.data.target import Target
@@ -39,7 +40,7 @@ def check_against_vectorised(target, kind, hierarchy=None):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=40, deadline=None)
+@draws(40)
 @given(seed=st.integers(0, 10**6), unknown=st.sampled_from([0.0, 0.3, 0.8]), thin=st.booleans())
 def test_label_distances(kind, seed, unknown, thin):
     rng = np.random.default_rng(seed)

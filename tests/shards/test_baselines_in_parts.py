@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import omnirank as om
+from draws import draws
 from omnirank.errors import DataError
 from omnirank.rankers._features_in_parts import _chosen
 from shards.test_relief_in_parts import both
@@ -22,7 +23,7 @@ RANKERS = [
 ]
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@draws(15)
 @given(
     n=st.integers(20, 90),
     cuts=st.lists(st.integers(0, 90), max_size=5),
@@ -68,7 +69,7 @@ BY_FEATURES = [
 ]
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@draws(15)
 @given(
     cuts=st.lists(st.integers(0, 90), max_size=5),
     missing=st.sampled_from([0.0, 0.2, 0.7]),

@@ -7,10 +7,11 @@ import gzip
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import omnirank as om
+from draws import draws
 from omnirank.errors import DataError, FileFormatError, ParameterError
 from omnirank.shards import convert_csv as module
 from omnirank.shards.convert_csv import convert_csv
@@ -28,7 +29,7 @@ CELLS = {
 }
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@draws(40)
 @given(
     kinds=st.lists(st.sampled_from(sorted(CELLS)), min_size=2, max_size=5),
     n=st.integers(1, 25),

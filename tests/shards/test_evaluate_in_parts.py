@@ -6,10 +6,11 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import omnirank as om
+from draws import draws
 from omnirank.errors import DataError, DataTypeError, ParameterError
 from omnirank.evaluation.folds import make_folds
 from omnirank.evaluation.protocols import evaluate_folds, relevance
@@ -34,7 +35,7 @@ def sample(data, n_test, seed=0):
     return whole.take(others), whole.take(rows)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@draws(20)
 @given(
     n=st.integers(60, 120),
     cuts=st.lists(st.integers(0, 120), max_size=5),

@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 import pyarrow.dataset as pads
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import omnirank as om
+from draws import draws
 from omnirank.errors import DataError, ParameterError
 from omnirank.relief.target_facts import target_facts
 from shards.test_sharded_dataset import frame_of, written
@@ -61,7 +62,7 @@ def test_classes_are_counted_over_all_parts(tmp_path):
     assert found.n_labelled == frame["kind"].notna().sum() < 60
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@draws(30)
 @given(
     n=st.integers(20, 120),
     cuts=st.lists(st.integers(0, 90), max_size=5),

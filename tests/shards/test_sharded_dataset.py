@@ -14,10 +14,11 @@ import pyarrow as pa
 import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import omnirank as om
+from draws import draws
 from omnirank.errors import DataError, DataTypeError, FileFormatError, ParameterError
 from omnirank.shards.columns import Columns
 from omnirank.shards.parts import ParquetFile
@@ -70,7 +71,7 @@ def assert_same(found, expected):
 TARGETS = ["kind", "count", "size", "l1,l2", "kind,count", "size,a", "size,kind", "wet", "day", None]
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@draws(30)
 @given(
     n=st.integers(2, 60),
     cuts=st.lists(st.integers(0, 60), max_size=5),
@@ -99,7 +100,7 @@ def test_parts_are_what_the_whole_is(tmp_path_factory, n, cuts, missing, target,
         at += block.n_examples
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@draws(20)
 @given(n=st.integers(1, 60), cuts=st.lists(st.integers(0, 60), max_size=5), seed=st.integers(0, 9))
 def test_summaries_are_those_of_the_whole(tmp_path_factory, n, cuts, seed):
     folder = tmp_path_factory.mktemp("shards")

@@ -6,15 +6,16 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from draws import draws
 from omnirank.trees.kernels.level_order import first_component
 from reference import trees_cases as cases
 from reference import trees_growing as reference
 
-few = settings(max_examples=40, deadline=None)
-fewer = settings(max_examples=15, deadline=None)
+few = draws(40)
+fewer = draws(15)
 
 
 @pytest.mark.parametrize("random_tests", [False, True], ids=["all-tests", "random-tests"])

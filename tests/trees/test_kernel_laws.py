@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from draws import draws
 from omnirank.data.infer import target_from
 from omnirank.data.table import Table
 from omnirank.tasks import clustering_columns, get_task
@@ -21,7 +22,7 @@ from omnirank.trees.space import clustering_space
 from reference import trees_cases as cases
 from reference import trees_growing as reference
 
-few = settings(max_examples=40, deadline=None)
+few = draws(40)
 random_tests = pytest.mark.parametrize("random_tests", [False, True], ids=["all-tests", "random-tests"])
 whole_seeds = st.integers(0, 2**32 - 1)
 

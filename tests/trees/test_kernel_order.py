@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from draws import draws
 from omnirank.trees.kernels.order import MANY_ROWS, ORDER, order_rows
 from omnirank.trees.kernels.split import NumericCodes, search_scratch
 
@@ -64,7 +65,7 @@ def test_large_nodes(n_values):
             check(codes, rng.permutation(len(codes))[:n])
 
 
-@settings(max_examples=60, deadline=None)
+@draws(60)
 @given(st.lists(st.sampled_from([0, 1, 7, 255, 256, 257, 65533, 65535]), min_size=1, max_size=100))
 def test_ties_and_bytes(values):
     check(np.array(values, np.uint16), np.arange(len(values)))

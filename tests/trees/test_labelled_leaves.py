@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import omnirank as om
+from draws import draws
 from omnirank.core.seeds import kernel_seed
 from omnirank.data.table import Table
 from omnirank.ensembles.plan import GrowingRules, make_plan
@@ -55,7 +56,7 @@ def labelled_in_leaves(plan, grown):
 
 
 @pytest.mark.parametrize("ensemble", ["bagging", "extra-trees"])
-@settings(max_examples=40, deadline=None)
+@draws(40)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.sampled_from([1, 2, 3, 5, 10]), st.sampled_from([0.0, 0.5]))
 def test_both_kernels_follow_the_rule_of_the_reference(ensemble, seed, n_labelled, least, w):
     rng = np.random.default_rng(seed)

@@ -7,16 +7,17 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import omnirank as om
+from draws import draws
 from omnirank.ensembles.plan import GrowingRules, make_plan
 from omnirank.trees.kernels.level_sets import MOST_GREEDY_LEVELS
 from reference import trees_cases as cases
 from reference import trees_growing as reference
 
-few = settings(max_examples=15, deadline=None)
+few = draws(15)
 
 
 @pytest.mark.parametrize("search", [reference.GREEDY, reference.ONE_AGAINST_REST])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
 import omnirank as om
+from draws import draws
 from omnirank.ensembles.plan import GrowingRules, make_plan
 from omnirank.testing import tiny_dataset
 from omnirank.trees.column_gains import column_gains
@@ -77,7 +78,7 @@ def test_agrees_with_the_reference(task, penalty):
     assert nested(pruned) == reference.prune(nested(grown), *reference_target(plan), penalty)
 
 
-@settings(deadline=None, max_examples=30)
+@draws(30)
 @given(seed=st.integers(0, 10_000), penalty=st.sampled_from([0.5, 1.0, 2.0]), unknown=st.booleans())
 def test_agrees_with_the_reference_on_random_data(seed, penalty, unknown):
     rng = np.random.default_rng(seed)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import sparse
 
 import omnirank as om
+from draws import draws
 from omnirank.core.seeds import kernel_seed
 from omnirank.data.target import Target
 from omnirank.ensembles.plan import GrowingRules, make_plan
@@ -23,7 +24,7 @@ from reference import trees_growing as reference
 from reference.trees_semi_supervised import problem_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:extra trees without bootstrap:UserWarning")
-few = settings(max_examples=12, deadline=None)
+few = draws(12)
 
 
 @pytest.fixture(autouse=True, scope="module")

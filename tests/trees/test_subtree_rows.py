@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import omnirank as om
+from draws import draws
 from omnirank.ensembles.plan import GrowingData, GrowingRules, make_plan
 from omnirank.trees.kernels import grow_tree, subtree_rows
 from omnirank.trees.kernels.spaces import DenseColumns, OneColumn
@@ -17,7 +18,7 @@ from reference import trees_cases as cases
 MISSING = np.uint32(np.iinfo(np.uint32).max)
 
 
-@settings(max_examples=40, deadline=None)
+@draws(40)
 @given(st.data())
 def test_copies_have_the_ranks_of_their_rows(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
