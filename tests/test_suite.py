@@ -35,9 +35,9 @@ def test_of_many_cases_every_nth_is_quick(suite):
     assert [bool(other.added) for other in others] == [False, True, True]
 
 
-def test_a_quarter_of_the_examples_is_drawn_and_ten_times_as_many_to_explore():
+def test_exploring_draws_ten_times_as_many_examples():
     code = "import draws; print(draws.draws(8).max_examples, draws.settings.get_profile(draws.PROFILE).max_examples)"
-    for profile, expected in (("fixed", "2 25"), ("explore", "80 1000")):
+    for profile, expected in (("fixed", "8 25"), ("explore", "80 250")):
         environment = {**os.environ, "HYPOTHESIS_PROFILE": profile}
         tests = Path(__file__).parent
         process = subprocess.run(

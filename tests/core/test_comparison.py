@@ -129,7 +129,7 @@ def test_set_measures():
         kuncheva_index([1], [1, 2], 10)
 
 
-@draws(20)
+@draws(5)
 @given(st.integers(0, 2**32 - 1))
 def test_kuncheva_of_random_sets_is_zero_on_average(seed):
     rng = np.random.default_rng(seed)

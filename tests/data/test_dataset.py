@@ -156,7 +156,7 @@ def test_take_copies_no_cell_until_used(sparse_x):
 
 
 @given(st.data())
-@draws(50)
+@draws(13)
 def test_views_of_views_are_rows_of_rows(data):
     base = dataset_of("multi-target-regression")
     view, rows = base, np.arange(6)
@@ -225,7 +225,7 @@ def test_hide_labels_without_target():
 
 
 @given(st.integers(2, 60), st.floats(0.05, 0.95), st.integers(0, 1000))
-@draws(60)
+@draws(15)
 def test_split_keeps_shares_within_one(n, share, seed):
     classes = np.random.default_rng(seed).integers(0, 4, n)
     y = np.where(classes == 3, NAN, classes.astype(float))

@@ -118,7 +118,7 @@ def assert_same(a, b):
     assert a.target is None or a.target.equals(b.target)
 
 
-@draws(300)
+@draws(75)
 @given(datasets(), st.sampled_from([".arff", ".arff.gz"]))
 def test_arff_round_trip_is_identity(tmp_path_factory, data, ending):
     folder = tmp_path_factory.getbasetemp()
@@ -132,7 +132,7 @@ def test_arff_round_trip_is_identity(tmp_path_factory, data, ending):
     assert first.read_bytes() == second.read_bytes()
 
 
-@draws(100)
+@draws(25)
 @given(tables())
 def test_arff_round_trip_of_a_table(tmp_path_factory, table):
     path = tmp_path_factory.getbasetemp() / "table.arff"
@@ -145,7 +145,7 @@ def test_arff_round_trip_of_a_table(tmp_path_factory, table):
         np.testing.assert_array_equal(np.signbit(content.table.column(i)), np.signbit(table.column(i)))
 
 
-@draws(60)
+@draws(15)
 @given(datasets())
 def test_parquet_round_trip_is_identity(tmp_path_factory, data):
     assume(not set(data.feature_names) & set(data.target_names))  # labels are columns of their own there
@@ -172,7 +172,7 @@ def test_parquet_keeps_precision_and_levels(tmp_path):
     assert read.dtype == np.float32
 
 
-@draws(200)
+@draws(50)
 @given(hierarchies())
 def test_declared_entries_give_the_hierarchy_back(hierarchy):
     entries = declared_entries(hierarchy)

@@ -17,7 +17,7 @@ from omnirank.trees.kernels import route as routing
 from reference import trees_cases as cases
 from reference import trees_permutation as reference
 
-few = draws(40)
+few = draws(10)
 N_LABELS = 4
 
 

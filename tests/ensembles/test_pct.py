@@ -236,7 +236,7 @@ def violations(shares, hierarchy):
     )
 
 
-@draws(30)
+@draws(8)
 @given(seed=st.integers(0, 10_000), unknown=st.sampled_from([0.0, 0.2, 0.6]), weighted=st.booleans())
 def test_predictions_obey_the_hierarchy(seed, unknown, weighted):
     rng = np.random.default_rng(seed)

@@ -35,7 +35,7 @@ def means(forest):
     return forest.predict_means(om.Dataset(FRAME[FEATURES.split(",")]))
 
 
-@draws(4)
+@draws(2)
 @given(
     cuts=st.lists(st.integers(0, 2000), max_size=6),
     group=st.sampled_from([37, 10**6]),

@@ -147,7 +147,7 @@ def test_rankings_are_kept_in_full_precision(store):
     assert store.ranking("k1") is None
 
 
-@draws(25)
+@draws(7)
 @given(
     st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["claim", "done", "fail", "die", "stop"])), max_size=25)
 )

@@ -35,7 +35,7 @@ def check_partition(folds, n):
         assert len(fold.train) + len(fold.test) == n
 
 
-@draws(40)
+@draws(10)
 @given(
     n=st.integers(6, 60), n_folds=st.integers(2, 6), seed=st.integers(0, 99), kind=st.sampled_from([classes, labels])
 )

@@ -20,7 +20,7 @@ METHODS = UNSUPERVISED.drop(columns="RForest")
 
 
 @given(st.integers(2, 7), st.integers(2, 15), st.integers(0, 2**32 - 1), st.floats(0, 3))
-@draws(40)
+@draws(10)
 def test_groups_are_the_largest_sets_without_a_difference(n_methods, n_datasets, seed, gap):
     random = np.random.default_rng(seed)
     values = random.normal(size=(n_datasets, n_methods)) + gap * np.arange(n_methods)

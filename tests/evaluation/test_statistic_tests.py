@@ -92,7 +92,7 @@ def test_corrections_in_the_example_of_benjamini_and_hochberg():
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.sampled_from([0.01, 0.05, 0.2]))
-@draws(60)
+@draws(15)
 def test_corrections_as_in_scipy_and_statsmodels(p_values, alpha):
     from statsmodels.stats.multitest import multipletests
 
@@ -106,7 +106,7 @@ def test_corrections_as_in_scipy_and_statsmodels(p_values, alpha):
 
 
 @given(st.integers(2, 6), st.integers(2, 12), st.integers(2, 30), st.integers(0, 2**32 - 1))
-@draws(40)
+@draws(10)
 def test_friedman_with_corrected_ties_as_in_scipy(n_methods, n_datasets, n_values, seed):
     table = pd.DataFrame(np.random.default_rng(seed).integers(0, n_values, (n_datasets, n_methods)))
     if n_methods < 3 or (table.nunique(axis=1) == 1).all():
@@ -171,7 +171,7 @@ def test_critical_values_in_the_tables_of_demsar(alpha, distance, quantiles):
 
 
 @given(st.lists(st.integers(-9, 9), min_size=2, max_size=25))
-@draws(60)
+@draws(15)
 def test_wilcoxon_with_corrected_ties_as_in_scipy(differences):
     if len(set(map(abs, differences))) == 1:
         return

@@ -12,7 +12,7 @@ from omnirank.data.table import Table
 from omnirank.graphs.columns import graph_columns
 
 
-@draws(60)
+@draws(15)
 @given(st.integers(0, 10**6), st.integers(2, 12))
 def test_columns_are_standardised_known_and_by_feature(seed, n):
     rng = np.random.default_rng(seed)

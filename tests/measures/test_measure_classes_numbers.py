@@ -15,7 +15,7 @@ from reference import measures as reference
 
 
 @given(st.integers(2, 5), st.integers(1, 40), st.integers(0, 2**32 - 1))
-@draws(60)
+@draws(15)
 def test_measures_of_confusion_as_in_scikit_learn(n_classes, n, seed):
     random = np.random.default_rng(seed)
     codes, frequencies = random.integers(0, n_classes, n), random.random((n, n_classes))
@@ -100,7 +100,7 @@ cells = st.one_of(st.none(), st.integers(-3, 3))
 
 
 @given(st.integers(1, 8).flatmap(lambda n: st.lists(st.tuples(*[cells] * n), min_size=1, max_size=4)), st.data())
-@draws(60)
+@draws(15)
 def test_rrmse_with_unknown_values(columns, data):
     n = len(columns[0])
     predicted = [data.draw(st.tuples(*[st.integers(-3, 3)] * n)) for _ in columns]

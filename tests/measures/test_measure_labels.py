@@ -37,7 +37,7 @@ def thresholded(scores):
 
 
 @given(label_problems())
-@draws(60)
+@draws(15)
 def test_complete_label_sets_as_in_scikit_learn(problem):
     truth, scores = np.array(problem[0]), np.array(problem[1])
     chosen = (scores >= 0.5).astype(int)
@@ -67,7 +67,7 @@ def test_precision_and_recall_of_sets_that_are_not_empty_as_in_scikit_learn():
 
 
 @given(label_problems(unknown=True))
-@draws(80)
+@draws(20)
 def test_unknown_labels_are_left_out(problem):
     truth, scores = problem
     array, chosen = as_array(truth), thresholded(scores)
@@ -84,7 +84,7 @@ def test_unknown_labels_are_left_out(problem):
 
 
 @given(label_problems(unknown=True))
-@draws(60)
+@draws(15)
 def test_areas_of_labels(problem):
     truth, scores = problem
     array, columns = as_array(truth), list(zip(*truth, strict=True))

@@ -13,7 +13,7 @@ from draws import draws
 from reference import neighbors_knn as reference
 
 
-@draws(60)
+@draws(15)
 @given(data=st.data())
 def test_probabilities(data):
     n, n_labels = data.draw(st.integers(3, 12)), data.draw(st.integers(1, 3))

@@ -42,7 +42,7 @@ def tables(draw, least=2, most=10):
     return table_from(pd.DataFrame(frame)), slow
 
 
-@draws(100)
+@draws(25)
 @given(tables())
 def test_distances_of_cells(case):
     table, slow = case
@@ -53,7 +53,7 @@ def test_distances_of_cells(case):
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-@draws(100)
+@draws(25)
 @given(tables(), st.integers(1, 12), st.booleans())
 def test_neighbours_agree_with_the_reference(case, k, precise):
     table, slow = case
@@ -70,7 +70,7 @@ def test_neighbours_agree_with_the_reference(case, k, precise):
         assert np.isinf(distances[r, 0, len(far) :]).all()
 
 
-@draws(50)
+@draws(13)
 @given(tables(least=4), st.integers(1, 4), st.data())
 def test_neighbours_by_group(case, k, data):
     table, slow = case
@@ -141,7 +141,7 @@ def test_rows_of_cells_can_be_taken():
     )
 
 
-@draws(30)
+@draws(8)
 @given(st.integers(1, 40), st.integers(0, 10**6), st.sampled_from([0.0, 0.2]))
 def test_the_error_in_16_bits_stays_within_its_bound(d, seed, missing):
     rng = np.random.default_rng(seed)

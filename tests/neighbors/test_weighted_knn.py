@@ -26,7 +26,7 @@ def way(request):
         yield request.param
 
 
-@draws(100)
+@draws(25)
 @given(data=st.data())
 def test_weighted_neighbours(data):
     n_train, n_test, k = data.draw(st.integers(1, 8)), data.draw(st.integers(1, 4)), data.draw(st.integers(1, 5))

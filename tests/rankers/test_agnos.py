@@ -31,7 +31,7 @@ def network(seed, loss, penalty):
     return values, parameters, Autoencoder(np.array([0, 1, 3]), penalty, loss)
 
 
-@draws(20)
+@draws(5)
 @given(st.integers(0, 10**6), st.sampled_from(LOSSES), st.sampled_from([0.0, 0.5]))
 def test_loss_and_gradients_agree_with_the_reference(seed, loss, penalty):
     values, parameters, model = network(seed, loss, penalty)
@@ -83,7 +83,7 @@ def test_an_epoch_sees_every_example_once():
     np.testing.assert_array_equal(np.sort(np.concatenate(seen), axis=0), np.sort(values, axis=0))
 
 
-@draws(30)
+@draws(8)
 @given(st.integers(0, 10**6), st.integers(3, 30), st.integers(1, 4))
 def test_intrinsic_dimension_agrees_with_the_reference(seed, n, d):
     rng = np.random.default_rng(seed)

@@ -40,7 +40,7 @@ def frame(values, stem):
     return pd.DataFrame(made)
 
 
-@draws(200)
+@draws(50)
 @given(st.data())
 def test_class_targets_agree_with_the_reference(data):
     n = data.draw(st.integers(2, 14))
@@ -63,7 +63,7 @@ def test_class_targets_agree_with_the_reference(data):
     np.testing.assert_allclose(ranker.feature_importances_, expected, rtol=1e-9, atol=1e-12)
 
 
-@draws(150)
+@draws(38)
 @given(st.data())
 def test_label_sets_agree_with_the_reference_dense_and_sparse(data):
     n, d, n_labels = (data.draw(st.integers(low, 14)) for low in (2, 1, 2))
@@ -103,7 +103,7 @@ def test_label_sets_agree_with_the_reference_dense_and_sparse(data):
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
-@draws(100)
+@draws(25)
 @given(st.data())
 def test_correlation_agrees_with_the_reference(data):
     n = data.draw(st.integers(2, 9))
@@ -125,7 +125,7 @@ def test_correlation_agrees_with_the_reference(data):
     np.testing.assert_allclose(ranker.feature_importances_, expected, rtol=1e-5, atol=1e-5)
 
 
-@draws(150)
+@draws(38)
 @given(st.data())
 def test_spread_agrees_with_the_reference(data):
     n = data.draw(st.integers(2, 9))

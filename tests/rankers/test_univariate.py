@@ -39,7 +39,7 @@ def frame(values, stem):
     return pd.DataFrame(made)
 
 
-@draws(150)
+@draws(38)
 @given(st.data())
 def test_mixed_targets_agree_with_the_reference(data):
     n = data.draw(st.integers(2, 9))
@@ -57,7 +57,7 @@ def test_mixed_targets_agree_with_the_reference(data):
     np.testing.assert_allclose(ranker.feature_importances_, expected, rtol=1e-9, atol=1e-9)
 
 
-@draws(150)
+@draws(38)
 @given(st.data())
 def test_unsupervised_agrees_with_the_reference(data):
     n = data.draw(st.integers(2, 9))
@@ -68,7 +68,7 @@ def test_unsupervised_agrees_with_the_reference(data):
     np.testing.assert_allclose(ranker.feature_importances_, expected, rtol=1e-9, atol=1e-9)
 
 
-@draws(60)
+@draws(15)
 @given(st.integers(0, 10**6), st.integers(2, 20), st.sampled_from([0, 3, 14]), st.booleans())
 def test_dense_and_sparse_layouts_agree_with_the_reference(seed, n, decades, adjusted):
     """Rare, frequent and constant labels, missing cells on both sides, weights of very different size."""
@@ -109,7 +109,7 @@ def test_nothing_is_explained_of_labels_that_are_constant_where_the_feature_is_k
         np.testing.assert_allclose(found, np.array(expected, float), rtol=1e-9, atol=1e-12)
 
 
-@draws(50)
+@draws(13)
 @given(st.integers(0, 10**6), st.sampled_from([1e6, -1e9, 1e300]), st.booleans())
 def test_offset_and_scale_change_nothing(seed, offset, scaled):
     rng = np.random.default_rng(seed)

@@ -135,7 +135,7 @@ def test_a_check_of_the_example_alone_is_not_continued():
     assert (link, behind, Step("words", ((0, 1),), ((1, "or"),))) in {feature.path for feature in found}
 
 
-@draws(40)
+@draws(10)
 @given(databases(), st.sampled_from([None, 1, 2, 3]), st.sampled_from(["AGG-Exist", "NO-Rel"]), st.data())
 def test_the_part_of_a_path_that_is_continued_has_the_same_candidates(base, most, preset, data):
     bias = Bias(

@@ -22,7 +22,7 @@ from reference.relational import NONE, value
 from reference.relational_cases import Examples, database, databases, movies, nominal, number, relation, thing
 
 ALL = ("count", "count_unique", "min", "max", "mean", "sum", "mode", "exists")
-MANY = draws(60)
+MANY = draws(15)
 
 
 @st.composite

@@ -47,7 +47,7 @@ TASKS = [
 
 
 @pytest.mark.parametrize(("task", "kinds"), TASKS)
-@draws(60)
+@draws(15)
 @given(data=st.data())
 def test_numbers_and_classes(task, kinds, data):
     n, k = data.draw(SIZES), data.draw(KS)
@@ -65,7 +65,7 @@ def test_numbers_and_classes(task, kinds, data):
 
 
 @pytest.mark.parametrize("kind", ["hamming", "accuracy", "f1", "subset"])
-@draws(60)
+@draws(15)
 @given(data=st.data())
 def test_label_sets(kind, data):
     n, k = data.draw(SIZES), data.draw(KS)
@@ -92,7 +92,7 @@ def sparse_labels(y):
 
 
 @pytest.mark.parametrize("kind", ["hamming", "accuracy", "f1", "subset", "euclidean-mu"])
-@draws(40)
+@draws(10)
 @given(data=st.data())
 def test_hierarchies(kind, data):
     n, k = data.draw(SIZES), data.draw(KS)
@@ -111,7 +111,7 @@ def test_hierarchies(kind, data):
     np.testing.assert_allclose(found, expected(slow, distance, [True] * n, k), atol=1e-9)
 
 
-@draws(80)
+@draws(20)
 @given(data=st.data())
 def test_unsupervised(data):
     n, k = data.draw(SIZES), data.draw(KS)
@@ -121,7 +121,7 @@ def test_unsupervised(data):
         check(om.ReliefRanker(n_neighbors=k, missing=missing), X, None, wanted)
 
 
-@draws(80)
+@draws(20)
 @given(data=st.data())
 def test_hits_and_misses(data):
     n, k = data.draw(st.integers(2, 12)), data.draw(KS)
@@ -136,7 +136,7 @@ def test_hits_and_misses(data):
     check(ranker, X, classes, reference.relieff(slow, classes, range(n), k, sigma, missing))
 
 
-@draws(40)
+@draws(10)
 @given(data=st.data())
 def test_one_pass_gives_all_numbers_of_neighbours_and_iterations(data):
     n = data.draw(st.integers(4, 12))
@@ -153,7 +153,7 @@ def test_one_pass_gives_all_numbers_of_neighbours_and_iterations(data):
 
 
 @pytest.mark.parametrize("kinds", [["number", "class", "number"], "labels"])
-@draws(40)
+@draws(10)
 @given(data=st.data())
 def test_each_target_alone_equals_a_fit_to_it(kinds, data):
     n = data.draw(st.integers(3, 9))
@@ -176,7 +176,7 @@ def test_each_target_alone_equals_a_fit_to_it(kinds, data):
 
 
 @pytest.mark.parametrize("kinds", [["number", "class", "number"], "labels"])
-@draws(40)
+@draws(10)
 @given(data=st.data())
 def test_each_target_alone_where_some_are_unknown(kinds, data):
     """The same pairs and weights for every target; where it is unknown in one of both, the mean feature distance."""

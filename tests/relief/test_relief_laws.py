@@ -25,7 +25,7 @@ def scores(X, y=None, **options):
     return om.ReliefRanker(**options).fit(X, y).feature_importances_
 
 
-@draws(30)
+@draws(8)
 @given(SEEDS)
 def test_closed_form(seed):
     X, rng = random_data(seed, n=20)
@@ -35,7 +35,7 @@ def test_closed_form(seed):
     np.testing.assert_allclose(scores(X, y, n_neighbors=4), closed, atol=1e-10)
 
 
-@draws(30)
+@draws(8)
 @given(SEEDS, st.sampled_from(["auto", "relieff"]))
 def test_scores_lie_between_minus_one_and_one(seed, algorithm):
     X, rng = random_data(seed)
@@ -45,7 +45,7 @@ def test_scores_lie_between_minus_one_and_one(seed, algorithm):
     assert found.any()
 
 
-@draws(30)
+@draws(8)
 @given(SEEDS, st.sampled_from([1e-6, 3.0, 1e12]), st.sampled_from([0.0, 1e3]))
 def test_scale_and_offset_change_nothing(seed, scale, offset):
     X, rng = random_data(seed)
@@ -74,7 +74,7 @@ def test_xor_of_binary_features_is_found_where_chi_squared_fails():
     assert not {3, 8} & set(np.argsort(-chi2(X, y)[0])[:2])
 
 
-@draws(30)
+@draws(8)
 @given(SEEDS)
 def test_no_feature_beats_one_whose_distances_are_those_of_the_target(seed):
     """The score is a product of centred target distances and feature distances: Cauchy-Schwarz bounds it."""

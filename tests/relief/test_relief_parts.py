@@ -40,7 +40,7 @@ def check_against_vectorised(target, kind, hierarchy=None):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@draws(40)
+@draws(10)
 @given(seed=st.integers(0, 10**6), unknown=st.sampled_from([0.0, 0.3, 0.8]), thin=st.booleans())
 def test_label_distances(kind, seed, unknown, thin):
     rng = np.random.default_rng(seed)

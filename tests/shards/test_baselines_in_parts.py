@@ -23,7 +23,7 @@ RANKERS = [
 ]
 
 
-@draws(15)
+@draws(4)
 @given(
     n=st.integers(20, 90),
     cuts=st.lists(st.integers(0, 90), max_size=5),
@@ -69,7 +69,7 @@ BY_FEATURES = [
 ]
 
 
-@draws(15)
+@draws(4)
 @given(
     cuts=st.lists(st.integers(0, 90), max_size=5),
     missing=st.sampled_from([0.0, 0.2, 0.7]),

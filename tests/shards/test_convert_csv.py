@@ -29,7 +29,7 @@ CELLS = {
 }
 
 
-@draws(40)
+@draws(10)
 @given(
     kinds=st.lists(st.sampled_from(sorted(CELLS)), min_size=2, max_size=5),
     n=st.integers(1, 25),

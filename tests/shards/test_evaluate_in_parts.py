@@ -35,7 +35,7 @@ def sample(data, n_test, seed=0):
     return whole.take(others), whole.take(rows)
 
 
-@draws(20)
+@draws(5)
 @given(
     n=st.integers(60, 120),
     cuts=st.lists(st.integers(0, 120), max_size=5),

@@ -62,7 +62,7 @@ def test_classes_are_counted_over_all_parts(tmp_path):
     assert found.n_labelled == frame["kind"].notna().sum() < 60
 
 
-@draws(30)
+@draws(8)
 @given(
     n=st.integers(20, 120),
     cuts=st.lists(st.integers(0, 90), max_size=5),

@@ -71,7 +71,7 @@ def assert_same(found, expected):
 TARGETS = ["kind", "count", "size", "l1,l2", "kind,count", "size,a", "size,kind", "wet", "day", None]
 
 
-@draws(30)
+@draws(8)
 @given(
     n=st.integers(2, 60),
     cuts=st.lists(st.integers(0, 60), max_size=5),
@@ -100,7 +100,7 @@ def test_parts_are_what_the_whole_is(tmp_path_factory, n, cuts, missing, target,
         at += block.n_examples
 
 
-@draws(20)
+@draws(5)
 @given(n=st.integers(1, 60), cuts=st.lists(st.integers(0, 60), max_size=5), seed=st.integers(0, 9))
 def test_summaries_are_those_of_the_whole(tmp_path_factory, n, cuts, seed):
     folder = tmp_path_factory.mktemp("shards")

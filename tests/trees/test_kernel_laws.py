@@ -22,7 +22,7 @@ from omnirank.trees.space import clustering_space
 from reference import trees_cases as cases
 from reference import trees_growing as reference
 
-few = draws(40)
+few = draws(10)
 random_tests = pytest.mark.parametrize("random_tests", [False, True], ids=["all-tests", "random-tests"])
 whole_seeds = st.integers(0, 2**32 - 1)
 

@@ -65,7 +65,7 @@ def test_large_nodes(n_values):
             check(codes, rng.permutation(len(codes))[:n])
 
 
-@draws(60)
+@draws(15)
 @given(st.lists(st.sampled_from([0, 1, 7, 255, 256, 257, 65533, 65535]), min_size=1, max_size=100))
 def test_ties_and_bytes(values):
     check(np.array(values, np.uint16), np.arange(len(values)))

@@ -17,7 +17,7 @@ from omnirank.trees.kernels.level_sets import MOST_GREEDY_LEVELS
 from reference import trees_cases as cases
 from reference import trees_growing as reference
 
-few = draws(15)
+few = draws(4)
 
 
 @pytest.mark.parametrize("search", [reference.GREEDY, reference.ONE_AGAINST_REST])

@@ -78,7 +78,7 @@ def test_agrees_with_the_reference(task, penalty):
     assert nested(pruned) == reference.prune(nested(grown), *reference_target(plan), penalty)
 
 
-@draws(30)
+@draws(8)
 @given(seed=st.integers(0, 10_000), penalty=st.sampled_from([0.5, 1.0, 2.0]), unknown=st.booleans())
 def test_agrees_with_the_reference_on_random_data(seed, penalty, unknown):
     rng = np.random.default_rng(seed)

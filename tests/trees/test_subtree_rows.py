@@ -18,7 +18,7 @@ from reference import trees_cases as cases
 MISSING = np.uint32(np.iinfo(np.uint32).max)
 
 
-@draws(40)
+@draws(10)
 @given(st.data())
 def test_copies_have_the_ranks_of_their_rows(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
