@@ -10,7 +10,7 @@ LOWEST := .venv-lowest
 # Python's files of compiled modules are written once, not made anew in each of the processes that the tests start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow explore test-backends test-bounds test-lowest lint types recorded unit mutants docs bench clean
+.PHONY: demo test test-slow test-backends test-bounds test-lowest lint types recorded unit mutants docs bench clean
 
 demo: $(VENV)/.base
 	$(BIN)/omnirank demo
@@ -35,14 +35,11 @@ recorded: $(VENV)/.dev
 unit: recorded
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --ignore tests/backends
 
-# All the rest: backends, clusters, kills, memory, a browser, pages, tools, all cases of tests of which `unit` runs some.
+# All the rest: backends, clusters, kills, memory, a browser, pages, tools, all cases of tests of which `unit` runs some,
+# and for each property ten times as many examples, drawn anew.
 test-slow: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m slow
+	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -n 2 --dist loadgroup -m "slow or hypothesis"
 	$(MAKE) --no-print-directory test-bounds
-
-# For each property ten times as many examples, drawn anew.
-explore: $(VENV)/.dev
-	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -n 2 --dist loadgroup -m hypothesis
 
 # Every estimator, task and kind of data under every backend of joblib, bit by bit; `test-slow` runs a part of it.
 test-backends: $(VENV)/.dev
