@@ -42,7 +42,7 @@ def test_import_is_light():
     assert heavy_after("import omnirank") <= heavy_after("import pandas") <= {"pyarrow"}
 
 
-UNUSED = ("scipy.stats", "sklearn.feature_selection", "sklearn.metrics", "rich")
+UNUSED = ("sklearn.feature_selection", "sklearn.metrics", "rich")
 
 
 @pytest.mark.every(3)
@@ -51,25 +51,6 @@ def test_a_ranking_imports_nothing_that_it_does_not_use(ranker):
     fit = f"{ranker}.fit(np.eye(30), np.append(np.arange(20.0), [np.nan] * 10))"
     code = f"import sys, numpy as np, omnirank as om; {fit}; print(*(m for m in {UNUSED!r} if m in sys.modules))"
     assert run_python(code).split() == []
-
-
-def test_scikit_learn_finds_scipy_stats_when_it_is_used():
-    code = (
-        "import sys, omnirank; omnirank.EnsembleRanker; from sklearn.utils.fixes import _mode; import numpy as np; "
-        "before = 'scipy.stats' in sys.modules; print(before, int(_mode(np.array([1, 2, 2])).mode[0])); "
-        "import scipy.stats; print(sys.modules['scipy.stats'] is scipy.stats, scipy.stats.norm.name)"
-    )
-    assert run_python(code).split() == ["False", "2", "True", "norm"]
-
-
-def test_a_module_that_asks_for_scipy_stats_at_once_gets_it(tmp_path):
-    (tmp_path / "eager.py").write_text("from scipy.stats import norm\nfrom scipy import stats\n")
-    code = (
-        f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from omnirank.core.scikit_learn import _Later; "
-        "sys.modules['scipy.stats'] = _Later('scipy.stats'); import eager, scipy.stats; "
-        "print(eager.stats is scipy.stats, type(scipy.stats).__name__, eager.norm.name)"
-    )
-    assert run_python(code).split() == ["True", "module", "norm"]
 
 
 def project() -> dict:

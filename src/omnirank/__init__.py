@@ -14,8 +14,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from omnirank.core.scikit_learn import import_scikit_learn
-
 if TYPE_CHECKING:
     from omnirank import datasets, errors, timeseries
     from omnirank.core.comparison import compare_rankings
@@ -142,7 +140,6 @@ _WHERE = {
     "write_arff": "omnirank.data.arff_write",
     "write_parquet": "omnirank.data.parquet",
 }
-_ESTIMATORS = tuple(f"omnirank.{room}." for room in ("ensembles", "evaluation", "neighbors", "rankers", "relational"))
 _MODULES = ("datasets", "errors", "timeseries")
 
 __all__ = [
@@ -219,8 +216,6 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _WHERE:
-        if _WHERE[name].startswith(_ESTIMATORS):
-            import_scikit_learn()
         value = getattr(import_module(_WHERE[name]), name)
     elif name in _MODULES:
         value = import_module(f"omnirank.{name}")

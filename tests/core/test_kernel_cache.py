@@ -282,7 +282,6 @@ def copy_of_package(folder: Path, factor: int) -> Path:
     for name in (
         "__init__.py",
         "core/compiled.py",
-        "core/garbage.py",
         *(f"core/{p.name}" for p in (PACKAGE / "core").glob("kernel_*.py")),
     ):
         shutil.copy(PACKAGE / name, folder / "omnirank" / name)

@@ -13,7 +13,6 @@ import numba
 from numba.core import event
 from numba.extending import overload
 
-from omnirank.core.garbage import collection_paused
 from omnirank.core.kernel_cache import keep_on_disk, warn_once
 from omnirank.core.kernel_folder import kernel_folder
 from omnirank.core.kernel_parts import PART_OPTIONS, compile_part
@@ -210,20 +209,5 @@ class Announcement(event.Listener):
                 _logger.log(level, text)
 
 
-class PausedCollection(event.Listener):
-    """Collects no cyclic garbage while a kernel is compiled."""
-
-    def on_start(self, event: Any) -> None:
-        """Stop collecting when a kernel is begun; its parts are compiled meanwhile."""
-        if _is_ours(event):
-            collection_paused.__enter__()
-
-    def on_end(self, event: Any) -> None:
-        """Go on collecting when the kernel is done, if that was done before."""
-        if _is_ours(event):
-            collection_paused.__exit__()
-
-
 _CACHE = kernel_folder()
 event.register("numba:compile", Announcement())
-event.register("numba:compile", PausedCollection())

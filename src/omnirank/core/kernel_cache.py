@@ -24,8 +24,6 @@ from typing import Any
 
 import numba
 
-from omnirank.core.garbage import collection_paused
-
 try:
     from numba.core.caching import FunctionCache
     from numba.core.serialize import dumps
@@ -74,8 +72,7 @@ class _KernelCache(FunctionCache or object):  # type: ignore[misc]
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return a compiled function; None if there is none that can be read."""
         try:
-            with collection_paused:  # the first one has Numba import all that kernels may call
-                return super().load_overload(sig, target_context)
+            return super().load_overload(sig, target_context)
         except Exception as reason:  # bytes that are no compiled function may raise anything
             self._cache_file.discard(reason)
             return None

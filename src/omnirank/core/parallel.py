@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 from omnirank.core.blas_threads import one_blas_thread
 from omnirank.core.cluster import cluster_results, is_cluster
 from omnirank.core.errors import ParameterError
-from omnirank.core.freed_memory import freed_memory_kept
 from omnirank.core.parameters import JOBS, check
 from omnirank.core.progress_bar import ProgressBar
 
@@ -295,7 +294,7 @@ def _call_on_cluster(function: Callable[[Item], Result], batch: list[Item]) -> l
 
     token = _at_work.set(True)
     try:
-        with freed_memory_kept, parallel_config(backend="dask"):  # work inside of work is spread, too
+        with parallel_config(backend="dask"):  # work inside of work is spread, too
             return _call_batch(function, batch)
     finally:
         _at_work.reset(token)

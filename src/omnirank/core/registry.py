@@ -20,7 +20,6 @@ from typing import Any
 from omnirank.core.errors import ParameterError, setting
 from omnirank.core.parameters import check, choice
 from omnirank.core.plugins import add_plugins
-from omnirank.core.scikit_learn import import_scikit_learn
 from omnirank.core.suggestions import did_you_mean
 
 SUPERVISION = ("supervised", "semi-supervised", "unsupervised")
@@ -92,7 +91,6 @@ class Method:
 
     def load(self) -> type[Any]:
         """Import and return the ranker class."""
-        import_scikit_learn()
         found = imported(self.ranker)
         if not isinstance(found, type):
             raise ParameterError(f"method {self.name!r}: {self.ranker} is not a class")

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import rankdata
 
 from omnirank.core.parallel import blocks
-from omnirank.core.tied_ranks import average_ranks
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 
@@ -122,7 +122,7 @@ def _variables(target: Target, values: np.ndarray, numbers: np.ndarray) -> Itera
         if np.isnan(cells).any():
             continue
         if not target.is_nominal[number] and not target.is_labels:
-            ranks = average_ranks(cells)
+            ranks = rankdata(cells)
             if ranks.var() > 0:
                 yield _Variable(number, ranks, float(ranks.var()), 0)
             continue

@@ -11,7 +11,6 @@ import numpy as np
 
 from omnirank.core.accumulators import MeanAccumulator
 from omnirank.core.errors import ConstantTargetError
-from omnirank.core.freed_memory import release_freed
 from omnirank.core.parameters import choice, count, share
 from omnirank.data.resampling import first_rows
 from omnirank.ensembles.convergence import RELIABLE
@@ -99,8 +98,6 @@ class SampledScorer:
 
     def __call__(self, i: int) -> dict[str, FeatureScores]:
         """Grow tree i and return its scores; a tree of a constant target has no tests."""
-        if self.options.p_values:
-            release_freed()  # what earlier trees keep lies between what they needed: gaps would not be used again
         rows = np.isin(self.groups, self.samples.groups_of(i % self.samples.n_samples))
         try:
             found = self.make(self.data.take(rows))(i)

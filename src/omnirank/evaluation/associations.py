@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.stats import rankdata
 
 from omnirank.core.parallel import run_parallel
-from omnirank.core.tied_ranks import average_ranks
 from omnirank.data.table import Table
 
 # Columns that are compared at a time, one-hot columns of nominal features counted: bounds the memory of a worker.
@@ -114,7 +114,7 @@ def _numeric_blocks(table: Table) -> Iterator[_Numbers]:
 def _standard_ranks(values: np.ndarray) -> np.ndarray:
     if not len(values):
         return values
-    ranks = average_ranks(values) - (len(values) + 1) / 2
+    ranks = rankdata(values) - (len(values) + 1) / 2
     spread = ranks.std()
     return ranks / spread if spread > 0 else np.zeros(len(values))
 

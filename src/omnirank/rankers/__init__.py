@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from omnirank.core.scikit_learn import import_scikit_learn
-
 if TYPE_CHECKING:
     from omnirank.rankers.agnos import AgnosRanker
     from omnirank.rankers.base import BaseRanker
@@ -88,5 +86,4 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import_scikit_learn()
     return getattr(import_module(_WHERE[name]), name)

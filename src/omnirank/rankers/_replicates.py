@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.stats import rankdata
 
 from omnirank.core.seeds import stream
-from omnirank.core.tied_ranks import average_ranks
 
 AGGREGATES = ("mean", "rank-mean", "median")
 # Draws of each feature that the number of iterations is for, and the probability to miss it in each tenth of them.
@@ -113,4 +113,4 @@ def _places(scores: np.ndarray) -> np.ndarray:
     """Place of each score among all: 1 for the largest, 0 for the smallest; one score alone is in the middle."""
     if len(scores) == 1:
         return np.array([0.5])
-    return np.asarray((average_ranks(scores) - 1) / (len(scores) - 1))
+    return np.asarray((rankdata(scores) - 1) / (len(scores) - 1))

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.stats import rankdata
 
 from omnirank.core.parallel import counted_steps, run_parallel
 from omnirank.core.parameters import Domain, number, share
 from omnirank.core.ranking import Ranking
-from omnirank.core.tied_ranks import average_ranks
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
@@ -131,7 +131,7 @@ class SVMRFERanker(BaseRanker):
             weights = np.sum(run_parallel(machines, problems, self.n_jobs, progress=False), axis=0)
             # of features with equal weights, the last goes first
             first = np.lexsort((-left, weights))[:size]
-            scores[left[first]] = removed + average_ranks(weights[first])
+            scores[left[first]] = removed + rankdata(weights[first])
             removed += size
             left = np.delete(left, first)
 

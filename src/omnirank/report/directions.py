@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import rankdata
 
-from omnirank.core.tied_ranks import average_ranks
 from omnirank.data.dataset import Dataset
 
 HINT = (
@@ -64,7 +64,7 @@ def direction(data: Dataset, feature: int, target: int = 0) -> Direction:
 
 def _between(one: _Variable, other: _Variable) -> Direction:
     if one.levels is None and other.levels is None:
-        rho = _correlation(average_ranks(one.values), average_ranks(other.values))
+        rho = _correlation(rankdata(one.values), rankdata(other.values))
         if abs(rho) < _least(one):
             return Direction(UNCLEAR)
         return Direction(f"{'rises' if rho > 0 else 'falls'} (ρ {rho:.2f})", 1 if rho > 0 else -1)
@@ -80,7 +80,7 @@ def _between(one: _Variable, other: _Variable) -> Direction:
 
 def _highest(groups: _Variable, numbers: np.ndarray) -> int | None:
     """The group in which numbers have the highest mean rank, if they go with it clearly."""
-    ranks, codes = average_ranks(numbers), groups.values.astype(np.int64)
+    ranks, codes = rankdata(numbers), groups.values.astype(np.int64)
     counts = np.bincount(codes)
     means = np.bincount(codes, weights=ranks) / np.maximum(counts, 1)
     found = int(np.where(counts > 0, means, -np.inf).argmax())
