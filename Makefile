@@ -30,10 +30,10 @@ types: $(VENV)/.dev
 
 # Recorded results first: they need most kernels, which are compiled here once and not by both processes of `unit`.
 recorded: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2 tests/backends/test_recorded.py
+	$(BIN)/python -m pytest -n 2 -m "not slow" tests/backends/test_recorded.py
 
 unit: recorded
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --ignore tests/backends
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --ignore tests/backends/test_recorded.py
 
 # All the rest: backends, clusters, kills, memory, a browser, pages, tools, all cases of tests of which `unit` runs some,
 # and for each property ten times as many examples, drawn anew.

@@ -45,7 +45,7 @@ def test_import_is_light():
 UNUSED = ("sklearn.feature_selection", "sklearn.metrics", "rich")
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(12)
 @pytest.mark.parametrize("ranker", ["om.EnsembleRanker(n_trees=2)", "om.ReliefRanker()", "om.make_ranker('genie3')"])
 def test_a_ranking_imports_nothing_that_it_does_not_use(ranker):
     fit = f"{ranker}.fit(np.eye(30), np.append(np.arange(20.0), [np.nan] * 10))"
@@ -128,6 +128,7 @@ def spelt_out(source: str) -> list[str]:
     return [text for text in texts if SPELT_OUT.search(text)]
 
 
+@pytest.mark.slow
 def test_no_error_spells_a_setting_out():
     for path in sorted((ROOT / "src").rglob("*.py")):
         assert spelt_out(path.read_text(encoding="utf-8")) == [], path
@@ -227,6 +228,7 @@ HOSTS = ("index" + "-url", "trusted" + "-host", "pythonhosted" + r"\.", "/simple
 REGISTRIES = re.compile("|".join(HOSTS))
 
 
+@pytest.mark.slow
 def test_no_file_names_a_place_on_a_machine_or_a_registry():
     found = []
     for path in project_files():

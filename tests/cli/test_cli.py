@@ -115,6 +115,7 @@ def test_rank_writes_the_whole_ranking(plants, tmp_path, ending):
     assert len(om.Ranking.load(out)) == 3
 
 
+@pytest.mark.slow
 def test_rank_takes_seed_and_parameters(plants):
     def scores(*more):
         return run("rank", plants, "-m", "random", "--csv", *more).stdout
@@ -132,6 +133,7 @@ def test_set_reads_values(text, value):
     assert assignments([f"some-name={text}"]) == {"some_name": value}
 
 
+@pytest.mark.slow
 def test_default_method_is_the_registry_s(plants):
     from omnirank.core.registry import default_method
 
@@ -148,6 +150,7 @@ def test_notes_of_the_reader_go_to_the_error_stream(plants):
 # -- errors -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -258,6 +261,7 @@ def test_demo(tmp_path):
     assert "9" in {cell for row in grid for cell in row}
 
 
+@pytest.mark.slow
 def test_demo_fits_80_columns_and_has_colours(tmp_path):
     env = {"COLUMNS": "80", "FORCE_COLOR": "1", "TERM": "xterm-256color"}
     text = run("demo", "--out", tmp_path / "demo.png", env=env).stdout
@@ -286,6 +290,7 @@ def test_numbers_share_their_decimals():
     assert bar(-1.0, 1.0) == bar(1.0, 0.0) == ""
 
 
+@pytest.mark.slow
 def test_as_a_process(plants):
     """The installed command, piped: no colours, figures only on the output stream."""
     options = ["-t", "kind", "-m", "univariate", "--csv"]
@@ -300,6 +305,7 @@ def test_as_a_process(plants):
 HEAVY = {"numpy", "pandas", "sklearn", "scipy", "matplotlib", "numba"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "unused"),
     [

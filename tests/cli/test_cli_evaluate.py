@@ -117,6 +117,7 @@ def evaluated(parts, **options):
     evaluate.__wrapped__(**usual | {"dataset": parts[0], "read_like_data": parts[1]} | options)
 
 
+@pytest.mark.slow
 def test_parts_give_the_figures_of_the_library(folder, parts, capsys, monkeypatch):
     monkeypatch.setattr("omnirank.evaluation.in_parts._SHARE_OF_TARGETS", 0)
     ranking = om.Ranking.load(folder / "ranking.csv")
@@ -130,6 +131,7 @@ def test_parts_give_the_figures_of_the_library(folder, parts, capsys, monkeypatc
     assert {row["measure"]: float(row["standard_error"]) for row in shown} == pytest.approx(held_out.standard_errors)
 
 
+@pytest.mark.slow
 def test_parts_are_described(folder, parts, capsys, monkeypatch):
     monkeypatch.setattr("omnirank.evaluation.in_parts._SHARE_OF_TARGETS", 0)
     evaluated(parts, ranking=folder / "ranking.csv", neighbors=[3])

@@ -19,6 +19,7 @@ def data(tmp_path):
     return tmp_path / "data.arff"
 
 
+@pytest.mark.slow
 def test_choice_is_that_of_the_library(data, tmp_path):
     out = tmp_path / "reduced.csv"
     text = run("select", data, "--method", "univariate", "--out", out).stdout
@@ -36,6 +37,7 @@ def test_choice_is_that_of_the_library(data, tmp_path):
     assert [row["size"] for row in figures if row["chosen"] == "1"] == [str(found.curve.chosen_size)]
 
 
+@pytest.mark.slow
 def test_forest_and_few_labels(data):
     text = run("select", data, "--by", "forest", "-m", "univariate", "--folds", 3, "--labelled", 40).stdout
     assert "40 labelled" in text

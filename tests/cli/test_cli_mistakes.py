@@ -30,6 +30,7 @@ def model(eggs):
 SAID = "the whole numbers of 'eggs' are taken as 8 classes; if they are counts, say --task regression"
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("command", [["rank", "--trees", 3], ["info"], ["tree"], ["select", "-m", "univariate"]])
 def test_counts_that_are_taken_as_classes_are_told(eggs, command):
     name, *options = command
@@ -38,6 +39,7 @@ def test_counts_that_are_taken_as_classes_are_told(eggs, command):
         assert "whole numbers" not in run(name, eggs, "--target", "eggs", "--task", task, *options).output
 
 
+@pytest.mark.slow
 def test_missing_columns_are_named_as_such(eggs, model):
     for lacking in ("size", "colour"):
         less = eggs.parent / "less.csv"

@@ -52,6 +52,7 @@ def test_probabilities_and_keys(folder):
     assert np.allclose(found["p(small)"] + found["p(tall)"], 1)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("given", ["new.csv", "new.parquet"])
 @pytest.mark.parametrize("written", ["out.csv", "out.csv.gz", "out.parquet"])
 def test_files_of_either_kind_give_the_same(folder, given, written):
@@ -110,6 +111,7 @@ def test_files_without_names(folder):
     assert len(pd.read_csv(folder / "o.csv")) == 50
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [

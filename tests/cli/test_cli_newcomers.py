@@ -202,6 +202,7 @@ def test_all_labels_as_a_share(plants):
     assert "30 examples, 1 labelled" in run("rank", plants, "-t", "kind", "--labelled", 1, "-m", "relief").stdout
 
 
+@pytest.mark.slow
 def test_evaluate_with_few_labels(plants, tmp_path):
     found = evaluated(plants, "--set", "n_trees=3", "-n", 2, "--labelled", 12)
     assert "30 examples, all labelled (in each training part 12)" in found.stdout
@@ -305,6 +306,7 @@ def test_an_option_given_twice_is_refused_before_its_first_value_is_lost(tmp_pat
     assert RUNNER.invoke(app, several).exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_target_without_any_value_is_told(plants, tmp_path):
     frame = pd.read_csv(plants)
     frame.assign(kind=None).to_csv(tmp_path / "empty.csv", index=False)
@@ -314,6 +316,7 @@ def test_a_target_without_any_value_is_told(plants, tmp_path):
     assert told not in run("rank", plants, "-t", "kind", "--task", "clustering", *options).stderr
 
 
+@pytest.mark.slow
 def test_scores_that_are_all_equal_are_told(plants):
     """Such as those of numbers that are taken as classes, each of which occurs once."""
     told = "note: all scores are equal (0): the order is that of the data and tells nothing"
@@ -322,6 +325,7 @@ def test_scores_that_are_all_equal_are_told(plants):
     assert "all scores are equal" not in run("rank", plants, *options).stderr
 
 
+@pytest.mark.slow
 def test_every_reader_of_texts_takes_an_encoding(tmp_path):
     def written(name, text):
         (tmp_path / name).write_bytes(text.encode("cp1252"))

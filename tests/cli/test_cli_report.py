@@ -24,6 +24,7 @@ def folder(tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 def test_rank_writes_a_report_with_its_command(folder, tmp_path):
     out = tmp_path / "out.html"
     shown = output("rank", folder / "data.arff", "-m", "univariate", "--report", out, "--report-budget", 1)
@@ -34,6 +35,7 @@ def test_rank_writes_a_report_with_its_command(folder, tmp_path):
     assert "Left out: the data were not given" not in text
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("ending", "start"), [("png", PNG), ("svg", SVG), ("pdf", PDF), ("PNG", PNG)])
 def test_rank_draws_the_best(folder, tmp_path, ending, start):
     out = tmp_path / f"out.{ending}"
@@ -49,6 +51,7 @@ def test_wrong_endings_and_places_are_refused_before_anything_is_computed(folder
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_report_of_rankings(folder, tmp_path):
     out = tmp_path / "out.html"
     output("report", folder / "a.json", folder / "b.csv", "--out", out)
@@ -85,6 +88,7 @@ def _csv(folder):
     return path
 
 
+@pytest.mark.slow
 def test_relational_data_are_reported_without_what_needs_one_table(tmp_path):
     (tmp_path / "tables").mkdir()
     (tmp_path / "tables" / "films.csv").write_text("id,good\n1,yes\n2,no\n3,yes\n4,no\n", encoding="utf-8")
@@ -100,6 +104,7 @@ def test_relational_data_are_reported_without_what_needs_one_table(tmp_path):
     assert "<title>tables: which features matter" in text
 
 
+@pytest.mark.slow
 def test_the_command_of_a_later_report_runs_as_it_stands(tmp_path, monkeypatch):
     data, _ = om.datasets.make_classification(60, n_relevant=2, n_irrelevant=4, random_state=0)
     frame = data.features.to_frame().assign(kind=data.y, nr=range(60))

@@ -38,6 +38,7 @@ def test_parts_that_fit_are_ranked_as_the_whole(parts, tmp_path):
     assert om.Ranking.load(tmp_path / "r.json") == expected.ranking_
 
 
+@pytest.mark.slow
 def test_parts_that_do_not_fit(parts, tmp_path):
     out, scratch, kept = tmp_path / "r.json", tmp_path / "scratch", tmp_path / "kept"
     options = ("--memory", LITTLE, "--scratch", scratch, "--checkpoint", kept)
@@ -52,6 +53,7 @@ def test_parts_that_do_not_fit(parts, tmp_path):
         assert f"{option[0]} needs all examples in memory" in result.stderr
 
 
+@pytest.mark.slow
 def test_what_to_do_with_too_little_memory_is_said_in_options(parts):
     too_little = run("rank", parts, *COLUMNS, "--memory", "2K", code=2).stderr.replace("\n", " ")
     assert "room for samples of" in too_little
@@ -63,6 +65,7 @@ def test_what_to_do_with_too_little_memory_is_said_in_options(parts):
         assert "data.take" not in text
 
 
+@pytest.mark.slow
 def test_a_report_of_parts_that_do_not_fit(parts, tmp_path):
     run("rank", parts, *COLUMNS, "--trees", 12, "--memory", LITTLE, "--report", tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text()
@@ -79,6 +82,7 @@ def test_significance_of_parts_that_do_not_fit(parts):
     assert "--memory" in refused.stderr
 
 
+@pytest.mark.slow
 def test_a_forest_on_parts_that_do_not_fit(parts, tmp_path):
     result = run("fit", parts, *COLUMNS, "--trees", 12, "--memory", LITTLE, "--out", tmp_path / "m.omr")
     assert "2000 examples, all labelled, 7 features, classification: 12 trees" in result.stdout
@@ -89,6 +93,7 @@ def test_a_forest_on_parts_that_do_not_fit(parts, tmp_path):
     assert "more than --memory" in single.stderr
 
 
+@pytest.mark.slow
 def test_several_tables_stay_several_tables(tmp_path):
     folder = tmp_path / "shop"
     folder.mkdir()
@@ -151,6 +156,7 @@ def test_facts_of_parts_are_those_of_the_whole(parts, target):
     assert expected.keys() - facts.keys() <= {"partly labelled", "sparse"}
 
 
+@pytest.mark.slow
 def test_a_tree_of_parts(parts):
     shown = run("tree", parts, *COLUMNS, "--max-depth", 3)
     data = om.open_shards(parts, "kind", features=COLUMNS[1]).read()

@@ -24,6 +24,7 @@ def table(tmp_path):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "test"), [("unbiased", "out-of-bag test"), ("univariate", "permuted copies")])
 def test_p_values_are_printed_and_written(table, tmp_path, method, test):
     out = tmp_path / "ranking.json"

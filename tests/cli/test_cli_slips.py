@@ -40,6 +40,7 @@ def said(command):
     return " ".join(output.replace("│", " ").split())
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("command", "answer"),
     [

@@ -21,6 +21,7 @@ def folder(tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 def test_rank(folder, tmp_path):
     text = run("rank", folder, "-t", "movies.genre", "--trees", 5, "-o", tmp_path / "r.json").stdout
     assert "ratings_stars" in text
@@ -54,6 +55,7 @@ def test_tree(folder, tmp_path):
     assert run("tree", folder, *options, "--set", "lookahead=1", "--min-leaf", 20).exit_code == 0
 
 
+@pytest.mark.slow
 def test_evaluate(folder):
     presets = ("--preset", "AGG-All", "--preset", "NO-Rel")
     out = run("evaluate", folder, "-t", "movies.genre", "--folds", 3, "--set", "n_trees=5", *presets, "--csv").stdout
@@ -66,6 +68,7 @@ def test_evaluate(folder):
     assert "accuracy" in text
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

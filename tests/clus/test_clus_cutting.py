@@ -144,6 +144,7 @@ def test_c45_leaves_subtrees_that_save_more_than_a_tenth_of_a_mistake(seed):
         assert bound(data, rows_of(cut, node)) > sum(bound(data, rows_of(cut, one)) for one in below) + 0.1
 
 
+@pytest.mark.slow
 def test_c45_moves_a_subtree_up():
     """The first test of this tree saves nothing: the larger branch takes its place."""
     moved = 0

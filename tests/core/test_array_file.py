@@ -41,6 +41,7 @@ SMALL = npst.arrays(np.float64, 5, elements=st.sampled_from([0.0, -0.0, 1.0, 255
 INTEGERS = npst.arrays(np.int64, 5, elements=st.integers(-(2**63), 2**63 - 1) | st.integers(-200, 300))
 
 
+@pytest.mark.slow
 @given(FLOATS | SMALL | INTEGERS)
 def test_narrow_types_keep_every_bit(array):
     back = narrowest(array).astype(array.dtype)

@@ -79,6 +79,7 @@ with one_blas_thread():
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("case", CASES)
 def test_blas_is_held_and_left_as_it_was(case):
     done = subprocess.run([sys.executable, "-c", START + CASES[case]], capture_output=True, text=True, check=False)

@@ -192,6 +192,7 @@ class Process:
         return results, hits, misses, errors.splitlines()
 
 
+@pytest.mark.slow
 def test_a_full_disk_does_not_lose_a_compiled_kernel(tmp_path):
     full = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))"  # no file takes a byte
     results, _, missed, told = Process(tmp_path, then=full).finish()
@@ -311,6 +312,7 @@ def test_copies_of_the_package_in_one_folder_do_not_mix(tmp_path):
     assert call_copy(first, **cache)[0] == [2, 0], "still there"
 
 
+@pytest.mark.slow
 def test_with_nowhere_to_write_nothing_is_left_behind(tmp_path):
     folder = copy_of_package(tmp_path / "copy", 2)
     (folder / "omnirank/__pycache__").write_text("a file, where a folder is wanted")

@@ -84,6 +84,7 @@ def iter_of(_):
     return (i for i in range(3))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("backend", ["threading", "loky", "multiprocessing"])
 @pytest.mark.parametrize("progress", [False, True])
 def test_batches_of_items_keep_their_order(backend, progress):
@@ -95,6 +96,7 @@ def is_writeable(values, _):
     return os.getpid(), values.flags.writeable
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
 def test_large_arrays_reach_processes_writeable(in_memory, backend):
     """Read-only arrays are another type for Numba, which would compile every kernel for them again."""

@@ -59,6 +59,7 @@ def rankings(draw):
     return Ranking(names, scores, method, standard_errors=errors, **fields)
 
 
+@pytest.mark.slow
 @given(ranking=rankings())
 def test_json_brings_back_everything(tmp_path_factory, ranking):
     path = tmp_path_factory.mktemp("json") / "ranking.json"
@@ -69,6 +70,7 @@ def test_json_brings_back_everything(tmp_path_factory, ranking):
     path.unlink()
 
 
+@pytest.mark.slow
 @given(ranking=rankings())
 def test_csv_brings_back_names_scores_and_errors(tmp_path_factory, ranking):
     path = tmp_path_factory.mktemp("csv") / "ranking.csv"
@@ -422,6 +424,7 @@ def test_damaged_csv_is_a_clear_error(tmp_path, text, message):
         Ranking.load(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["json", "csv"])
 def test_no_mutation_raises_anything_but_a_format_error(ranking, tmp_path, suffix):
     path = tmp_path / f"r.{suffix}"

@@ -137,6 +137,7 @@ def test_importing_omnirank_stays_light():
     assert not (HEAVY | {"numpy", "pandas", "pyarrow", "sklearn"}) & _modules_after("")
 
 
+@pytest.mark.slow
 def test_using_the_basic_types_stays_light():
     # pandas itself imports pyarrow where it is installed, and scikit-learn imports rich
     names = "omnirank.Dataset, omnirank.Hierarchy, omnirank.Ranking, omnirank.methods()"

@@ -113,6 +113,7 @@ def test_ready_made_target():
 # -- views --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("task", TARGETS)
 @pytest.mark.parametrize(
     "rows", [slice(4, None, -2), [4, 2, 0], [-2, 2, 0], np.array([4, 2, 0], np.int32), pd.Series([4, 2, 0])]

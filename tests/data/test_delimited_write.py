@@ -101,6 +101,7 @@ def tables(draw):
     return Table.from_columns(names, columns, levels)
 
 
+@pytest.mark.slow
 @given(tables())
 @example(Table.from_columns(["a", "b"], [np.array([0, 1, 2]), np.array([0, 1, 0])], [("1", "2", "NA"), ("", "x")]))
 def test_any_level_comes_back(tmp_path_factory, table):

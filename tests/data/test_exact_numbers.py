@@ -43,6 +43,7 @@ def entrances(numbers):
     }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("kind", entrances(NUMBERS))
 def test_features(kind):
     for fit in (om.Dataset, om.UnivariateRanker().fit):

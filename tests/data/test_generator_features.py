@@ -15,7 +15,7 @@ from reference.data_generator_cases import SUPERVISED, importances
 # -- what the features tell -----------------------------------------------------------------------------
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(9)
 @pytest.mark.parametrize("task", sorted(SUPERVISED))
 @pytest.mark.parametrize("share_nominal", [0.0, 1.0])
 def test_relevant_features_tell_more_than_irrelevant_ones(task, share_nominal):
@@ -26,6 +26,7 @@ def test_relevant_features_tell_more_than_irrelevant_ones(task, share_nominal):
     assert scores[relevance.relevant].min() > 1.5 * scores[relevance.irrelevant].max()
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("task", sorted(SUPERVISED))
 def test_relevant_words_tell_more_than_irrelevant_ones(task):
     data, relevance = SUPERVISED[task](500, n_relevant=3, n_irrelevant=10, sparse=True, word_share=0.2, random_state=5)

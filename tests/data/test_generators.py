@@ -75,6 +75,7 @@ def test_features_in_their_order_when_not_shuffled():
     assert order == ["relevant", "relevant", "interacting", "interacting", "redundant", "irrelevant"]
 
 
+@pytest.mark.slow
 @given(data=st.data(), task=st.sampled_from(sorted(ALL)), seed=st.integers(0, 2**64))
 @draws(38)
 def test_any_parameters_in_their_domain_give_what_they_say(data, task, seed):
@@ -185,6 +186,7 @@ def test_missing_cells_leave_the_others_as_they_are():
     assert known.mean(axis=0).min() > 0.4, "missing cells are spread over the features"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.01, 0.2, 0.7])
 def test_words_are_in_the_asked_share_of_the_examples(share):
     data, relevance = datasets.make_multi_label(

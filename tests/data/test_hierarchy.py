@@ -276,6 +276,7 @@ def test_constructor_checks_what_it_is_given():
 # -- round trips --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(hierarchies())
 def test_round_trips(hierarchy):
     n = len(hierarchy)

@@ -40,6 +40,7 @@ TARGETS = {
 }
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("method", om.methods(), ids=lambda method: method.name)
 def test_every_ranker_takes_masked_cells_as_missing(method):
     X, hidden = features()

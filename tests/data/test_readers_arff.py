@@ -362,6 +362,7 @@ def dense_files(draw):
     return "\n".join(lines) + "\n", names, domains, cells
 
 
+@pytest.mark.slow
 @draws(75)
 @given(dense_files(), st.sampled_from([1, 30, 1 << 20]), st.booleans())
 def test_dense_files_are_read_as_they_were_written(tmp_path_factory, file, block_bytes, exact):
@@ -407,6 +408,7 @@ def sparse_files(draw):
     return "\n".join(lines) + "\n", domains, cells
 
 
+@pytest.mark.slow
 @draws(75)
 @given(sparse_files(), st.sampled_from([1, 30, 1 << 20]), st.booleans())
 def test_sparse_files_are_read_as_they_were_written(tmp_path_factory, file, block_bytes, exact):

@@ -210,6 +210,7 @@ CELLS = st.one_of(st.none(), st.integers(-(10**6), 10**6), st.floats(allow_nan=F
 WORDS = st.none() | st.text("abcdef ,\"'", min_size=1, max_size=5).map(str.strip).filter(bool)
 
 
+@pytest.mark.slow
 @draws(25)
 @given(st.lists(st.tuples(CELLS, WORDS), min_size=1, max_size=10))
 def test_written_cells_are_read_back(tmp_path_factory, rows):

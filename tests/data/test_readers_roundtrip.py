@@ -118,6 +118,7 @@ def assert_same(a, b):
     assert a.target is None or a.target.equals(b.target)
 
 
+@pytest.mark.slow
 @draws(75)
 @given(datasets(), st.sampled_from([".arff", ".arff.gz"]))
 def test_arff_round_trip_is_identity(tmp_path_factory, data, ending):

@@ -106,6 +106,7 @@ def test_codes_that_became_floats_by_a_missing_cell():
     ]
 
 
+@pytest.mark.slow
 def test_rankers_warn_and_the_warning_can_be_silenced():
     with pytest.warns(DataWarning, match="229 classes; if they are quantities, say task='regression'"):
         om.EnsembleRanker(n_trees=3).fit(features(), prices())
@@ -119,6 +120,7 @@ def test_rankers_warn_and_the_warning_can_be_silenced():
         om.PCTRegressor().fit(features(), prices())
 
 
+@pytest.mark.slow
 def test_a_classifier_was_asked_for():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

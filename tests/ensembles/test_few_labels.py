@@ -86,6 +86,7 @@ def test_workers_change_no_bit(n_jobs):
     assert ranker.supervision_curve_ == again.supervision_curve_
 
 
+@pytest.mark.slow
 def test_halves_of_an_ensemble_merge_and_continue():
     data = few_labels("regression", n=60)
     options = {"supervision": "auto", "random_state": 1}
@@ -285,6 +286,7 @@ def test_pairs_of_trees_average_shares_in_the_unit_of_supervised_trees():
     assert 0.5 < share < 1  # supervised trees have no other part
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("kind", ["numbers", "mixed", "sparse", "booleans", "missing"])
 @pytest.mark.parametrize("task", ["regression", "multi-label", "few labels"])
 def test_level_0_is_the_ranking_without_target_bit_for_bit(kind, task):
@@ -324,6 +326,7 @@ def test_one_unlabelled_example_does_not_change_the_scale(monkeypatch):
         assert beside.rankings_[name].scores.max() == pytest.approx(ranking.scores.max(), rel=0.35), name
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("compared_thoroughly")
 def test_pairs_of_trees_continue_merge_and_have_permutation_scores():
     data = clusters()
@@ -341,6 +344,7 @@ def test_pairs_of_trees_continue_merge_and_have_permutation_scores():
     np.testing.assert_allclose(whole.ranking_.scores, (supervised + other) / 2)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("n_trees", [1, 11, 12, 30, 60, 100])
 def test_choosing_grows_no_more_trees_on_all_examples_than_the_ensemble(n_trees, monkeypatch):
     grown = []
@@ -373,6 +377,7 @@ def test_levels_by_cross_validation():
     assert resolve_supervision("cv", GrowingData(data.take(data.labelled), 0), GrowingRules()).level == 1
 
 
+@pytest.mark.slow
 def test_single_trees_are_compared_one_by_one():
     data = clusters()
     rules = GrowingRules(min_labelled_leaf=2)

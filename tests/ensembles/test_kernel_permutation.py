@@ -39,6 +39,7 @@ def values_of(problem, row):
     return [x[row] for x in problem.features]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("random_tests", [False, True], ids=["all-tests", "random-tests"])
 @few
 @given(data=st.data())
@@ -90,6 +91,7 @@ def labels(rng, n, n_nodes):
     return loss, N_LABELS, lambda row, leaf: (truth[row] != 2) & ((truth[row] == 1) != predicted[leaf])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [squared, level, label_set, labels])
 @few
 @given(data=st.data())
@@ -112,6 +114,7 @@ def test_the_change_of_the_error_is_that_of_routing_every_row_again(error, data)
     assert (change[absent] == 0.0).all()
 
 
+@pytest.mark.slow
 @few
 @given(data=st.data())
 def test_leaves_after_permuting_one_feature(data):

@@ -136,7 +136,7 @@ def assert_same_state(model, back):
     same(dict(sorted(known.items())), dict(sorted(vars(back).items())))
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(7)
 @pytest.mark.parametrize(("kind", "name"), CASES, ids=[f"{kind.__name__}-{name}" for kind, name in CASES])
 def test_a_loaded_model_is_the_same_in_every_bit(kind, name, tmp_path):
     model, X = fitted(kind, name)
@@ -346,6 +346,7 @@ def with_header(path, **more):
     rewritten(path, change)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("more", "problem"),
     [

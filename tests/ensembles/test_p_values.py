@@ -131,6 +131,7 @@ def test_noise_has_p_values_above_alpha():
     assert 0.02 < share < 0.05 + 2 * np.sqrt(0.05 * 0.95 / 300)
 
 
+@pytest.mark.slow
 def test_noise_has_p_values_above_alpha_with_one_tree():
     """A tree has no pair of examples both ways: with the skewness of forests, the share was 0.085."""
     found = []
@@ -219,6 +220,7 @@ def test_noise_has_p_values_above_alpha_where_rows_repeat():
     assert np.mean(np.array(found) < 0.05) < 0.05 + 2 * np.sqrt(0.05 * 0.95 / 60)
 
 
+@pytest.mark.slow
 def test_noise_has_permuted_p_values_above_alpha_where_rows_repeat():
     found = []
     for seed in range(12):

@@ -19,7 +19,7 @@ def expected_failures(estimator):
 
 
 # A class that is alone gives a warning; the checks ask only that it can be predicted.
-@pytest.mark.every(5)
+@pytest.mark.every(15)
 @pytest.mark.filterwarnings("ignore:target 'y'. one class or value only:UserWarning")
 @parametrize_with_checks(
     [

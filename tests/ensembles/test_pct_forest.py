@@ -46,6 +46,7 @@ def equal(a, b):
 # -- averaging ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("task", CLASSIFIER_TASKS + REGRESSOR_TASKS)
 def test_predicts_as_the_target_is_written(task):
     data = tiny_dataset(task)
@@ -71,6 +72,7 @@ def test_averages_the_prototypes_of_the_trees():
     np.testing.assert_array_equal(forest.predict(data), forest.classes_[mean.argmax(axis=1)])
 
 
+@pytest.mark.slow
 def test_sparse_prototypes():
     X, Y = many_labels()
     forest = om.PCTForestClassifier(n_trees=5, random_state=0).fit(X, Y)
@@ -98,6 +100,7 @@ def test_every_prefix_is_a_smaller_forest(task):
         equal(large.predict_proba(data), shares[-1])
 
 
+@pytest.mark.slow
 def test_prefixes_of_sparse_prototypes_and_their_threshold():
     X, Y = many_labels()
     forest = om.PCTForestClassifier(n_trees=4, random_state=0).fit(X, Y)
@@ -295,7 +298,7 @@ def test_sparse_features_predict_as_dense_ones():
     np.testing.assert_allclose(dense.predict(X), thin.predict(sparse.csr_array(X)), rtol=1e-10)
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(16)
 @pytest.mark.parametrize("ensemble", ENSEMBLES)
 @pytest.mark.parametrize("name", ["digits", "diabetes"])
 def test_about_as_accurate_as_scikit_learn(name, ensemble):
@@ -310,6 +313,7 @@ def test_about_as_accurate_as_scikit_learn(name, ensemble):
     assert found > peer - 0.03
 
 
+@pytest.mark.slow
 def test_about_as_accurate_as_scikit_learn_on_several_numbers():
     data = om.datasets.load_sample("linnerud")
     ours = om.PCTForestRegressor(n_trees=200, oob_score=True, random_state=0).fit(data).oob_prediction_

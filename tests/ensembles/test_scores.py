@@ -77,6 +77,7 @@ def problems(draw, task):
         reject()
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("task", TASKS)
 @FEW
 @given(data=st.data())
@@ -98,6 +99,7 @@ def errors_of(task):
     return [error for error, tasks in losses.ERRORS.items() if task in tasks]
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("task", "error"), [(task, error) for task in TASKS for error in errors_of(task)])
 @FEW
 @given(data=st.data())
@@ -125,6 +127,7 @@ def _check_permutation(plan, weight, error):
     np.testing.assert_allclose(single, expected_single, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", ["auto", "auprc"])
 @pytest.mark.parametrize("unknown", [0.0, 0.2])
 @pytest.mark.parametrize("sparse_labels", [False, True])
@@ -139,6 +142,7 @@ def test_permutation_of_large_label_sets(monkeypatch, error, unknown, sparse_lab
             _check_permutation(planned(data, weight, seed), weight, error)
 
 
+@pytest.mark.slow
 def test_more_labels_than_columns_keep_errors_by_label():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4))
@@ -150,6 +154,7 @@ def test_more_labels_than_columns_keep_errors_by_label():
     assert permutation_of(plan, grown, counts).table is None
 
 
+@pytest.mark.slow
 def test_a_label_of_frequency_one_half_is_predicted():
     """49 of 98 rows have each of many labels: 49 / 98 is 1/2 exactly, also in sparse prototypes."""
     from scipy import sparse
@@ -202,6 +207,7 @@ def test_every_permutation_is_equally_likely():
         assert chisquare(list(seen.values())).pvalue > 1e-4
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("ensemble", ENSEMBLES)
 @pytest.mark.parametrize("values", ["words", "counts"])
 def test_sparse_features_have_the_scores_of_dense_ones(ensemble, values):

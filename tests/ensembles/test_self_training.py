@@ -90,6 +90,7 @@ def test_scores_of_a_member_are_falls_of_accuracy_row_by_row():
         np.testing.assert_allclose(score, expected, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_unlabelled_examples_are_learned_from_and_relevant_features_found():
     X, classes = some_labels(0, n=300, shown=0.25)
     X = np.column_stack([X, np.random.default_rng(9).normal(size=(300, 4))])

@@ -35,6 +35,7 @@ def means(forest):
     return forest.predict_means(om.Dataset(FRAME[FEATURES.split(",")]))
 
 
+@pytest.mark.slow
 @draws(2)
 @given(
     cuts=st.lists(st.integers(0, 2000), max_size=6),
@@ -49,6 +50,7 @@ def test_files_may_be_divided_in_any_way(tmp_path_factory, cuts, group, n_jobs, 
     assert np.array_equal(means(found), expected)
 
 
+@pytest.mark.slow
 def test_processes_give_the_bits_of_threads(tmp_path):
     folder = written(tmp_path / "parts", FRAME, [700])
     expected = means(fitted(folder, "size"))
@@ -72,6 +74,7 @@ def test_forests_predict_nearly_as_those_in_memory(tmp_path, target):
         assert found.score(new) > 0.75 * expected.score(new)  # trees of a hundred examples
 
 
+@pytest.mark.slow
 def test_a_class_that_few_samples_have(tmp_path):
     frame = FRAME.copy()
     frame["rare"] = np.where(frame.index > 1992, "a", np.where(frame["a"] > 0, "b", "c"))
@@ -81,6 +84,7 @@ def test_a_class_that_few_samples_have(tmp_path):
     assert found.predict_proba(FRAME[FEATURES.split(",")])[1993:, 0].mean() > 0.05
 
 
+@pytest.mark.slow
 def test_a_constant_target_is_told_once(tmp_path):
     frame = FRAME.copy()
     frame["kind"] = "x"
@@ -90,7 +94,7 @@ def test_a_constant_target_is_told_once(tmp_path):
     assert (means(found) == 1).all()
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(12)
 @pytest.mark.parametrize("supervision", ["auto", 1, 0.5])
 def test_few_labels(tmp_path, supervision):
     frame = FRAME.copy()
@@ -101,12 +105,14 @@ def test_few_labels(tmp_path, supervision):
     assert np.corrcoef(means(found)[:, 0], FRAME["size"])[0, 1] > 0.6
 
 
+@pytest.mark.slow
 def test_forests_are_written_and_read(tmp_path):
     found = fitted(written(tmp_path / "parts", FRAME), "kind")
     found.save(tmp_path / "forest.omr")
     assert np.array_equal(means(om.load_model(tmp_path / "forest.omr")), means(found))
 
 
+@pytest.mark.slow
 def test_the_first_trees_are_those_of_a_smaller_forest(tmp_path):
     folder = written(tmp_path / "parts", FRAME)
     few, many = fitted(folder, "size", n_trees=3), fitted(folder, "size")
@@ -156,6 +162,7 @@ def test_out_of_bag_error_is_made_of_trees_that_have_not_seen_a_row(tmp_path, mo
     assert (given.pop().mean(axis=1) == 1).any()  # other samples have the same labelled rows
 
 
+@pytest.mark.slow
 def test_trees_are_added_to_those_of_a_fit_before(tmp_path):
     folder = written(tmp_path / "parts", FRAME)
     forest = fitted(folder, "size", n_trees=5, warm_start=True)

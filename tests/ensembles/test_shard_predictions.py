@@ -52,6 +52,7 @@ def targets(frame):
     }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", list(targets(frame_of(3))))
 def test_parts_are_predicted_as_the_whole_is(shards, tmp_path, name):
     folder, frame = shards
@@ -78,6 +79,7 @@ def test_parts_are_predicted_as_the_whole_is(shards, tmp_path, name):
     assert len(schemas) == 1
 
 
+@pytest.mark.slow
 def test_all_kinds_of_sources_and_clusters(shards, tmp_path):
     folder, frame = shards
     model = om.PCTClusterer(max_leaves=4).fit(frame[FEATURES])

@@ -39,6 +39,7 @@ def clustering_of(data):
 # -- cross-validation ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 def test_errors_are_the_mean_over_folds_of_forests_without_the_fold(weighted):
     data, entropy, n_folds = numbers(), 5, 4
@@ -123,6 +124,7 @@ def test_the_standard_error_is_that_of_a_mean_of_few_examples(factor, chosen, sc
     assert _compared(losses, np.full(3, scale)).chosen == chosen
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("ensemble", "compared"),
     [("extra-trees", "extra-trees"), ("random-forest", "random-forest"), ("bagging", "random-forest")],

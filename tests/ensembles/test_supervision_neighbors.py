@@ -127,6 +127,7 @@ def test_features_that_hang_together_are_found_without_labels():
     assert np.mean(shares["auto"]) > np.mean(shares[1]) + 0.2
 
 
+@pytest.mark.slow
 def test_an_unsupervised_choice_is_the_unsupervised_ranking():
     for seed in range(10):
         data = hidden_structure(seed)

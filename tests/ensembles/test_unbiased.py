@@ -63,6 +63,7 @@ CASES = [(task, None) for task in TASKS if task != "hierarchical-multi-label"]
 CASES += [("hierarchical-multi-label", hierarchy) for hierarchy in (TREE, DAG)]
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(("task", "hierarchy"), CASES, ids=lambda given: given if isinstance(given, str) else "")
 @pytest.mark.parametrize("unknown", [0.0, 0.25])
 @pytest.mark.parametrize("weighted", [False, True])
@@ -75,6 +76,7 @@ def test_score_is_as_defined(task, hierarchy, unknown, weighted):
         check(planned(data, weight, seed, ensemble=ensemble, normalize_targets=seed != 1))
 
 
+@pytest.mark.every(16)
 @pytest.mark.parametrize(("task", "hierarchy"), CASES, ids=lambda given: given if isinstance(given, str) else "")
 @pytest.mark.parametrize("level", [0.0, 0.4])
 def test_score_with_few_labels_is_as_defined(task, hierarchy, level):
@@ -92,6 +94,7 @@ def test_score_without_target_is_as_defined(ensemble):
     check(planned(data, random_weights(rng, 40), ensemble=ensemble, supervision=0.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["numbers", "labels", "no target", "few labels"])
 def test_score_of_sparse_features_is_as_defined(kind):
     rng = np.random.default_rng(0)
@@ -150,7 +153,7 @@ TARGETS = {
 }
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(12)
 @pytest.mark.parametrize("task", TARGETS)
 def test_noise_of_many_levels_scores_0(task):
     """Over data sets: trees of one set share its accidents, so that their spread says nothing of them."""
@@ -168,6 +171,7 @@ def test_noise_of_many_levels_scores_0(task):
     assert first >= 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [0.0, 0.5])
 def test_noise_scores_0_among_features_too(level):
     """Two features go together, number and levels with nothing: none is credited with telling itself."""

@@ -25,6 +25,7 @@ def cases():
     yield "sparse", np.where(rng.random((80, 6)) < 0.15, rng.normal(size=(80, 6)), 0.0), one, 1.0
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("ensemble", ["random-forest", "extra-trees"])
 @pytest.mark.parametrize("case", list(cases()), ids=lambda case: case[0])
 def test_a_power_of_two_changes_no_tree(case, ensemble):
@@ -61,6 +62,7 @@ def test_scores_of_tiny_and_huge_weights(scale, importance):
         assert (scaled.rankings_[name].standard_errors > 0).any()
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("ensemble", ["random-forest", "extra-trees"])
 @pytest.mark.parametrize("power", [12, 30])
 def test_weights_that_differ_by_more_than_floats_tell_apart(ensemble, power):

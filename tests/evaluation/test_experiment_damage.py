@@ -109,7 +109,7 @@ def page_moved(content, randomness):
 KINDS = (overwritten, flipped, page_of_zeros, truncated, page_moved)
 
 
-@pytest.mark.every(7)
+@pytest.mark.every(28)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("seed", range(12))
 def test_bytes_lost(original, truth, tmp_path, kind, seed):
@@ -168,6 +168,7 @@ def pages_of_results(content):
             yield number, page
 
 
+@pytest.mark.slow
 def test_one_lost_page_costs_the_jobs_on_it_and_no_other(original, truth, tmp_path):
     content = original.read_bytes()
     done = {key for key, facts in truth[0].items() if facts[0] == "done"}
@@ -197,7 +198,7 @@ def test_cut_anywhere(original, tmp_path, at):
             call(path)
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(15)
 @pytest.mark.parametrize(
     "change",
     [

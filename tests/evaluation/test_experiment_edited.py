@@ -38,6 +38,7 @@ def figures_of(path, data, name):
     return found[(found["data"] == data) & (found["method"] == name)].reset_index(drop=True)
 
 
+@pytest.mark.slow
 def test_a_changed_parameter_an_added_data_set_and_a_removed_method(tmp_path, claims):
     relief = method("relief", parameters="{ n_neighbors = 5 }")
     path = write_plan(tmp_path, method("univariate"), method("uniform"), relief)
@@ -100,6 +101,7 @@ def test_a_plan_that_was_edited_and_not_run_shows_its_gaps(tmp_path, claims, mon
     assert "8 of 16 jobs are done" in " ".join(told.output.split())
 
 
+@pytest.mark.slow
 def test_changed_plans_are_plans_or_errors(tmp_path):
     path = tmp_path / "plan.toml"
     chance = random.Random(0)

@@ -36,6 +36,7 @@ def plan_of(data, *methods, **more):
     return {"data": [data], "method": list(methods), "folds": {"n_folds": 2}, **more}
 
 
+@pytest.mark.slow
 def test_a_folder_is_ranked_and_predicted_by_folds(films, backend):
     plan = plan_of(
         {"folder": str(films), "target": "movies.genre"},
@@ -62,6 +63,7 @@ def test_a_folder_is_ranked_and_predicted_by_folds(films, backend):
             assert kept.scores.tolist() == ranking.scores.tolist()
 
 
+@pytest.mark.slow
 def test_a_run_that_is_started_again_computes_what_is_new(films):
     store = films.parent / "results.sqlite"
     data = {"folder": str(films), "target": "movies.genre"}

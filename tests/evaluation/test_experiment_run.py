@@ -102,6 +102,7 @@ def test_a_second_run_computes_nothing_and_a_changed_plan_what_is_new(tmp_path, 
     assert run_plan(path).n_new == 8, "another version of the code computes anew"
 
 
+@pytest.mark.slow
 def test_scores_sizes_and_numbers_of_neighbours_come_from_one_fit(tmp_path, backend):
     forests = method(["genie3", "symbolic", "permutation"], grid="{ n_trees = [2, 4] }")
     relief = method("relief", grid="{ n_neighbors = [3, 6], n_iterations = [0.5, 1.0] }")
@@ -191,6 +192,7 @@ def test_data_that_vanish_or_change_after_planning_are_recorded(tmp_path, monkey
     assert run_after(lambda: None).counts == {"done": 8}
 
 
+@pytest.mark.slow
 def test_data_sets_are_held_one_at_a_time(tmp_path, monkeypatch):
     held, at_reading = [], []
     read = sources._read
@@ -208,6 +210,7 @@ def test_data_sets_are_held_one_at_a_time(tmp_path, monkeypatch):
     assert at_reading == [0] * 6, "each is read to plan, and to compute"
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_waited_for_and_then_told(tmp_path, monkeypatch):
     path = write_plan(tmp_path, method("univariate"))
     record, left = Store.record, [2]

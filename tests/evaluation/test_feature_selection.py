@@ -168,6 +168,7 @@ def test_noise_looks_like_noise():
     assert leaked < curve.means.min() - 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["neighbors", "forest"])
 def test_true_features_are_found(by):
     data, relevant = regression(200)
@@ -178,6 +179,7 @@ def test_true_features_are_found(by):
     assert found.names == tuple(found.ranking.top(3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", ["auto", "forest"])
 @pytest.mark.parametrize("task", [task for task in TASKS if task != "clustering"])
 def test_every_task(task, wanted):
@@ -213,6 +215,7 @@ def test_few_labels():
         om.select(om.UnivariateRanker(), data, n_folds=20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["neighbors", "forest"])
 def test_workers_change_no_bit(by):
     data, _ = regression(80)
@@ -238,6 +241,7 @@ def test_wrong_use():
 # -- rankers ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_ranker_keeps_what_select_keeps():
     data, relevant = regression()
     ranker = om.EnsembleRanker(n_trees=10, random_state=0, n_features_to_select="auto").fit(data.X, data.y)
@@ -257,6 +261,7 @@ def test_ranker_keeps_what_select_keeps():
         om.UnivariateRanker(n_features_to_select="many").fit(data)
 
 
+@pytest.mark.slow
 def test_weights_count_in_the_rankings_of_folds():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 6))
@@ -304,7 +309,7 @@ def test_plot():
     assert curve.plot(ax) is ax
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(12)
 @pytest.mark.parametrize("method", [method.name for method in om.methods()])
 def test_every_method_chooses(method):
     known = get_method(method)
@@ -316,6 +321,7 @@ def test_every_method_chooses(method):
     assert ranker.transform(data).n_features == ranker.selection_curve_.chosen_size
 
 
+@pytest.mark.slow
 def test_a_seed_holds_for_a_ranker_without_one():
     data, _ = regression()
     one, two = (om.select(om.EnsembleRanker(n_trees=5), data, random_state=0) for _ in range(2))

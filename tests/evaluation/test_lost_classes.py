@@ -21,6 +21,7 @@ def rankers():
     return [trees, om.SEFRRanker(random_state=0), om.PerTargetRanker(trees)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ranker", rankers(), ids=lambda ranker: type(ranker).__name__)
 def test_select_and_stability_rank_parts_without_the_rare_class(ranker):
     X, y = rare()

@@ -47,6 +47,7 @@ def tables(draw):
     return Table.from_columns([f"x{i}" for i in range(len(columns))], columns, levels)
 
 
+@pytest.mark.slow
 @given(tables(), st.sampled_from([1e-6, 0.3, 0.9]), st.booleans())
 def test_associations_are_those_of_the_definitions(table, threshold, in_blocks):
     before = associations._BLOCK
@@ -86,6 +87,7 @@ def test_many_levels_of_noise_are_not_related():
     assert associated_pairs(table, 0.35).first.tolist() == []
 
 
+@pytest.mark.slow
 def test_ten_copies_are_one():
     rng = np.random.default_rng(0)
     signals = rng.normal(size=(300, 3))

@@ -133,7 +133,7 @@ def test_scores_without_any_spread_say_nothing():
 POWERFUL = {"correlation", "genie3", "permutation", "relief", "rrelieff", "symbolic", "unbiased", "univariate"}
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(27)
 @pytest.mark.parametrize("method", methods(), ids=lambda method: method.name)
 def test_every_ranker_of_the_registry_gets_p_values(method):
     X, y = told()
@@ -155,6 +155,7 @@ def test_every_ranker_of_the_registry_gets_p_values(method):
         assert set(ranking.relevant()) == ({"x0", "x1"} if method.name in POWERFUL else set())
 
 
+@pytest.mark.every(7)
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("method", ["genie3", "unbiased", "relief"])
 def test_every_task_and_degree_of_supervision(task, method):
@@ -177,6 +178,7 @@ def test_rankers_of_third_parties():
         unregister("sum")
 
 
+@pytest.mark.slow
 def test_without_target_a_feature_that_goes_with_others_is_relevant():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(150, 1))

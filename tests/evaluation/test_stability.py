@@ -38,6 +38,7 @@ def many_ranks(draw):
 # -- indices, against their definitions ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(many_ranks(), st.data())
 def test_indices_are_means_over_pairs(ranks, data):
     n, d = ranks.shape
@@ -79,6 +80,7 @@ def nogueira(chosen, level):
     return phi, max(phi - width, -1 / (m - 1)), min(phi + width, 1)
 
 
+@pytest.mark.slow
 @given(many_ranks(), st.data(), st.sampled_from([0.5, 0.9, 0.99]))
 def test_interval_of_the_top_k_is_that_of_the_paper(ranks, data, level):
     k = data.draw(st.integers(1, ranks.shape[1] - 1))
@@ -86,6 +88,7 @@ def test_interval_of_the_top_k_is_that_of_the_paper(ranks, data, level):
     np.testing.assert_allclose(found, nogueira((ranks <= k).astype(float), level), atol=1e-12)
 
 
+@pytest.mark.slow
 @given(many_ranks(), st.sampled_from([0.5, 0.9]))
 def test_interval_of_pairs_is_by_the_jackknife(ranks, level):
     from scipy.stats import norm
@@ -130,6 +133,7 @@ def test_equal_and_random_rankings():
 # -- intervals and words ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(many_ranks(), st.sampled_from([0.5, 0.8, 0.9]))
 def test_intervals_hold_their_share(ranks, level):
     found = made(ranks, level)
@@ -249,6 +253,7 @@ def test_halves_vary_as_whole_samples_do():
     assert np.std(means) == pytest.approx(data.X.std(ddof=1) / np.sqrt(400), rel=0.06)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("task", TASKS)
 def test_every_task(task):
     data = tiny_dataset(task)
@@ -257,6 +262,7 @@ def test_every_task(task):
     assert (np.sort(found.ranks, axis=1) == np.arange(1, 6)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("resample", ["subsample", "bootstrap"])
 def test_workers_change_no_bit(resample):
     data, _ = om.datasets.make_classification(80, n_relevant=2, n_irrelevant=6, labelled=60, random_state=0)
@@ -287,6 +293,7 @@ def test_arrays_and_hierarchies():
     np.testing.assert_array_equal(found.ranks, plain.ranks)
 
 
+@pytest.mark.slow
 def test_memory_is_that_of_a_few_fits():
     """Only ranks are kept: 40 resamples take no more memory than 4 do."""
     rng = np.random.default_rng(0)

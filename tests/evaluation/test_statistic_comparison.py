@@ -19,6 +19,7 @@ from reference.measures_published import UNSUPERVISED
 METHODS = UNSUPERVISED.drop(columns="RForest")
 
 
+@pytest.mark.slow
 @given(st.integers(2, 7), st.integers(2, 15), st.integers(0, 2**32 - 1), st.floats(0, 3))
 @draws(10)
 def test_groups_are_the_largest_sets_without_a_difference(n_methods, n_datasets, seed, gap):

@@ -36,6 +36,7 @@ def test_laplacian_score_is_its_formula(layout, kernel, seed):
     np.testing.assert_allclose(ranker.feature_importances_, expected(frame, scores), rtol=1e-9)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("form", ["phi1", "phi2", "phi3"])
 @pytest.mark.parametrize("k", [None, 4])

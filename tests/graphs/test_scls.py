@@ -48,6 +48,7 @@ def hidden(y, labelled):
     return y
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("task", ["classification", "multi-label"])
 @pytest.mark.parametrize("n_labelled", [N, 10, 2])

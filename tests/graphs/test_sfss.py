@@ -17,6 +17,7 @@ from reference.graphs_cases import LAYOUTS, features
 N = 24
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("task", ["classification", "multi-label"])
 @pytest.mark.parametrize("n_labelled", [N, 9])

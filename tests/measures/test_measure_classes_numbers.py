@@ -14,6 +14,7 @@ from omnirank.measures import classes
 from reference import measures as reference
 
 
+@pytest.mark.slow
 @given(st.integers(2, 5), st.integers(1, 40), st.integers(0, 2**32 - 1))
 @draws(15)
 def test_measures_of_confusion_as_in_scikit_learn(n_classes, n, seed):

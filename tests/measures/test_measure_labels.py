@@ -36,6 +36,7 @@ def thresholded(scores):
     return [[int(score >= 0.5) for score in row] for row in scores]
 
 
+@pytest.mark.slow
 @given(label_problems())
 @draws(15)
 def test_complete_label_sets_as_in_scikit_learn(problem):

@@ -84,6 +84,7 @@ def test_neighbours_by_group(case, k, data):
             assert [i for i in ids[r, g].tolist() if i >= 0] == expected
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("n", "d"), [(130, 7), (67, 1100), (300, 30)])
 @pytest.mark.parametrize("kind", ["normal", "integers", "binary", "near ties"])
 def test_larger_data_in_all_precisions(n, d, kind):

@@ -26,6 +26,7 @@ def way(request):
         yield request.param
 
 
+@pytest.mark.slow
 @draws(25)
 @given(data=st.data())
 def test_weighted_neighbours(data):

@@ -184,6 +184,7 @@ def compared(names, seed=0):
     return compare_methods(table, larger_is_better=False)
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("n", [3, 6, 25])
 @pytest.mark.parametrize("stem", ["m", "extra-trees, permutation score of the labelled examples, n_trees=100, number "])
 def test_names_of_critical_difference_diagrams_fit(n, stem):
@@ -195,6 +196,7 @@ def test_names_of_critical_difference_diagrams_fit(n, stem):
     assert drawn(ax)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("shape", [(1, 12), (12, 1), (1, 1), (2, 30), (8, 8)])
 def test_score_maps_of_any_shape_have_room(shape):
     method = "method-with-a-rather-long-name"
@@ -266,6 +268,7 @@ def test_places_of_many_features_are_on_a_logarithmic_axis():
         assert plot_rank_intervals(sure).get_xscale() == scale
 
 
+@pytest.mark.slow
 def test_drawing_is_quiet_however_slow_the_machine_is(monkeypatch):
     """Matplotlib warns where it looks for a place for a legend, unasked, for more than a second."""
     monkeypatch.setattr("matplotlib.legend.time.perf_counter", itertools.count(step=10.0).__next__)

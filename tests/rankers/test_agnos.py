@@ -108,6 +108,7 @@ def clustered(seed, n=200):
     return np.hstack([own, rng.normal(size=(n, 10))])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_features_that_tell_about_others_come_first(seed):
     ranker = om.AgnosRanker(n_hidden=3, random_state=seed).fit(clustered(seed))
@@ -132,6 +133,7 @@ def test_layouts_scales_and_missing_cells():
     assert not om.AgnosRanker().fit([[1.0], [1.0]]).feature_importances_.any()
 
 
+@pytest.mark.slow
 def test_levels_of_a_nominal_feature_share_one_slack():
     rng = np.random.default_rng(4)
     X = pd.DataFrame(clustered(4)[:, :8]).add_prefix("x")

@@ -70,6 +70,7 @@ def quick(estimator):
     return {"n_trees": 2} if "n_trees" in parameters_of(estimator) else {}
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_no_foreign_error_and_no_number_that_is_none(estimator):

@@ -19,7 +19,7 @@ def containers(share):
     return [X, frame, sparse.csr_array(X), sparse.csc_array(X), sparse.coo_array(X)], y
 
 
-@pytest.mark.every(5)
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.08, 0.5])
 @pytest.mark.parametrize("case", ["no target", "few labels", "labels"])
 @pytest.mark.parametrize("ensemble", ["random-forest", "extra-trees"])

@@ -137,6 +137,7 @@ def test_a_constant_feature_weighs_nothing_in_a_distance():
     assert om.evaluate(one_constant(), train, test, 3) == expected
 
 
+@pytest.mark.slow
 def test_rankings_of_a_study_keep_what_is_constant(tmp_path):
     X, y = data()
     np.savetxt(tmp_path / "data.csv", np.column_stack([X, y]), delimiter=",")

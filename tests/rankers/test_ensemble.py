@@ -90,7 +90,7 @@ def test_untested_features_have_score_zero_and_both_tree_scores_the_same_support
     assert (genie3 >= 0).all()
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(12)
 @pytest.mark.parametrize(("bootstrap", "ensemble"), [(True, "RandomForest"), (False, "ExtraTrees")])
 @pytest.mark.parametrize("n_targets", [1, 3])
 def test_importances_agree_with_scikit_learn(bootstrap, ensemble, n_targets):
@@ -197,6 +197,7 @@ def test_bagging_without_bootstrap_grows_one_tree_many_times():
 # -- trees, seeds and workers -------------------------------------------------------------------------------
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("importance", ["permutation", "unbiased"])
 @pytest.mark.parametrize("task", ["regression", "hierarchical-multi-label"])
 def test_any_number_and_kind_of_workers_gives_the_same_bits(task, importance):
@@ -235,6 +236,7 @@ def test_checkpoints_do_not_depend_on_blocks(monkeypatch):
         assert same_rankings(whole.checkpoints_[size], cut.checkpoints_[size])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("importance", ["permutation", "unbiased"])
 def test_rankings_of_disjoint_trees_merge(importance):
     data = tiny_dataset("multi-target-regression")

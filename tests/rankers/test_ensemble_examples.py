@@ -107,6 +107,7 @@ def test_a_sample_without_a_class_has_no_test():
     assert (found.ranking_.scores > 0).any()
 
 
+@pytest.mark.slow
 def test_enough_examples_are_chosen(many):
     found = om.EnsembleRanker(n_trees=30, max_samples="auto", checkpoints=[10, 30], random_state=0).fit(many)
     assert found.max_samples_ in (4000, 8000)

@@ -65,6 +65,7 @@ def test_there_are_standard_errors_however_short_the_time(friedman):
     assert ranker.ranking_.standard_errors is not None
 
 
+@pytest.mark.slow
 def test_a_fit_takes_about_as_long_as_allowed(friedman):
     om.EnsembleRanker(n_trees=2, random_state=0).fit(friedman)
     start, worked = time.perf_counter(), time.process_time()

@@ -59,6 +59,7 @@ ABOUT_A_CLASS = {
 }
 
 
+@pytest.mark.every(8)
 @parametrize_with_checks(
     [ranker for ranker in one_a_class() if isinstance(ranker, IN_FULL)], expected_failed_checks=expected_failures
 )
@@ -66,6 +67,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
+@pytest.mark.every(12)
 @pytest.mark.parametrize(
     "ranker", [one for one in one_a_class() if not isinstance(one, IN_FULL)], ids=lambda one: type(one).__name__
 )
@@ -79,7 +81,7 @@ def test_scikit_learn_checks_of_what_a_class_writes(ranker):
             raise AssertionError(f"{check.func.__name__}: {error}") from error
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("method", om.methods(), ids=lambda method: method.name)
 def test_omnirank_checks(method):
     check_ranker(small_ranker(method))

@@ -19,6 +19,7 @@ def one_number(X, rng):
     return X[:, 0] + rng.normal(size=len(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize(
     ("importance", "target", "most"),

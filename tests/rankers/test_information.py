@@ -40,6 +40,7 @@ def frame(values, stem):
     return pd.DataFrame(made)
 
 
+@pytest.mark.slow
 @draws(50)
 @given(st.data())
 def test_class_targets_agree_with_the_reference(data):
@@ -63,6 +64,7 @@ def test_class_targets_agree_with_the_reference(data):
     np.testing.assert_allclose(ranker.feature_importances_, expected, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 @draws(38)
 @given(st.data())
 def test_label_sets_agree_with_the_reference_dense_and_sparse(data):
@@ -125,6 +127,7 @@ def test_correlation_agrees_with_the_reference(data):
     np.testing.assert_allclose(ranker.feature_importances_, expected, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.slow
 @draws(38)
 @given(st.data())
 def test_spread_agrees_with_the_reference(data):

@@ -20,6 +20,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ranker", [om.UnivariateRanker(), om.EnsembleRanker(n_trees=3)], ids=["univariate", "trees"])
 def test_omnirank_checks(ranker):
     check_ranker(om.PerTargetRanker(ranker))
@@ -40,6 +41,7 @@ def single_targets(data):
             yield om.Dataset(X, cells, task="classification")
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("sparse_labels", [False, True])
 def test_it_is_the_mean_over_the_targets(task, sparse_labels):

@@ -46,6 +46,7 @@ def mean_database(seed: int, n: int = 120) -> om.RelationalDataset:
     return om.RelationalDataset.from_frames({"shops": shops, "sales": sales}, keys=keys, target="shops.rich")
 
 
+@pytest.mark.slow
 def test_the_generating_relation_is_first():
     data = mean_database(0)
     train, test = data.take(slice(0, 80)), data.take(slice(80, None))
@@ -105,6 +106,7 @@ def test_ways_of_using_a_relation_share_its_score():
         assert sum(own for way, own in scores.items() if way.startswith(f"{name}[")) == pytest.approx(score)
 
 
+@pytest.mark.slow
 def test_boosting_averages_the_classes_of_an_iteration():
     ranker = om.RelationalRanker("symbolic", ensemble="boosting", n_trees=3, random_state=0).fit(MOVIES)
     model = ranker.model_
@@ -142,6 +144,7 @@ def test_workers_change_nothing():
     np.testing.assert_array_equal(one.scores, several.scores)
 
 
+@pytest.mark.slow
 def test_other_tasks():
     labels = om.Dataset(
         np.random.default_rng(0).normal(size=(40, 2)), [{"a"} if i % 3 else {"a", "b"} for i in range(40)]

@@ -125,6 +125,7 @@ def test_some_features_and_some_labels(seen):
     assert len({part.feature_names for part in seen}) > 3
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("label_share", [None, 0.3])
 def test_every_task(task, label_share):
@@ -185,7 +186,7 @@ def test_more_workers_change_no_bit_and_more_iterations_begin_with_the_same():
         np.testing.assert_array_equal(other.standard_errors, first.standard_errors)
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("method", sorted(KNOWN - {"3-3fs"}))
 def test_any_method_of_the_registry(method):
     made = next(known for known in om.methods() if known.name == method)
@@ -246,7 +247,7 @@ CHECKS = [
 ]
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("check", CHECKS)
 def test_omnirank_checks(check):
     check()
@@ -274,6 +275,7 @@ def test_scores_that_each_replicate_turns_are_turned_in_the_end():
 # -- 3-3FS --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_three_way_has_its_name_and_the_iterations_of_the_paper():
     ranker = om.ThreeWayRanker(random_state=0).fit(tiny_dataset("multi-label"))
     assert ranker.ranking_.method == "3-3fs"

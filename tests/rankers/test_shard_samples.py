@@ -48,7 +48,7 @@ def same_bits(found, expected):
 # -- samples ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(16)
 @pytest.mark.parametrize("target", ["size", "kind", "l1,l2", None])
 def test_every_row_is_in_one_sample_as_it_is(tmp_path, target):
     frame = frame_of()
@@ -67,7 +67,7 @@ def test_every_row_is_in_one_sample_as_it_is(tmp_path, target):
     assert abs(sizes - sizes.mean()).max() < 6 * np.sqrt(sizes.mean())
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(16)
 @pytest.mark.parametrize("at_once", [1, 3, 6])
 @pytest.mark.parametrize("target", ["size", "l1,l2", None])
 def test_samples_are_the_same_if_some_columns_are_read_at_a_time(tmp_path, monkeypatch, target, at_once):
@@ -143,6 +143,7 @@ def test_files_may_be_divided_in_any_way(tmp_path_factory, cuts, group, missing,
     same_bits(found.rankings_["genie3"], expected.rankings_["genie3"])
 
 
+@pytest.mark.slow
 def test_batches_change_nothing(tmp_path, monkeypatch):
     folder = written(tmp_path / "parts", frame_of(), [700])
     expected = ranked(folder).ranking_
@@ -151,6 +152,7 @@ def test_batches_change_nothing(tmp_path, monkeypatch):
     assert ranked(folder).ranking_ == expected
 
 
+@pytest.mark.slow
 def test_processes_give_the_bits_of_threads(tmp_path):
     folder = written(tmp_path / "parts", frame_of(), [700])
     expected = ranked(folder).ranking_
@@ -184,7 +186,7 @@ def test_the_features_that_matter_are_found_in_sorted_files(tmp_path, target, en
     assert (found.ranking_.standard_errors > 0).all()
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("importance", ["genie3", "symbolic", "permutation", "unbiased"])
 def test_all_scores(tmp_path, importance):
     frame = frame_of()
@@ -221,6 +223,7 @@ def test_few_labels(tmp_path, supervision):
         assert found.ranking_.parameters["n_samples"] > 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [Supervision(1.0, ""), Supervision(0.5, ""), Supervision(0.5, "", chosen=True)])
 def test_a_sample_leaves_memory_before_the_next_comes(tmp_path, monkeypatch, level):
     """Without a collection of the garbage, which takes a second in a process that holds much."""
@@ -246,6 +249,7 @@ def test_a_sample_leaves_memory_before_the_next_comes(tmp_path, monkeypatch, lev
     assert not any(beside)
 
 
+@pytest.mark.slow
 def test_a_class_that_few_samples_have(tmp_path):
     frame = frame_of()
     frame["kind"] = np.where(frame.index > len(frame) - 8, "rare", "frequent")
@@ -257,6 +261,7 @@ def test_a_class_that_few_samples_have(tmp_path):
         ranked(written(tmp_path / "others", frame), "kind")
 
 
+@pytest.mark.slow
 def test_numbers_of_trees_on_the_way(tmp_path):
     folder = written(tmp_path / "parts", frame_of())
     found = ranked(folder, n_trees=25, checkpoints=[3, 25])
@@ -265,6 +270,7 @@ def test_numbers_of_trees_on_the_way(tmp_path):
     assert found.checkpoints_[25]["unbiased"] == found.ranking_
 
 
+@pytest.mark.slow
 def test_trees_of_two_machines_merge(tmp_path):
     folder = written(tmp_path / "parts", frame_of())
     whole = ranked(folder, n_trees=25).ranking_
@@ -292,6 +298,7 @@ def test_what_is_for_data_in_memory(tmp_path):
         ranked(folder, max_memory=5000)
 
 
+@pytest.mark.slow
 def test_a_target_without_any_known_value(tmp_path):
     frame = frame_of()
     frame["size"] = np.nan

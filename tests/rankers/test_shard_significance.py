@@ -52,6 +52,7 @@ def test_shards_that_fit_have_the_p_values_of_memory(folder):
     assert om.significance(ranker(), data).p_values.tolist() == expected.p_values.tolist()
 
 
+@pytest.mark.slow
 def test_workers_sizes_and_steps_change_no_bit(folder):
     data = opened(folder)
     whole = ranker(p_values=True, checkpoints=[9, 30]).fit(data)
@@ -62,6 +63,7 @@ def test_workers_sizes_and_steps_change_no_bit(folder):
     assert steps.p_values.tolist() == whole.ranking_.p_values.tolist()
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_with_the_same_p_values(folder, tmp_path, monkeypatch):
     expected = ranker(p_values=True).fit(opened(folder)).ranking_
     data = opened(folder, checkpoint=tmp_path)
@@ -81,6 +83,7 @@ def test_a_killed_run_goes_on_with_the_same_p_values(folder, tmp_path, monkeypat
     assert ranker(p_values=True, n_jobs=1).fit(data).ranking_ == expected
 
 
+@pytest.mark.slow
 def test_few_labelled_rows_that_all_samples_share(tmp_path):
     frame = frame_of(1500)
     frame.loc[np.random.default_rng(1).random(len(frame)) > 0.08, "size"] = np.nan
@@ -92,6 +95,7 @@ def test_few_labelled_rows_that_all_samples_share(tmp_path):
     assert abs(norm.isf(found.p_values[0]) - norm.isf(one.p_values[0])) < 3
 
 
+@pytest.mark.slow
 def test_samples_of_data_in_memory_have_p_values():
     frame = frame_of(3000, seed=2)
     data = om.Dataset(frame[FEATURES.split(",")], frame["size"])

@@ -22,6 +22,7 @@ def shards(tmp_path):
     return om.open_shards(folder, "size", ignore="width,kind,l1,l2", max_memory=LITTLE)
 
 
+@pytest.mark.slow
 def test_trees_at_a_time_change_no_bit(shards):
     ranker = om.EnsembleRanker("genie3", n_trees="auto", checkpoints=[3, 20, 23], max_depth=3, random_state=0)
     auto = clone(ranker).fit(shards)
@@ -33,6 +34,7 @@ def test_trees_at_a_time_change_no_bit(shards):
     assert auto.certainty_.remark == ""
 
 
+@pytest.mark.slow
 def test_sums_so_far_are_sent_with_their_own_task_only(shards, monkeypatch):
     """What all tasks share goes to every worker of a cluster."""
     shared = []
@@ -47,6 +49,7 @@ def test_sums_so_far_are_sent_with_their_own_task_only(shards, monkeypatch):
     assert max(shared) < min(shared) + 100
 
 
+@pytest.mark.slow
 def test_the_time_ends_it(shards, monkeypatch):
     clock = iter(np.arange(0, 1000, 10.0))
 
@@ -65,6 +68,7 @@ def test_the_time_ends_it(shards, monkeypatch):
     assert again.ranking_ == ended.ranking_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameter", [{"max_samples": 100}, {"max_memory": "1M"}])
 def test_memory_is_a_matter_of_the_shards(shards, parameter):
     with pytest.raises(ParameterError, match="it is for data in memory"):

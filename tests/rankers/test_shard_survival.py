@@ -124,6 +124,7 @@ def interrupted(parts, monkeypatch, after=4, **options):
             ranker().fit(opened(parts, **options))
 
 
+@pytest.mark.slow
 def test_what_an_interrupt_leaves_is_beside_the_files(parts, tmp_path, monkeypatch, n_grown):
     interrupted(parts, monkeypatch, scratch=tmp_path / "scratch")
     assert not any((tmp_path / "scratch").iterdir())
@@ -136,6 +137,7 @@ def test_what_an_interrupt_leaves_is_beside_the_files(parts, tmp_path, monkeypat
     assert found == ranker().fit(opened(parts, checkpoint=False)).ranking_
 
 
+@pytest.mark.slow
 def test_damaged_results_are_computed_again(parts, tmp_path, monkeypatch, n_grown, caplog):
     kept = tmp_path / "kept"
     interrupted(parts, monkeypatch, checkpoint=kept)
@@ -157,6 +159,7 @@ def test_damaged_results_are_computed_again(parts, tmp_path, monkeypatch, n_grow
     assert found == ranker().fit(opened(parts, checkpoint=False)).ranking_
 
 
+@pytest.mark.slow
 def test_results_of_other_data_and_parameters_are_left_alone(parts, tmp_path, monkeypatch):
     kept = tmp_path / "kept"
     interrupted(parts, monkeypatch, checkpoint=kept)
@@ -169,6 +172,7 @@ def test_results_of_other_data_and_parameters_are_left_alone(parts, tmp_path, mo
     assert len(list(kept.iterdir())) == 1
 
 
+@pytest.mark.slow
 def test_runs_without_a_seed_are_not_kept(parts, tmp_path, n_grown):
     ranker(random_state=None, n_trees=2).fit(opened(parts))
     assert not n_grown
@@ -200,6 +204,7 @@ except DataError as problem:
     assert not any((tmp_path / "scratch").iterdir())
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_too_full_for_checkpoints(parts, monkeypatch, caplog):
     def refuse(path):
         raise DataError(f"cannot write {str(path)!r}: No space left on device")
@@ -211,6 +216,7 @@ def test_a_disk_that_is_too_full_for_checkpoints(parts, monkeypatch, caplog):
     assert found == ranker().fit(opened(parts, checkpoint=False)).ranking_
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("model", [ranker, forest])
 @pytest.mark.parametrize("harm", ["deleted", "rewritten", "truncated"])
 def test_a_shard_that_changes_is_named(parts, tmp_path, harm, model):
@@ -229,6 +235,7 @@ def test_a_shard_that_changes_is_named(parts, tmp_path, harm, model):
     assert not any((tmp_path / "scratch").iterdir())
 
 
+@pytest.mark.slow
 def test_a_shard_that_changes_in_mid_run_loses_nothing(parts, monkeypatch, n_grown):
     """Results of samples are kept; where the shard is as it was, the run goes on."""
     interrupted(parts, monkeypatch)
@@ -264,6 +271,7 @@ with scratch_folder({str(tmp_path)!r}): print('there')
     assert not any(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_files_are_read_once_for_any_number_of_trees(parts, monkeypatch):
     data = opened(parts)
     reads = []
@@ -281,7 +289,7 @@ def test_files_are_read_once_for_any_number_of_trees(parts, monkeypatch):
     assert len(reads) == len(set(reads)) == (4 + 4 + 3) * n_columns
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(12)
 @pytest.mark.parametrize("make", [ranker, forest])
 @pytest.mark.parametrize("share", [0.04, 0.3])
 def test_the_level_of_supervision_is_found_once(tmp_path, monkeypatch, make, share):

@@ -28,6 +28,7 @@ def parts_of(folder, n=90, seed=0):
     return folder / "parts", folder / "whole.parquet"
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("target", ["kind", "size", "a,size", None])
 @pytest.mark.parametrize(
     "ranker",
@@ -53,6 +54,7 @@ def test_forests_of_parts_that_fit_are_those_in_memory(tmp_path):
     assert np.array_equal(forest.fit(data).predict_proba(data), expected)
 
 
+@pytest.mark.slow
 def test_more_than_fits_is_refused_in_words(tmp_path):
     parts, _ = parts_of(tmp_path)
     data = om.open_shards(parts, "size", max_memory="1K")
@@ -64,7 +66,7 @@ def test_more_than_fits_is_refused_in_words(tmp_path):
 # -- data that do not fit ----------------------------------------------------------------------------------
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(16)
 @pytest.mark.parametrize("adjusted", [True, False])
 @pytest.mark.parametrize("target", ["kind", "size", "a,size", "town", "kind,wet", "size,kind", None])
 def test_univariate_shares_add_up_over_parts(tmp_path, target, adjusted):
@@ -115,6 +117,7 @@ def test_univariate_with_large_offsets_and_constant_features(tmp_path):
     assert np.allclose(found.scores, expected.scores, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_baselines_need_no_memory(tmp_path):
     parts, whole = parts_of(tmp_path)
     data = om.open_shards(parts, "size", max_memory=1000)
@@ -123,6 +126,7 @@ def test_baselines_need_no_memory(tmp_path):
         assert np.array_equal(ranker.fit(data).ranking_.scores, expected.scores)
 
 
+@pytest.mark.slow
 def test_what_is_for_data_in_memory(tmp_path):
     parts, _ = parts_of(tmp_path)
     data = om.open_shards(parts, "size", max_memory=1000)

@@ -27,6 +27,7 @@ def table(rng, n, n_numbers, n_nominal):
     return X.assign(same=1.5)
 
 
+@pytest.mark.slow
 @draws(7)
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.3, 0.6]), st.sampled_from([0.1, 1.0]), st.integers(1, 3))
 def test_scores_agree_with_the_reference(seed, step, C, n_targets):

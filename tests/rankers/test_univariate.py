@@ -39,6 +39,7 @@ def frame(values, stem):
     return pd.DataFrame(made)
 
 
+@pytest.mark.slow
 @draws(38)
 @given(st.data())
 def test_mixed_targets_agree_with_the_reference(data):
@@ -57,6 +58,7 @@ def test_mixed_targets_agree_with_the_reference(data):
     np.testing.assert_allclose(ranker.feature_importances_, expected, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 @draws(38)
 @given(st.data())
 def test_unsupervised_agrees_with_the_reference(data):
@@ -68,6 +70,7 @@ def test_unsupervised_agrees_with_the_reference(data):
     np.testing.assert_allclose(ranker.feature_importances_, expected, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 @draws(15)
 @given(st.integers(0, 10**6), st.integers(2, 20), st.sampled_from([0, 3, 14]), st.booleans())
 def test_dense_and_sparse_layouts_agree_with_the_reference(seed, n, decades, adjusted):
@@ -207,6 +210,7 @@ def test_features_of_many_levels_win_nothing_by_chance():
     assert om.UnivariateRanker(adjusted=False).fit(X, y).ranking_.top(1) == ["own level"]
 
 
+@pytest.mark.slow
 def test_noise_scores_zero_on_average():
     rng = np.random.default_rng(6)
     y = rng.normal(size=60)

@@ -47,6 +47,7 @@ def written_down(data, columns, n_iterations, shrinkage, chosen, max_depth, seed
     return sums, gains
 
 
+@pytest.mark.slow
 def test_three_classes():
     columns = (np.asarray(MOVIES.y)[:, None] == np.array(MOVIES.target.levels[0])).astype(float)
     model = om.RelationalBoostingClassifier(n_trees=3, shrinkage=0.3, chosen_examples=0.7, max_depth=3, random_state=4)
@@ -80,6 +81,7 @@ def shops(seed: int) -> om.RelationalDataset:
     )
 
 
+@pytest.mark.slow
 def test_two_classes_take_one_tree():
     data, _ = shops(0)
     model = om.RelationalBoostingClassifier(n_trees=5, random_state=0).fit(data)

@@ -32,6 +32,7 @@ def cells_of(values, dtype=np.int64, fill=0):
     return KeyCells(filled, None if known.all() else known)
 
 
+@pytest.mark.slow
 @given(columns_of_integers)
 def test_codes_are_places_among_the_sorted_identifiers(columns):
     coded = code_identifiers([cells_of(column) for column in columns])

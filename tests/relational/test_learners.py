@@ -58,6 +58,7 @@ def in_column_order(model, dataset):
     return [replace(tree, feature=numbers[tree.feature]) for tree in model._trees()]
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("kind", SINGLE)
 def test_a_single_table_gives_the_tree_of_pct(kind):
     dataset = SINGLE[kind]
@@ -130,6 +131,7 @@ def trees_as_text(n_jobs: int | None, estimator: str) -> str:
     return json.dumps([om.export_json(model, tree=i) for i in range(4)], default=str)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", ["RelationalForestClassifier", "RelationalBoostingClassifier"])
 def test_the_number_of_workers_changes_nothing(estimator):
     assert trees_as_text(1, estimator) == trees_as_text(3, estimator)
@@ -147,6 +149,7 @@ def test_worker_processes_change_nothing():
     assert found.stdout.strip() == trees_as_text(1, "RelationalForestClassifier")
 
 
+@pytest.mark.slow
 def test_another_database_of_the_same_schema():
     model = om.RelationalForestClassifier(n_trees=20, random_state=0).fit(MOVIES)
     other = om.datasets.make_movies(random_state=1)

@@ -54,6 +54,7 @@ def test_a_test_sends_undefined_values_where_they_are_better():
     assert "missing" in om.export_text(learned)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [om.RelationalForestClassifier, om.RelationalBoostingClassifier])
 def test_ensembles_learn_it_too(model):
     data = shops(MEANS * 3)

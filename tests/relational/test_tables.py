@@ -117,6 +117,7 @@ def from_rows(tables, **options):
     return om.RelationalDataset.from_frames(frames, **{"keys": RANDOM_KEYS, "target": "persons"} | options)
 
 
+@pytest.mark.slow
 @given(databases())
 def test_facts_agree_with_the_rules_row_by_row(tables):
     data = from_rows(tables)
@@ -133,6 +134,7 @@ def test_facts_agree_with_the_rules_row_by_row(tables):
     assert data.example_ids.tolist() == sorted(row["id"] for row in tables["persons"])
 
 
+@pytest.mark.slow
 @given(databases(), st.randoms(use_true_random=False))
 def test_shuffled_rows_change_no_bit(tables, random):
     shuffled = {name: random.sample(rows, len(rows)) for name, rows in tables.items()}
@@ -142,6 +144,7 @@ def test_shuffled_rows_change_no_bit(tables, random):
         assert decoded_facts(one) == decoded_facts(other)
 
 
+@pytest.mark.slow
 @given(databases())
 def test_tables_come_back_from_files_and_databases(tmp_path_factory, tables):
     folder = tmp_path_factory.mktemp("tables")
@@ -157,6 +160,7 @@ def test_tables_come_back_from_files_and_databases(tmp_path_factory, tables):
     engine.dispose()
 
 
+@pytest.mark.slow
 @given(databases())
 def test_repeated_rows_of_a_table_with_identifiers_are_one(tables):
     twice = tables | {"persons": [*tables["persons"], *tables["persons"]]}

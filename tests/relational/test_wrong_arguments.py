@@ -148,6 +148,7 @@ def sized(column, **options):
     return om.RelationalDataset.from_frames(frames, target=f"shop.{column}", **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("made", "column"), LEARNERS, ids=lambda value: getattr(value, "__name__", value))
 def test_no_examples_have_no_predictions(made, column):
     data = sized(column)
@@ -167,6 +168,7 @@ def test_what_is_not_fitted_says_so(made, column, method):
             getattr(made(), method)(sized(column))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("made", "column"), LEARNERS, ids=lambda value: getattr(value, "__name__", value))
 def test_a_score_needs_a_target(made, column):
     model = made(random_state=0).fit(sized(column))

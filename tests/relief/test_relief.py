@@ -46,6 +46,7 @@ TASKS = [
 ]
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("task", "kinds"), TASKS)
 @draws(15)
 @given(data=st.data())
@@ -64,6 +65,7 @@ def test_numbers_and_classes(task, kinds, data):
     check(ranker, X, y, expected(slow, distance, labelled, k, sigma, influence, missing))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["hamming", "accuracy", "f1", "subset"])
 @draws(15)
 @given(data=st.data())
@@ -91,6 +93,7 @@ def sparse_labels(y):
     return Target.labels(values, [f"y{j}" for j in range(y.shape[1])], labelled)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("kind", ["hamming", "accuracy", "f1", "subset", "euclidean-mu"])
 @draws(10)
 @given(data=st.data())
@@ -111,6 +114,7 @@ def test_hierarchies(kind, data):
     np.testing.assert_allclose(found, expected(slow, distance, [True] * n, k), atol=1e-9)
 
 
+@pytest.mark.slow
 @draws(20)
 @given(data=st.data())
 def test_unsupervised(data):
@@ -152,6 +156,7 @@ def test_one_pass_gives_all_numbers_of_neighbours_and_iterations(data):
     assert many.ranking_ == many.checkpoints_[n, 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kinds", [["number", "class", "number"], "labels"])
 @draws(10)
 @given(data=st.data())

@@ -31,6 +31,7 @@ def test_unlabelled_examples_are_used_where_they_clearly_help():
     assert best_candidate({((0.0, 1.0), 15): left_out, ((0.0, 1.0), 30): by_chance}) == ((0.0, 1.0), 30)
 
 
+@pytest.mark.slow
 def test_unlabelled_examples_do_no_harm_by_default():
     """Features without structure: unlabelled examples only say that all features are alike."""
     aucs = {"auto": [], "cv": [], (0.0, 1.0): []}

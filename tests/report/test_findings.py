@@ -56,6 +56,7 @@ def search(data, times, seconds=1.0, of_parts=1.0):
 
 
 class TestBudget:
+    @pytest.mark.slow
     def test_further_fits_stay_within_it(self, data):
         # seconds that are well above the least budget
         for times in (1, 2, 3, 10):
@@ -65,6 +66,7 @@ class TestBudget:
             assert found.budget == times * 100
             assert Clock.now - 100 == pytest.approx(spent)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("of_parts", [1.3, 1.9])
     def test_halves_that_take_longer_than_expected_end_in_time(self, data, of_parts):
         for times in (1.2, 1.6, 2, 3, 10):
@@ -92,6 +94,7 @@ class TestBudget:
         assert found.shuffled is not None
         assert found.halves.n >= 16
 
+    @pytest.mark.slow
     def test_moments_have_five_seconds(self, data):
         found = search(data, 3, seconds=0.01)
         assert found.budget == 5
@@ -102,6 +105,7 @@ class TestBudget:
         assert not Clock.sizes
         assert set(found.missing) == {AGAIN, HALVES, SHUFFLED, OTHERS, TREE}
 
+    @pytest.mark.slow
     def test_the_time_of_the_ranking_is_measured_where_it_is_not_known(self, data):
         ranker = om.EnsembleRanker(n_trees=8, random_state=0).fit(data)
         found = find(ranker.ranking_, data, ranker, Budget(1.0), n_jobs=1)
@@ -140,6 +144,7 @@ class TestHalves:
             assert a.ranks.tolist() == b.ranks.tolist()
             assert a[1:] == b[1:]
 
+    @pytest.mark.slow
     def test_the_curve_is_that_of_the_top_features(self):
         data, truth = om.datasets.make_regression(200, n_relevant=2, n_irrelevant=10, random_state=0)
         ranker = om.UnivariateRanker().fit(data)
@@ -165,6 +170,7 @@ class TestHalves:
 
 
 class TestAgain:
+    @pytest.mark.slow
     def test_p_values_and_stages_come_from_one_fit(self):
         data = om.datasets.load_sample("iris")
         ranker = om.EnsembleRanker(n_trees=16, random_state=0).fit(data)
@@ -177,6 +183,7 @@ class TestAgain:
         np.testing.assert_array_equal(found.stages[16].scores, ranker.ranking_.scores)
         assert {"genie3", "symbolic"} <= set(found.others)
 
+    @pytest.mark.slow
     def test_other_data_are_noticed(self):
         data = om.datasets.load_sample("iris")
         ranker = om.EnsembleRanker(n_trees=4, random_state=0).fit(data.take(slice(100)))

@@ -63,6 +63,7 @@ def csv_of(text: str) -> list[str]:
     return json.loads(re.search(r'id="ranking-csv">(.*?)</script>', text)[1]).splitlines()
 
 
+@pytest.mark.slow
 def test_one_file_that_loads_nothing(tmp_path, small):
     data, ranker = small
     text = written(tmp_path, ranker.ranking_, data, ranker=ranker, seconds=0.1)
@@ -78,6 +79,7 @@ def test_one_file_that_loads_nothing(tmp_path, small):
     assert [tag for tag, _ in page.tags if tag in ("link", "iframe", "object", "embed")] == []
 
 
+@pytest.mark.slow
 def test_ids_are_unique_and_anchors_lead_somewhere(tmp_path, small):
     data, ranker = small
     page = Page(written(tmp_path, ranker.ranking_, data, ranker=ranker, seconds=0.1))
@@ -88,6 +90,7 @@ def test_ids_are_unique_and_anchors_lead_somewhere(tmp_path, small):
     assert {target for target in page.titles() if target} <= set(ids)
 
 
+@pytest.mark.slow
 def test_names_are_escaped_everywhere(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, len(NASTY)))
@@ -107,6 +110,7 @@ def test_names_are_escaped_everywhere(tmp_path):
     assert any("'=1+1" in line for line in csv_of(text))
 
 
+@pytest.mark.slow
 def test_letters_that_fonts_or_files_lack_are_no_obstacle(tmp_path):
     names = ["基因 1", "a\0b", "half \ud800", "bell \x07", "\ufffe"]
     rng = np.random.default_rng(0)
@@ -117,6 +121,7 @@ def test_letters_that_fonts_or_files_lack_are_no_obstacle(tmp_path):
     assert "half ?" in text
 
 
+@pytest.mark.slow
 def test_the_same_ranking_gives_the_same_page(tmp_path, small):
     _, ranker = small
     assert written(tmp_path, ranker.ranking_) == written(tmp_path, ranker.ranking_)
@@ -131,6 +136,7 @@ def test_the_csv_file_is_the_ranking(tmp_path, small):
     assert read.top(8) == ranker.ranking_.top(8)
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_left_out_with_a_word(tmp_path, small):
     data, ranker = small
     without = written(tmp_path, ranker.ranking_)

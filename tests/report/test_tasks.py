@@ -40,7 +40,7 @@ def report(tmp_path, data, ranker, **options):
     return path.read_text(encoding="utf-8")
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(12)
 @pytest.mark.parametrize("name", GENERATORS)
 def test_every_task_has_a_report(tmp_path, name):
     data = GENERATORS[name]()
@@ -56,6 +56,7 @@ def test_every_task_has_a_report(tmp_path, name):
     assert {key for key in left if "pruning" not in left[key]} <= allowed, left
 
 
+@pytest.mark.slow
 def test_without_scores_by_target_a_word_says_how_to_have_them(tmp_path):
     data = GENERATORS["several numbers"]()
     _, left = sections(report(tmp_path, data, om.EnsembleRanker(n_trees=4, random_state=0), budget=0))
@@ -79,6 +80,7 @@ def test_few_labels_are_told(tmp_path):
     assert "how the others were used is not known" in path.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_pixels_are_an_image_and_groups_have_shares(tmp_path):
     data = om.datasets.load_sample("digits")
     found, _ = sections(report(tmp_path, data, om.UnivariateRanker(), budget=0))
@@ -90,7 +92,7 @@ def test_pixels_are_an_image_and_groups_have_shares(tmp_path):
     assert "pixels" not in sections(text)[0]
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(12)
 @pytest.mark.parametrize(
     "X",
     [

@@ -48,6 +48,7 @@ def few(two_pairs, tmp_path_factory):
 
 
 class TestSignificance:
+    @pytest.mark.slow
     def test_the_test_and_the_correction_stand_where_p_values_do(self, few):
         for key in ("significance", "all", "methods"):
             assert "one-sided test by out-of-bag examples" in section(few, key), key
@@ -63,6 +64,7 @@ class TestSignificance:
         assert "Shown is p_adjusted" in section(few, "significance")
         assert "rank,feature,score,standard_error,p_value,p_adjusted,relevant" in html.unescape(few)
 
+    @pytest.mark.slow
     def test_of_other_scores_it_is_the_permutation_test(self, tmp_path):
         data = om.datasets.load_sample("iris")
         ranking = om.significance(om.UnivariateRanker(), data, n_rounds=3, random_state=0)
@@ -71,6 +73,7 @@ class TestSignificance:
         assert "permutation test" in section(text, "significance")
         assert "by out-of-bag" not in text
 
+    @pytest.mark.slow
     def test_the_unbiased_score_against_copies_is_the_permutation_test_too(self, tmp_path):
         data = om.datasets.load_sample("iris")
         trees = om.EnsembleRanker("unbiased", n_trees=5, random_state=0)
@@ -115,6 +118,7 @@ class TestTables:
         assert 'id="top-features-table"' not in few
         assert 'id="all-features-table"' in few
 
+    @pytest.mark.slow
     def test_many_features_have_a_table_of_the_best_with_directions(self, tmp_path):
         data, _ = om.datasets.make_regression(60, n_relevant=3, n_irrelevant=40, random_state=0)
         om.UnivariateRanker().fit(data).ranking_.report(tmp_path / "report.html", data, budget=0)
@@ -150,6 +154,7 @@ class TestDirections:
         assert direction(om.Dataset(x[:, None], y, task="regression"), 0).words == "rises (ρ 1.00)"
         assert direction(om.Dataset(np.full((40, 1), np.nan), y, task="regression"), 0).words == UNCLEAR
 
+    @pytest.mark.slow
     def test_cards_of_targets_have_arrows(self, tmp_path):
         rng = np.random.default_rng(0)
         X = rng.normal(size=(100, 4))
@@ -272,6 +277,7 @@ class TestHowMany:
         assert self.said([1e-6] * 3 + [0.5] * 5, 2).startswith("1 more feature scores significantly above chance")
         assert self.said([1e-6] * 3 + [0.5] * 5, 1).startswith("2 more features score significantly above chance")
 
+    @pytest.mark.every(3)
     @pytest.mark.parametrize(
         ("p_values", "wins", "losses", "n", "why"),
         [
@@ -338,6 +344,7 @@ class TestRepeating:
         exec(code, scope)
         assert scope["ranking"].scores.tolist() == ranking.scores.tolist()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("ranker", "method", "option"),
         [
@@ -381,6 +388,7 @@ class TestRepeating:
 
 
 class TestOtherData:
+    @pytest.mark.slow
     def test_data_in_parts_are_reported(self, tmp_path):
         rng = np.random.default_rng(0)
         for i in range(3):

@@ -23,6 +23,7 @@ RANKERS = [
 ]
 
 
+@pytest.mark.slow
 @draws(4)
 @given(
     n=st.integers(20, 90),
@@ -45,6 +46,7 @@ def test_scores_are_those_of_the_whole(tmp_path_factory, n, cuts, missing, chose
     assert (found.method, found.task) == (expected.method, expected.task)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["variance", "dispersion"])
 def test_large_numbers_and_constants(tmp_path, measure):
     frame = frame_of(60, missing=0.0)
@@ -69,6 +71,7 @@ BY_FEATURES = [
 ]
 
 
+@pytest.mark.slow
 @draws(4)
 @given(
     cuts=st.lists(st.integers(0, 90), max_size=5),

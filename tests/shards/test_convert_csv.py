@@ -29,6 +29,7 @@ CELLS = {
 }
 
 
+@pytest.mark.slow
 @draws(10)
 @given(
     kinds=st.lists(st.sampled_from(sorted(CELLS)), min_size=2, max_size=5),

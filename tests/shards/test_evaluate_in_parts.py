@@ -35,6 +35,7 @@ def sample(data, n_test, seed=0):
     return whole.take(others), whole.take(rows)
 
 
+@pytest.mark.slow
 @draws(5)
 @given(
     n=st.integers(60, 120),
@@ -61,7 +62,7 @@ def test_parts_give_the_figures_of_the_whole(tmp_path_factory, n, cuts, missing,
     assert repr(om.evaluate(scores, whole, n_test=15, random_state=seed, **options)) == repr(expected)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("target", ["kind", "size"])
 def test_test_data_of_every_kind(tmp_path, target):
     frame = frame_of(240, missing=0.1)
@@ -127,6 +128,7 @@ def test_standard_errors_are_those_of_other_samples(tmp_path):
     assert spread / 2 < np.mean([one.standard_errors["accuracy"] for one in found]) < spread * 2
 
 
+@pytest.mark.slow
 def test_the_sample_is_at_most_half_of_the_labelled_examples(tmp_path):
     frame = frame_of(300, missing=0.0)
     frame["kind"] = frame["kind"].where(np.arange(300) % 5 == 0)
@@ -146,6 +148,7 @@ def test_a_ranking_beats_random_ones(tmp_path):
     assert found.share_beaten == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "options", "error", "problem"),
     [
@@ -179,7 +182,7 @@ def folds(data):
     return [fold.test.tolist() for fold in make_folds(data, n_folds=3, random_state=0)]
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(12)
 @pytest.mark.parametrize(
     "used",
     [
@@ -202,6 +205,7 @@ def test_what_fits_is_used_and_what_does_not_is_refused(tmp_path, used):
         used(streamed, whole)
 
 
+@pytest.mark.slow
 def test_reports(tmp_path):
     parts, _ = written(tmp_path, frame_of(100, missing=0.0), [50])
     whole, streamed = both(parts, "l1,l2", 5000)
@@ -212,6 +216,7 @@ def test_reports(tmp_path):
     assert "MB in memory, more than max_memory=5000" in (tmp_path / "other.html").read_text()
 
 
+@pytest.mark.slow
 def test_redundancy_reads_what_it_draws(tmp_path):
     frame = frame_of(400, missing=0.2)
     frame["copy"] = frame["a"] * 3

@@ -62,6 +62,7 @@ def test_classes_are_counted_over_all_parts(tmp_path):
     assert found.n_labelled == frame["kind"].notna().sum() < 60
 
 
+@pytest.mark.slow
 @draws(8)
 @given(
     n=st.integers(20, 120),
@@ -103,13 +104,14 @@ def test_parts_give_the_bits_of_the_whole(
     assert (found.algorithm_, found.influence_) == (expected.algorithm_, expected.influence_)
 
 
+@pytest.mark.slow
 def test_anchors_and_neighbours_none_of_which_is_labelled(tmp_path):
     """They count by their distance to labelled examples that are not among them."""
     parts, _ = written(tmp_path, frame_of(55, 0, 0.9), [42, 50])
     in_both(parts, "kind", 5000, n_iterations=[3, 10], n_neighbors=3)
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(20)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("influence", ["auto", (0.5, 1.0)])
 def test_every_task_with_few_labels(tmp_path, target, influence):
@@ -125,6 +127,7 @@ def test_every_task_with_few_labels(tmp_path, target, influence):
         assert in_memory.influence_ == (0.5, 1.0)
 
 
+@pytest.mark.slow
 def test_fewer_labels_than_can_be_left_alone(tmp_path):
     frame = frame_of(200, missing=0.1)
     frame["kind"] = frame["kind"].where(np.arange(200) % 40 == 3)
@@ -140,7 +143,7 @@ def test_labelled_examples_that_do_not_fit_are_refused(tmp_path):
         om.ReliefRanker(influence=(0.0, 1.0), n_iterations=10).fit(streamed)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("algorithm", ["relieff", "rrelieff"])
 def test_registered_forms(tmp_path, algorithm):
     parts, _ = written(tmp_path, frame_of(200, missing=0.3), [40, 90])
@@ -148,6 +151,7 @@ def test_registered_forms(tmp_path, algorithm):
     assert in_memory.algorithm_ == algorithm
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("distance", ["auto", "euclidean-mu", "hamming"])
 @pytest.mark.parametrize("missing", [0.0, 0.4])
 def test_hierarchies(tmp_path, distance, missing):
@@ -180,7 +184,7 @@ def test_single_precision_and_large_offsets(tmp_path):
     in_both(parts, "d", 3000, n_iterations=60)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("missing", [0.0, 0.9])
 def test_parameters_that_the_data_choose(tmp_path, missing):
     frame = frame_of(150, missing=0.1)
@@ -205,7 +209,7 @@ def test_parameters_are_chosen_on_a_sample(tmp_path, monkeypatch, caplog):
     assert np.array_equal(found[0].feature_importances_, found[1].feature_importances_)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 def test_workers_change_no_bit(tmp_path, backend):
     parts, _ = written(tmp_path, frame_of(300), [40, 90, 130, 200, 260])
@@ -249,6 +253,7 @@ def test_the_passes_are_told(tmp_path, caplog):
     assert "150 examples in 3 blocks: their neighbours take 3 passes over the shards" in caplog.text
 
 
+@pytest.mark.slow
 def test_an_index_is_for_memory(tmp_path):
     parts, _ = written(tmp_path, frame_of(100), [40])
     _, streamed = both(parts, "l1,l2", max_memory=2000)
@@ -256,6 +261,7 @@ def test_an_index_is_for_memory(tmp_path):
         om.ReliefRanker(search="approximate").fit(streamed)
 
 
+@pytest.mark.slow
 def test_a_shard_that_changes_is_named(tmp_path):
     parts, _ = written(tmp_path, frame_of(100), [40])
     _, streamed = both(parts, "l1,l2", max_memory=2000)

@@ -71,6 +71,7 @@ def assert_same(found, expected):
 TARGETS = ["kind", "count", "size", "l1,l2", "kind,count", "size,a", "size,kind", "wet", "day", None]
 
 
+@pytest.mark.slow
 @draws(8)
 @given(
     n=st.integers(2, 60),
@@ -100,6 +101,7 @@ def test_parts_are_what_the_whole_is(tmp_path_factory, n, cuts, missing, target,
         at += block.n_examples
 
 
+@pytest.mark.slow
 @draws(5)
 @given(n=st.integers(1, 60), cuts=st.lists(st.integers(0, 60), max_size=5), seed=st.integers(0, 9))
 def test_summaries_are_those_of_the_whole(tmp_path_factory, n, cuts, seed):
@@ -205,6 +207,7 @@ def test_doubtful_classes_are_doubtful_here_too(tmp_path):
 # -- sources -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_all_kinds_of_sources(tmp_path):
     dd = pytest.importorskip("dask.dataframe")
     frame = frame_of(40)
@@ -370,6 +373,7 @@ print(om.open_shards(sys.argv[1], "kind", nominal="n,count").fingerprint)
 """
 
 
+@pytest.mark.slow
 def test_other_processes_find_what_is_kept(tmp_path):
     parts, _ = written(tmp_path, frame_of(40), [10])
     expected = om.open_shards(parts, "kind", nominal="n,count").fingerprint
@@ -435,6 +439,7 @@ def test_only_groups_with_wanted_rows_are_read(tmp_path, monkeypatch):
     assert read == [("000.parquet", 1), ("001.parquet", 0), ("001.parquet", 4)]
 
 
+@pytest.mark.slow
 def test_a_file_that_is_rewritten_while_it_is_read(tmp_path):
     parts, _ = written(tmp_path, frame_of(60), [30])
     data = om.open_shards(parts, "kind", max_memory=2000)
@@ -455,6 +460,7 @@ def test_labelled_rows_are_counted(tmp_path):
     assert om.open_shards(parts).n_labelled == 0
 
 
+@pytest.mark.slow
 @given(
     n=st.integers(0, 12),
     kinds=st.lists(st.sampled_from(["float", "missing", "nothing", "int", "text", "date", "single"]), max_size=6),

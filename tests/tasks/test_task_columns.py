@@ -60,6 +60,7 @@ def targets(draw):
 # -- against the definitions --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(targets(), st.booleans(), st.data())
 def test_weighted_variances_are_the_impurity_of_the_definition(target_and_task, normalize, data):
     target, task = target_and_task
@@ -73,6 +74,7 @@ def test_weighted_variances_are_the_impurity_of_the_definition(target_and_task, 
     assert impurity(columns, clustering, rows) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 @given(targets())
 def test_impurity_of_the_training_set_is_one_or_all_is_constant(target_and_task):
     target, task = target_and_task
@@ -85,6 +87,7 @@ def test_impurity_of_the_training_set_is_one_or_all_is_constant(target_and_task)
     assert np.all(clustering.weights > 0)
 
 
+@pytest.mark.slow
 @given(targets())
 def test_variances_and_gini_indices(target_and_task):
     target, task = target_and_task
@@ -97,6 +100,7 @@ def test_variances_and_gini_indices(target_and_task):
     assert columns.variance == pytest.approx([reference.variance(list(z)) for z in columns.dense().T], abs=1e-12)
 
 
+@pytest.mark.slow
 @given(targets(), st.data())
 def test_sample_weights_are_repeated_rows(target_and_task, data):
     target, task = target_and_task

@@ -61,6 +61,7 @@ def hierarchies_and_sets(draw, tree):
 # -- label sets ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SET_KINDS)
 @given(label_sets())
 def test_label_set_distances(kind, sets):
@@ -112,6 +113,7 @@ def test_blocks_of_pairs_give_the_same(monkeypatch):
 # -- numbers and classes ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_numbers_and_classes(data):
     n = data.draw(st.integers(1, 6))
@@ -183,6 +185,7 @@ def indices_of(hierarchy, sets):
     ]
 
 
+@pytest.mark.slow
 @given(hierarchies_and_sets(tree=True))
 def test_mu_on_trees_is_that_of_exhaustive_search_and_of_the_recursion(case):
     hierarchy, sets, weights = case
@@ -195,6 +198,7 @@ def test_mu_on_trees_is_that_of_exhaustive_search_and_of_the_recursion(case):
     assert euclidean_mu(dense, hierarchy, weights) == pytest.approx(mu)
 
 
+@pytest.mark.slow
 @given(hierarchies_and_sets(tree=False))
 def test_mu_on_dags_is_that_of_exhaustive_search(case):
     hierarchy, sets, weights = case
@@ -239,6 +243,7 @@ def test_unknown_labels_take_no_part_in_mu():
         assert euclidean_mu(target, hierarchy, np.ones(3)) == pytest.approx(1 / math.sqrt(2))
 
 
+@pytest.mark.slow
 @given(hierarchies_and_sets(tree=False))
 def test_euclidean_distance(case):
     hierarchy, sets, weights = case
@@ -259,6 +264,7 @@ def test_euclidean_distance_needs_a_hierarchy():
         target_distance(target_from(np.eye(2))[0], [0], [1], "euclidean-mu")
 
 
+@pytest.mark.slow
 def test_thousands_of_labels_are_not_made_dense(monkeypatch):
     rng = np.random.default_rng(0)
     n_labels = 4125

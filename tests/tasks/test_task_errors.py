@@ -61,6 +61,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", CASES)
 @given(st.data())
 def test_errors_are_those_of_the_formulas(task, data):
@@ -83,6 +84,7 @@ def test_errors_are_those_of_the_formulas(task, data):
     assert get_task(task).error(truth, means, columns) == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_label_set_errors_are_those_of_the_formulas(data):
     row = st.lists(st.sampled_from([0.0, 1.0, NAN]), min_size=3, max_size=3)

@@ -50,6 +50,7 @@ def norms(matrix, halves, j, right, n):
     )
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n", [1, 2, 7, 63, 64, 65, 200])
 @pytest.mark.parametrize("least", [0.5, 4.0])
@@ -86,6 +87,7 @@ def test_both_twins_agree(dtype, n, least):
             np.testing.assert_allclose(norms(matrix, halves, j, right, n), expected)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("n", [1, 2, 7, 64, 65, 200, 600])
 @pytest.mark.parametrize("least", [0.5, 4.0])
 @pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")

@@ -29,6 +29,7 @@ def by_feature(plan):
     return replace(plan, coded=replace(plan.coded, kind=NumericDraws, copied=False))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("n_columns", [1, 3, 20])
 @pytest.mark.parametrize("max_features", [1, 2, 8, 9, 10, 18, 20])
 @pytest.mark.parametrize("tie_break", ["random", "first"])
@@ -70,6 +71,7 @@ def test_ranks_are_made_only_for_scores_that_need_them(monkeypatch, max_features
     np.testing.assert_allclose(scores, given.fit(data(1)).feature_importances_, rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["missing", "float32", "nominal", "most", "few", "unknown"])
 def test_kinds_of_features(change):
     rng = np.random.default_rng(0)

@@ -32,6 +32,7 @@ def test_codes_are_the_numbers_of_distinct_values(kind, n):
     assert coded.cells.distinct.tolist() == [bool(known.all() and len(distinct) == n)] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 60, 66_000])
 def test_codes_of_some_rows_are_those_of_a_table_of_these_rows(n):
     """Kernels size their memory by the rows: a code beyond them would be written outside of it."""

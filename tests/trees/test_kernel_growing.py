@@ -18,6 +18,7 @@ few = draws(10)
 fewer = draws(4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("random_tests", [False, True], ids=["all-tests", "random-tests"])
 @pytest.mark.parametrize("mixed", [False, True], ids=["numeric", "mixed"])
 @pytest.mark.parametrize("kind", cases.SPACES)
@@ -28,6 +29,7 @@ def test_the_tree_is_that_of_the_reference(kind, mixed, random_tests, data):
     cases.agree(case, kind, data.draw(cases.searches()), data.draw(cases.seeds), random_tests)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("kind", cases.SPACES)
 @fewer
 @given(st.integers(0, 2**32 - 1), st.integers(60, 80))
@@ -39,6 +41,7 @@ def test_nodes_of_more_rows_than_the_counting_sort_takes(kind, seed, n):
     cases.agree((problem, cases.row_weights(rng, n)), kind, cases.settings(min_leaf=2, max_depth=2), seed)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("kind", ["dense", "blocks", "labels"])
 @pytest.mark.parametrize("n_columns", [8, 9, 32, 33, 45])
 def test_many_columns(kind, n_columns):
@@ -101,6 +104,7 @@ def test_the_order_by_the_first_component_is_close_to_the_best_subset_of_several
     assert np.mean(share) > 0.95
 
 
+@pytest.mark.slow
 @few
 @given(st.integers(0, 2**32 - 1), st.integers(2, 8), st.integers(1, 5))
 def test_the_first_component_is_the_leading_singular_vector(seed, n, n_columns):
@@ -123,6 +127,7 @@ def test_the_first_component_of_many_levels_takes_no_products_of_all_pairs():
     np.testing.assert_allclose(np.abs(found @ leading), np.linalg.norm(found), rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["dense", "labels"])
 def test_many_levels_of_several_columns(kind):
     rng = np.random.default_rng(6)

@@ -66,6 +66,7 @@ def test_random_tests_leave_enough_on_both_sides(kind, mixed, missing):
         cases.agree((problem, weight), kind, cases.settings(min_leaf=4.0), seed, random_tests=True)
 
 
+@pytest.mark.slow
 def test_vector_helpers_agree_with_their_plain_twins():
     rng = np.random.default_rng(0)
     for dtype in (np.uint16, np.uint32):

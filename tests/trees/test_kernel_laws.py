@@ -72,6 +72,7 @@ def test_codes_of_16_and_32_bits_grow_the_same_tree(mixed, random_tests, data):
 # -- gains -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.every(2)
 @random_tests
 @pytest.mark.parametrize("kind", cases.SPACES)
 @few

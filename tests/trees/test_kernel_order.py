@@ -46,6 +46,7 @@ def random_codes(rng, n, dtype, n_values, missing_share):
     return codes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.uint16, np.uint32])
 def test_every_size_of_node(dtype):
     rng = np.random.default_rng(0)

@@ -50,6 +50,7 @@ def test_integers_and_units_stay_in_their_range():
     assert random.unit(most) < 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first_tie", [False, True])
 def test_ties_between_features(first_tie):
     x = [0, 1, 2, 3]
@@ -60,6 +61,7 @@ def test_ties_between_features(first_tie):
         assert_fair(counts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first_tie", [False, True])
 def test_ties_between_thresholds(first_tie):
     found = [r.threshold for r in roots([[0, 1, 2, 3]], [1, 0, 0, 1], first_tie=first_tie)]
@@ -69,6 +71,7 @@ def test_ties_between_thresholds(first_tie):
         assert_fair([found.count(0.5), found.count(2.5)])
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("random_tests", [False, True])
 @pytest.mark.parametrize("first_tie", [False, True])
 def test_ties_between_the_sides_of_missing_values(first_tie, random_tests):

@@ -55,6 +55,7 @@ def labelled_in_leaves(plan, grown):
     return np.array([known[grown.first[i] : grown.last[i]].sum() for i in leaves])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ensemble", ["bagging", "extra-trees"])
 @draws(10)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.sampled_from([1, 2, 3, 5, 10]), st.sampled_from([0.0, 0.5]))
@@ -75,6 +76,7 @@ def test_both_kernels_follow_the_rule_of_the_reference(ensemble, seed, n_labelle
             assert ((in_leaves == 0) | (in_leaves >= least - 1e-9)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("binary", [True, False])
 @pytest.mark.parametrize("ensemble", ["random-forest", "extra-trees"])
 def test_fewer_labelled_examples_than_a_leaf_needs(ensemble, binary):

@@ -78,6 +78,7 @@ def test_arrays_and_sparse_containers_give_the_same_bits(kind, density):
             np.testing.assert_array_equal(scores, found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("density", [0.05, 0.5])
 def test_predictions_do_not_depend_on_the_container(density):
     rng = np.random.default_rng(1)

@@ -20,6 +20,7 @@ from reference import trees_growing as reference
 few = draws(4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("search", [reference.GREEDY, reference.ONE_AGAINST_REST])
 @few
 @given(st.integers(0, 2**32 - 1), st.integers(3, 40), st.sampled_from([0.0, 0.2]))
@@ -52,6 +53,7 @@ def seconds_of(plan):
     return min(times)
 
 
+@pytest.mark.slow
 def test_a_large_node_with_many_levels_takes_a_moment():
     """One pass over the rows, then one over the levels a round: it took half a minute with one a candidate."""
     plan = plan_of(72_000, 255, "greedy")

@@ -70,7 +70,7 @@ def few_labels(rng, task, n, share=0.5):
     return data.hide_labels(hidden)
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(16)
 @pytest.mark.parametrize("w", LEVELS)
 @pytest.mark.parametrize("task", ensembles_cases.TASKS)
 @few
@@ -101,6 +101,7 @@ def test_the_tree_is_that_of_the_reference(task, w, data):
     )
 
 
+@pytest.mark.slow
 @few
 @given(st.integers(0, 2**32 - 1), st.integers(4, 30), st.booleans())
 def test_unsupervised_trees(seed, n, missing):
@@ -109,6 +110,7 @@ def test_unsupervised_trees(seed, n, missing):
     agree(dataset, 0.0, min_samples_leaf=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sparse_labels", [True, False])
 @few
 @given(st.integers(0, 2**32 - 1))
@@ -131,6 +133,7 @@ def test_levels_without_labelled_examples(sparse_labels, seed):
     assert isinstance(plan.space.target, LabelSets if sparse_labels else DenseBlocks)
 
 
+@pytest.mark.slow
 def test_spaces_that_are_chosen():
     rng = np.random.default_rng(0)
     numbers = om.Dataset(np.zeros((30, 1)), rng.normal(size=(30, 2))).hide_labels(slice(10, None))
@@ -194,6 +197,7 @@ def test_without_supervision_the_target_changes_no_bit(task):
         same_trees(with_target.grow(i), without.grow(i))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ensembles_cases.TASKS)
 def test_the_gain_of_a_split_is_linear_in_the_level_of_supervision(task):
     """On a fixed split; at 1 it is the supervised gain, counted for all examples instead of the labelled ones."""

@@ -127,6 +127,7 @@ def test_missing_cells_take_the_dense_path():
 FEW = [("labels", True, "random-forest"), ("number", False, "random-forest"), ("numbers", False, "extra-trees")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "binary", "ensemble"), FEW)
 def test_same_trees_with_few_labels(kind, binary, ensemble):
     rng = np.random.default_rng([TARGETS.index(kind), 9])

@@ -18,6 +18,7 @@ from reference import trees_cases as cases
 MISSING = np.uint32(np.iinfo(np.uint32).max)
 
 
+@pytest.mark.slow
 @draws(10)
 @given(st.data())
 def test_copies_have_the_ranks_of_their_rows(data):
@@ -51,6 +52,7 @@ def copies(monkeypatch):
     return set_rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize("n_columns", [1, 3])
 def test_trees_with_copies_are_the_same(copies, n_columns, missing):

@@ -45,6 +45,7 @@ def problem_of(seed, shape, kind, n=40, mixed=False):
     return Problem(features, n_levels, columns, np.ones(columns.shape[1]), np.ones(n)), cases.row_weights(rng, n)
 
 
+@pytest.mark.every(32)
 @pytest.mark.parametrize("random_tests", [False, True], ids=["all-tests", "random-tests"])
 @pytest.mark.parametrize("kind", ["one", "dense", "blocks", "gram"])
 @pytest.mark.parametrize("shape", SHAPES)
@@ -55,6 +56,7 @@ def test_the_tree_is_that_of_the_reference(shape, kind, random_tests):
         cases.agree(case, kind, search, seed, random_tests)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_nominal_features(shape):
     for seed in range(3):
@@ -68,6 +70,7 @@ def sparse_side(rng, n, binary):
     return X if binary else X * rng.integers(-3, 5, X.shape)
 
 
+@pytest.mark.every(10)
 @pytest.mark.parametrize("rules", [{}, {"supervision": 0.4}, {"ensemble": "extra-trees"}], ids=str)
 @pytest.mark.parametrize("binary", [True, False])
 @pytest.mark.parametrize("n_columns", [1, 3])
@@ -149,6 +152,7 @@ def light_side(seed, missing=0.0):
     return Problem(features, [0, 0, 0], columns, rng.integers(1, 4, 9) / 2, np.ones(n)), weight
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("random_tests", [False, True], ids=["all-tests", "random-tests"])
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize("kind", ["labels", "dense"])

@@ -80,6 +80,7 @@ def shapes(draw):
     return tests, right, depth
 
 
+@pytest.mark.slow
 @given(st.lists(shapes(), min_size=1, max_size=4))
 def test_children_and_depths_are_those_of_a_walk(drawn):
     tests = np.concatenate([shape[0] for shape in drawn])

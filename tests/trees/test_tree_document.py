@@ -166,6 +166,7 @@ print(outcomes["error"], outcomes["tree"])
 """
 
 
+@pytest.mark.slow
 def test_changed_files_never_crash(tmp_path):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(60, 3))
