@@ -69,7 +69,7 @@ def errors_in(text: str, section: str, measure: str) -> list[float]:
     return found
 
 
-@pytest.mark.every(6)
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "settings", "nodes", "measure", "training", "testing"), CLUS)
 def test_single_trees_are_those_of_clus(tmp_path, kind, settings, nodes, measure, training, testing):
     run_clus(write_files(tmp_path, kind, settings))

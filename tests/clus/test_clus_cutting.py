@@ -51,6 +51,7 @@ def rows_of(grown, node):
     return grown.rows[grown.first[node] : grown.last[node]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_the_f_test_keeps_the_tests_that_an_analysis_of_variance_finds_significant(seed):
     data = data_of_numbers(seed)
@@ -82,6 +83,7 @@ def all_prunings(grown, node=0):
             yield left + right
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_other_examples_choose_the_best_of_all_cuts(seed):
     train, other = data_of_numbers(seed, 24), data_of_numbers(seed + 50, 40)

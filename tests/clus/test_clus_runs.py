@@ -278,6 +278,7 @@ def test_faults_are_one_line(tmp_path):
     assert "there is no file" in clus(tmp_path / "none.s", code=2).stderr
 
 
+@pytest.mark.slow
 def test_levels_that_a_node_has_not_seen_go_to_no(tmp_path):
     """The fourth level is in no training example: CLUS's tests say no to it."""
     rows = ["r,0", "r,0", "g,5", "g,5", "b,9", "b,9"]

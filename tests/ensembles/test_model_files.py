@@ -136,7 +136,7 @@ def assert_same_state(model, back):
     same(dict(sorted(known.items())), dict(sorted(vars(back).items())))
 
 
-@pytest.mark.every(7)
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "name"), CASES, ids=[f"{kind.__name__}-{name}" for kind, name in CASES])
 def test_a_loaded_model_is_the_same_in_every_bit(kind, name, tmp_path):
     model, X = fitted(kind, name)

@@ -63,7 +63,7 @@ CASES = [(task, None) for task in TASKS if task != "hierarchical-multi-label"]
 CASES += [("hierarchical-multi-label", hierarchy) for hierarchy in (TREE, DAG)]
 
 
-@pytest.mark.every(9)
+@pytest.mark.slow
 @pytest.mark.parametrize(("task", "hierarchy"), CASES, ids=lambda given: given if isinstance(given, str) else "")
 @pytest.mark.parametrize("unknown", [0.0, 0.25])
 @pytest.mark.parametrize("weighted", [False, True])

@@ -25,7 +25,7 @@ def cases():
     yield "sparse", np.where(rng.random((80, 6)) < 0.15, rng.normal(size=(80, 6)), 0.0), one, 1.0
 
 
-@pytest.mark.every(5)
+@pytest.mark.slow
 @pytest.mark.parametrize("ensemble", ["random-forest", "extra-trees"])
 @pytest.mark.parametrize("case", list(cases()), ids=lambda case: case[0])
 def test_a_power_of_two_changes_no_tree(case, ensemble):

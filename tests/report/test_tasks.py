@@ -40,7 +40,7 @@ def report(tmp_path, data, ranker, **options):
     return path.read_text(encoding="utf-8")
 
 
-@pytest.mark.every(12)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GENERATORS)
 def test_every_task_has_a_report(tmp_path, name):
     data = GENERATORS[name]()

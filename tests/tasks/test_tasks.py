@@ -155,6 +155,7 @@ def test_one_half_does_not_depend_on_the_order_of_sums():
     assert classes.error(columns, np.full((2, 2), [half, 1 - half]), columns) == 0.5
 
 
+@pytest.mark.slow
 def test_predictors_decide_one_half_by_the_same_rule():
     X = np.zeros((4, 1))
     Y = np.array([[1, 0], [1, 0], [1, 0], [0, 1]])

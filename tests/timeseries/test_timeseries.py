@@ -249,6 +249,7 @@ def test_sources_without_rows_fit_every_grid(bounds):
     assert ts.state_shares(ts.States([], []), grid).tolist() == [0] * 4
 
 
+@pytest.mark.slow
 def test_groups_of_the_table_reach_the_ranking():
     table = small_table()
     table.add_target("current", np.arange(24) % 5 / 3)

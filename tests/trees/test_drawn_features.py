@@ -29,7 +29,7 @@ def by_feature(plan):
     return replace(plan, coded=replace(plan.coded, kind=NumericDraws, copied=False))
 
 
-@pytest.mark.every(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("n_columns", [1, 3, 20])
 @pytest.mark.parametrize("max_features", [1, 2, 8, 9, 10, 18, 20])
 @pytest.mark.parametrize("tie_break", ["random", "first"])
@@ -57,6 +57,7 @@ def assert_same_trees(plan, expected):
                 np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("max_features", [3, 20])
 def test_ranks_are_made_only_for_scores_that_need_them(monkeypatch, max_features):
     given = om.EnsembleRanker("permutation", "extra-trees", 5, max_features=max_features, random_state=0)

@@ -182,6 +182,7 @@ def test_json_round_trip(task):
     np.testing.assert_array_equal(read.apply(matrix), model.tree_.apply(matrix))
 
 
+@pytest.mark.slow
 def test_json_round_trip_of_many_levels_and_sparse_prototypes():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"c": pd.Categorical(rng.integers(0, 100, 400).astype(str))})

@@ -41,7 +41,7 @@ def test_nodes_of_more_rows_than_the_counting_sort_takes(kind, seed, n):
     cases.agree((problem, cases.row_weights(rng, n)), kind, cases.settings(min_leaf=2, max_depth=2), seed)
 
 
-@pytest.mark.every(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["dense", "blocks", "labels"])
 @pytest.mark.parametrize("n_columns", [8, 9, 32, 33, 45])
 def test_many_columns(kind, n_columns):
@@ -140,6 +140,7 @@ def test_many_levels_of_several_columns(kind):
         cases.agree((problem, np.ones(160)), kind, cases.settings(max_depth=2), 3)
 
 
+@pytest.mark.slow
 def test_more_levels_than_one_word_holds():
     rng = np.random.default_rng(5)
     problem = reference.Problem(

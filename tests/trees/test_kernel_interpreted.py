@@ -30,6 +30,7 @@ def tiny(kind, mixed):
     return problem, rng.integers(0, 3, 12).astype(float)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("random_tests", [False, True], ids=["all-tests", "random-tests"])
 @pytest.mark.parametrize("mixed", [False, True], ids=["numeric", "mixed"])
 @pytest.mark.parametrize("kind", KINDS)

@@ -49,6 +49,7 @@ def test_all_kinds_of_space_grow_the_same_tree(kind, random_tests, data):
         cases.assert_same(nodes(case, other, search, seed, random_tests), expected)
 
 
+@pytest.mark.slow
 @few
 @given(st.data())
 def test_blocks_of_columns_and_single_columns_grow_the_same_tree(data):
@@ -72,7 +73,7 @@ def test_codes_of_16_and_32_bits_grow_the_same_tree(mixed, random_tests, data):
 # -- gains -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.every(2)
+@pytest.mark.slow
 @random_tests
 @pytest.mark.parametrize("kind", cases.SPACES)
 @few
@@ -94,6 +95,7 @@ def test_gains_add_up_to_the_impurity_lost_from_the_root_to_the_leaves(kind, ran
     assert sorted(tree.rows) == np.flatnonzero(weight > 0).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", cases.SPACES)
 @few
 @given(st.data())
@@ -127,6 +129,7 @@ def constant_spaces(rng, n):
     yield LabelSets(2 * np.arange(n + 1, dtype=np.uint32), both, np.abs(values[:3]))
 
 
+@pytest.mark.slow
 @few
 @given(whole_seeds, st.integers(1, 80))
 def test_a_constant_root_is_not_split_on_rounding_errors(seed, n):
@@ -137,6 +140,7 @@ def test_a_constant_root_is_not_split_on_rounding_errors(seed, n):
         assert len(tree.feature) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", cases.SPACES)
 @few
 @given(st.data())

@@ -92,6 +92,7 @@ def test_fewer_labelled_examples_than_a_leaf_needs(ensemble, binary):
     assert not np.any(scores)
 
 
+@pytest.mark.slow
 def test_a_split_that_keeps_enough_labelled_examples_together_is_admissible():
     """Five labelled rows, at least three a leaf: both sides cannot have three, but one may have all five."""
     X = np.repeat([[0.0], [1.0]], 10, axis=0)

@@ -64,6 +64,7 @@ def test_a_large_node_with_many_levels_takes_a_moment():
     assert plan.grow(0).gain[0] > 0.9 * ordered.grow(0).gain[0]
 
 
+@pytest.mark.slow
 def test_beyond_a_bound_levels_are_cut_in_order():
     for n_levels, same in ((MOST_GREEDY_LEVELS + 1, True), (40, False)):
         greedy, ordered = (plan_of(2300, n_levels, tests).grow(0) for tests in ("greedy", "ordered"))

@@ -126,6 +126,7 @@ def test_labels_as_they_are(task, w):
     )
 
 
+@pytest.mark.slow
 def test_rare_labels_do_not_keep_common_ones_from_being_split():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 3))
@@ -135,6 +136,7 @@ def test_rare_labels_do_not_keep_common_ones_from_being_split():
     assert sizes["m5"] == 1 < sizes["auto"] < 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sparse_labels", [False, True])
 def test_errors_of_leaves(sparse_labels):
     rng = np.random.default_rng(1)

@@ -37,6 +37,7 @@ def test_skewed_features_split_in_every_tree(skew):
     assert inner[LEAST - 1] <= found.min() <= found.max() < inner[-LEAST]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on_cells", [False, True])
 def test_admissible_thresholds_are_uniform(on_cells):
     """Ends far off make most first draws inadmissible; the draws that replace them are still uniform."""
@@ -48,6 +49,7 @@ def test_admissible_thresholds_are_uniform(on_cells):
     assert abs(counts - N_TREES / 5).max() < 5 * np.sqrt(N_TREES / 5)
 
 
+@pytest.mark.slow
 def test_both_layouts_draw_the_same_thresholds():
     rng = np.random.default_rng(3)
     x = rng.lognormal(0, 3, 300) * (rng.random(300) < 0.2) * rng.choice([-1, 1], 300)
@@ -64,11 +66,13 @@ def test_each_way_of_missing_values_has_thresholds_of_its_own(y):
     assert ((found >= expected[0]) & (found < expected[1])).all()
 
 
+@pytest.mark.slow
 def test_no_threshold_where_none_is_admissible():
     x = np.array([0.0, *[1.0] * 20, 2.0])
     assert np.isnan(thresholds(x[:, None], np.arange(22.0))).all()
 
 
+@pytest.mark.slow
 def test_levels_are_moved_until_both_sides_are_heavy_enough():
     """A level of 60 among 40 that are rare: the only admissible sets are the large level and the others."""
     codes = np.array([0] * 60 + list(range(1, 41)), np.int32)

@@ -154,6 +154,7 @@ def test_spaces_that_are_chosen():
     assert isinstance(spaces["watched"], TwoParts)
 
 
+@pytest.mark.slow
 def test_products_of_rows_grow_the_trees_of_columns(monkeypatch):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(60, 90))
@@ -267,6 +268,7 @@ def labelled_of_nodes(plan, grown):
     return np.array([known[a:b].sum() for a, b in zip(grown.first, grown.last, strict=True)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ensemble", ["random-forest", "extra-trees"])
 @pytest.mark.parametrize("w", [0.0, 0.5])
 def test_leaves_with_labelled_examples_have_enough_of_them(w, ensemble):

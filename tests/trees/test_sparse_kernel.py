@@ -69,6 +69,7 @@ def assert_same_tree(sparse_side, dense_side):
     np.testing.assert_allclose(a.threshold, b.threshold)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", TARGETS)
 @pytest.mark.parametrize("binary", [True, False])
 def test_same_trees_as_dense_codes(kind, binary):
@@ -80,6 +81,7 @@ def test_same_trees_as_dense_codes(kind, binary):
         assert_same_tree(*sides)
 
 
+@pytest.mark.slow
 def test_same_extra_trees_as_dense_codes():
     rng = np.random.default_rng(3)
     for binary in (True, False):
@@ -87,6 +89,7 @@ def test_same_extra_trees_as_dense_codes():
         assert_same_tree(*grow_both(X, target(rng, X, "number"), "extra-trees", 1, max_features="all"))
 
 
+@pytest.mark.slow
 def test_large_nodes_and_deep_chains():
     """Many rows, so that subtrees get columns of their own, and features so rare that chains are long."""
     rng = np.random.default_rng(5)
@@ -94,6 +97,7 @@ def test_large_nodes_and_deep_chains():
     assert_same_tree(*grow_both(X, target(rng, X, "labels"), "random-forest", 0))
 
 
+@pytest.mark.slow
 def test_binary_nominal_features():
     rng = np.random.default_rng(7)
     X = sparse_features(rng, 200, 20, 0.1, True)
@@ -105,6 +109,7 @@ def test_binary_nominal_features():
         assert trees[0].left_levels(node) == trees[1].left_levels(node) == ("no",)
 
 
+@pytest.mark.slow
 def test_feature_without_zeros_and_ties():
     """A sparse column may store a value in every row; then its smallest value is no zero."""
     rng = np.random.default_rng(9)
@@ -141,6 +146,7 @@ def test_same_trees_with_few_labels(kind, binary, ensemble):
         assert_same_tree(*sides)
 
 
+@pytest.mark.slow
 def test_same_trees_with_weights_and_few_labels():
     rng = np.random.default_rng(10)
     X = sparse_features(rng, 200, 30, 0.1, False)

@@ -75,6 +75,7 @@ def test_trees_with_copies_are_the_same(copies, n_columns, missing):
             np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.slow
 def test_large_data_are_copied(copies, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(70_000, 3))
@@ -92,6 +93,7 @@ def test_large_data_are_copied(copies, monkeypatch):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.slow
 def test_labelled_rows_of_large_data_are_copied(copies):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(70_000, 3))
@@ -106,6 +108,7 @@ def test_labelled_rows_of_large_data_are_copied(copies):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_columns", [1, 3])
 def test_extra_trees_on_copies_are_the_same(copies, monkeypatch, n_columns):
     rng = np.random.default_rng(0)

@@ -70,7 +70,7 @@ def sparse_side(rng, n, binary):
     return X if binary else X * rng.integers(-3, 5, X.shape)
 
 
-@pytest.mark.every(10)
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", [{}, {"supervision": 0.4}, {"ensemble": "extra-trees"}], ids=str)
 @pytest.mark.parametrize("binary", [True, False])
 @pytest.mark.parametrize("n_columns", [1, 3])
@@ -126,6 +126,7 @@ def test_small_targets_count_beside_large_ones():
     assert np.abs(model.predict(X)[:, 0] - y[:, 0]).max() < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["one", "dense", "blocks", "gram"])
 def test_a_constant_node_is_a_leaf_and_so_is_one_of_which_no_test_takes_anything(kind):
     rng = np.random.default_rng(0)
@@ -166,6 +167,7 @@ def test_gains_of_light_sides_keep_their_digits(kind, missing, random_tests):
         np.testing.assert_allclose([node.gain for node in found], [node.gain for node in expected], rtol=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("binary", [True, False])
 def test_gains_of_light_sides_on_sparse_features(binary):
     """Features that light rows alone have, or all others."""
