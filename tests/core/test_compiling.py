@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import sys
 import time
@@ -77,44 +76,6 @@ def test_compiling_is_announced_once(said, monkeypatch):
 def test_kernels_of_others_are_their_matter(said, monkeypatch):
     monkeypatch.setitem(event._registered, "numba:compile", [])
     assert said(double, owner="json") == 0
-
-
-def quarter(x):
-    return x / 4
-
-
-class _Collecting(event.Listener):
-    """Notes whether garbage is collected when compiling ends."""
-
-    def __init__(self):
-        self.noted = []
-
-    def on_start(self, event):
-        return
-
-    def on_end(self, event):
-        self.noted.append(gc.isenabled())
-
-
-@needs_compiler
-@pytest.mark.parametrize("enabled", [True, False])
-def test_no_garbage_is_collected_while_a_kernel_is_compiled(monkeypatch, tmp_path, enabled):
-    monkeypatch.setattr(module, "_CACHE", str(tmp_path))
-    listener = _Collecting()
-    kept = [listener, *event._registered["numba:compile"]]  # asked before the pause ends
-    monkeypatch.setitem(event._registered, "numba:compile", kept)
-    monkeypatch.setattr(quarter, "__module__", "omnirank.core.compiled")
-    if not enabled:
-        gc.disable()
-    try:
-        assert module.compiled(quarter)(1) == 0.25
-        assert listener.noted == [False]
-        assert gc.isenabled() is enabled, "as before"
-        with pytest.raises(numba.TypingError):
-            module.compiled(quarter)("one")
-        assert gc.isenabled() is enabled, "as before, after an error"
-    finally:
-        gc.enable()
 
 
 def _event(owner="omnirank.trees"):

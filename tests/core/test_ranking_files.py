@@ -4,6 +4,7 @@ import json
 import random
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -271,10 +272,14 @@ def test_places_that_cannot_be(ranking, tmp_path):
 
 
 def test_a_file_that_may_not_be_read_or_written_is_named(ranking, tmp_path, monkeypatch):
-    def refuse(*_, **__):
-        raise PermissionError(13, "Permission denied")
-
     ranking.save(tmp_path / "r.json")
+    opened = Path.open
+
+    def refuse(path, *arguments, **options):
+        if tmp_path in path.parents:  # others open files meanwhile: those of the version of this package
+            raise PermissionError(13, "Permission denied")
+        return opened(path, *arguments, **options)
+
     monkeypatch.setattr("pathlib.Path.open", refuse)
     for act in (ranking.save, Ranking.load):
         with pytest.raises(DataError, match=r"r\.json': Permission denied"):
