@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import rankdata
+import pandas as pd
 
 from omnirank.core.parallel import blocks
 from omnirank.data.table import Table
@@ -122,7 +122,7 @@ def _variables(target: Target, values: np.ndarray, numbers: np.ndarray) -> Itera
         if np.isnan(cells).any():
             continue
         if not target.is_nominal[number] and not target.is_labels:
-            ranks = rankdata(cells)
+            ranks = pd.Series(cells).rank().to_numpy()
             if ranks.var() > 0:
                 yield _Variable(number, ranks, float(ranks.var()), 0)
             continue
