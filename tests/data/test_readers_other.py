@@ -16,8 +16,8 @@ from scipy.io import savemat
 
 import omnirank as om
 from omnirank.core.errors import DataError, FileFormatError, MissingDependencyError
+from omnirank.data import files
 from omnirank.data import parquet as parquet_module
-from omnirank.data import text_source
 from omnirank.data.clus_settings import read_clus_settings
 from omnirank.data.load import load
 from omnirank.data.mat5 import OtherVariable, read_variables
@@ -168,7 +168,7 @@ def test_no_more_is_unpacked_than_is_announced(tmp_path, n_bytes, size, problem)
 
 
 def test_small_files_that_unpack_to_more_than_the_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(text_source, "memory_size", lambda: 5_000_000)
+    monkeypatch.setattr(files, "memory_size", lambda: 5_000_000)
     for name in ("a.mat.gz", "a.parquet.gz"):
         (tmp_path / name).write_bytes(gzip.compress(bytes(50_000_000)))
         with pytest.raises(DataError, match=f"{name}: it unpacks to more than the memory of this machine"):

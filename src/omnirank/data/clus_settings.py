@@ -11,7 +11,7 @@ from omnirank.core.errors import FileFormatError, ParameterError
 from omnirank.core.suggestions import files_like
 from omnirank.core.types import PathLike
 from omnirank.data.column_choice import choose_positions
-from omnirank.data.text_source import LineBlocks, TextSource
+from omnirank.data.files import LineBlocks, TextSource
 
 _SECTION = re.compile(r"\[([^\[\]]*)\]")
 _NONE = ("none", "")

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
-from typing import Any
+import hashlib
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, wraps
+from typing import Any, ParamSpec
 
 import numpy as np
+from scipy import sparse
 
 from omnirank.core.caches import PickledWithoutCaches
 from omnirank.core.errors import DataError, setting
 from omnirank.core.plurals import counted
 from omnirank.core.types import ArrayLike, RandomState
-from omnirank.data.convert import table_from
+from omnirank.data.columns import table_from
+from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.copies import checked_groups, copy_groups, numbered
-from omnirank.data.exact_numbers import refuse_rounded
-from omnirank.data.few_labels import hidden_examples
-from omnirank.data.file_source import FileSource
-from omnirank.data.fingerprints import fingerprint_of
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import check_target, read_target
-from omnirank.data.remarks import Remarks
-from omnirank.data.resampling import part_size, random_part
-from omnirank.data.table import Table, chosen_numbers
+from omnirank.data.notes import Remarks
+from omnirank.data.resampling import hidden_examples, part_size, random_part
+from omnirank.data.table import Table, chosen_numbers, is_sparse, refuse_rounded
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
-from omnirank.data.types import FeaturesLike, TargetLike
+
+# Cells that are hashed at a time: few enough to stay in the processor's cache.
+_HASHED_BYTES = 1 << 18
+P = ParamSpec("P")
 
 
 class Dataset(PickledWithoutCaches):
@@ -400,3 +404,173 @@ def strata(dataset: Dataset) -> np.ndarray:
 
 def _rows_of_rows(rows: np.ndarray | None, chosen: np.ndarray) -> np.ndarray:
     return chosen if rows is None else rows[chosen]
+
+
+def join_examples(parts: Sequence[Dataset]) -> Dataset:
+    """Return the examples of all parts, one part after the other, as one data set.
+
+    Parameters
+    ----------
+    parts : sequence of Dataset
+        At least one. All must have the same features, levels, targets, task and hierarchy, as the parts of a published
+        data set do. Nothing is converted here: any difference is an error.
+
+    Returns
+    -------
+    Dataset
+        With the name of the first.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.data.dataset import join_examples
+    >>> train, valid = om.datasets.load_sample("iris").split(0.5, random_state=0)
+    >>> join_examples([train, valid]).n_examples
+    150
+    """
+    first, *others = parts
+    for number, other in enumerate(others, start=2):
+        different = _difference(first, other)
+        if different:
+            raise DataError(f"part {number} ({other.name!r}) cannot follow {first.name!r}: {different}")
+    if not others:
+        return first
+    targets = [part.target for part in parts if part.target is not None]
+    return Dataset(
+        _joined_tables([part.features for part in parts]),
+        _joined_targets(targets) if targets else None,
+        task=first.task,
+        hierarchy=first.hierarchy,
+        feature_groups=first.feature_groups,
+        name=first.name,
+    )
+
+
+def _difference(first: Dataset, other: Dataset) -> str:
+    """Why the parts cannot be joined, in words."""
+    if first.task != other.task:
+        return f"one is made for {first.task}, the other for {other.task}"
+    if first.feature_names != other.feature_names or first.features.levels != other.features.levels:
+        return "their features differ in names, order or levels"
+    dates = first.features.dates ^ other.features.dates
+    if dates:
+        return f"{min(dates)!r} holds dates in one, numbers in the other"
+    if first.features.is_sparse != other.features.is_sparse:
+        return "one is sparse, the other dense"
+    if first.hierarchy != other.hierarchy:
+        return "their hierarchies differ"
+    if first.target is None or other.target is None:
+        return "" if first.target is other.target else "one has a target, the other none"
+    if first.target.names != other.target.names or first.target.levels != other.target.levels:
+        return "their targets differ in names, order or levels"
+    return ""
+
+
+def _joined_tables(tables: Sequence[Table]) -> Table:
+    first = tables[0]
+    if first.is_sparse:
+        matrix = sparse.vstack([table.matrix for table in tables], format="csc")
+        return replace(Table.from_sparse(matrix, first.names, first.levels), dates=first.dates)
+    numeric, codes = (np.concatenate([getattr(table, kind) for table in tables]) for kind in ("numeric", "codes"))
+    return replace(first, numeric=numeric, codes=codes)
+
+
+def _joined_targets(targets: Sequence[Target]) -> Target:
+    first = targets[0]
+    if all(target.is_sparse for target in targets):
+        values = sparse.vstack([target.values for target in targets], format="csr")
+    else:
+        values = np.concatenate([target.dense() for target in targets])
+    labelled = np.concatenate([target.labelled for target in targets])
+    return Target(first.names, first.levels, values, labelled, first.is_labels)
+
+
+def fingerprint_of(
+    table: Table, target: Target | None, task: str, hierarchy: Hierarchy | None, groups: np.ndarray | None = None
+) -> str:
+    """Return a hash of task, names, types, cells and target, and of the groups of examples that are given.
+
+    Examples
+    --------
+    >>> from omnirank.data.columns import table_from
+    >>> from omnirank.data.dataset import fingerprint_of
+    >>> zeros = [table_from([[zero]]) for zero in (0.0, -0.0)]
+    >>> len({fingerprint_of(table, None, "clustering", None) for table in zeros})
+    1
+    """
+    digest = hashlib.sha256()  # processors have instructions for it: twice as fast as others
+    of_target, target_arrays = target_parts(target, hierarchy)
+    digest.update(repr([task, table.names, table.levels, *of_target]).encode())
+    arrays = _parts(table.matrix) if table.is_sparse else [table.numeric, table.codes]
+    hash_arrays(digest, [*arrays, *target_arrays, *([] if groups is None else [groups])])
+    return digest.hexdigest()[:32]
+
+
+def target_parts(target: Target | None, hierarchy: Hierarchy | None) -> tuple[list[Any], list[np.ndarray]]:
+    """Return what a hash of a target is made of: facts, of which the text counts, and arrays."""
+    facts: list[Any] = [] if target is None else [target.names, target.levels]
+    arrays = [] if target is None else [*_parts(target.values), target.labelled]
+    return facts if hierarchy is None else [*facts, hierarchy.parents], arrays
+
+
+def hash_arrays(digest: Any, arrays: Sequence[np.ndarray]) -> None:
+    """Add arrays to a hash, however their cells lie in memory."""
+    for array in arrays:
+        digest.update(repr((array.dtype.str, array.shape)).encode())
+        step = max(1, _HASHED_BYTES // max(1, array[:1].nbytes))
+        for start in range(0, len(array), step):
+            digest.update(_canonical(array[start : start + step]).data)
+
+
+def _parts(values: Any) -> list[np.ndarray]:
+    """The arrays that hold a matrix; the integer type of sparse indices says nothing about the data."""
+    if not is_sparse(values):
+        return [values]
+    return [values.indptr.astype(np.int64), values.indices.astype(np.int64), values.data]
+
+
+def _canonical(cells: np.ndarray) -> np.ndarray:
+    """Equal cells as equal bytes in the order of rows: one zero and one NaN, though floats have several of both."""
+    if cells.dtype.kind != "f":
+        return np.ascontiguousarray(cells)
+    cells = np.add(cells, cells.dtype.type(0), order="C")
+    unknown = np.isnan(cells)
+    if unknown.any():
+        cells[unknown] = np.nan
+    return cells
+
+
+@dataclass(frozen=True)
+class FileSource:
+    """A file and the options with which it was read.
+
+    Parameters
+    ----------
+    path : str
+        The file, as it was given.
+    options : mapping
+        The arguments of `omnirank.load` that were not left at their defaults.
+    """
+
+    path: str
+    options: Mapping[str, Any]
+
+
+def remembering_source(read: Callable[P, Dataset]) -> Callable[P, Dataset]:
+    """Give the data sets that a function reads from its first argument their `source`."""
+    signature = inspect.signature(read)
+    first, *others = signature.parameters.values()
+
+    @wraps(read)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> Dataset:
+        found = read(*args, **kwargs)
+        given = signature.bind(*args, **kwargs).arguments
+        options = {p.name: given[p.name] for p in others if p.name in given and _differs(given[p.name], p.default)}
+        found.source = FileSource(str(given[first.name]), options)
+        return found
+
+    return wrapper
+
+
+def _differs(value: Any, default: Any) -> bool:
+    return not (value is default or (isinstance(value, str | tuple | bool) and value == default))

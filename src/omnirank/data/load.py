@@ -12,10 +12,9 @@ from omnirank.core.types import PathLike
 from omnirank.data.arff import read_arff
 from omnirank.data.clus_settings import ClusSettings, read_clus_settings
 from omnirank.data.column_choice import ColumnChoice, similar_columns
-from omnirank.data.content import Content
-from omnirank.data.dataset import Dataset
-from omnirank.data.delimited import read_delimited
-from omnirank.data.file_source import remembering_source
+from omnirank.data.csv import read_delimited
+from omnirank.data.dataset import Dataset, remembering_source
+from omnirank.data.files import Content
 from omnirank.data.matlab import read_matlab
 from omnirank.data.mulan import read_mulan_labels
 from omnirank.data.parquet import read_parquet
@@ -94,7 +93,7 @@ def load(
     task : str
         The task, or "auto" to infer it; "clustering" sets the target aside.
     header : {"auto", True, False}
-        Whether delimited text starts with a row of names, see :func:`omnirank.data.delimited.read_delimited`.
+        Whether delimited text starts with a row of names, see :func:`omnirank.data.csv.read_delimited`.
     separator : str, optional
         The character between cells of delimited text; by default that of the ending.
     missing : sequence of str

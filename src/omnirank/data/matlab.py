@@ -11,12 +11,10 @@ from scipy import sparse
 from omnirank.core.errors import DataError, FileFormatError
 from omnirank.core.plurals import counted
 from omnirank.core.types import PathLike
-from omnirank.data.column_types import code_values
-from omnirank.data.content import Content, plain_name
-from omnirank.data.exact_numbers import rounded_error, rounded_places
+from omnirank.data.columns import code_values
+from omnirank.data.files import Content, plain_name, read_whole
 from omnirank.data.mat5 import MatlabFormatError, OtherVariable, read_variables
-from omnirank.data.table import Levels, Table, is_sparse, numbered_names
-from omnirank.data.text_source import read_whole
+from omnirank.data.table import Levels, Table, is_sparse, numbered_names, rounded_error, rounded_places
 
 
 def read_matlab(path: PathLike) -> Content:

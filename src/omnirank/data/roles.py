@@ -10,13 +10,12 @@ import numpy as np
 from omnirank.core.errors import DataError, ParameterError, setting
 from omnirank.core.parameters import check, choice
 from omnirank.data.column_choice import ColumnChoice, choose_columns
-from omnirank.data.column_types import code_values
-from omnirank.data.content import Content, plain_name
-from omnirank.data.convert import table_from
+from omnirank.data.columns import code_values, table_from
 from omnirank.data.dataset import Dataset
+from omnirank.data.files import Content, plain_name
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import FoundTarget, read_target
-from omnirank.data.remarks import Remarks
+from omnirank.data.notes import Remarks
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.data.task_registry import is_unsupervised, task_named, task_target

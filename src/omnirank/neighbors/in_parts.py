@@ -13,8 +13,7 @@ import numpy as np
 from omnirank.core.parallel import counted_steps, run_parallel, worker_count
 from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
-from omnirank.shards.dataset import ShardedDataset
-from omnirank.shards.joining import stacked
+from omnirank.shards.dataset import ShardedDataset, stacked
 
 # All workers of a machine together have half of the memory, a third of it to read blocks and the rest to search them,
 # when a cell takes so many bytes. Larger blocks gain nothing.

@@ -10,9 +10,8 @@ from omnirank.core.errors import DataError, setting
 from omnirank.core.parallel import worker_count
 from omnirank.data.dataset import Dataset
 from omnirank.rankers._fitting import labelled_part
-from omnirank.shards.dataset import ShardedDataset
-from omnirank.shards.joining import stacked
-from omnirank.shards.needs import more_memory
+from omnirank.shards.dataset import ShardedDataset, stacked
+from omnirank.shards.samples import more_memory
 
 # Bytes per row: a feature while parts of it are put together, and likewise a target variable with its columns of
 # counts.

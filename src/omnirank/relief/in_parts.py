@@ -26,9 +26,8 @@ from omnirank.relief.pairs import ClassPairs, DistancePairs, PairRule
 from omnirank.relief.rules import PairSettings
 from omnirank.relief.sums import Sums, added_up, sums_of_rows, visited_parts
 from omnirank.relief.target_facts import TargetFacts, spanning_target
-from omnirank.shards.dataset import ShardedDataset
-from omnirank.shards.joining import stacked
-from omnirank.shards.needs import more_memory
+from omnirank.shards.dataset import ShardedDataset, stacked
+from omnirank.shards.samples import more_memory
 
 # Share of the memory that anchors and their neighbours may take, and bytes that a number of theirs takes: as a cell of
 # the table, and scaled.

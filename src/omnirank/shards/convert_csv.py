@@ -17,11 +17,11 @@ import pandas as pd
 from omnirank.core.atomic_file import unfinished_path
 from omnirank.core.errors import DataError
 from omnirank.core.types import PathLike
-from omnirank.data.arff_tokens import NUMBER
+from omnirank.data.arff.tokens import NUMBER
 from omnirank.data.column_choice import ColumnChoice, choose_columns
-from omnirank.data.column_types import iso_seconds
-from omnirank.data.delimited import refuse_infinite, refuse_texts, texts_of
-from omnirank.data.delimited_text import MISSING_CELLS, DelimitedText, column_names
+from omnirank.data.columns import iso_seconds
+from omnirank.data.csv import refuse_infinite, refuse_texts, texts_of
+from omnirank.data.csv.text import MISSING_CELLS, DelimitedText, column_names
 from omnirank.data.parquet import METADATA_KEY, import_pyarrow, metadata_of
 
 _BLOCK_ROWS = 2**16
