@@ -1,7 +1,6 @@
 """Files: opened and unpacked, text in blocks of whole lines, and what a file holds before columns have roles.
 
-A text file is read twice: a scan that finds its size and checks its encoding without holding it, and then the blocks.
-So readers know how much to allocate before the first row, and no more than one block of text is in memory.
+No more than one block of text is in memory.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from types import MappingProxyType
 from typing import IO, Protocol
 
 import numpy as np
+import pandas as pd
 
 from omnirank.core.errors import DataError, FileFormatError, ParameterError, setting
 from omnirank.core.parameters import check, choice
@@ -26,6 +26,11 @@ from omnirank.data.hierarchy.clus import HierarchicalAttribute
 from omnirank.data.table import Table
 
 BLOCK_BYTES = 1 << 20
+# Exact reading of decimal numbers is the default of pandas from 3.1 on, where the option is deprecated.
+EXACT_NUMBERS: dict[str, str] = {}
+if tuple(int(part) for part in pd.__version__.split(".")[:2]) < (3, 1):  # pragma: no cover
+    EXACT_NUMBERS["float_precision"] = "round_trip"
+
 _GZIP_MAGIC = b"\x1f\x8b"
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 KINDS = ("numeric", "nominal", "date", "string", "key", "hierarchical")
@@ -119,7 +124,7 @@ def _checked_encoding(encoding: str) -> str:
 
 
 class TextSource:
-    """A text file whose size is known and whose encoding is checked.
+    """A text file whose encoding is checked while it is read.
 
     Parameters
     ----------
@@ -127,55 +132,26 @@ class TextSource:
         A plain or gzipped text file, with or without byte order mark.
     encoding : str
         Its encoding; a byte that it does not have is an error with its line and the character in it.
-
-    Attributes
-    ----------
-    n_bytes : int
-        Size of the unpacked text.
-    n_lines : int
-        The number of line ends, and 1.
     """
 
     def __init__(self, path: Path, encoding: str = "utf-8") -> None:
         self.path = path
-        self.n_bytes = 0
-        self.n_lines = 1
         self.encoding = _checked_encoding(encoding)
-        with opened(path) as file:
-            while block := file.read(BLOCK_BYTES):
-                block += file.readline()  # so that neither a character nor a CR LF pair is cut
-                if self.n_bytes == 0 and block.startswith(_UTF16_MARKS):
-                    raise FileFormatError("the file is UTF-16: save it as UTF-8", path=path, line=1)
-                if b"\0" in block:
-                    line = self.n_lines + _n_line_ends(block[: block.index(b"\0")])
-                    raise FileFormatError("a NUL byte: this is not a text file", path=path, line=line)
-                self._check_encoding(block)
-                self.n_bytes += len(block)
-                self.n_lines += _n_line_ends(block)
 
-    def _check_encoding(self, block: bytes) -> None:
-        if block.isascii():
-            return
-        try:
-            block.decode(self.encoding)
-        except UnicodeDecodeError as error:
-            before = block[: error.start]
-            line = before[max(before.rfind(b"\n"), before.rfind(b"\r")) + 1 :].decode(self.encoding, "replace")
-            name = "UTF-8" if self.encoding == "utf-8" else self.encoding
-            other = setting("encoding", "cp1252" if self.encoding == "utf-8" else "utf-8")
-            raise FileFormatError(
-                f"the byte 0x{block[error.start]:02x} is not {name}; {other} names the encoding of the file",
-                path=self.path,
-                line=self.n_lines + _n_line_ends(before),
-                column=len(line.removeprefix("\ufeff")) + 1,
-            ) from None
+    def size(self) -> tuple[int, int]:
+        """Return the number of bytes of the unpacked text, and that of its lines."""
+        n_bytes, n_lines = 0, 1
+        for line, block in self.blocks():
+            n_bytes, n_lines = n_bytes + len(block), line + block.count(b"\n")
+        return n_bytes, n_lines
 
     def blocks(self, size: int = BLOCK_BYTES) -> Iterator[tuple[int, bytes]]:
         r"""Yield (number of its first line, from 1; whole lines as UTF-8, each ending in ``\n``)."""
         line = 1
         with opened(self.path) as file:
             while block := file.read(size):
-                block += file.readline()  # so that neither a line nor a CR LF pair is cut
+                block += file.readline()  # so that neither a character, a line nor a CR LF pair is cut
+                self._check(block, line)
                 if line == 1:
                     block = block.removeprefix(codecs.BOM_UTF8)
                 if b"\r" in block:
@@ -186,6 +162,29 @@ class TextSource:
                     block += b"\n"
                 yield line, block
                 line += block.count(b"\n")
+
+    def _check(self, block: bytes, first_line: int) -> None:
+        """Raise an error about the first byte that is no text of the encoding."""
+        if first_line == 1 and block.startswith(_UTF16_MARKS):
+            raise FileFormatError("the file is UTF-16: save it as UTF-8", path=self.path, line=1)
+        if b"\0" in block:
+            line = first_line + _n_line_ends(block[: block.index(b"\0")])
+            raise FileFormatError("a NUL byte: this is not a text file", path=self.path, line=line)
+        if block.isascii():
+            return
+        try:
+            block.decode(self.encoding)
+        except UnicodeDecodeError as error:
+            before = block[: error.start]
+            text = before[max(before.rfind(b"\n"), before.rfind(b"\r")) + 1 :].decode(self.encoding, "replace")
+            name = "UTF-8" if self.encoding == "utf-8" else self.encoding
+            other = setting("encoding", "cp1252" if self.encoding == "utf-8" else "utf-8")
+            raise FileFormatError(
+                f"the byte 0x{block[error.start]:02x} is not {name}; {other} names the encoding of the file",
+                path=self.path,
+                line=first_line + _n_line_ends(before),
+                column=len(text.removeprefix("\ufeff")) + 1,
+            ) from None
 
     def text(self) -> str:
         r"""Return the whole file, lines ending in ``\n``."""

@@ -6,16 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from omnirank.core.errors import FileFormatError
 from omnirank.core.types import PathLike
-from omnirank.data.arff.dense import DenseColumns, read_dense
+from omnirank.data.arff.blocks import DenseRows, GatheredRows, SparseRows
 from omnirank.data.arff.header import Header, HeaderOptions, parse_header
 from omnirank.data.arff.rows import Cells, RowReader
-from omnirank.data.arff.sparse import SparseColumns, read_sparse
 from omnirank.data.files import BLOCK_BYTES, Content, LineBlocks, TextSource, check_duplicates_option
 from omnirank.data.mulan import labels_of_relation
 from omnirank.data.table import Table
@@ -89,6 +87,7 @@ def read_arff(
     path = Path(path)
     check_duplicates_option(duplicates)
     source = TextSource(path, encoding)
+    size = source.size()
     text = LineBlocks(source, block_bytes)
     options = HeaderOptions(hierarchy_kind, hierarchy_separator, empty_label_set, no_label, duplicates)
     header = parse_header(text.lines(), path, options)
@@ -100,10 +99,12 @@ def read_arff(
     names = [header.names[i] for i in in_table]
     levels = [header.attributes[i].levels for i in in_table]
     if is_sparse:
-        entries = read_sparse(blocks, cells, path, exact=exact)
+        entries = SparseRows(cells, path)
+        entries.read(blocks, exact=exact)
         return _content(path, header, entries, Table.from_sparse(entries.finished(), names, levels))
-    columns = read_dense(blocks, cells, source.n_bytes, source.n_lines, path, exact=exact)
-    return _content(path, header, columns, Table(tuple(names), tuple(levels), *columns.finished()))
+    rows = DenseRows(cells, *size, path)
+    rows.read(blocks, exact=exact)
+    return _content(path, header, rows, Table(tuple(names), tuple(levels), *rows.finished()))
 
 
 def _peek(blocks: Blocks, cells: Cells) -> tuple[bool | None, Blocks]:
@@ -115,7 +116,7 @@ def _peek(blocks: Blocks, cells: Cells) -> tuple[bool | None, Blocks]:
     return None, blocks
 
 
-def _content(path: Path, header: Header, rows: DenseColumns | SparseColumns, table: Table) -> Content:
+def _content(path: Path, header: Header, rows: GatheredRows, table: Table) -> Content:
     labels = None
     if rows.cells.labels is not None:
         declared = header.attributes[rows.cells.labels].labels
@@ -127,7 +128,7 @@ def _content(path: Path, header: Header, rows: DenseColumns | SparseColumns, tab
         path=path,
         names=header.names,
         kinds=tuple(a.kind for a in header.attributes),
-        table=replace(table, dates=dates, rounded=frozenset(rows.rounded)),
+        table=replace(table, dates=dates, rounded=frozenset(rows.reader.rounded)),
         declared=True,
         texts={header.names[i]: np.array(column, dtype=object) for i, column in rows.texts.items()},
         labels=labels,
@@ -138,7 +139,7 @@ def _content(path: Path, header: Header, rows: DenseColumns | SparseColumns, tab
     )
 
 
-def _weights(rows: Any) -> np.ndarray | None:
+def _weights(rows: GatheredRows) -> np.ndarray | None:
     if not rows.weights:
         return None
     weights = np.ones(rows.n_rows)

@@ -67,7 +67,7 @@ class RowReader:
     def __init__(self, cells: Cells, path: Path | None = None) -> None:
         self.cells = cells
         self.path = path
-        self._codes = [None if a.levels is None else {v: c for c, v in enumerate(a.levels)} for a in cells.attributes]
+        self.codes = [None if a.levels is None else {v: c for c, v in enumerate(a.levels)} for a in cells.attributes]
         self._label_sets: dict[str, tuple[str, ...]] = {}
         self.rounded: set[str] = set()  # names of columns of whole numbers that floats change
 
@@ -144,7 +144,7 @@ class RowReader:
             self.fail("an empty cell: a missing value is written ?", number, column)
         if attribute.kind == "numeric":
             return math.nan if missing else self._number(column, text, number)
-        codes = self._codes[column]
+        codes = self.codes[column]
         if codes is not None:
             code = -1 if missing else codes.get(text)
             if code is None:

@@ -16,9 +16,8 @@ import pandas as pd
 from omnirank.core.errors import FileFormatError, ParameterError, setting
 from omnirank.core.immutable import first_repeated
 from omnirank.core.plurals import counted, there_are
-from omnirank.data.arff.byte_parsing import EXACT_NUMBERS
 from omnirank.data.arff.tokens import NUMBER
-from omnirank.data.files import BLOCK_BYTES, LineBlocks, TextSource, duplicates_hint, number_names
+from omnirank.data.files import BLOCK_BYTES, EXACT_NUMBERS, LineBlocks, TextSource, duplicates_hint, number_names
 from omnirank.data.table import numbered_names
 
 MISSING_CELLS = ("", "?", "NA", "NaN", "nan")
