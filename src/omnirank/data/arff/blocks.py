@@ -328,7 +328,6 @@ def _parsed(text: bytes, n_columns: int, types: Mapping[int, Any], separator: st
             sep=separator,
             header=None,
             names=list(range(n_columns)),
-            index_col=False,
             dtype=dict(types) or None,
             na_values=["?"],
             keep_default_na=False,
@@ -340,6 +339,8 @@ def _parsed(text: bytes, n_columns: int, types: Mapping[int, Any], separator: st
             **EXACT_NUMBERS,  # type: ignore[call-overload]
         )
     except (ValueError, OverflowError):
+        return None
+    if not isinstance(frame.index, pd.RangeIndex):  # of more cells than columns, pandas makes an index
         return None
     if int(frame.isna().to_numpy().sum()) != text.count(b"?"):
         return None

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn
 
 import numpy as np
 import pandas as pd
 
-from omnirank.core.errors import ParameterError, setting
 from omnirank.core.parameters import check, choice
 from omnirank.core.types import PathLike
 from omnirank.data.arff.tokens import NUMBER
 from omnirank.data.column_choice import ColumnChoice, choose_columns
 from omnirank.data.columns import iso_seconds
-from omnirank.data.csv.text import MISSING_CELLS, SHOWN, DelimitedText, column_names
+from omnirank.data.csv.text import MISSING_CELLS, DelimitedText, text_counts_of
 from omnirank.data.files import Content, check_duplicates_option, column_kinds, plain_name
-from omnirank.data.notes.doubts import what_numbers_have
 from omnirank.data.table import LARGEST_EXACT, Levels, Table, any_text_rounded
 
 
@@ -77,26 +73,20 @@ def read_delimited(
     0   1.5    red
     1   NaN   blue
     """
-    if len(separator) != 1 or separator in '"\n\r' or separator.isalnum():
-        raise ParameterError("separator", separator, "give one character, such as ',' or ';' or '\\t'")
     check("header", header, choice("auto", True, False))
     check_duplicates_option(duplicates)
-    file = DelimitedText(Path(path), separator, frozenset([*MISSING_CELLS, *missing]), encoding)
-    first = file.first_row()
-    names, has_header, notes = column_names(file, first, header, duplicates)
-    if file.check_cell_counts(len(names)) <= has_header:
-        file.fail("there is no row of data", file.last_line)
-    chosen = set() if nominal is None else set(choose_columns(nominal, names, "nominal"))
-    chosen |= _chosen(unused or {}, names)
+    file = DelimitedText(Path(path), separator, frozenset([*MISSING_CELLS, *missing]), encoding, header, duplicates)
+    names = file.names
+    chosen = _chosen({"nominal": nominal, **(unused or {})}, names)
     if used is not None:
         chosen |= set(range(len(names))) - _chosen(used, names)
-    frame = file.frame(len(names), has_header, chosen)
+    frame = file.frame(chosen | file.texts) if file.n_rows > 0 else pd.DataFrame()
+    if not len(frame):  # blank lines of a file of one column count as rows
+        file.fail("there is no row of data", file.last_line)
     booleans = {i for i in range(len(names)) if frame.dtypes[i].kind in "bO" and _are_booleans(frame[i])}
     if booleans:  # of which pandas loses the spelling
-        frame = file.frame(len(names), has_header, chosen | booleans)
-    if not len(frame):  # blank lines of a file of one column count as rows above
-        file.fail("there is no row of data", file.last_line)
-    table = _typed_table(file, frame, names, has_header, chosen)
+        frame = file.frame(chosen | file.texts | booleans)
+    table = _typed_table(file, frame, chosen)
     integers = frozenset(names[i] for i in np.flatnonzero([dtype.kind in "iu" for dtype in frame.dtypes]))
     del frame
     return Content(
@@ -107,7 +97,7 @@ def read_delimited(
         declared=False,
         integers=integers,
         relation=plain_name(file.path),
-        notes=notes,
+        notes=file.notes,
     )
 
 
@@ -140,17 +130,16 @@ def read_frame(
     ...     read_frame(path).shape
     (0, 2)
     """
-    file = DelimitedText(Path(path), separator, frozenset([*MISSING_CELLS, *missing]), encoding)
-    first = file.first_row()
-    if all(NUMBER.fullmatch(cell.strip(" ")) for cell in first):
+    file = DelimitedText(Path(path), separator, frozenset([*MISSING_CELLS, *missing]), encoding, header=True)
+    names = file.names
+    if all(NUMBER.fullmatch(name) for name in names):
         file.fail("the first row holds numbers: it must hold the names of the columns", 1)
-    names, _, _ = column_names(file, first, True, "error")
-    if file.check_cell_counts(len(names)) <= 1:
+    if not file.n_rows:
         return pd.DataFrame({name: np.empty(0, object) for name in names})
-    frame = file.frame(len(names), True, set())
+    frame = file.frame(set())
     inexact = {i for i in range(len(names)) if frame.dtypes[i].kind == "f" and _beyond_floats(frame[i].to_numpy())}
     if inexact:
-        frame = file.frame(len(names), True, inexact)
+        frame = file.frame(inexact)
         for i in inexact:
             frame[i] = _exact(frame[i])
     if file.quotes_tell:
@@ -183,10 +172,9 @@ def _chosen(choices: Mapping[str, ColumnChoice | None], names: Sequence[str]) ->
     return {i for what, columns in given.items() for i in choose_columns(columns, names, what)}
 
 
-def _typed_table(
-    file: DelimitedText, frame: pd.DataFrame, names: tuple[str, ...], has_header: bool, nominal: set[int]
-) -> Table:
+def _typed_table(file: DelimitedText, frame: pd.DataFrame, nominal: set[int]) -> Table:
     """The columns with their types: numbers all at once, for there may be many, others one by one."""
+    names = file.names
     is_number = np.array([dtype.kind in "iuf" for dtype in frame.dtypes])
     is_number[list(nominal)] = False
     numbers = (frame if is_number.all() else frame.loc[:, is_number]).to_numpy(np.float64)
@@ -196,108 +184,50 @@ def _typed_table(
     where = np.flatnonzero(is_number).tolist()
     for slot, i in enumerate(where):
         columns[i] = numbers[:, slot]
+    # NaN is not beyond; infinite numbers are
     large = {where[slot] for slot in np.flatnonzero((np.abs(numbers) >= LARGEST_EXACT).any(axis=0)).tolist()}
-    texts = file.frame(len(names), has_header, large | nominal) if large else frame
+    for i in sorted(large):
+        if np.isinf(columns[i]).any():
+            file.refuse_infinite(i)
+    texts = file.frame(large | nominal) if large else frame
     rounded = {names[i] for i in large if any_text_rounded(texts[i].dropna())}
-    for slot in np.flatnonzero(np.isinf(numbers).any(axis=0)).tolist():
-        i = where[slot]
-        _Column(file, frame[i], i, names[i], has_header).refuse_infinite()
     for i in np.flatnonzero(~is_number).tolist():
-        column = _Column(file, frame[i], i, names[i], has_header)
-        columns[i], levels[i] = column.nominal() if i in nominal else column.typed()
-        if column.is_date:
+        codes, counts = text_counts_of(frame[i])
+        if i in nominal:
+            columns[i], levels[i] = _coded(file, codes, counts)
+            continue
+        columns[i], levels[i], are_dates = _typed(file, i, codes, counts)
+        if are_dates:
             dates.add(names[i])
-        if levels[i] is None and any_text_rounded(texts_of(frame[i].dropna())):
+        if levels[i] is None and any_text_rounded(counts):
             rounded.add(names[i])
     table = Table.from_columns(names, columns, levels)
     return replace(table, dates=frozenset(dates), rounded=frozenset(rounded))
 
 
-@dataclass
-class _Column:
-    """One column as pandas read it, to be given its type."""
-
-    file: DelimitedText
-    cells: pd.Series
-    position: int
-    name: str
-    has_header: bool
-    is_date: bool = False
-
-    def refuse_infinite(self) -> NoReturn:
-        """Raise the error about the first infinite cell."""
-        refuse_infinite(self.file, self.position, self.name, self.has_header)
-
-    def typed(self) -> tuple[np.ndarray, Levels | None]:
-        """Return numbers, or codes and levels."""
-        texts = texts_of(self.cells)
-        distinct = [text for text in pd.unique(texts) if text is not None]
-        numbers = [text for text in distinct if NUMBER.fullmatch(text.strip(" "))]
-        if not numbers:
-            seconds = iso_seconds(distinct) if distinct else None  # quoted ones, which have a mark, are none
-            if seconds is not None:
-                self.is_date = True
-                found = dict(zip(distinct, seconds.tolist(), strict=True))
-                return np.array([found.get(text, np.nan) for text in texts]), None
-            return self._coded(texts, distinct)
-        if len(numbers) < len(distinct):
-            others = Counter(text for text in texts if text is not None and not NUMBER.fullmatch(text.strip(" ")))
-            refuse_texts(self.file, self.position, self.name, self.has_header, others)
-        values = np.array([np.nan if text is None else float(text) for text in texts])
-        if np.isinf(values).any():
-            self.refuse_infinite()
-        return values, None
-
-    def nominal(self) -> tuple[np.ndarray, Levels]:
-        """Return codes and levels: texts, in the order of their values where all are numbers."""
-        texts = texts_of(self.cells)
-        return self._coded(texts, [text for text in pd.unique(texts) if text is not None])
-
-    def _coded(self, texts: np.ndarray, distinct: list[str]) -> tuple[np.ndarray, Levels]:
-        levels = sorted({self.file.unmarked(text) for text in distinct})
-        if all(NUMBER.fullmatch(level) for level in levels):
-            levels.sort(key=float)
-        position = {level: code for code, level in enumerate(levels)}
-        codes: dict[str | None, int] = {text: position[self.file.unmarked(text)] for text in distinct}
-        codes[None] = -1
-        return np.array([codes[text] for text in texts], np.int32), tuple(levels)
+def _typed(
+    file: DelimitedText, column: int, codes: np.ndarray, counts: Mapping[str, int]
+) -> tuple[np.ndarray, Levels | None, bool]:
+    """Numbers, or codes and levels, of a column that pandas has not taken for numbers; and whether they are dates."""
+    numbers = {text for text in counts if NUMBER.fullmatch(text.strip(" "))}
+    if not numbers:
+        seconds = iso_seconds(list(counts)) if counts else None  # quoted ones, which have a mark, are none
+        if seconds is not None:
+            return np.append(seconds, np.nan)[codes], None, True
+        return *_coded(file, codes, counts), False
+    if len(numbers) < len(counts):
+        file.refuse_texts(column, {text: n for text, n in counts.items() if text not in numbers})
+    values = np.array([*map(float, counts), np.nan])
+    if np.isinf(values).any():
+        file.refuse_infinite(column)
+    return values[codes], None, False
 
 
-def _fail_at(
-    file: DelimitedText, position: int, name: str, has_header: bool, wanted: Callable[[str], bool], problem: str
-) -> NoReturn:
-    line, text = file.locate(position, has_header, wanted)
-    file.fail(f"column {name!r}: {text[:SHOWN]!r} {problem}", line, position)
-
-
-def refuse_infinite(file: DelimitedText, position: int, name: str, has_header: bool) -> NoReturn:
-    """Raise the error about the first infinite cell of a column of numbers."""
-
-    def is_infinite(text: str) -> bool:
-        return not NUMBER.fullmatch(text.strip(" ")) or bool(np.isinf(float(text)))
-
-    _fail_at(file, position, name, has_header, is_infinite, "is infinite")
-
-
-def refuse_texts(
-    file: DelimitedText, position: int, name: str, has_header: bool, others: Mapping[str, int]
-) -> NoReturn:
-    """Raise the error about texts in a column of numbers, of which it is known how often each occurs."""
-    about = what_numbers_have(others, "such cells")
-    _fail_at(
-        file,
-        position,
-        name,
-        has_header,
-        lambda text: not NUMBER.fullmatch(text.strip(" ")),
-        f"is text in a column of numbers{f' ({about})' if about else ''}; "
-        f"{setting('nominal', name)} takes them as categories, {setting('ignore', name)} leaves them "
-        f"out, {setting('missing')} names what stands for a missing cell",
-    )
-
-
-def texts_of(cells: pd.Series) -> np.ndarray:
-    """Return cells as strings, None where missing; pandas reads True and False as booleans."""
-    known = cells.notna().to_numpy()
-    values = cells.to_numpy(dtype=object)
-    return np.array([str(v) if k else None for v, k in zip(values, known, strict=True)], dtype=object)
+def _coded(file: DelimitedText, codes: np.ndarray, texts: Iterable[str]) -> tuple[np.ndarray, Levels]:
+    """Codes and levels of texts, in the order of their values where all are numbers."""
+    cells = [file.unmarked(text) for text in texts]
+    levels = sorted(set(cells))
+    if all(NUMBER.fullmatch(level) for level in levels):
+        levels.sort(key=float)
+    position = {level: code for code, level in enumerate(levels)}
+    return np.array([*(position[cell] for cell in cells), -1], np.int32)[codes], tuple(levels)
