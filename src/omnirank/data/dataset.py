@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, wraps
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ParamSpec
 
 import numpy as np
-from scipy import sparse
 
 from omnirank.core.caches import PickledWithoutCaches
 from omnirank.core.errors import DataError, setting
@@ -104,16 +102,43 @@ class Dataset(PickledWithoutCaches):
         unknown = set(feature_groups or {}) - set(features.names)
         if unknown:
             raise DataError(f"feature_groups names {sorted(unknown)[0]!r}, which is no feature")
+        self._hold(features, target, task, hierarchy, name, Remarks(doubts=doubts))
+        self.feature_groups: dict[str, str] = dict(feature_groups or {})
+
+    def _hold(
+        self,
+        features: Table,
+        target: Target | None,
+        task: str,
+        hierarchy: Hierarchy | None,
+        name: str,
+        remarks: Remarks,
+    ) -> None:
         self.task = task
         self.hierarchy = hierarchy
         self.name = name
-        self.feature_groups: dict[str, str] = dict(feature_groups or {})
-        self._remarks = Remarks(doubts=doubts)
+        self.feature_groups = {}
+        self._remarks = remarks
         self._given_groups: np.ndarray | None = None
         self._all_features = features
         self._feature_rows: np.ndarray | None = None
         self._all_target = target
         self._target_rows: np.ndarray | None = None
+
+    @classmethod
+    def _of_checked(
+        cls,
+        features: Table,
+        target: Target | None,
+        task: str,
+        hierarchy: Hierarchy | None,
+        name: str,
+        remarks: Remarks,
+    ) -> Dataset:
+        """A data set of cells that a reader has checked: they are finite or missing, and fit the target and task."""
+        dataset = cls.__new__(cls)
+        dataset._hold(features, target, task, hierarchy, name, remarks)
+        return dataset
 
     def _view(self, **changes: Any) -> Dataset:
         """A data set that shares everything with this one but what is changed."""
@@ -436,14 +461,16 @@ def join_examples(parts: Sequence[Dataset]) -> Dataset:
     if not others:
         return first
     targets = [part.target for part in parts if part.target is not None]
-    return Dataset(
-        _joined_tables([part.features for part in parts]),
-        _joined_targets(targets) if targets else None,
-        task=first.task,
-        hierarchy=first.hierarchy,
-        feature_groups=first.feature_groups,
-        name=first.name,
+    joined = Dataset._of_checked(
+        Table.joined([part.features for part in parts]),
+        Target.joined(targets) if targets else None,
+        first.task,
+        first.hierarchy,
+        first.name,
+        Remarks(),
     )
+    joined.feature_groups = dict(first.feature_groups)
+    return joined
 
 
 def _difference(first: Dataset, other: Dataset) -> str:
@@ -464,25 +491,6 @@ def _difference(first: Dataset, other: Dataset) -> str:
     if first.target.names != other.target.names or first.target.levels != other.target.levels:
         return "their targets differ in names, order or levels"
     return ""
-
-
-def _joined_tables(tables: Sequence[Table]) -> Table:
-    first = tables[0]
-    if first.is_sparse:
-        matrix = sparse.vstack([table.matrix for table in tables], format="csc")
-        return replace(Table.from_sparse(matrix, first.names, first.levels), dates=first.dates)
-    numeric, codes = (np.concatenate([getattr(table, kind) for table in tables]) for kind in ("numeric", "codes"))
-    return replace(first, numeric=numeric, codes=codes)
-
-
-def _joined_targets(targets: Sequence[Target]) -> Target:
-    first = targets[0]
-    if all(target.is_sparse for target in targets):
-        values = sparse.vstack([target.values for target in targets], format="csr")
-    else:
-        values = np.concatenate([target.dense() for target in targets])
-    labelled = np.concatenate([target.labelled for target in targets])
-    return Target(first.names, first.levels, values, labelled, first.is_labels)
 
 
 def fingerprint_of(
@@ -554,23 +562,3 @@ class FileSource:
 
     path: str
     options: Mapping[str, Any]
-
-
-def remembering_source(read: Callable[P, Dataset]) -> Callable[P, Dataset]:
-    """Give the data sets that a function reads from its first argument their `source`."""
-    signature = inspect.signature(read)
-    first, *others = signature.parameters.values()
-
-    @wraps(read)
-    def wrapper(*args: P.args, **kwargs: P.kwargs) -> Dataset:
-        found = read(*args, **kwargs)
-        given = signature.bind(*args, **kwargs).arguments
-        options = {p.name: given[p.name] for p in others if p.name in given and _differs(given[p.name], p.default)}
-        found.source = FileSource(str(given[first.name]), options)
-        return found
-
-    return wrapper
-
-
-def _differs(value: Any, default: Any) -> bool:
-    return not (value is default or (isinstance(value, str | tuple | bool) and value == default))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -146,6 +146,16 @@ class Table(PickledWithoutCaches):
             csc,
             rounded=rounded,
         )
+
+    @classmethod
+    def joined(cls, tables: Sequence[Table]) -> Table:
+        """Build a table of the rows of several tables with the same columns and levels, one after the other."""
+        first = tables[0]
+        if first.is_sparse:
+            matrix = sparse.vstack([table.matrix for table in tables], format="csc")
+            return replace(cls.from_sparse(matrix, first.names, first.levels), dates=first.dates)
+        numeric, codes = (np.concatenate([getattr(table, kind) for table in tables]) for kind in ("numeric", "codes"))
+        return replace(first, numeric=numeric, codes=codes)
 
     # -- shape and kinds ----------------------------------------------------------------------------
 

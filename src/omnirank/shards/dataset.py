@@ -196,7 +196,7 @@ class ShardedDataset(PickledWithoutCaches):
         if not found:
             raise DataError("no examples were asked for")
         places = np.concatenate([place for place, _ in found])
-        joined = stacked([self._recoded(table) for _, table in found])
+        joined = Table.joined([self._recoded(table) for _, table in found])
         back = np.empty(len(places), np.intp)
         back[places] = np.arange(len(places))
         return joined.take(back)
@@ -292,7 +292,7 @@ class ShardedDataset(PickledWithoutCaches):
         """Return all examples as one data set in memory."""
         if not self.n_examples:
             raise DataError("there are no examples in the shards")
-        return self.dataset_of(stacked(list(self.tables())))
+        return self.dataset_of(Table.joined(list(self.tables())))
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -315,9 +315,8 @@ class ShardedDataset(PickledWithoutCaches):
         features = replace(features, dates=self._like.features.dates)
         if self._like.target is not None:
             target = self._target(table.select(np.arange(n, table.n_columns)))
-        made = Dataset(features, target, task=self.task, hierarchy=self.hierarchy, name=self.name)
-        made._remarks = Remarks(self.notes, self._like._remarks.doubts)
-        return made
+        remarks = Remarks(self.notes, self._like._remarks.doubts)
+        return Dataset._of_checked(features, target, self.task, self.hierarchy, self.name, remarks)
 
     def _target(self, columns: Table) -> Target:
         found = read_target(columns, self.task, self.hierarchy, integers=True).target
@@ -346,18 +345,6 @@ def target_like(found: Target, wanted: Target) -> Target:
         known = ~np.isnan(values[:, v])
         values[known, v] = np.array([code[level] for level in own] or [0])[values[known, v].astype(np.intp)]
     return replace(found, levels=wanted.levels, values=values)
-
-
-def stacked(tables: Sequence[Table]) -> Table:
-    """Return the rows of several tables with the same columns and levels, one table after the other."""
-    first = tables[0]
-    return Table(
-        first.names,
-        first.levels,
-        np.concatenate([table.numeric for table in tables]),
-        np.concatenate([table.codes for table in tables]),
-        dates=first.dates,
-    )
 
 
 def check_given(estimator: Any, data: ShardedDataset, y: Any, sample_weight: Any) -> None:
