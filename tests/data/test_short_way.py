@@ -44,21 +44,18 @@ def test_a_file_is_opened_at_most_twice(tmp_path, monkeypatch, name):
 def test_a_load_touches_few_files_of_omnirank(tmp_path):
     path = written(tmp_path / "a.csv")
     om.load(path, target="kind")
-    calls, files = 0, set()
+    files = set()
 
-    def count(frame, event, _):
-        nonlocal calls
+    def note(frame, event, _):
         if event == "call" and frame.f_globals.get("__name__", "").startswith("omnirank."):
-            calls += 1
             files.add(frame.f_code.co_filename)
 
-    sys.setprofile(count)
+    sys.setprofile(note)
     try:
         om.load(path, target="kind")
     finally:
         sys.setprofile(None)
     assert 5 < len(files) <= 18, sorted(files)
-    assert calls <= 200, calls
 
 
 def test_infinite_cells_of_features_are_looked_for_once(tmp_path, monkeypatch):

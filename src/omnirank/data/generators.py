@@ -17,26 +17,22 @@ from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.generated import (
     Draw,
-    FeatureOptions,
     FeaturePlan,
+    GeneratorOptions,
     Relevance,
-    TargetOptions,
     build_features,
     class_names,
     cluster_signals,
     draw_classes,
     draw_hierarchy,
     draw_labels,
-    with_features,
-    with_target,
 )
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Table, numbered_names
 from omnirank.data.target import Target
 
 
-@with_target
-def make_regression(n_examples: int = 200, **options: Unpack[TargetOptions]) -> tuple[Dataset, Relevance]:
+def make_regression(n_examples: int = 200, **options: Unpack[GeneratorOptions]) -> tuple[Dataset, Relevance]:
     """Generate regression data: the target is a weighted sum of the signals and noise.
 
     Relevant features are standard normal. The signals are the relevant features and, for each group of
@@ -46,7 +42,9 @@ def make_regression(n_examples: int = 200, **options: Unpack[TargetOptions]) -> 
     ----------
     n_examples : int
         Number of examples.
-    {shared}
+    **options
+        The roles of the features, noise, missing cells, labels and the seed, as in
+        :class:`omnirank.data.generated.FeaturePlan`.
 
     Returns
     -------
@@ -68,13 +66,12 @@ def make_regression(n_examples: int = 200, **options: Unpack[TargetOptions]) -> 
     return draw.dataset("regression", draw.scores(1))
 
 
-@with_target
 def make_multi_target_regression(
     n_examples: int = 200,
     *,
     n_targets: int = 3,
     missing_targets: float = 0.0,
-    **options: Unpack[TargetOptions],
+    **options: Unpack[GeneratorOptions],
 ) -> tuple[Dataset, Relevance]:
     """Generate multi-target regression data: each target is a weighted sum of the signals and noise.
 
@@ -87,7 +84,9 @@ def make_multi_target_regression(
     missing_targets : float in [0, 1)
         Share of the target values of labelled examples that are unknown, at random; each labelled example
         keeps at least one.
-    {shared}
+    **options
+        The roles of the features, noise, missing cells, labels and the seed, as in
+        :class:`omnirank.data.generated.FeaturePlan`.
 
     Returns
     -------
@@ -109,9 +108,8 @@ def make_multi_target_regression(
     return draw.dataset("multi-target-regression", scores, missing_targets=missing_targets)
 
 
-@with_target
 def make_classification(
-    n_examples: int = 200, *, n_classes: int = 2, **options: Unpack[TargetOptions]
+    n_examples: int = 200, *, n_classes: int = 2, **options: Unpack[GeneratorOptions]
 ) -> tuple[Dataset, Relevance]:
     """Generate classification data: classes of about equal size, each an interval of a sum of the signals.
 
@@ -121,7 +119,9 @@ def make_classification(
         Number of examples.
     n_classes : int
         Number of classes; they are called c1, c2, ..., in an order that does not follow the sum.
-    {shared}
+    **options
+        The roles of the features, noise, missing cells, labels and the seed, as in
+        :class:`omnirank.data.generated.FeaturePlan`.
 
     Returns
     -------
@@ -143,14 +143,13 @@ def make_classification(
     return draw.dataset("classification", codes, class_names([n_classes]))
 
 
-@with_target
 def make_multi_target_classification(
     n_examples: int = 200,
     *,
     n_targets: int = 3,
     n_classes: int | Sequence[int] = 3,
     missing_targets: float = 0.0,
-    **options: Unpack[TargetOptions],
+    **options: Unpack[GeneratorOptions],
 ) -> tuple[Dataset, Relevance]:
     """Generate multi-target classification data, each target as in :func:`make_classification`.
 
@@ -165,7 +164,9 @@ def make_multi_target_classification(
     missing_targets : float in [0, 1)
         Share of the target values of labelled examples that are unknown, at random; each labelled example
         keeps at least one.
-    {shared}
+    **options
+        The roles of the features, noise, missing cells, labels and the seed, as in
+        :class:`omnirank.data.generated.FeaturePlan`.
 
     Returns
     -------
@@ -193,7 +194,6 @@ def make_multi_target_classification(
     return draw.dataset("multi-target-classification", codes, class_names(counts), missing_targets)
 
 
-@with_target
 def make_mixed_targets(
     n_examples: int = 200,
     *,
@@ -201,7 +201,7 @@ def make_mixed_targets(
     n_nominal: int = 2,
     n_classes: int = 3,
     missing_targets: float = 0.0,
-    **options: Unpack[TargetOptions],
+    **options: Unpack[GeneratorOptions],
 ) -> tuple[Dataset, Relevance]:
     """Generate data with numeric and nominal targets, made as in regression and classification.
 
@@ -216,7 +216,9 @@ def make_mixed_targets(
     missing_targets : float in [0, 1)
         Share of the target values of labelled examples that are unknown, at random; each labelled example
         keeps at least one.
-    {shared}
+    **options
+        The roles of the features, noise, missing cells, labels and the seed, as in
+        :class:`omnirank.data.generated.FeaturePlan`.
 
     Returns
     -------
@@ -243,14 +245,13 @@ def make_mixed_targets(
     return draw.dataset("mixed-targets", values, levels, missing_targets)
 
 
-@with_target
 def make_multi_label(
     n_examples: int = 200,
     *,
     n_labels: int = 5,
     label_density: float = 0.3,
     missing_targets: float = 0.0,
-    **options: Unpack[TargetOptions],
+    **options: Unpack[GeneratorOptions],
 ) -> tuple[Dataset, Relevance]:
     """Generate multi-label data: a label is held where its own weighted sum of the signals is high.
 
@@ -265,7 +266,9 @@ def make_multi_label(
     missing_targets : float in [0, 1)
         Share of the single labels of labelled examples that are unknown, at random; each labelled example
         keeps at least one.
-    {shared}
+    **options
+        The roles of the features, noise, missing cells, labels and the seed, as in
+        :class:`omnirank.data.generated.FeaturePlan`.
 
     Returns
     -------
@@ -289,7 +292,6 @@ def make_multi_label(
     return draw.dataset("multi-label", values, missing_targets=missing_targets)
 
 
-@with_target
 def make_hierarchical_multi_label(
     n_examples: int = 200,
     *,
@@ -297,7 +299,7 @@ def make_hierarchical_multi_label(
     hierarchy: str | Hierarchy = "tree",
     label_density: float = 0.5,
     missing_targets: float = 0.0,
-    **options: Unpack[TargetOptions],
+    **options: Unpack[GeneratorOptions],
 ) -> tuple[Dataset, Relevance]:
     """Generate hierarchical multi-label data; label sets are closed under ancestors.
 
@@ -318,7 +320,9 @@ def make_hierarchical_multi_label(
     missing_targets : float in [0, 1)
         Share of the single labels of labelled examples that are hidden, at random; what the hierarchy implies
         stays known, so fewer are unknown in the end. Each labelled example keeps at least one.
-    {shared}
+    **options
+        The roles of the features, noise, missing cells, labels and the seed, as in
+        :class:`omnirank.data.generated.FeaturePlan`.
 
     Returns
     -------
@@ -345,9 +349,19 @@ def make_hierarchical_multi_label(
     return draw.dataset("hierarchical-multi-label", values, missing_targets=missing_targets, hierarchy=hierarchy)
 
 
-@with_features
 def make_clusters(
-    n_examples: int = 200, *, n_clusters: int = 3, **options: Unpack[FeatureOptions]
+    n_examples: int = 200,
+    *,
+    n_clusters: int = 3,
+    n_relevant: int = 5,
+    n_redundant: int = 0,
+    n_irrelevant: int = 15,
+    n_interacting: int = 0,
+    share_nominal: float = 0.0,
+    missing_features: float = 0.0,
+    noise: float = 0.1,
+    shuffle: bool = True,
+    random_state: RandomState = None,
 ) -> tuple[Dataset, Relevance]:
     """Generate data without target: clusters of equal size that only the informative features show.
 
@@ -361,7 +375,10 @@ def make_clusters(
         Number of examples.
     n_clusters : int
         Number of clusters.
-    {shared}
+    n_relevant, n_redundant, n_irrelevant, n_interacting : int
+        Numbers of features by role, as in :class:`omnirank.data.generated.FeaturePlan`.
+    share_nominal, missing_features, noise, shuffle, random_state
+        As there.
 
     Returns
     -------
@@ -378,7 +395,18 @@ def make_clusters(
     ('clustering', True, 20)
     """
     check("n_clusters", n_clusters, count(2))
-    plan = FeaturePlan(n_examples, **options)
+    plan = FeaturePlan(
+        n_examples,
+        n_relevant=n_relevant,
+        n_redundant=n_redundant,
+        n_irrelevant=n_irrelevant,
+        n_interacting=n_interacting,
+        share_nominal=share_nominal,
+        missing_features=missing_features,
+        noise=noise,
+        shuffle=shuffle,
+        random_state=random_state,
+    )
     for_signals, for_features = plan.streams(2)
     signals = cluster_signals(plan, n_clusters, for_signals)
     features, relevance = build_features(plan, signals, for_features)

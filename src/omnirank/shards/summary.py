@@ -30,7 +30,7 @@ _STRETCH_ROWS = 2**18
 _BATCH_ROWS = 2**16
 _AT_ONCE = 8
 _FORMAT = "omnirank-shards"
-_VERSION = 3
+_VERSION = 1
 # Folder beside the files in which things are kept.
 KEPT_FOLDER = ".omnirank"
 
