@@ -17,7 +17,7 @@ import omnirank as om
 from benchmarks import Bar, Contestant, benchmark, compare, figure
 from benchmarks._measure import median_seconds
 from benchmarks.public_data import public_data
-from omnirank.data.joining import join_examples
+from omnirank.data.dataset import join_examples
 
 SHARED = public_data()
 WORKERS = 2

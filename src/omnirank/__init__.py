@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from omnirank.core.comparison import compare_rankings
     from omnirank.core.ranking import Ranking
     from omnirank.core.registry import make_ranker, methods
-    from omnirank.data.arff_write import write_arff
+    from omnirank.data.arff.write import write_arff
     from omnirank.data.dataset import Dataset
     from omnirank.data.hierarchy import Hierarchy
     from omnirank.data.load import load
-    from omnirank.data.model_file import load_model
+    from omnirank.data.models import load_model
     from omnirank.data.parquet import write_parquet
     from omnirank.ensembles.pct import PCTClassifier, PCTRegressor
     from omnirank.ensembles.pct_clusterer import PCTClusterer
@@ -124,7 +124,7 @@ _WHERE = {
     "export_json": "omnirank.trees.tree_json",
     "export_text": "omnirank.trees.export",
     "load": "omnirank.data.load",
-    "load_model": "omnirank.data.model_file",
+    "load_model": "omnirank.data.models",
     "make_ranker": "omnirank.core.registry",
     "methods": "omnirank.core.registry",
     "open_shards": "omnirank.shards.opening",
@@ -137,7 +137,7 @@ _WHERE = {
     "significance": "omnirank.evaluation.significance",
     "stability": "omnirank.evaluation.stability",
     "tree_from_json": "omnirank.trees.tree_json",
-    "write_arff": "omnirank.data.arff_write",
+    "write_arff": "omnirank.data.arff.write",
     "write_parquet": "omnirank.data.parquet",
 }
 _MODULES = ("datasets", "errors", "timeseries")

@@ -1,17 +1,18 @@
 """Sample data, and generated data of which it is known what matters."""
 
+from omnirank.data.generated import Relevance
 from omnirank.data.generators import (
     make_classification,
     make_clusters,
+    make_friedman,
     make_hierarchical_multi_label,
     make_mixed_targets,
     make_multi_label,
     make_multi_target_classification,
     make_multi_target_regression,
     make_regression,
+    make_xor,
 )
-from omnirank.data.generators_classic import make_friedman, make_xor
-from omnirank.data.generators_features import Relevance
 from omnirank.data.samples import list_samples, load_sample
 from omnirank.relational.movies import make_movies
 from omnirank.timeseries.spacecraft import Spacecraft, make_spacecraft

@@ -17,9 +17,8 @@ from sklearn.base import BaseEstimator
 
 import omnirank as om
 from omnirank.data import table as tables
-from omnirank.data.column_types import code_numbers, code_values, type_cells
+from omnirank.data.columns import code_numbers, code_values, is_frame, table_from, type_cells
 from omnirank.data.containers import as_array
-from omnirank.data.convert import is_frame, table_from
 from omnirank.data.estimator_input import features_like, read_features
 from omnirank.data.table import Table
 from omnirank.errors import DataError, DataTypeError
@@ -411,7 +410,7 @@ def test_category_unseen_in_training_is_missing_with_one_warning():
 @pytest.mark.parametrize("place", [None, 0, 4, 11])
 @pytest.mark.parametrize("layout", ["C", "F", "strided"])
 def test_infinite_cells_are_found_in_every_block(monkeypatch, place, layout):
-    monkeypatch.setattr("omnirank.data.cell_blocks._BLOCK", 5)
+    monkeypatch.setattr("omnirank.data.table._BLOCK", 5)
     cells = np.full(12, 2.0)
     cells[7] = np.nan
     if place is not None:

@@ -8,9 +8,9 @@ import pytest
 from scipy import sparse
 
 import omnirank as om
-from omnirank.data.convert import table_from
-from omnirank.data.delimited_write import write_csv
-from omnirank.data.joining import join_examples
+from omnirank.data.columns import table_from
+from omnirank.data.csv.write import write_csv
+from omnirank.data.dataset import join_examples
 from omnirank.data.parquet import write_parquet
 from omnirank.data.table import Table
 from omnirank.errors import DataError

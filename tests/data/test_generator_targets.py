@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omnirank import datasets
-from omnirank.data.generators_targets import cut
+from omnirank.data.generated import cut
 from omnirank.data.hierarchy import Hierarchy
 
 # -- targets ------------------------------------------------------------------------------------------

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from omnirank.data import hierarchy_labels
-from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.hierarchy import Hierarchy, closure
 from omnirank.errors import DataError, DataTypeError, ParameterError
 from reference import data_hierarchy as reference
 from reference.data_hierarchy_cases import NAN, assert_canonical, csr_of, hierarchies, label_matrices
@@ -110,7 +109,7 @@ def test_closure_accepts_lists_and_none():
 
 
 def test_rows_made_dense_in_blocks(monkeypatch):
-    monkeypatch.setattr(hierarchy_labels, "_BLOCK_CELLS", 8)  # two rows of four labels a block
+    monkeypatch.setattr(closure, "_BLOCK_CELLS", 8)  # two rows of four labels a block
     tree = Hierarchy.from_array([-1, 0, 1, -1])
     values = np.random.default_rng(0).choice([0, 1, NAN], size=(11, 4))
     np.testing.assert_array_equal(tree.close(csr_of(values)).toarray(), tree.close(values))

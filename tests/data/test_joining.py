@@ -8,8 +8,8 @@ from scipy import sparse
 
 import omnirank as om
 from omnirank.core.errors import DataError
+from omnirank.data.dataset import join_examples
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.joining import join_examples
 
 TREE = Hierarchy.from_paths(["a/b", "c"])
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import omnirank as om
-from omnirank.data.number_texts import what_numbers_have
+from omnirank.data.notes.doubts import what_numbers_have
 from omnirank.errors import FileFormatError, ParameterError
 
 N = 40

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import omnirank as om
-from omnirank.data.convert import table_from
-from omnirank.data.matching_columns import columns_like
+from omnirank.data.columns import table_from
+from omnirank.data.estimator_input import columns_like
 from omnirank.errors import DataError
 
 

@@ -241,7 +241,9 @@ def time_limit(seconds: int):
 
 def read_damaged(rng: random.Random, kind: str, folder) -> str:
     """Read one damaged file in every way it can be read; the answer says how it went."""
-    content = damaged(rng, rng.choice(seeds(kind)), kind not in ("mat", "parquet", "arff.gz"))
+    seed = rng.choice(seeds(kind))
+    # other damage of a MATLAB file can crash SciPy
+    content = truncate(rng, seed) if kind == "mat" else damaged(rng, seed, kind not in ("parquet", "arff.gz"))
     path = folder / f"damaged.{kind}"
     path.write_bytes(content)
     options = {"target": rng.choice(CHOICES), "strings": rng.choice(["error", "drop"])}

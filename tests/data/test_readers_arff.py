@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from draws import draws
 from omnirank.core.errors import DataError, FileFormatError, ParameterError
 from omnirank.data.arff import read_arff
-from omnirank.data.arff_tokens import quote
+from omnirank.data.arff.tokens import quote
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_encodings(read, encoding):
 
 
 def test_a_character_cut_between_two_blocks_of_the_scan_is_utf8(read, monkeypatch):
-    monkeypatch.setattr("omnirank.data.text_source.BLOCK_BYTES", 1)
+    monkeypatch.setattr("omnirank.data.files.BLOCK_BYTES", 1)
     assert read("@relation r\n@attribute ž {š}\n@data\nš\n").names == ("ž",)
 
 
@@ -429,8 +429,8 @@ def test_plain_blocks_are_read_at_once(read, monkeypatch):
     def refuse(*_):
         raise AssertionError("read row by row")
 
-    monkeypatch.setattr("omnirank.data.arff_rows.RowReader.dense", refuse)
-    monkeypatch.setattr("omnirank.data.arff_rows.RowReader.sparse", refuse)
+    monkeypatch.setattr("omnirank.data.arff.rows.RowReader.dense", refuse)
+    monkeypatch.setattr("omnirank.data.arff.rows.RowReader.sparse", refuse)
     assert read(HEAD + "% c\n1,x\n ?, 'y'\n\n2.5,?\n").n_rows == 3
     assert read(numeric("1,2\n3, ?\n")).n_rows == 2
     assert read(HEAD + "{0 1.5}\n{}\n% c\n{0 ?,1 y}\n").n_rows == 3

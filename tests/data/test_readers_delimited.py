@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import omnirank as om
 from draws import draws
 from omnirank.core.errors import FileFormatError, ParameterError
-from omnirank.data.delimited import read_delimited
+from omnirank.data.csv import read_delimited
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_a_byte_that_is_no_utf8_is_an_error_that_names_it(read, line_end):
 
 
 def test_a_byte_far_down_is_found_with_its_line(read, monkeypatch):
-    monkeypatch.setattr("omnirank.data.text_source.BLOCK_BYTES", 16)
+    monkeypatch.setattr("omnirank.data.files.BLOCK_BYTES", 16)
     with pytest.raises(FileFormatError, match="line 102, column 2"):
         read(b"a\n" + b"\xc3\xa4\n" * 100 + b"b\xff\n")
 

@@ -10,8 +10,8 @@ import omnirank as om
 from draws import draws
 from omnirank.core.errors import DataError
 from omnirank.data.arff import read_arff
-from omnirank.data.arff_write import write_arff
-from omnirank.data.hierarchical_write import declared_entries
+from omnirank.data.arff.write import write_arff
+from omnirank.data.hierarchy.clus import declared_entries
 from omnirank.data.parquet import read_parquet, write_parquet
 from omnirank.data.table import Table
 

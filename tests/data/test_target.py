@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from omnirank.data.infer import target_from
-from omnirank.data.label_targets import as_label_sets, is_binary, is_unknown
+from omnirank.data.infer import as_label_sets, is_binary, is_unknown, target_from
 from omnirank.data.target import Target, decode, side_by_side
 from omnirank.errors import DataError
 

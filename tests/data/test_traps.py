@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import omnirank as om
 from omnirank.cli.app import app
-from omnirank.data.target_leaks import leaking_features
+from omnirank.data.notes.leaks import leaking_features
 from omnirank.errors import DataWarning
 from omnirank.evaluation.folds import make_folds
 from omnirank.evaluation.protocols import evaluate_folds

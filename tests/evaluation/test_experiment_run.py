@@ -10,7 +10,7 @@ import pytest
 
 import omnirank as om
 from omnirank.core.errors import DataError, OmnirankError, ParameterError
-from omnirank.data.joining import join_examples
+from omnirank.data.dataset import join_examples
 from omnirank.evaluation.evaluate import evaluate
 from omnirank.evaluation.experiments import Store, read_results, run_plan, runner, sources
 from omnirank.evaluation.experiments.learners import models_of_one_fit

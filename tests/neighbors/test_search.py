@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from draws import draws
-from omnirank.data.convert import table_from
+from omnirank.data.columns import table_from
 from omnirank.neighbors.mixed_distances import feature_ranges, table_cells
 from omnirank.neighbors.search import NeighborSearch
 from reference import neighbors_distances as reference

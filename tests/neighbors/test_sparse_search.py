@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from draws import draws
-from omnirank.data.convert import table_from
+from omnirank.data.columns import table_from
 from omnirank.data.table import Table
 from omnirank.neighbors.mixed_distances import Cells, feature_ranges, table_cells
 from omnirank.neighbors.search import NeighborSearch

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from draws import draws
-from omnirank.data.convert import table_from
+from omnirank.data.columns import table_from
 from omnirank.data.table import Table
 from omnirank.neighbors import few_pairs, weighted_cells, weighted_knn
 from omnirank.neighbors.weighted_knn import neighbor_means, weighted_neighbors

@@ -18,8 +18,7 @@ from tests.rankers.shard_files import LITTLE, frame_of, written
 import omnirank as om
 from omnirank.ensembles import sampled_growth
 from omnirank.errors import DataError, ParameterError
-from omnirank.shards.checkpoints import Checkpoints
-from omnirank.shards.scratch import scratch_folder
+from omnirank.shards.folders import Checkpoints, scratch_folder
 
 FEATURES = "a,b,c,d,e,n,town"
 
@@ -60,7 +59,7 @@ def killed(parts, scratch, kept, estimator, after):
     script = f"""
 import os, signal, sys
 sys.path.insert(0, {str(Path(__file__).parents[2])!r})
-from omnirank.shards.checkpoints import Checkpoints
+from omnirank.shards.folders import Checkpoints
 from tests.rankers.test_shard_survival import forest, opened, ranker
 real, n = Checkpoints.keep, [0]
 def keep(self, task, result):
@@ -209,7 +208,7 @@ def test_a_disk_that_is_too_full_for_checkpoints(parts, monkeypatch, caplog):
     def refuse(path):
         raise DataError(f"cannot write {str(path)!r}: No space left on device")
 
-    monkeypatch.setattr("omnirank.shards.checkpoints.replacing", refuse)
+    monkeypatch.setattr("omnirank.shards.folders.replacing", refuse)
     with caplog.at_level(logging.WARNING):
         found = ranker().fit(opened(parts)).ranking_
     assert "No space left" in caplog.text
@@ -262,7 +261,7 @@ def test_scratch_of_living_runs_is_left_alone(tmp_path):
     with scratch_folder(tmp_path) as first:
         (first / "rows").write_text("")
         script = f"""
-from omnirank.shards.scratch import scratch_folder
+from omnirank.shards.folders import scratch_folder
 with scratch_folder({str(tmp_path)!r}): print('there')
 """
         found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

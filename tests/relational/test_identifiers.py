@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import omnirank as om
-from omnirank.data.remarks import warn_about
+from omnirank.data.notes import warn_about
 from omnirank.errors import DataError, DataTypeError, DataWarning
 from omnirank.relational.cells import key_cells, value_cells
 from omnirank.relational.facts import sorted_facts, unique_order

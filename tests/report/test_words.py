@@ -13,7 +13,7 @@ import pytest
 
 import omnirank as om
 from omnirank.core.target_scores import TargetScores
-from omnirank.data.file_source import FileSource
+from omnirank.data.dataset import FileSource
 from omnirank.errors import DataTypeError, ParameterError
 from omnirank.evaluation.selection_curve import SelectionCurve
 from omnirank.evaluation.stability import Stability

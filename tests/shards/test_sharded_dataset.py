@@ -20,9 +20,8 @@ from hypothesis import strategies as st
 import omnirank as om
 from draws import draws
 from omnirank.errors import DataError, DataTypeError, FileFormatError, ParameterError
-from omnirank.shards.columns import Columns
 from omnirank.shards.parts import ParquetFile
-from omnirank.shards.source import ShardSource
+from omnirank.shards.source import Columns, ShardSource
 
 
 def frame_of(n, seed=0, missing=0.2):
@@ -354,7 +353,7 @@ def test_a_summary_is_kept_and_used_again(tmp_path, monkeypatch):
         raise AssertionError("the files are read again")
 
     with monkeypatch.context() as patch:
-        patch.setattr("omnirank.shards.kept_summary.summarize", never)
+        patch.setattr("omnirank.shards.summary.summarize", never)
         second = om.open_shards(parts, "kind")
     pd.testing.assert_frame_equal(first.summary, second.summary)
     assert_same(second.read(), om.load(whole, "kind"))
@@ -365,7 +364,7 @@ def test_a_summary_is_kept_and_used_again(tmp_path, monkeypatch):
 _PROGRAM = """
 import sys
 import omnirank as om
-import omnirank.shards.kept_summary as kept
+import omnirank.shards.summary as kept
 def never(*_):
     raise AssertionError("the files are read again")
 kept.summarize = never

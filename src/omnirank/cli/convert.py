@@ -81,8 +81,8 @@ def check_data_file(out: Path) -> None:
 
 def write_data(dataset: "Dataset", out: Path) -> None:
     """Write a data set in the format that the ending of the file says."""
-    from omnirank.data.arff_write import write_arff
-    from omnirank.data.delimited_write import write_csv
+    from omnirank.data.arff.write import write_arff
+    from omnirank.data.csv.write import write_csv
     from omnirank.data.parquet import write_parquet
 
     check_data_file(out)

@@ -53,7 +53,7 @@ def _fit(
 ) -> None:
     """Fit a forest (or one tree) that predicts the target, and write it to a file for omnirank predict."""
     from omnirank.core.parallel import progress_bars
-    from omnirank.data.in_memory import in_memory
+    from omnirank.data.containers import in_memory
 
     given = {"min_samples_leaf": min_leaf, "max_depth": max_depth, "max_features": max_features}
     shared = {name: value_of(str(value)) for name, value in given.items() if value is not None}

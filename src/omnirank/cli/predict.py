@@ -86,7 +86,7 @@ def predict(
 def _model(path: Path, data: Path) -> Any:
     """The model, unless the two files are exchanged."""
     from omnirank.core.errors import FileFormatError, ParameterError
-    from omnirank.data.model_file import load_model
+    from omnirank.data.models import load_model
 
     try:
         return load_model(path)
@@ -128,8 +128,8 @@ def _features(model: Any, data: Path, key: str | None, ignore: str | None, text:
     """The features of the model as the file has them."""
     from omnirank.core.errors import ParameterError
     from omnirank.data.dataset import Dataset
+    from omnirank.data.estimator_input import check_columns, columns_like
     from omnirank.data.load import load
-    from omnirank.data.matching_columns import check_columns, columns_like
     from omnirank.data.table import is_made_up
 
     training = model._features

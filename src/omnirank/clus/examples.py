@@ -10,11 +10,10 @@ import numpy as np
 from omnirank.clus.values import Values
 from omnirank.core.errors import DataError
 from omnirank.core.seeds import root_entropy, stream
-from omnirank.data.content import Content, plain_name
-from omnirank.data.dataset import Dataset
+from omnirank.data.clus_settings import clus_roles, read_clus_data
+from omnirank.data.dataset import Dataset, join_examples
+from omnirank.data.files import Content, plain_name
 from omnirank.data.infer import read_target
-from omnirank.data.joining import join_examples
-from omnirank.data.load import clus_roles, read_clus_data
 from omnirank.data.roles import Roles, dataset_from
 
 # Keeps the streams of the parts of a data set apart from each other, and from those of trees.

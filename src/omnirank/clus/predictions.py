@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from omnirank.data.arff_write import quote
+from omnirank.data.arff.write import quote
 from omnirank.data.dataset import Dataset
 from omnirank.data.table import Levels
 from omnirank.data.task_registry import task_target

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from omnirank.core.errors import FileFormatError, ParameterError
+from omnirank.core.errors import DataError, FileFormatError, ParameterError
 from omnirank.core.suggestions import files_like
 from omnirank.core.types import PathLike
+from omnirank.data.arff import read_arff
 from omnirank.data.column_choice import choose_positions
-from omnirank.data.text_source import LineBlocks, TextSource
+from omnirank.data.files import Content, LineBlocks, TextSource
+from omnirank.data.roles import Roles
 
 _SECTION = re.compile(r"\[([^\[\]]*)\]")
 _NONE = ("none", "")
@@ -219,3 +221,53 @@ def read_clus_settings(path: PathLike, encoding: str = "utf-8") -> ClusSettings:
     if not sections:
         raise FileFormatError("there is no [Section]: not a settings file of CLUS", path=path)
     return ClusSettings(path, sections, encoding)
+
+
+def read_clus_data(settings: ClusSettings, data_file: Path) -> Content:
+    """Read a data file that settings of CLUS name, as CLUS does.
+
+    Parameters
+    ----------
+    settings : ClusSettings
+        The settings.
+    data_file : Path
+        The file: ``settings.data_file``, or one of ``settings.find``.
+    """
+    if ".arff" not in data_file.suffixes[-2:]:
+        raise DataError(f"{settings.path}: {data_file.name} is not an ARFF file")
+    content = read_arff(
+        data_file,
+        hierarchy_kind=settings.hierarchy_kind,
+        hierarchy_separator=settings.hierarchy_separator,
+        empty_label_set=settings.empty_label_set,
+        no_label="0",
+        first_index=1,
+        duplicates="number",  # CLUS goes by position and does not mind
+        encoding=settings.encoding,
+    )
+    if content.labels is not None:
+        notes = settings.label_notes(content.labels.hierarchy.labels)
+        content = replace(content, notes=(*content.notes, *notes))
+    return content
+
+
+def clus_roles(settings: ClusSettings, content: Content) -> Roles:
+    """Return the roles that settings of CLUS give to the columns of a file.
+
+    Parameters
+    ----------
+    settings : ClusSettings
+        The settings.
+    content : Content
+        What the file holds.
+    """
+    given = settings.roles(len(content.names))
+    unusable = [i for i in given.features if content.kinds[i] in ("string", "key", "hierarchical")]
+    notes = [
+        *given.notes,
+        *(f"the {content.kinds[i]} attribute {content.names[i]!r} is not used" for i in unusable),
+    ]
+    features = tuple(i for i in given.features if i not in unusable)
+    if not features:
+        raise DataError(f"{settings.path}: no column is left as a feature")
+    return Roles(given.target, features, None, tuple(notes))

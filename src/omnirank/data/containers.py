@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from omnirank.core.errors import DataError, DataTypeError
+from omnirank.core.types import ArrayLike, FrameLike, SparseLike
+
+if TYPE_CHECKING:
+    from omnirank.data.dataset import Dataset
+    from omnirank.data.table import Table
+    from omnirank.data.target import Target
+
+# Rows may be lists that mix numbers, strings and None, which NumPy does not count as array-like.
+FeaturesLike: TypeAlias = "Dataset | Table | ArrayLike | FrameLike | SparseLike | Sequence[Any]"
+# Label sets are a sequence of sets.
+TargetLike: TypeAlias = "Target | Table | ArrayLike | FrameLike | SparseLike | Sequence[Any]"
 
 
 def checked_sparse(matrix: Any, what: str = "X") -> Any:
@@ -142,3 +154,16 @@ def unmasked(values: Any) -> Any:
     cells = np.array(values, dtype=object if missing is None else None)
     cells[np.ma.getmaskarray(values)] = missing
     return cells
+
+
+def in_memory(X: Any) -> Any:
+    """Return data in parts (`omnirank.ShardedDataset`) as a `Dataset`, if they fit; anything else as it is.
+
+    Examples
+    --------
+    >>> from omnirank.data.containers import in_memory
+    >>> in_memory([[1.0]])
+    [[1.0]]
+    """
+    read = getattr(X, "in_memory", None)
+    return X if read is None else read()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 
@@ -12,20 +14,20 @@ from omnirank.core.caches import PickledWithoutCaches
 from omnirank.core.errors import DataError, setting
 from omnirank.core.plurals import counted
 from omnirank.core.types import ArrayLike, RandomState
-from omnirank.data.convert import table_from
+from omnirank.data.columns import table_from
+from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.copies import checked_groups, copy_groups, numbered
-from omnirank.data.exact_numbers import refuse_rounded
-from omnirank.data.few_labels import hidden_examples
-from omnirank.data.file_source import FileSource
-from omnirank.data.fingerprints import fingerprint_of
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import check_target, read_target
-from omnirank.data.remarks import Remarks
-from omnirank.data.resampling import part_size, random_part
-from omnirank.data.table import Table, chosen_numbers
+from omnirank.data.notes import Remarks
+from omnirank.data.resampling import hidden_examples, part_size, random_part
+from omnirank.data.table import Table, chosen_numbers, is_sparse, refuse_rounded
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
-from omnirank.data.types import FeaturesLike, TargetLike
+
+# Cells that are hashed at a time: few enough to stay in the processor's cache.
+_HASHED_BYTES = 1 << 18
+P = ParamSpec("P")
 
 
 class Dataset(PickledWithoutCaches):
@@ -100,16 +102,43 @@ class Dataset(PickledWithoutCaches):
         unknown = set(feature_groups or {}) - set(features.names)
         if unknown:
             raise DataError(f"feature_groups names {sorted(unknown)[0]!r}, which is no feature")
+        self._hold(features, target, task, hierarchy, name, Remarks(doubts=doubts))
+        self.feature_groups: dict[str, str] = dict(feature_groups or {})
+
+    def _hold(
+        self,
+        features: Table,
+        target: Target | None,
+        task: str,
+        hierarchy: Hierarchy | None,
+        name: str,
+        remarks: Remarks,
+    ) -> None:
         self.task = task
         self.hierarchy = hierarchy
         self.name = name
-        self.feature_groups: dict[str, str] = dict(feature_groups or {})
-        self._remarks = Remarks(doubts=doubts)
+        self.feature_groups = {}
+        self._remarks = remarks
         self._given_groups: np.ndarray | None = None
         self._all_features = features
         self._feature_rows: np.ndarray | None = None
         self._all_target = target
         self._target_rows: np.ndarray | None = None
+
+    @classmethod
+    def _of_checked(
+        cls,
+        features: Table,
+        target: Target | None,
+        task: str,
+        hierarchy: Hierarchy | None,
+        name: str,
+        remarks: Remarks,
+    ) -> Dataset:
+        """A data set of cells that a reader has checked: they are finite or missing, and fit the target and task."""
+        dataset = cls.__new__(cls)
+        dataset._hold(features, target, task, hierarchy, name, remarks)
+        return dataset
 
     def _view(self, **changes: Any) -> Dataset:
         """A data set that shares everything with this one but what is changed."""
@@ -400,3 +429,136 @@ def strata(dataset: Dataset) -> np.ndarray:
 
 def _rows_of_rows(rows: np.ndarray | None, chosen: np.ndarray) -> np.ndarray:
     return chosen if rows is None else rows[chosen]
+
+
+def join_examples(parts: Sequence[Dataset]) -> Dataset:
+    """Return the examples of all parts, one part after the other, as one data set.
+
+    Parameters
+    ----------
+    parts : sequence of Dataset
+        At least one. All must have the same features, levels, targets, task and hierarchy, as the parts of a published
+        data set do. Nothing is converted here: any difference is an error.
+
+    Returns
+    -------
+    Dataset
+        With the name of the first.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.data.dataset import join_examples
+    >>> train, valid = om.datasets.load_sample("iris").split(0.5, random_state=0)
+    >>> join_examples([train, valid]).n_examples
+    150
+    """
+    first, *others = parts
+    for number, other in enumerate(others, start=2):
+        different = _difference(first, other)
+        if different:
+            raise DataError(f"part {number} ({other.name!r}) cannot follow {first.name!r}: {different}")
+    if not others:
+        return first
+    targets = [part.target for part in parts if part.target is not None]
+    joined = Dataset._of_checked(
+        Table.joined([part.features for part in parts]),
+        Target.joined(targets) if targets else None,
+        first.task,
+        first.hierarchy,
+        first.name,
+        Remarks(),
+    )
+    joined.feature_groups = dict(first.feature_groups)
+    return joined
+
+
+def _difference(first: Dataset, other: Dataset) -> str:
+    """Why the parts cannot be joined, in words."""
+    if first.task != other.task:
+        return f"one is made for {first.task}, the other for {other.task}"
+    if first.feature_names != other.feature_names or first.features.levels != other.features.levels:
+        return "their features differ in names, order or levels"
+    dates = first.features.dates ^ other.features.dates
+    if dates:
+        return f"{min(dates)!r} holds dates in one, numbers in the other"
+    if first.features.is_sparse != other.features.is_sparse:
+        return "one is sparse, the other dense"
+    if first.hierarchy != other.hierarchy:
+        return "their hierarchies differ"
+    if first.target is None or other.target is None:
+        return "" if first.target is other.target else "one has a target, the other none"
+    if first.target.names != other.target.names or first.target.levels != other.target.levels:
+        return "their targets differ in names, order or levels"
+    return ""
+
+
+def fingerprint_of(
+    table: Table, target: Target | None, task: str, hierarchy: Hierarchy | None, groups: np.ndarray | None = None
+) -> str:
+    """Return a hash of task, names, types, cells and target, and of the groups of examples that are given.
+
+    Examples
+    --------
+    >>> from omnirank.data.columns import table_from
+    >>> from omnirank.data.dataset import fingerprint_of
+    >>> zeros = [table_from([[zero]]) for zero in (0.0, -0.0)]
+    >>> len({fingerprint_of(table, None, "clustering", None) for table in zeros})
+    1
+    """
+    digest = hashlib.sha256()  # processors have instructions for it: twice as fast as others
+    of_target, target_arrays = target_parts(target, hierarchy)
+    digest.update(repr([task, table.names, table.levels, *of_target]).encode())
+    arrays = _parts(table.matrix) if table.is_sparse else [table.numeric, table.codes]
+    hash_arrays(digest, [*arrays, *target_arrays, *([] if groups is None else [groups])])
+    return digest.hexdigest()[:32]
+
+
+def target_parts(target: Target | None, hierarchy: Hierarchy | None) -> tuple[list[Any], list[np.ndarray]]:
+    """Return what a hash of a target is made of: facts, of which the text counts, and arrays."""
+    facts: list[Any] = [] if target is None else [target.names, target.levels]
+    arrays = [] if target is None else [*_parts(target.values), target.labelled]
+    return facts if hierarchy is None else [*facts, hierarchy.parents], arrays
+
+
+def hash_arrays(digest: Any, arrays: Sequence[np.ndarray]) -> None:
+    """Add arrays to a hash, however their cells lie in memory."""
+    for array in arrays:
+        digest.update(repr((array.dtype.str, array.shape)).encode())
+        step = max(1, _HASHED_BYTES // max(1, array[:1].nbytes))
+        for start in range(0, len(array), step):
+            digest.update(_canonical(array[start : start + step]).data)
+
+
+def _parts(values: Any) -> list[np.ndarray]:
+    """The arrays that hold a matrix; the integer type of sparse indices says nothing about the data."""
+    if not is_sparse(values):
+        return [values]
+    return [values.indptr.astype(np.int64), values.indices.astype(np.int64), values.data]
+
+
+def _canonical(cells: np.ndarray) -> np.ndarray:
+    """Equal cells as equal bytes in the order of rows: one zero and one NaN, though floats have several of both."""
+    if cells.dtype.kind != "f":
+        return np.ascontiguousarray(cells)
+    cells = np.add(cells, cells.dtype.type(0), order="C")
+    unknown = np.isnan(cells)
+    if unknown.any():
+        cells[unknown] = np.nan
+    return cells
+
+
+@dataclass(frozen=True)
+class FileSource:
+    """A file and the options with which it was read.
+
+    Parameters
+    ----------
+    path : str
+        The file, as it was given.
+    options : mapping
+        The arguments of `omnirank.load` that were not left at their defaults.
+    """
+
+    path: str
+    options: Mapping[str, Any]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,22 +14,27 @@ from scipy import sparse
 
 from omnirank.core.errors import DataError, DataTypeError, DataWarning, ParameterError, setting
 from omnirank.core.log import logger
-from omnirank.core.plurals import counted
+from omnirank.core.plurals import counted, there_are
+from omnirank.core.suggestions import did_you_mean
 from omnirank.core.types import ArrayLike
-from omnirank.data.containers import as_array, checked_sparse, refuse_structured, unmasked
-from omnirank.data.convert import is_frame, table_from
+from omnirank.data.columns import is_frame, table_from
+from omnirank.data.containers import (
+    FeaturesLike,
+    TargetLike,
+    as_array,
+    checked_sparse,
+    in_memory,
+    refuse_structured,
+    unmasked,
+)
 from omnirank.data.dataset import Dataset
-from omnirank.data.exact_numbers import refuse_rounded
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.in_memory import in_memory
-from omnirank.data.remarks import caller_outside, warn_about
-from omnirank.data.table import Levels, Table, is_made_up
+from omnirank.data.notes import caller_outside, warn_about
+from omnirank.data.table import Levels, Table, is_made_up, refuse_rounded
 from omnirank.data.task_registry import is_unsupervised, task_named
-from omnirank.data.types import FeaturesLike, TargetLike
 
 # Gains hold products of three weights, or of a weight and squares.
 _LEAST_WEIGHT, _MOST_WEIGHT = 1e-140, 1e100
-
 _NOTHING_KNOWN = "no value of the target is known: features are ranked without it"
 
 
@@ -46,7 +52,7 @@ def read_input(
 
     Sets ``n_features_in_`` and, where the columns have names, ``feature_names_in_``. A target without any
     known value is left out: the task is then "clustering". The task is logged; a doubtful one, and features that are
-    traps, are warned about, once per data set (:mod:`omnirank.data.remarks`).
+    traps, are warned about, once per data set (:mod:`omnirank.data.notes`).
 
     Parameters
     ----------
@@ -221,7 +227,7 @@ def recode(table: Table, training: Table) -> tuple[Table, dict[str, Any]]:
     Examples
     --------
     >>> import pandas as pd
-    >>> from omnirank.data.convert import table_from
+    >>> from omnirank.data.columns import table_from
     >>> from omnirank.data.estimator_input import recode
     >>> towns = [table_from(pd.DataFrame({"town": names})) for names in (["Bled", "Kranj"], ["Kranj", "Piran"])]
     >>> recoded, unseen = recode(towns[1], towns[0])
@@ -354,3 +360,65 @@ def _recoded(table: Table, training: Table, i: int) -> tuple[np.ndarray, list[An
 
 def _as_floats(cells: np.ndarray) -> np.ndarray:
     return np.where(cells < 0, np.nan, cells) if cells.dtype.kind == "i" else cells
+
+
+def columns_like(table: Table, training: Table, *, by_name: bool = True) -> Table:
+    """Return the columns of a table that a model was fitted on, in its order.
+
+    Files of different kinds write the same values in different types: 1 in Parquet is "1" in a CSV file of which the
+    column is nominal. So levels that read alike are taken for the same.
+
+    Parameters
+    ----------
+    table : Table
+        What a file holds.
+    training : Table
+        The features of the model; its cells do not matter.
+    by_name : bool
+        Whether the names of the model's features count; otherwise the columns are in their order already.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from omnirank.data.columns import table_from
+    >>> from omnirank.data.estimator_input import columns_like
+    >>> training = table_from(pd.DataFrame({"size": [1.5], "wet": ["True"]}))
+    >>> found = columns_like(table_from(pd.DataFrame({"wet": [True], "name": ["a"], "size": [2.0]})), training)
+    >>> found.names, found.levels
+    (('size', 'wet'), (None, (False, 'True')))
+    """
+    if by_name:
+        check_columns(table.names, training)
+        table = table.select([table.index(name) for name in training.names])
+    if table.n_columns != training.n_columns:
+        expected = f"the model was fitted on {training.n_columns}, which had no names"
+        raise DataError(f"{there_are(table.n_columns, 'column')}, but {expected}: {setting('ignore')} leaves some out")
+    numbers = [
+        i
+        for i, (found, wanted) in enumerate(zip(table.levels, training.levels, strict=True))
+        if found is None and wanted is not None
+    ]
+    if numbers:
+        table = table_from(table, nominal=numbers)
+    pairs = zip(table.levels, training.levels, strict=True)
+    dates = frozenset(new for old, new in zip(table.names, training.names, strict=True) if old in table.dates)
+    levels = tuple(_by_text(found, wanted) for found, wanted in pairs)
+    return replace(table, names=training.names, levels=levels, dates=dates)
+
+
+def check_columns(names: Sequence[str], training: Table) -> None:
+    """Raise a DataError where a column that a model was fitted on is not among those of these names."""
+    known = set(names)
+    lacking = [name for name in training.names if name not in known]
+    if lacking:
+        others = f" and {counted(len(lacking) - 1, 'other')}" if len(lacking) > 1 else ""
+        hint = did_you_mean(lacking[0], names)
+        raise DataError(f"there is no column {lacking[0]!r}{others}, which the model was fitted on{hint}")
+
+
+def _by_text(found: Levels | None, wanted: Levels | None) -> Levels | None:
+    """Levels of which those that read like one of the model's are that one."""
+    if found is None or wanted is None or found == wanted:
+        return found
+    texts: dict[str, Any] = {str(level): level for level in wanted}
+    return tuple(texts.get(str(level), level) for level in found)

@@ -13,20 +13,26 @@ import numpy as np
 
 from omnirank.core.errors import ParameterError, setting
 from omnirank.core.parameters import check, count, share
+from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
-from omnirank.data.generators_features import (
+from omnirank.data.generated import (
+    Draw,
     FeaturePlan,
+    GeneratorOptions,
     Relevance,
     build_features,
+    class_names,
     cluster_signals,
+    draw_classes,
+    draw_hierarchy,
+    draw_labels,
 )
-from omnirank.data.generators_options import FeatureOptions, TargetOptions, with_features, with_target
-from omnirank.data.generators_targets import Draw, class_names, draw_classes, draw_hierarchy, draw_labels
 from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.table import Table, numbered_names
+from omnirank.data.target import Target
 
 
-@with_target
-def make_regression(n_examples: int = 200, **options: Unpack[TargetOptions]) -> tuple[Dataset, Relevance]:
+def make_regression(n_examples: int = 200, **options: Unpack[GeneratorOptions]) -> tuple[Dataset, Relevance]:
     """Generate regression data: the target is a weighted sum of the signals and noise.
 
     Relevant features are standard normal. The signals are the relevant features and, for each group of
@@ -36,7 +42,9 @@ def make_regression(n_examples: int = 200, **options: Unpack[TargetOptions]) -> 
     ----------
     n_examples : int
         Number of examples.
-    {shared}
+    **options
+        The roles of the features, noise, missing cells, labels and the seed, as in
+        :class:`omnirank.data.generated.FeaturePlan`.
 
     Returns
     -------
@@ -58,13 +66,12 @@ def make_regression(n_examples: int = 200, **options: Unpack[TargetOptions]) -> 
     return draw.dataset("regression", draw.scores(1))
 
 
-@with_target
 def make_multi_target_regression(
     n_examples: int = 200,
     *,
     n_targets: int = 3,
     missing_targets: float = 0.0,
-    **options: Unpack[TargetOptions],
+    **options: Unpack[GeneratorOptions],
 ) -> tuple[Dataset, Relevance]:
     """Generate multi-target regression data: each target is a weighted sum of the signals and noise.
 
@@ -77,7 +84,9 @@ def make_multi_target_regression(
     missing_targets : float in [0, 1)
         Share of the target values of labelled examples that are unknown, at random; each labelled example
         keeps at least one.
-    {shared}
+    **options
+        The roles of the features, noise, missing cells, labels and the seed, as in
+        :class:`omnirank.data.generated.FeaturePlan`.
 
     Returns
     -------
@@ -99,9 +108,8 @@ def make_multi_target_regression(
     return draw.dataset("multi-target-regression", scores, missing_targets=missing_targets)
 
 
-@with_target
 def make_classification(
-    n_examples: int = 200, *, n_classes: int = 2, **options: Unpack[TargetOptions]
+    n_examples: int = 200, *, n_classes: int = 2, **options: Unpack[GeneratorOptions]
 ) -> tuple[Dataset, Relevance]:
     """Generate classification data: classes of about equal size, each an interval of a sum of the signals.
 
@@ -111,7 +119,9 @@ def make_classification(
         Number of examples.
     n_classes : int
         Number of classes; they are called c1, c2, ..., in an order that does not follow the sum.
-    {shared}
+    **options
+        The roles of the features, noise, missing cells, labels and the seed, as in
+        :class:`omnirank.data.generated.FeaturePlan`.
 
     Returns
     -------
@@ -133,14 +143,13 @@ def make_classification(
     return draw.dataset("classification", codes, class_names([n_classes]))
 
 
-@with_target
 def make_multi_target_classification(
     n_examples: int = 200,
     *,
     n_targets: int = 3,
     n_classes: int | Sequence[int] = 3,
     missing_targets: float = 0.0,
-    **options: Unpack[TargetOptions],
+    **options: Unpack[GeneratorOptions],
 ) -> tuple[Dataset, Relevance]:
     """Generate multi-target classification data, each target as in :func:`make_classification`.
 
@@ -155,7 +164,9 @@ def make_multi_target_classification(
     missing_targets : float in [0, 1)
         Share of the target values of labelled examples that are unknown, at random; each labelled example
         keeps at least one.
-    {shared}
+    **options
+        The roles of the features, noise, missing cells, labels and the seed, as in
+        :class:`omnirank.data.generated.FeaturePlan`.
 
     Returns
     -------
@@ -183,7 +194,6 @@ def make_multi_target_classification(
     return draw.dataset("multi-target-classification", codes, class_names(counts), missing_targets)
 
 
-@with_target
 def make_mixed_targets(
     n_examples: int = 200,
     *,
@@ -191,7 +201,7 @@ def make_mixed_targets(
     n_nominal: int = 2,
     n_classes: int = 3,
     missing_targets: float = 0.0,
-    **options: Unpack[TargetOptions],
+    **options: Unpack[GeneratorOptions],
 ) -> tuple[Dataset, Relevance]:
     """Generate data with numeric and nominal targets, made as in regression and classification.
 
@@ -206,7 +216,9 @@ def make_mixed_targets(
     missing_targets : float in [0, 1)
         Share of the target values of labelled examples that are unknown, at random; each labelled example
         keeps at least one.
-    {shared}
+    **options
+        The roles of the features, noise, missing cells, labels and the seed, as in
+        :class:`omnirank.data.generated.FeaturePlan`.
 
     Returns
     -------
@@ -233,14 +245,13 @@ def make_mixed_targets(
     return draw.dataset("mixed-targets", values, levels, missing_targets)
 
 
-@with_target
 def make_multi_label(
     n_examples: int = 200,
     *,
     n_labels: int = 5,
     label_density: float = 0.3,
     missing_targets: float = 0.0,
-    **options: Unpack[TargetOptions],
+    **options: Unpack[GeneratorOptions],
 ) -> tuple[Dataset, Relevance]:
     """Generate multi-label data: a label is held where its own weighted sum of the signals is high.
 
@@ -255,7 +266,9 @@ def make_multi_label(
     missing_targets : float in [0, 1)
         Share of the single labels of labelled examples that are unknown, at random; each labelled example
         keeps at least one.
-    {shared}
+    **options
+        The roles of the features, noise, missing cells, labels and the seed, as in
+        :class:`omnirank.data.generated.FeaturePlan`.
 
     Returns
     -------
@@ -279,7 +292,6 @@ def make_multi_label(
     return draw.dataset("multi-label", values, missing_targets=missing_targets)
 
 
-@with_target
 def make_hierarchical_multi_label(
     n_examples: int = 200,
     *,
@@ -287,7 +299,7 @@ def make_hierarchical_multi_label(
     hierarchy: str | Hierarchy = "tree",
     label_density: float = 0.5,
     missing_targets: float = 0.0,
-    **options: Unpack[TargetOptions],
+    **options: Unpack[GeneratorOptions],
 ) -> tuple[Dataset, Relevance]:
     """Generate hierarchical multi-label data; label sets are closed under ancestors.
 
@@ -308,7 +320,9 @@ def make_hierarchical_multi_label(
     missing_targets : float in [0, 1)
         Share of the single labels of labelled examples that are hidden, at random; what the hierarchy implies
         stays known, so fewer are unknown in the end. Each labelled example keeps at least one.
-    {shared}
+    **options
+        The roles of the features, noise, missing cells, labels and the seed, as in
+        :class:`omnirank.data.generated.FeaturePlan`.
 
     Returns
     -------
@@ -335,9 +349,19 @@ def make_hierarchical_multi_label(
     return draw.dataset("hierarchical-multi-label", values, missing_targets=missing_targets, hierarchy=hierarchy)
 
 
-@with_features
 def make_clusters(
-    n_examples: int = 200, *, n_clusters: int = 3, **options: Unpack[FeatureOptions]
+    n_examples: int = 200,
+    *,
+    n_clusters: int = 3,
+    n_relevant: int = 5,
+    n_redundant: int = 0,
+    n_irrelevant: int = 15,
+    n_interacting: int = 0,
+    share_nominal: float = 0.0,
+    missing_features: float = 0.0,
+    noise: float = 0.1,
+    shuffle: bool = True,
+    random_state: RandomState = None,
 ) -> tuple[Dataset, Relevance]:
     """Generate data without target: clusters of equal size that only the informative features show.
 
@@ -351,7 +375,10 @@ def make_clusters(
         Number of examples.
     n_clusters : int
         Number of clusters.
-    {shared}
+    n_relevant, n_redundant, n_irrelevant, n_interacting : int
+        Numbers of features by role, as in :class:`omnirank.data.generated.FeaturePlan`.
+    share_nominal, missing_features, noise, shuffle, random_state
+        As there.
 
     Returns
     -------
@@ -368,8 +395,155 @@ def make_clusters(
     ('clustering', True, 20)
     """
     check("n_clusters", n_clusters, count(2))
-    plan = FeaturePlan(n_examples, **options)
+    plan = FeaturePlan(
+        n_examples,
+        n_relevant=n_relevant,
+        n_redundant=n_redundant,
+        n_irrelevant=n_irrelevant,
+        n_interacting=n_interacting,
+        share_nominal=share_nominal,
+        missing_features=missing_features,
+        noise=noise,
+        shuffle=shuffle,
+        random_state=random_state,
+    )
     for_signals, for_features = plan.streams(2)
     signals = cluster_signals(plan, n_clusters, for_signals)
     features, relevance = build_features(plan, signals, for_features)
     return Dataset(features, name="clustering"), relevance
+
+
+def make_friedman(
+    n_examples: int = 200,
+    n_features: int = 10,
+    noise: float = 1.0,
+    *,
+    shuffle: bool = True,
+    random_state: RandomState = None,
+) -> tuple[Dataset, Relevance]:
+    r"""Generate Friedman's regression data, in which five features matter.
+
+    .. math:: y = 10 \sin(\pi x_1 x_2) + 20 (x_3 - 1/2)^2 + 10 x_4 + 5 x_5 + \varepsilon
+
+    All features are uniform on [0, 1].
+
+    Parameters
+    ----------
+    n_examples : int
+        Number of examples.
+    n_features : int
+        Number of features, at least 5.
+    noise : float
+        Standard deviation of the noise.
+    shuffle : bool
+        Whether the features are put in random order (and named in that order); else the five come first.
+    random_state : None, int, RandomState or Generator
+        Seed; the same seed gives the same data.
+
+    Returns
+    -------
+    dataset : Dataset
+        The data, with features x1, x2, ...
+    relevance : Relevance
+        The roles of the features: relevant or irrelevant.
+
+    References
+    ----------
+    J. H. Friedman: Multivariate adaptive regression splines. The Annals of Statistics 19 (1991).
+
+    Examples
+    --------
+    >>> from omnirank.datasets import make_friedman
+    >>> data, relevance = make_friedman(shuffle=False, random_state=0)
+    >>> relevance.relevant.astype(int).tolist()
+    [1, 1, 1, 1, 1, 0, 0, 0, 0, 0]
+    """
+    check("n_features", n_features, count(5))
+    plan = FeaturePlan(
+        n_examples,
+        n_relevant=5,
+        n_irrelevant=n_features - 5,
+        noise=noise,
+        shuffle=shuffle,
+        random_state=random_state,
+    )
+    for_values, for_order = plan.streams(2)
+    X = for_values.random((n_examples, n_features))
+    y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
+    y += noise * for_values.standard_normal(n_examples)
+    roles = np.repeat(("relevant", "irrelevant"), (5, n_features - 5))
+    table, relevance = _ordered(X, roles, shuffle, for_order)
+    return Dataset(table, Target.numeric(y[:, None], ["y"]), task="regression", name="friedman"), relevance
+
+
+def make_xor(
+    n_examples: int = 200,
+    n_interacting: int = 2,
+    n_irrelevant: int = 8,
+    noise: float = 0.0,
+    *,
+    shuffle: bool = True,
+    random_state: RandomState = None,
+) -> tuple[Dataset, Relevance]:
+    """Generate parity data: the class is the exclusive or of a few of the 0/1 features.
+
+    All combinations of the interacting features are equally frequent, as far as the number of examples
+    allows: where it is a multiple of ``2 ** n_interacting`` and there is no noise, features are informative about
+    the class only if all the interacting ones are among them.
+
+    Parameters
+    ----------
+    n_examples : int
+        Number of examples.
+    n_interacting : int
+        Number of features whose parity is the class, from 2 to 20.
+    n_irrelevant : int
+        Number of features that are not informative.
+    noise : float in [0, 1]
+        Share of the examples that get the wrong class.
+    shuffle : bool
+        Whether the features are put in random order (and named in that order); else the interacting ones come
+        first.
+    random_state : None, int, RandomState or Generator
+        Seed; the same seed gives the same data.
+
+    Returns
+    -------
+    dataset : Dataset
+        The data, with numeric features x1, x2, ... and the classes 0 and 1.
+    relevance : Relevance
+        The roles of the features: interacting or irrelevant.
+
+    Examples
+    --------
+    >>> from omnirank.datasets import make_xor
+    >>> data, relevance = make_xor(8, shuffle=False, random_state=0)
+    >>> bool((data.X[:, :2].sum(axis=1) % 2 == data.y).all())
+    True
+    """
+    check("n_interacting", n_interacting, count(2, 20))
+    check("noise", noise, share())
+    plan = FeaturePlan(
+        n_examples,
+        n_relevant=0,
+        n_interacting=n_interacting,
+        n_irrelevant=n_irrelevant,
+        shuffle=shuffle,
+        random_state=random_state,
+    )
+    for_values, for_order = plan.streams(2)
+    combination = for_values.permutation(np.arange(n_examples) % 2**n_interacting)
+    bits = combination[:, None] >> np.arange(n_interacting) & 1
+    X = np.hstack([bits, for_values.integers(2, size=(n_examples, n_irrelevant))]).astype(np.float64)
+    classes = bits.sum(axis=1) % 2
+    wrong = for_values.permutation(n_examples)[: round(noise * n_examples)]
+    classes[wrong] = 1 - classes[wrong]
+    roles = np.repeat(("interacting", "irrelevant"), (n_interacting, n_irrelevant))
+    table, relevance = _ordered(X, roles, shuffle, for_order)
+    target = Target(("y",), ((0, 1),), classes[:, None].astype(np.float64), np.ones(n_examples, bool))
+    return Dataset(table, target, task="classification", name="xor"), relevance
+
+
+def _ordered(X: np.ndarray, roles: np.ndarray, shuffle: bool, rng: np.random.Generator) -> tuple[Table, Relevance]:
+    order = rng.permutation(len(roles)) if shuffle else np.arange(len(roles))
+    return Table.from_numeric(X[:, order], numbered_names(len(order), "x")), Relevance.of(roles[order])

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError, setting
 from omnirank.core.suggestions import files_like
 from omnirank.core.types import PathLike
 from omnirank.data.arff import read_arff
-from omnirank.data.clus_settings import ClusSettings, read_clus_settings
+from omnirank.data.clus_settings import clus_roles, read_clus_data, read_clus_settings
 from omnirank.data.column_choice import ColumnChoice, similar_columns
-from omnirank.data.content import Content
-from omnirank.data.dataset import Dataset
-from omnirank.data.delimited import read_delimited
-from omnirank.data.file_source import remembering_source
+from omnirank.data.csv import read_delimited
+from omnirank.data.dataset import Dataset, FileSource
+from omnirank.data.files import Content
 from omnirank.data.matlab import read_matlab
 from omnirank.data.mulan import read_mulan_labels
 from omnirank.data.parquet import read_parquet
-from omnirank.data.roles import Roles, assign_roles, dataset_from, with_nominal
+from omnirank.data.roles import assign_roles, dataset_from, with_nominal
 from omnirank.data.task_registry import is_unsupervised
 
 FORMATS = {
@@ -43,7 +43,6 @@ _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _BINARY = {"parquet": read_parquet, "matlab": read_matlab}
 
 
-@remembering_source
 def load(
     path: PathLike,
     target: ColumnChoice | None = None,
@@ -94,7 +93,7 @@ def load(
     task : str
         The task, or "auto" to infer it; "clustering" sets the target aside.
     header : {"auto", True, False}
-        Whether delimited text starts with a row of names, see :func:`omnirank.data.delimited.read_delimited`.
+        Whether delimited text starts with a row of names, see :func:`omnirank.data.csv.read_delimited`.
     separator : str, optional
         The character between cells of delimited text; by default that of the ending.
     missing : sequence of str
@@ -127,18 +126,19 @@ def load(
     ...     om.load(path, target="last")
     <Dataset 'plants': 2 examples, 2 features, classification, 1 target, 2 labelled>
     """
+    given = dict(locals())
     path = _existing(path)
     kind = file_format(path, separator)
     if kind != "delimited" and (header != "auto" or separator is not None or len(missing)):
         raise ParameterError(f"header, separator and missing are for delimited text, not for {path.name}")
     if kind in _BINARY and encoding != "utf-8":
         raise ParameterError(f"encoding is for text files, not for {path.name}")
+    if kind == "clus" and any(choice is not None for choice in (target, labels, features, key, ignore)):
+        raise ParameterError("a settings file of CLUS names the columns itself: give target, ... for the data file")
     if kind == "clus":
-        if any(given is not None for given in (target, labels, features, key, ignore)):
-            raise ParameterError("a settings file of CLUS names the columns itself: give target, ... for the data file")
-        content, roles = _read_clus(path, nominal, encoding)
-        return dataset_from(content, roles, task=task, name=name)
-    if kind == "delimited":
+        settings = read_clus_settings(path, encoding)
+        content = read_clus_data(settings, settings.data_file)
+    elif kind == "delimited":
         content = read_delimited(
             path,
             separator=text_separator(path, separator),
@@ -162,11 +162,26 @@ def load(
         content = _BINARY[kind](path)
     if kind != "delimited":
         content = with_nominal(content, nominal)
-    content = _marked_by_xml(content, labels, target)
-    roles = assign_roles(content, target=target, features=features, key=key, ignore=ignore, strings=strings)
-    if not roles.target and not is_unsupervised(task):
-        roles = replace(roles, notes=(*roles.notes, *_label_file_beside(path)))
-    return dataset_from(content, roles, task=task, name=name)
+    if kind == "clus":
+        roles = clus_roles(settings, content)
+    else:
+        content = _marked_by_xml(content, labels, target)
+        roles = assign_roles(content, target=target, features=features, key=key, ignore=ignore, strings=strings)
+        if not roles.target and not is_unsupervised(task):
+            roles = replace(roles, notes=(*roles.notes, *_label_file_beside(path)))
+    data = dataset_from(content, roles, task=task, name=name)
+    data.source = FileSource(str(given.pop("path")), _options(given))
+    return data
+
+
+def _options(given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of `load` that are not its defaults."""
+    defaults = {"target": None, **(load.__kwdefaults__ or {})}
+    return {
+        name: value
+        for name, value in given.items()
+        if not (value is defaults[name] or (isinstance(value, str | tuple | bool) and value == defaults[name]))
+    }
 
 
 def file_format(path: Path, separator: str | None = None) -> str:
@@ -238,62 +253,3 @@ def _marked_by_xml(content: Content, labels: PathLike | None, target: ColumnChoi
             hint = similar_columns(name, content.names)
             raise DataError(f"{labels} lists the label {name!r}, but {content.path} has no such column{hint}")
     return replace(content, target=listed.names, label_order=listed.hierarchy)
-
-
-def _read_clus(path: Path, nominal: ColumnChoice | None, encoding: str) -> tuple[Content, Roles]:
-    """The data file that settings of CLUS name, and the roles that they give its columns."""
-    settings = read_clus_settings(path, encoding)
-    content = read_clus_data(settings, settings.data_file, nominal)
-    return content, clus_roles(settings, content)
-
-
-def read_clus_data(settings: ClusSettings, data_file: Path, nominal: ColumnChoice | None = None) -> Content:
-    """Read a data file that settings of CLUS name, as CLUS does.
-
-    Parameters
-    ----------
-    settings : ClusSettings
-        The settings.
-    data_file : Path
-        The file: ``settings.data_file``, or one of ``settings.find``.
-    nominal : column choice, optional
-        Columns to be taken as nominal.
-    """
-    if file_format(data_file) != "arff":
-        raise DataError(f"{settings.path}: {data_file.name} is not an ARFF file")
-    content = read_arff(
-        data_file,
-        hierarchy_kind=settings.hierarchy_kind,
-        hierarchy_separator=settings.hierarchy_separator,
-        empty_label_set=settings.empty_label_set,
-        no_label="0",
-        first_index=1,
-        duplicates="number",  # CLUS goes by position and does not mind
-        encoding=settings.encoding,
-    )
-    if content.labels is not None:
-        notes = settings.label_notes(content.labels.hierarchy.labels)
-        content = replace(content, notes=(*content.notes, *notes))
-    return with_nominal(content, nominal)
-
-
-def clus_roles(settings: ClusSettings, content: Content) -> Roles:
-    """Return the roles that settings of CLUS give to the columns of a file.
-
-    Parameters
-    ----------
-    settings : ClusSettings
-        The settings.
-    content : Content
-        What the file holds.
-    """
-    given = settings.roles(len(content.names))
-    unusable = [i for i in given.features if content.kinds[i] in ("string", "key", "hierarchical")]
-    notes = [
-        *given.notes,
-        *(f"the {content.kinds[i]} attribute {content.names[i]!r} is not used" for i in unusable),
-    ]
-    features = tuple(i for i in given.features if i not in unusable)
-    if not features:
-        raise DataError(f"{settings.path}: no column is left as a feature")
-    return Roles(given.target, features, None, tuple(notes))

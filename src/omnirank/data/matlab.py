@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.io import loadmat, whosmat
 
 from omnirank.core.errors import DataError, FileFormatError
 from omnirank.core.plurals import counted
 from omnirank.core.types import PathLike
-from omnirank.data.column_types import code_values
-from omnirank.data.content import Content, plain_name
-from omnirank.data.exact_numbers import rounded_error, rounded_places
-from omnirank.data.mat5 import MatlabFormatError, OtherVariable, read_variables
-from omnirank.data.table import Levels, Table, is_sparse, numbered_names
-from omnirank.data.text_source import read_whole
+from omnirank.data.columns import code_numbers
+from omnirank.data.containers import checked_sparse
+from omnirank.data.files import Content, plain_name, read_whole
+from omnirank.data.table import Levels, Table, is_sparse, numbered_names, rounded_error, rounded_places
+
+# Kinds of variables that are no numbers, by the kind of array that SciPy makes of them.
+_KINDS = {"c": "complex", "U": "char", "O": "cell", "V": "struct"}
 
 
 def read_matlab(path: PathLike) -> Content:
@@ -45,13 +48,12 @@ def read_matlab(path: PathLike) -> Content:
     (('x1', 'x2', 'Y'), ('Y',), ('1', '2'))
     """
     path = Path(path)
-    variables = _variables(path)
-    features = _features(_one(variables, "x", path), path)
+    variables, others = _variables(path)
+    features = _features(_one(variables, "x", others, path), path)
     names, levels = numbered_names(features.shape[1], "x"), [None] * features.shape[1]
-    given = _one(variables, "y", path)
+    given = _one(variables, "y", others, path)
     target = [] if given is None else _target(given, features.shape[0], path)
     target_names = ("Y",) if len(target) == 1 else numbered_names(len(target), "Y")
-    others = sorted(name for name in variables if name.lower() not in ("x", "y"))
     return Content(
         path=path,
         names=(*names, *target_names),
@@ -64,23 +66,29 @@ def read_matlab(path: PathLike) -> Content:
     )
 
 
-def _variables(path: Path) -> dict[str, Any]:
+def _variables(path: Path) -> tuple[dict[str, Any], list[str]]:
+    """The variables that are called X and Y in either case, and the names of the others."""
     content = read_whole(path)
     if content[:8] == b"\x89HDF\r\n\x1a\n" or content[:19] == b"MATLAB 7.3 MAT-file":
         raise FileFormatError("a MATLAB 7.3 file (HDF5) is not read: save it with the option -v7", path=path)
     try:
-        found = read_variables(content)
-    except MatlabFormatError as problem:
-        raise FileFormatError(f"not a MATLAB file that can be read: {problem}", path=path) from None
-    return {name: value for name, value in found.items() if not name.startswith("__")}
+        names = [name for name, _, _ in whosmat(io.BytesIO(content))]
+        chosen = [name for name in names if name.lower() in ("x", "y")]
+        found = loadmat(
+            io.BytesIO(content), variable_names=chosen, spmatrix=False, verify_compressed_data_integrity=True
+        )
+    except Exception as problem:  # damaged files meet SciPy with many kinds of errors
+        what = f"{type(problem).__name__}: {problem}".split("\n")[0][:200]
+        raise FileFormatError(f"not a MATLAB file that can be read ({what})", path=path) from None
+    return {name: found[name] for name in chosen}, sorted(set(names) - set(chosen))
 
 
-def _one(variables: dict[str, Any], name: str, path: Path) -> Any:
+def _one(variables: dict[str, Any], name: str, others: list[str], path: Path) -> Any:
     found = [variable for variable in variables if variable.lower() == name]
     if len(found) > 1:
         raise FileFormatError(f"there are both {found[0]} and {found[1]}: keep one of them", path=path)
     if not found and name == "x":
-        shown = ", ".join(sorted(variables)[:10]) or "none"
+        shown = ", ".join(others[:10]) or "none"
         raise FileFormatError(f"there is no variable X with the features; the variables are: {shown}", path=path)
     return variables[found[0]] if found else None
 
@@ -93,18 +101,19 @@ def _features(values: Any, path: Path) -> Any:
 
 
 def _numbers(values: Any, name: str, path: Path) -> Any:
-    if not (isinstance(values, np.ndarray) or is_sparse(values)) or values.dtype.kind not in "biuf":
-        kind = values.kind if isinstance(values, OtherVariable) else values.dtype
+    if values.dtype.kind not in "biuf":
+        kind = _KINDS.get(values.dtype.kind, values.dtype)
         raise FileFormatError(f"{name} is not a matrix of numbers ({kind})", path=path)
+    if is_sparse(values):
+        try:
+            values = checked_sparse(values, name)
+        except DataError as problem:
+            raise FileFormatError(str(problem), path=path) from None
     if len(rounded_places(values.data if is_sparse(values) else values)):
         raise FileFormatError(str(rounded_error(name)), path=path)
-    if is_sparse(values):
-        values = sparse.csc_array(values).astype(np.float64)
-        _refuse_infinite(values.data, name, path)
-        return values
-    if values.dtype != np.float32:
+    if is_sparse(values) or values.dtype != np.float32:
         values = values.astype(np.float64)
-    _refuse_infinite(values, name, path)
+    _refuse_infinite(values.data if is_sparse(values) else values, name, path)
     return values
 
 
@@ -126,11 +135,10 @@ def _target(values: Any, n_rows: int, path: Path) -> list[tuple[np.ndarray, Leve
     known = matrix[~np.isnan(matrix)]
     if not np.array_equal(known, np.round(known)):
         return [(column, None) for column in matrix.T]
-    texts = [np.array([None if np.isnan(v) else int(v) for v in column], dtype=object) for column in matrix.T]
     if matrix.shape[1] > 1 and set(np.unique(known).tolist()) <= {0.0, 1.0}:
-        return [(np.array([-1 if v is None else v for v in column], np.int32), ("0", "1")) for column in texts]
-    coded = [code_values(column, "Y") for column in texts]
-    return [(codes, tuple(map(str, levels))) for codes, levels in coded]
+        return [(np.where(np.isnan(column), -1, column).astype(np.int32), ("0", "1")) for column in matrix.T]
+    coded = [code_numbers(column) for column in matrix.T]
+    return [(codes, tuple(str(int(level)) for level in levels)) for codes, levels in coded]
 
 
 def _joined(

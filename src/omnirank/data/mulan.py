@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 from omnirank.core.errors import FileFormatError
 from omnirank.core.plurals import there_are
 from omnirank.core.types import PathLike
+from omnirank.data.files import opened
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.text_source import opened
 
 _MEKA = re.compile(r":\s*(?:-\S+\s+)*?-[Cc]\s+(-?[0-9]{1,9})(?![0-9])", re.ASCII)
 _FILTERS = "weka.filters"  # what Weka adds to the name when it changes the attributes

@@ -14,15 +14,12 @@ import pandas as pd
 from omnirank.core.atomic_file import replacing
 from omnirank.core.errors import DataError, FileFormatError, MissingDependencyError, OmnirankError
 from omnirank.core.types import PathLike
-from omnirank.data.column_types import moments
-from omnirank.data.content import Content, column_kinds, plain_name
-from omnirank.data.convert import table_from
+from omnirank.data.columns import moments, table_from
 from omnirank.data.dataset import Dataset
-from omnirank.data.exact_numbers import rounded_places
+from omnirank.data.files import Content, column_kinds, plain_name, read_whole
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.table import Table
+from omnirank.data.table import Table, rounded_places
 from omnirank.data.target import Target
-from omnirank.data.text_source import read_whole
 
 _FORMAT = "omnirank-dataset"
 _VERSION = 1

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+from typing import Any
+
 import numpy as np
 
 from omnirank.core.errors import ParameterError
+from omnirank.core.parameters import check, count, share
 from omnirank.core.seeds import root_entropy
 from omnirank.core.types import RandomState
 
@@ -100,3 +104,31 @@ def first_rows(groups: np.ndarray) -> np.ndarray:
     [0, 1, 3]
     """
     return np.asarray(np.unique(groups, return_index=True)[1])
+
+
+def hidden_examples(labelled: np.ndarray, amount: Any, random_state: RandomState = None) -> np.ndarray:
+    """Return the row numbers of the labelled examples that lose their label when ``amount`` of them keep it.
+
+    With the same seed, examples that keep their label at a smaller amount also keep it at a larger one.
+
+    Parameters
+    ----------
+    labelled : ndarray of bool
+        Which examples are labelled.
+    amount : int or float
+        How many of these, or which share of these, keep their label.
+    random_state : None, int, RandomState or Generator
+        The seed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.resampling import hidden_examples
+    >>> len(hidden_examples(np.ones(10, bool), 3, random_state=0)), len(hidden_examples(np.ones(10, bool), 0.2))
+    (7, 8)
+    """
+    n = int(labelled.sum())
+    check("labelled", amount, count(0, n, "labelled examples") | share(above=0))
+    kept = int(amount) if isinstance(amount, Integral) else max(1, round(float(amount) * n))
+    order = np.random.default_rng(root_entropy(random_state)).permutation(np.flatnonzero(labelled))
+    return np.sort(order[kept:])

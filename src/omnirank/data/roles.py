@@ -10,14 +10,13 @@ import numpy as np
 from omnirank.core.errors import DataError, ParameterError, setting
 from omnirank.core.parameters import check, choice
 from omnirank.data.column_choice import ColumnChoice, choose_columns
-from omnirank.data.column_types import code_values
-from omnirank.data.content import Content, plain_name
-from omnirank.data.convert import table_from
+from omnirank.data.columns import code_values, table_from
 from omnirank.data.dataset import Dataset
+from omnirank.data.files import Content, plain_name
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import FoundTarget, read_target
-from omnirank.data.remarks import Remarks
-from omnirank.data.table import Table
+from omnirank.data.notes import Remarks
+from omnirank.data.table import Table, refuse_rounded
 from omnirank.data.target import Target
 from omnirank.data.task_registry import is_unsupervised, task_named, task_target
 
@@ -138,21 +137,21 @@ def dataset_from(content: Content, roles: Roles, *, task: str = "auto", name: st
     features = content.table.select([at[content.names[i]] for i in roles.features])
     asked = task
     target, task, doubts = _target(content, roles, asked, at)
-    data = Dataset(
-        features,
-        target,
-        task=task,
-        hierarchy=_hierarchy(content, roles) if target is not None else None,
-        name=name or plain_name(content.path),
-    )
+    refuse_rounded(features)
     notes = [*content.notes, *roles.notes]
     if content.weights is not None:
         notes.append("the rows have weights, which are not part of the data set: read_arff(path).weights has them")
     if roles.target and target is None and not is_unsupervised(asked):
         named = ", ".join(repr(content.names[i]) for i in roles.target)
         notes.append(f"no value of the target {named} is known: features are ranked without it")
-    data._remarks = Remarks(tuple(notes), doubts)
-    return data
+    return Dataset._of_checked(
+        features,
+        target,
+        task,
+        _hierarchy(content, roles) if target is not None else None,
+        name or plain_name(content.path),
+        Remarks(tuple(notes), doubts),
+    )
 
 
 def _is_hierarchical(content: Content, roles: Roles) -> bool:

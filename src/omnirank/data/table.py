@@ -8,8 +8,9 @@ NaN is missing, and no 0 is stored.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,14 +22,15 @@ from omnirank.core.caches import PickledWithoutCaches
 from omnirank.core.errors import DataError
 from omnirank.core.immutable import first_repeated
 from omnirank.core.plurals import counted, there_are
-from omnirank.data.cell_blocks import count_missing
-from omnirank.data.exact_numbers import rounded_places
 
 Levels = tuple[Any, ...]
-
 # Kernels number rows by signed and stored cells by unsigned integers of 32 bits.
 _MOST_ROWS = 2**31 - 1
 _MOST_STORED = 2**32 - 1
+_BLOCK = 1 << 20
+# Floats hold every integer up to here; beyond it two integers may become one number.
+LARGEST_EXACT = 2**53
+_DIGITS = re.compile(r"\s*[+-]?[0-9]{16,309}\s*")
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +146,16 @@ class Table(PickledWithoutCaches):
             csc,
             rounded=rounded,
         )
+
+    @classmethod
+    def joined(cls, tables: Sequence[Table]) -> Table:
+        """Build a table of the rows of several tables with the same columns and levels, one after the other."""
+        first = tables[0]
+        if first.is_sparse:
+            matrix = sparse.vstack([table.matrix for table in tables], format="csc")
+            return replace(cls.from_sparse(matrix, first.names, first.levels), dates=first.dates)
+        numeric, codes = (np.concatenate([getattr(table, kind) for table in tables]) for kind in ("numeric", "codes"))
+        return replace(first, numeric=numeric, codes=codes)
 
     # -- shape and kinds ----------------------------------------------------------------------------
 
@@ -393,3 +405,138 @@ def _block(block: np.ndarray, slots: np.ndarray) -> np.ndarray:
 
 def _same(a: np.ndarray, b: np.ndarray) -> bool:
     return bool(np.array_equal(a, b, equal_nan=a.dtype.kind == "f" and b.dtype.kind == "f"))
+
+
+def any_infinite(values: np.ndarray) -> bool:
+    """Return whether a cell is infinite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import any_infinite
+    >>> any_infinite(np.array([[1.0, np.nan], [np.inf, 2.0]]))
+    True
+    """
+    return any(bool(np.isinf(block).any()) for block, total in _summed(values) if not np.isfinite(total))
+
+
+def count_missing(values: np.ndarray) -> int:
+    """Return the number of missing cells.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import count_missing
+    >>> count_missing(np.array([[1.0, np.nan], [np.inf, -np.inf]]))
+    1
+    """
+    return sum(int(np.count_nonzero(np.isnan(block))) for block, total in _summed(values) if np.isnan(total))
+
+
+def count_non_zero(values: np.ndarray, enough: float) -> int:
+    """Return the number of cells that are not 0; where they are more than enough, some number beyond that.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import count_non_zero
+    >>> count_non_zero(np.eye(3), enough=9)
+    3
+    """
+    found = 0
+    for block in _blocks(values):
+        found += int(np.count_nonzero(block))
+        if found > enough:
+            break
+    return found
+
+
+def _summed(values: np.ndarray) -> Iterator[tuple[np.ndarray, float]]:
+    """Blocks with their sums: finite unless a cell is infinite, missing or near overflow."""
+    for block in _blocks(values):
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = float(block.sum())
+        yield block, total
+
+
+def _blocks(values: np.ndarray) -> Iterator[np.ndarray]:
+    """All cells in blocks; those that do not follow each other in memory in one."""
+    if not (values.flags.c_contiguous or values.flags.f_contiguous):
+        yield values
+        return
+    cells = values.ravel(order="A")
+    for first in range(0, len(cells), _BLOCK):
+        yield cells[first : first + _BLOCK]
+
+
+def any_rounded(numbers: Iterable[int]) -> bool:
+    """Whether a float would change one of these numbers.
+
+    Examples
+    --------
+    >>> from omnirank.data.table import any_rounded
+    >>> any_rounded([2**53, 2**60]), any_rounded([2**53 + 1])
+    (False, True)
+    """
+    return any(not _is_float(abs(number)) for number in numbers)
+
+
+def any_text_rounded(texts: Iterable[str]) -> bool:
+    """Whether a float would change one of the numbers that are written as digits only.
+
+    Examples
+    --------
+    >>> from omnirank.data.table import any_text_rounded
+    >>> any_text_rounded(["9007199254740993"]), any_text_rounded(["9.007199254740993e15", "1"])
+    (True, False)
+    """
+    return any_rounded(int(text) for text in texts if _DIGITS.fullmatch(text))
+
+
+def _is_float(number: int) -> bool:
+    return number <= LARGEST_EXACT or number % (1 << (number.bit_length() - 53)) == 0
+
+
+def rounded_places(integers: np.ndarray) -> np.ndarray:
+    """Return the positions of those integers, along the last axis, that floats would change.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import rounded_places
+    >>> rounded_places(np.array([[1, 2**53 + 1], [1, 2]])).tolist()
+    [1]
+    """
+    if integers.dtype.kind not in "iu" or integers.dtype.itemsize < 8 or not integers.size:
+        return np.empty(0, np.intp)
+    if integers.max() <= LARGEST_EXACT and integers.min() >= -LARGEST_EXACT:
+        return np.empty(0, np.intp)
+    large = (integers > LARGEST_EXACT) | (integers < -LARGEST_EXACT)
+    where = np.unique(np.nonzero(large)[-1])
+    return np.array([i for i in where if any_rounded(integers[..., i][large[..., i]].ravel().tolist())], np.intp)
+
+
+def refuse_rounded(table: Table, what: str = "column") -> None:
+    """Raise an error where a column of whole numbers was rounded when it was read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import refuse_rounded
+    >>> from omnirank.data.table import Table
+    >>> refuse_rounded(Table.from_numeric(np.array([[2**53 + 1]])))
+    Traceback (most recent call last):
+    omnirank.core.errors.DataError: column 'x0' holds whole numbers beyond 2**53, which floats ...
+    """
+    pairs = zip(table.names, table.levels, strict=True)
+    name = next((name for name, levels in pairs if levels is None and name in table.rounded), None)
+    if name is not None:
+        raise rounded_error(f"{what} {name!r}")
+
+
+def rounded_error(where: str) -> DataError:
+    """Return the error about a column of whole numbers that were rounded."""
+    return DataError(
+        f"{where} holds whole numbers beyond 2**53, which floats round: if it is an identifier, leave it out or give "
+        "texts; if it is a quantity, subtract a number from all of them"
+    )

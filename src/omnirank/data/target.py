@@ -109,11 +109,14 @@ class Target(PickledWithoutCaches):
     def joined(cls, targets: Sequence[Target]) -> Target:
         """The examples of several targets with the same variables and levels, one after the other."""
         first = targets[0]
-        values = [target.values for target in targets]
+        if all(target.is_sparse for target in targets):
+            values = sparse.vstack([target.values for target in targets], format="csr")
+        else:
+            values = np.concatenate([target.dense() for target in targets])
         return cls(
             first.names,
             first.levels,
-            sparse.vstack(values, format="csr") if first.is_sparse else np.concatenate(values),
+            values,
             np.concatenate([target.labelled for target in targets]),
             first.is_labels,
         )

@@ -19,15 +19,14 @@ from omnirank.core.parameters import FLAG, Domain, check_parameters, count
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy
 from omnirank.core.types import ArrayLike, RandomState
-from omnirank.data.model_values import JsonFields, value_to_json
-from omnirank.data.remarks import caller_outside
+from omnirank.data.containers import FeaturesLike, TargetLike
+from omnirank.data.models import JsonFields, value_to_json
+from omnirank.data.notes import caller_outside
 from omnirank.data.table import Table
-from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.forest_in_parts import fit_in_samples
 from omnirank.ensembles.plan import GrowingRules
 from omnirank.ensembles.predictor import PCTPredictor, Training, tree_grower
-from omnirank.shards.dataset import ShardedDataset
-from omnirank.shards.given import check_given
+from omnirank.shards.dataset import ShardedDataset, check_given
 from omnirank.tasks import get_task
 from omnirank.trees.prediction import leaves_of, paths_of, prefix_means, sum_means
 from omnirank.trees.tree import Tree

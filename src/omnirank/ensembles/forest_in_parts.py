@@ -21,8 +21,8 @@ from omnirank.ensembles.plan import GrowingData, GrowingPlan, GrowingRules
 from omnirank.ensembles.predictor import Training, tree_grower
 from omnirank.ensembles.sampled_growth import SampledGrowth, SampleTask, growing_samples, sample_tasks
 from omnirank.ensembles.supervision import Supervision, settled_supervision
-from omnirank.shards.checkpoints import checkpoints_of
 from omnirank.shards.dataset import ShardedDataset
+from omnirank.shards.folders import checkpoints_of
 from omnirank.shards.samples import Samples
 from omnirank.shards.summary import ColumnSummary
 from omnirank.tasks.columns import PrototypeColumns

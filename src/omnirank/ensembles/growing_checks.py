@@ -8,7 +8,7 @@ import numpy as np
 
 from omnirank.core.errors import DataError, setting
 from omnirank.core.log import logger
-from omnirank.data.remarks import caller_outside
+from omnirank.data.notes import caller_outside
 from omnirank.data.table import Table
 from omnirank.tasks.columns import PrototypeColumns
 

@@ -11,7 +11,7 @@ from scipy import sparse
 from omnirank.core.array_file import StoredArrays
 from omnirank.core.errors import DataTypeError, OmnirankError
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.model_values import JsonFields, value_to_json, variables_from_json, variables_to_json
+from omnirank.data.models import JsonFields, value_to_json, variables_from_json, variables_to_json
 from omnirank.data.table import Levels, Table
 from omnirank.tasks import Task, get_task
 from omnirank.tasks.columns import PrototypeColumns

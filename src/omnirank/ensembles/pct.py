@@ -11,8 +11,8 @@ from omnirank.core.parameters import Domain, choice, number
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy
 from omnirank.core.types import ArrayLike, RandomState
+from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.pct_kinds import PCTClassifierBase, PCTRegressorBase
 from omnirank.ensembles.plan import GrowingRules
 from omnirank.ensembles.predictor import PCTPredictor, tree_grower

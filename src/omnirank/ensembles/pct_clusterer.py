@@ -16,12 +16,11 @@ from omnirank.core.parameters import SEED, check_parameters, choice, count
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy
 from omnirank.core.types import ArrayLike, RandomState
+from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.estimator_input import any_table, check_sample_weight, features_like, read_input
-from omnirank.data.model_file import SavedModel
-from omnirank.data.model_values import JsonFields
+from omnirank.data.models import JsonFields, SavedModel
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_named
-from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.feature_weights import resolve_feature_weights
 from omnirank.ensembles.model_parts import features_contents, known_task, restore_features
 from omnirank.ensembles.plan import GROWING, GrowingData, GrowingRules

@@ -9,8 +9,8 @@ import numpy as np
 
 from omnirank.core.ranking import Ranking
 from omnirank.core.types import ArrayLike, RandomState
+from omnirank.data.containers import FeaturesLike
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.types import FeaturesLike
 from omnirank.ensembles.forest import Forest
 from omnirank.ensembles.pct_kinds import PCTClassifierBase, PCTRegressorBase
 from omnirank.tasks import get_task

@@ -13,13 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parameters import check, choice
 from omnirank.core.types import ArrayLike
+from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import check_sample_weight
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import target_from
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TaskNames, task_named
-from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.predictor import PCTPredictor
 from omnirank.measures.decisions import reaches
 from omnirank.tasks import get_task

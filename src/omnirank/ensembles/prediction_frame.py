@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, ParameterError
-from omnirank.data.types import FeaturesLike
+from omnirank.data.containers import FeaturesLike
 from omnirank.tasks import get_task
 
 

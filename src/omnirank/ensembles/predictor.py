@@ -19,15 +19,13 @@ from omnirank.core.log import logger
 from omnirank.core.parameters import JOBS, SEED, Domain, check, check_parameters, choice
 from omnirank.core.ranking import Ranking
 from omnirank.core.types import ArrayLike, RandomState
+from omnirank.data.containers import FeaturesLike, TargetLike, in_memory
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import any_table, check_sample_weight, features_like, read_input
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.in_memory import in_memory
-from omnirank.data.model_file import SavedModel
-from omnirank.data.model_values import JsonFields
+from omnirank.data.models import JsonFields, SavedModel
 from omnirank.data.table import Table
 from omnirank.data.target import Target
-from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.feature_weights import check_feature_weights, resolve_feature_weights
 from omnirank.ensembles.model_parts import features_contents, restore_features, restore_target, target_contents
 from omnirank.ensembles.plan import GROWING, GrowingData, GrowingPlan, GrowingRules

@@ -18,12 +18,10 @@ from omnirank.core.plurals import counted
 from omnirank.data.dataset import Dataset
 from omnirank.ensembles.example_sums import ExampleSums
 from omnirank.ensembles.supervision import Supervision
-from omnirank.shards.checkpoints import Checkpoints
 from omnirank.shards.dataset import ShardedDataset
 from omnirank.shards.dealing import DealtRows, deal_rows
-from omnirank.shards.needs import row_bytes
-from omnirank.shards.samples import AT_ONCE, Samples, samples_within
-from omnirank.shards.scratch import scratch_folder
+from omnirank.shards.folders import Checkpoints, scratch_folder
+from omnirank.shards.samples import AT_ONCE, Samples, row_bytes, samples_within
 
 # Name of the file that keeps the level of supervision.
 _LEVEL = "level"

@@ -15,8 +15,7 @@ from omnirank.core.plurals import counted
 from omnirank.core.types import PathLike
 from omnirank.data.column_choice import ColumnChoice, choose_columns
 from omnirank.data.dataset import Dataset
-from omnirank.data.estimator_input import recode
-from omnirank.data.matching_columns import check_columns, columns_like
+from omnirank.data.estimator_input import check_columns, columns_like, recode
 from omnirank.data.parquet import import_pyarrow
 from omnirank.data.table import Table, is_made_up
 from omnirank.ensembles.prediction_frame import prediction_frame

@@ -18,9 +18,9 @@ from omnirank.core.parameters import check, choice, count, listed
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import RandomState
+from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset
-from omnirank.data.traps import of_one_value
-from omnirank.data.types import FeaturesLike, TargetLike
+from omnirank.data.notes.traps import of_one_value
 from omnirank.ensembles.predictor import ONE_VALUE
 from omnirank.evaluation.evaluate import evaluate
 from omnirank.evaluation.experiments.judging import Parts, judge
@@ -29,8 +29,7 @@ from omnirank.evaluation.folds import Fold, labelled_folds
 from omnirank.evaluation.selection_curve import SelectionCurve, selection_sizes
 from omnirank.evaluation.significance import significance
 from omnirank.rankers.refits import check_ranker, fresh_copy, ranker_and_data, ranking_of_part, run_refits, seeded
-from omnirank.shards.dataset import ShardedDataset
-from omnirank.shards.given import check_given
+from omnirank.shards.dataset import ShardedDataset, check_given
 from omnirank.tasks import get_task
 from omnirank.tasks.measuring import measure_of
 

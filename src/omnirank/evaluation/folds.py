@@ -14,8 +14,8 @@ from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parameters import check, choice, count, listed, share
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import RandomState
+from omnirank.data.containers import in_memory
 from omnirank.data.dataset import Dataset
-from omnirank.data.in_memory import in_memory
 from omnirank.data.table import chosen_numbers
 from omnirank.evaluation.stratification import deal_folds
 

@@ -13,7 +13,7 @@ from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
-from omnirank.data.remarks import caller_outside
+from omnirank.data.notes import caller_outside
 from omnirank.data.target import Target
 from omnirank.evaluation.alignment import aligned_features, check_same_task, joint_targets
 from omnirank.evaluation.knn import NEIGHBORS, distance_weights, votes
@@ -22,7 +22,7 @@ from omnirank.neighbors.used_rows import UsedRows, feature_facts
 from omnirank.neighbors.weighted_in_parts import WeightedSearch
 from omnirank.neighbors.weighted_knn import warn_of_many_neighbors
 from omnirank.shards.dataset import ShardedDataset
-from omnirank.shards.needs import more_memory
+from omnirank.shards.samples import more_memory
 from omnirank.tasks import get_task
 
 # Test examples of a sample: the standard error of a share is about a hundredth then.

@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from omnirank.data.dataset import Dataset
-from omnirank.data.duplicate_names import number_names
-from omnirank.data.remarks import share_remarks
+from omnirank.data.files import number_names
+from omnirank.data.notes import share_remarks
 from omnirank.data.table import Table
 
 # Two scores are the same if they differ by less than this share of the larger: rounding.

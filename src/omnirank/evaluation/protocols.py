@@ -14,9 +14,9 @@ from omnirank.core.parameters import check, choice, count
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import RandomState
+from omnirank.data.containers import in_memory
 from omnirank.data.dataset import Dataset
-from omnirank.data.in_memory import in_memory
-from omnirank.data.remarks import warn_about
+from omnirank.data.notes import warn_about
 from omnirank.data.target import Target
 from omnirank.evaluation.alignment import RankingLike, ranking_of_data
 from omnirank.evaluation.evaluate import (

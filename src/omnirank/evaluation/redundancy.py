@@ -10,10 +10,9 @@ import numpy as np
 from omnirank.core.parameters import check, count, number
 from omnirank.core.plurals import counted
 from omnirank.core.seeds import stream
+from omnirank.data.containers import FeaturesLike, in_memory
 from omnirank.data.dataset import Dataset
-from omnirank.data.in_memory import in_memory
 from omnirank.data.table import Table
-from omnirank.data.types import FeaturesLike
 from omnirank.evaluation.alignment import RankingLike, ranking_for
 from omnirank.evaluation.associations import Pairs, associated_pairs
 from omnirank.shards.dataset import ShardedDataset

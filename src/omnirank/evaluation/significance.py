@@ -15,8 +15,8 @@ from omnirank.core.parameters import JOBS, SEED, check, choice, count
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import kernel_seed, root_entropy, stream
 from omnirank.core.types import ArrayLike, RandomState
+from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset
-from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.feature_weights import check_feature_weights
 from omnirank.evaluation.permuted_copies import copies_p_values, feature_kinds, with_permuted_copies
 from omnirank.rankers.refits import check_ranker, check_takes_weights, ranker_and_data, seeded

@@ -15,9 +15,9 @@ from omnirank.core.parameters import check, choice, count, number
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import RandomState
+from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset, strata
 from omnirank.data.resampling import resampled_rows
-from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.evaluation.curves import top_sizes
 from omnirank.evaluation.stability_indices import Index, overlap_index, spearman_index, top_k_index
 from omnirank.rankers.refits import ranker_and_data, ranking_of_part, run_refits

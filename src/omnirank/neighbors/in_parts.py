@@ -14,7 +14,6 @@ from omnirank.core.parallel import counted_steps, run_parallel, worker_count
 from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
 from omnirank.shards.dataset import ShardedDataset
-from omnirank.shards.joining import stacked
 
 # All workers of a machine together have half of the memory, a third of it to read blocks and the rest to search them,
 # when a cell takes so many bytes. Larger blocks gain nothing.
@@ -185,7 +184,7 @@ def _joined(first: Lists | None, second: Lists, k: int) -> Lists:
     if tables:
         before = np.concatenate([one.kept for one in several])
         by_number = np.argsort(before, kind="stable")
-        cells = stacked(tables).take(by_number[np.searchsorted(before, kept, sorter=by_number)])
+        cells = Table.joined(tables).take(by_number[np.searchsorted(before, kept, sorter=by_number)])
     return Lists(lists, numbers, keys, distances, kept, cells)
 
 

@@ -12,14 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 from omnirank.core.errors import DataError
 from omnirank.core.parameters import JOBS, Domain, check_parameters, check_weights, count, number
 from omnirank.core.types import ArrayLike
+from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import any_table, features_like, read_input
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.model_file import UnsavedModel
+from omnirank.data.models import UnsavedModel
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
-from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.neighbors.weighted_knn import ranking_weights, warn_of_many_neighbors, weighted_neighbors
 from omnirank.tasks.classification import decode_levels
 from omnirank.tasks.scoring import share_right, true_target

@@ -21,9 +21,8 @@ from omnirank.core.memory import memory_amount
 from omnirank.core.parallel import worker_count
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy
-from omnirank.data.dataset import Dataset
-from omnirank.data.fingerprints import fingerprint_of
-from omnirank.data.remarks import caller_outside
+from omnirank.data.dataset import Dataset, fingerprint_of
+from omnirank.data.notes import caller_outside
 from omnirank.ensembles.convergence import FEWEST_TREES, MOST_BYTES, grown_sums
 from omnirank.ensembles.example_samples import (
     FEWEST_EXAMPLES,
@@ -40,8 +39,7 @@ from omnirank.ensembles.supervision import Supervision
 from omnirank.rankers._ensemble_result import rankings_by_score
 from omnirank.rankers._fitting import recorded_of
 from omnirank.rankers._warm_start import entropy_before
-from omnirank.shards.needs import row_bytes
-from omnirank.shards.samples import AT_ONCE
+from omnirank.shards.samples import AT_ONCE, row_bytes
 
 if TYPE_CHECKING:
     from omnirank.rankers.ensemble import EnsembleRanker

@@ -31,8 +31,8 @@ from omnirank.ensembles.score_sums import ScoreSums
 from omnirank.ensembles.supervision import Supervision, settled_supervision
 from omnirank.rankers._ensemble_result import rankings_by_score
 from omnirank.rankers._fitting import recorded_of
-from omnirank.shards.checkpoints import checkpoints_of
 from omnirank.shards.dataset import ShardedDataset
+from omnirank.shards.folders import checkpoints_of
 from omnirank.shards.samples import Samples
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ import numpy as np
 from omnirank.core.errors import DataError, setting
 from omnirank.core.parallel import worker_count
 from omnirank.data.dataset import Dataset
+from omnirank.data.table import Table
 from omnirank.rankers._fitting import labelled_part
 from omnirank.shards.dataset import ShardedDataset
-from omnirank.shards.joining import stacked
-from omnirank.shards.needs import more_memory
+from omnirank.shards.samples import more_memory
 
 # Bytes per row: a feature while parts of it are put together, and likewise a target variable with its columns of
 # counts.
@@ -43,7 +43,7 @@ def feature_blocks(data: ShardedDataset, n_jobs: int | None, worker_bytes: int) 
     """
     for chosen in _chosen(data, n_jobs, worker_bytes):
         part = data.select_features(chosen)
-        read = part.dataset_of(stacked(list(part.tables(max_memory=data.source.max_memory // _READING))))
+        read = part.dataset_of(Table.joined(list(part.tables(max_memory=data.source.max_memory // _READING))))
         yield labelled_part(read, ())[0]
 
 

@@ -12,9 +12,8 @@ from omnirank.core.errors import DataTypeError, ParameterError
 from omnirank.core.log import logger
 from omnirank.core.registry import methods
 from omnirank.data.dataset import Dataset
-from omnirank.data.traps import of_one_value
-from omnirank.shards.dataset import ShardedDataset
-from omnirank.shards.given import check_given
+from omnirank.data.notes.traps import of_one_value
+from omnirank.shards.dataset import ShardedDataset, check_given
 
 
 def recorded_of(dataset: Dataset | ShardedDataset) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from omnirank.core.errors import setting
 from omnirank.core.log import logger
 from omnirank.core.seeds import stream
 from omnirank.data.dataset import Dataset
-from omnirank.data.remarks import caller_outside
+from omnirank.data.notes import caller_outside
 from omnirank.rankers._relief_amounts import several
 from omnirank.relief.target_facts import TargetFacts
 from omnirank.shards.dataset import ShardedDataset

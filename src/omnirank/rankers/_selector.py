@@ -11,9 +11,8 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from omnirank.core.errors import DataError
 from omnirank.core.ranking import Ranking
-from omnirank.data.containers import unmasked
+from omnirank.data.containers import FeaturesLike, unmasked
 from omnirank.data.table import is_sparse
-from omnirank.data.types import FeaturesLike
 
 
 class Selector(TransformerMixin, metaclass=ABCMeta):

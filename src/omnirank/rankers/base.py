@@ -18,15 +18,13 @@ from omnirank.core.parameters import JOBS, SEED, Domain, check, check_parameters
 from omnirank.core.ranking import Ranking
 from omnirank.core.registry import method_name, methods
 from omnirank.core.types import ArrayLike, RandomState
-from omnirank.data.containers import checked_sparse, unmasked
-from omnirank.data.convert import is_frame
+from omnirank.data.columns import is_frame
+from omnirank.data.containers import FeaturesLike, TargetLike, checked_sparse, in_memory, unmasked
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import any_table, check_sample_weight, read_features, read_input
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.in_memory import in_memory
 from omnirank.data.table import is_sparse
 from omnirank.data.task_registry import TASKS, task_named
-from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.rankers._fitting import all_or_nothing, check_parts, labelled_part, recorded_of, refuse_arguments
 from omnirank.rankers._selector import Selector
 from omnirank.shards.dataset import ShardedDataset

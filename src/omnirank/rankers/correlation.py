@@ -6,9 +6,9 @@ import numpy as np
 
 from omnirank.core.ranking import Ranking
 from omnirank.core.types import ArrayLike
+from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.task_registry import TaskNames
-from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.rankers._explained_in_parts import mean_shares_in_parts
 from omnirank.rankers.base import BaseRanker
 from omnirank.rankers.univariate import mean_shares

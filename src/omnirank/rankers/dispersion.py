@@ -12,10 +12,10 @@ from omnirank.core.parallel import blocks, run_parallel
 from omnirank.core.parameters import Domain, choice
 from omnirank.core.ranking import Ranking
 from omnirank.core.types import ArrayLike, RandomState
+from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.table import Table
-from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.rankers.base import BaseRanker
 from omnirank.shards.dataset import ShardedDataset
 

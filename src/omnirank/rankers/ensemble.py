@@ -15,9 +15,9 @@ from omnirank.core.errors import ParameterError, setting
 from omnirank.core.parameters import FLAG, choice, count, listed, number
 from omnirank.core.ranking import Ranking
 from omnirank.core.types import ArrayLike, RandomState
+from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.ensembles.convergence import MOST_TREES, why_ended
 from omnirank.ensembles.example_samples import MAX_SAMPLES
 from omnirank.ensembles.feature_weights import check_feature_weights, resolve_feature_weights, weights_digest

@@ -14,11 +14,11 @@ from omnirank.core.parameters import Domain, choice, count
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import ArrayLike, RandomState
+from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TaskNames
-from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.rankers._contingency import (
     MEASURES,
     ClassTargets,

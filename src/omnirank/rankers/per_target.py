@@ -15,11 +15,11 @@ from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy
 from omnirank.core.target_scores import TargetScores
 from omnirank.core.types import ArrayLike, RandomState
+from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TaskNames, task_named
-from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.rankers._fitting import recorded_of
 from omnirank.rankers.base import BaseRanker
 from omnirank.rankers.refits import check_takes_weights, is_ranker

@@ -15,10 +15,9 @@ from omnirank.core.ranking import Ranking
 from omnirank.core.registry import method_name, methods
 from omnirank.core.seeds import root_entropy
 from omnirank.core.types import RandomState
+from omnirank.data.containers import FeaturesLike, TargetLike, in_memory
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import read_input
-from omnirank.data.in_memory import in_memory
-from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.rankers._fitting import recorded_of
 from omnirank.rankers.base import BaseRanker
 from omnirank.shards.dataset import ShardedDataset

@@ -16,7 +16,7 @@ from omnirank.core.parameters import JOBS, SEED, Domain, check_parameters, choic
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import SeedRanges, root_entropy
 from omnirank.core.types import ArrayLike, RandomState
-from omnirank.data.remarks import warn_about
+from omnirank.data.notes import warn_about
 from omnirank.data.task_registry import TaskNames
 from omnirank.relational.aggregation import AGGREGATES, EXISTS, IDENTITY
 from omnirank.relational.bias import Bias

@@ -18,7 +18,7 @@ from omnirank.core.target_scores import TargetScores
 from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.remarks import caller_outside
+from omnirank.data.notes import caller_outside
 from omnirank.data.task_registry import TASKS, TaskNames
 from omnirank.rankers._fitting import recorded_of
 from omnirank.rankers._relief_amounts import (

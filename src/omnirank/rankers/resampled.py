@@ -16,11 +16,11 @@ from omnirank.core.ranking import Ranking
 from omnirank.core.registry import make_ranker
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.core.types import ArrayLike, RandomState
+from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset, strata
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.resampling import resampled_rows
 from omnirank.data.task_registry import task_named
-from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.rankers._fitting import recorded_of
 from omnirank.rankers._replicates import AGGREGATES, automatic_iterations, feature_draws, joined_scores
 from omnirank.rankers.base import BaseRanker

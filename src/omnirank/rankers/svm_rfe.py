@@ -13,10 +13,10 @@ from omnirank.core.parallel import counted_steps, run_parallel
 from omnirank.core.parameters import Domain, number, share
 from omnirank.core.ranking import Ranking
 from omnirank.core.types import ArrayLike, RandomState
+from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TaskNames
-from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.graphs.columns import GraphColumns, graph_columns
 from omnirank.rankers.base import BaseRanker
 from omnirank.tasks import get_task

@@ -11,9 +11,9 @@ from omnirank.core.parallel import run_parallel
 from omnirank.core.parameters import FLAG, Domain
 from omnirank.core.ranking import Ranking
 from omnirank.core.types import ArrayLike, RandomState
+from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.types import FeaturesLike, TargetLike
 from omnirank.rankers._explained_in_parts import mean_shares_in_parts
 from omnirank.rankers._explained_variance import Block, explained_shares, feature_blocks, target_blocks
 from omnirank.rankers.base import BaseRanker

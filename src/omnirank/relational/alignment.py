@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from omnirank.core.errors import DataError, DataWarning
 from omnirank.core.suggestions import did_you_mean
-from omnirank.data.remarks import caller_outside
+from omnirank.data.notes import caller_outside
 from omnirank.data.table import Levels
 from omnirank.relational.database import Component, Database, Relation
 from omnirank.relational.levels import with_levels

@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any, Literal, NamedTuple
 
 from omnirank.core.errors import setting
-from omnirank.data.remarks import caller_outside
+from omnirank.data.notes import caller_outside
 from omnirank.relational.aggregation import EXISTS, IDENTITY
 from omnirank.relational.bias import Bias, Mode
 from omnirank.relational.database import Component, Database, Kind, Relation

@@ -10,10 +10,9 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, DataTypeError
-from omnirank.data.arff_tokens import NUMBER
-from omnirank.data.column_types import code_numbers, holds_dates, holds_rounded, iso_seconds, typed_column
-from omnirank.data.exact_numbers import LARGEST_EXACT, rounded_error
-from omnirank.data.table import Levels
+from omnirank.data.arff.tokens import NUMBER
+from omnirank.data.columns import code_numbers, holds_dates, holds_rounded, iso_seconds, typed_column
+from omnirank.data.table import LARGEST_EXACT, Levels, rounded_error
 from omnirank.relational.identifiers import KeyCells
 
 VALUE_KINDS = ("numeric", "nominal", "date")

@@ -12,7 +12,7 @@ import pandas as pd
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
 from omnirank.core.immutable import first_repeated
 from omnirank.core.suggestions import did_you_mean
-from omnirank.data.convert import is_frame
+from omnirank.data.columns import is_frame
 from omnirank.relational.arguments import mapping_given, names_given
 from omnirank.relational.schema import ROWS, ForeignKey, Schema, column_of
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from omnirank.core.errors import DataTypeError, FileFormatError
 from omnirank.core.plurals import counted
 from omnirank.core.types import PathLike
-from omnirank.data.text_source import LineBlocks, TextSource
+from omnirank.data.files import LineBlocks, TextSource
 
 # The shortest text between the parentheses after which nothing but a dot and a comment follows.
 _FACT = re.compile(r"\s*([^\s(),'\"]+)\s*\((.*?)\)\s*\.?\s*(?:(?://|%).*)?$")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from omnirank.core.errors import DataTypeError, FileFormatError
 from omnirank.core.types import PathLike
-from omnirank.data.text_source import LineBlocks, TextSource
+from omnirank.data.files import LineBlocks, TextSource
 from omnirank.relational.fact_files import parsed_fact
 
 Mode = tuple[str, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from omnirank.data.arff_tokens import NUMBER
+from omnirank.data.arff.tokens import NUMBER
 from omnirank.relational.fact_files import Predicate
 
 Place = tuple[str, int]

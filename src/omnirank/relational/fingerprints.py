@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from omnirank.data.fingerprints import hash_arrays, target_parts
+from omnirank.data.dataset import hash_arrays, target_parts
 
 if TYPE_CHECKING:
     from omnirank.relational.database import Database

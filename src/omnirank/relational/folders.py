@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from omnirank.core.errors import DataError, DataTypeError, FileFormatError, OmnirankError
 from omnirank.core.suggestions import files_like
 from omnirank.core.types import PathLike
-from omnirank.data.content import plain_name
-from omnirank.data.delimited import read_frame
+from omnirank.data.csv import read_frame
+from omnirank.data.files import plain_name
 from omnirank.data.parquet import read_arrow
 from omnirank.relational.dataset import RelationalDataset
 from omnirank.relational.from_tables import dataset_from_tables, target_place, time_columns

@@ -17,7 +17,7 @@ from omnirank.core.parameters import Domain, check_parameters, choice, number
 from omnirank.core.plurals import counted
 from omnirank.core.types import ArrayLike
 from omnirank.data.estimator_input import check_sample_weight
-from omnirank.data.remarks import caller_outside, warn_about
+from omnirank.data.notes import caller_outside, warn_about
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.ensembles.plan import GrowingRules

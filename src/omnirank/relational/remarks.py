@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from omnirank.core.errors import setting
+from omnirank.data.notes.traps import Trap, find_traps, trap_notes
 from omnirank.data.table import Levels, Table
 from omnirank.data.target import Target
-from omnirank.data.traps import Trap, find_traps, trap_notes
 from omnirank.relational.cells import ValueCells
 
 if TYPE_CHECKING:

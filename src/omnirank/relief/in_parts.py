@@ -14,6 +14,7 @@ from omnirank.core.log import logger
 from omnirank.core.parallel import run_parallel, worker_count
 from omnirank.core.plurals import counted
 from omnirank.data.dataset import Dataset
+from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.neighbors.anchors import AnchorSearch
 from omnirank.neighbors.cached_search import StoredNeighbors
@@ -27,8 +28,7 @@ from omnirank.relief.rules import PairSettings
 from omnirank.relief.sums import Sums, added_up, sums_of_rows, visited_parts
 from omnirank.relief.target_facts import TargetFacts, spanning_target
 from omnirank.shards.dataset import ShardedDataset
-from omnirank.shards.joining import stacked
-from omnirank.shards.needs import more_memory
+from omnirank.shards.samples import more_memory
 
 # Share of the memory that anchors and their neighbours may take, and bytes that a number of theirs takes: as a cell of
 # the table, and scaled.
@@ -161,7 +161,7 @@ class ReliefInParts:
         lists = nearest_in_parts(data, search, self.settings.n_jobs)
         assert lists.cells is not None
         numbers, first = np.unique(np.concatenate([anchors, lists.kept]), return_index=True)
-        held = data.dataset_of(stacked([own, lists.cells]).take(first))
+        held = data.dataset_of(Table.joined([own, lists.cells]).take(first))
         ids, far = lists.filled(search.n_lists, k)
         ids = np.where(ids >= 0, np.searchsorted(numbers, ids), -1).astype(np.int32)
         shape = (len(anchors), search.n_groups, k)

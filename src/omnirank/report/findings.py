@@ -16,7 +16,7 @@ from omnirank.core.ranking import Ranking
 from omnirank.core.registry import get_method, methods
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.data.dataset import Dataset
-from omnirank.data.remarks import share_remarks
+from omnirank.data.notes import share_remarks
 from omnirank.evaluation.curves import top_sizes
 from omnirank.rankers.refits import fresh_copy, run_refits
 from omnirank.report.budget import Budget

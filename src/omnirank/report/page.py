@@ -16,8 +16,8 @@ from omnirank.core.errors import DataError, DataTypeError, ParameterError
 from omnirank.core.parameters import check, number
 from omnirank.core.ranking import Ranking
 from omnirank.core.types import PathLike
+from omnirank.data.containers import in_memory
 from omnirank.data.dataset import Dataset
-from omnirank.data.in_memory import in_memory
 from omnirank.evaluation.alignment import ranking_of_data
 from omnirank.rankers.refits import is_ranker
 from omnirank.relational.dataset import RelationalDataset

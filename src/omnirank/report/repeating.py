@@ -9,7 +9,7 @@ from typing import Any
 from omnirank.core.immutable import thawed_json
 from omnirank.core.multiplicity import COPIES_TEST, OUT_OF_BAG_TEST
 from omnirank.core.ranking import Ranking
-from omnirank.data.file_source import FileSource
+from omnirank.data.dataset import FileSource
 from omnirank.report.subject import known_method, seed_of
 
 # Options of ``omnirank rank`` that are arguments of `omnirank.load`; what else was given has no option.
@@ -35,7 +35,7 @@ def python_code(ranking: Ranking, source: FileSource | None) -> str:
     Examples
     --------
     >>> from omnirank.core.ranking import Ranking
-    >>> from omnirank.data.file_source import FileSource
+    >>> from omnirank.data.dataset import FileSource
     >>> from omnirank.report.repeating import python_code
     >>> print(python_code(Ranking(["a"], [1.0], "univariate"), FileSource("plants.csv", {"target": "kind"})))
     import omnirank as om
@@ -66,7 +66,7 @@ def rank_command(ranking: Ranking, source: FileSource | None) -> str:
     Examples
     --------
     >>> import omnirank as om
-    >>> from omnirank.data.file_source import FileSource
+    >>> from omnirank.data.dataset import FileSource
     >>> from omnirank.report.repeating import rank_command
     >>> ranker = om.EnsembleRanker("genie3", n_trees=5, random_state=3).fit(om.datasets.load_sample("iris"))
     >>> rank_command(ranker.ranking_, FileSource("my iris.csv", {"target": "species"}))

@@ -11,8 +11,7 @@ from typing import Any
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.ranking import Ranking
 from omnirank.core.registry import Method, get_method
-from omnirank.data.dataset import Dataset
-from omnirank.data.file_source import FileSource
+from omnirank.data.dataset import Dataset, FileSource
 from omnirank.evaluation.redundancy import Redundancy, redundancy
 from omnirank.report.findings import Findings
 

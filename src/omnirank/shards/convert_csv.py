@@ -17,11 +17,10 @@ import pandas as pd
 from omnirank.core.atomic_file import unfinished_path
 from omnirank.core.errors import DataError
 from omnirank.core.types import PathLike
-from omnirank.data.arff_tokens import NUMBER
+from omnirank.data.arff.tokens import NUMBER
 from omnirank.data.column_choice import ColumnChoice, choose_columns
-from omnirank.data.column_types import iso_seconds
-from omnirank.data.delimited import refuse_infinite, refuse_texts, texts_of
-from omnirank.data.delimited_text import MISSING_CELLS, DelimitedText, column_names
+from omnirank.data.columns import iso_seconds
+from omnirank.data.csv.text import MISSING_CELLS, DelimitedText, text_counts_of
 from omnirank.data.parquet import METADATA_KEY, import_pyarrow, metadata_of
 
 _BLOCK_ROWS = 2**16
@@ -52,7 +51,7 @@ class _Found:
         self.integers = False
         if not len(known):
             return
-        distinct = Counter(texts_of(known).tolist())
+        distinct = text_counts_of(known)[1]
         others = {text: n for text, n in distinct.items() if not NUMBER.fullmatch(text.strip(" "))}
         self.numbers |= len(others) < len(distinct)
         # older versions of pandas leave numbers that are too large as texts
@@ -127,19 +126,19 @@ def convert_csv(
     folder = Path(folder)
     if folder.exists():
         raise DataError(f"there is something at {str(folder)!r} already: name a new folder")
-    file = DelimitedText(Path(path), separator, frozenset([*MISSING_CELLS, *missing]), encoding)
-    names, has_header, _ = column_names(file, file.first_row(), header, duplicates)
-    if file.check_cell_counts(len(names)) <= has_header:
+    file = DelimitedText(Path(path), separator, frozenset([*MISSING_CELLS, *missing]), encoding, header, duplicates)
+    names = file.names
+    if file.n_rows <= 0:
         file.fail("there is no row of data", file.last_line)
     left_out = set() if ignore is None else set(choose_columns(ignore, names, "ignore"))
     as_text = set() if nominal is None else set(choose_columns(nominal, names, "nominal")) - left_out
     marked = [] if target is None else [names[i] for i in choose_columns(target, names, "target")]
-    kinds = _column_kinds(file, names, has_header, left_out, as_text)
+    kinds = _column_kinds(file, left_out, as_text)
     metadata = {METADATA_KEY: json.dumps(metadata_of(marked)).encode()} if marked else {}
     unfinished = unfinished_path(folder)
     try:
         unfinished.mkdir(parents=True)
-        _write(file, names, has_header, kinds, unfinished, metadata, rows_per_file)
+        _write(file, kinds, unfinished, metadata, rows_per_file)
         unfinished.rename(folder)
     except OSError as problem:
         raise DataError(f"cannot write {str(folder)!r}: {problem.strerror or problem}") from None
@@ -148,37 +147,34 @@ def convert_csv(
     return sorted(folder.iterdir())
 
 
-def _column_kinds(
-    file: DelimitedText, names: Sequence[str], has_header: bool, left_out: set[int], as_text: set[int]
-) -> dict[int, str]:
+def _column_kinds(file: DelimitedText, left_out: set[int], as_text: set[int]) -> dict[int, str]:
     """What each column that is not left out holds."""
-    found = {i: _Found() for i in range(len(names)) if i not in left_out | as_text}
-    for frame in file.frames(len(names), has_header, left_out | as_text, _BLOCK_ROWS):
+    found = {i: _Found() for i in range(len(file.names)) if i not in left_out | as_text}
+    for frame in file.frames(left_out | as_text, _BLOCK_ROWS):
         for i, column in found.items():
             column.add(frame[i])
     for i, column in found.items():
         if column.numbers and column.texts:
-            refuse_texts(file, i, names[i], has_header, column.others)
+            file.refuse_texts(i, column.others)
         if column.infinite:
-            refuse_infinite(file, i, names[i], has_header)
+            file.refuse_infinite(i)
     kinds = dict.fromkeys(as_text, "text") | {i: column.kind for i, column in found.items()}
     return dict(sorted(kinds.items()))
 
 
 def _write(
     file: DelimitedText,
-    names: Sequence[str],
-    has_header: bool,
     kinds: dict[int, str],
     folder: Path,
     metadata: dict[bytes, bytes],
     rows_per_file: int,
 ) -> None:
     pyarrow, parquet = import_pyarrow()
+    names = file.names
     texts = {i for i in range(len(names)) if kinds.get(i, "text") not in ("integer", "number")}
     writer, number, left = None, 0, 0
     try:
-        for frame in file.frames(len(names), has_header, texts, min(_BLOCK_ROWS, rows_per_file)):
+        for frame in file.frames(texts, min(_BLOCK_ROWS, rows_per_file)):
             columns = {names[i]: _arrow(frame[i], kind, pyarrow, file) for i, kind in kinds.items()}
             table = pyarrow.table(columns).replace_schema_metadata(metadata or None)
             if left < table.num_rows:
@@ -204,5 +200,4 @@ def _arrow(cells: pd.Series, kind: str, pyarrow: Any, file: DelimitedText) -> An
     if kind == "date":
         seconds = pd.to_datetime(cells, format="ISO8601", utc=True)
         return pyarrow.array(seconds.dt.tz_localize(None).astype("datetime64[us]"), from_pandas=True)
-    texts = [text if text is None else file.unmarked(text) for text in texts_of(cells)]
-    return pyarrow.array(texts, pyarrow.string())
+    return pyarrow.array(cells.map(file.unmarked, na_action="ignore"), pyarrow.string(), from_pandas=True)

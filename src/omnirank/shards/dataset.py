@@ -12,19 +12,18 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.caches import PickledWithoutCaches
-from omnirank.core.errors import DataError, setting
+from omnirank.core.errors import DataError, ParameterError, advised, setting
 from omnirank.core.plurals import counted
 from omnirank.core.types import PathLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import recoded_like
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import read_target
-from omnirank.data.remarks import Remarks
+from omnirank.data.notes import Remarks
 from omnirank.data.table import Levels, Table, chosen_numbers
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
-from omnirank.shards.joining import stacked, target_like
-from omnirank.shards.needs import OF_ALL, more_memory, row_bytes
+from omnirank.shards.samples import OF_ALL, more_memory, row_bytes
 from omnirank.shards.source import ShardSource
 from omnirank.shards.summary import Summary
 
@@ -197,7 +196,7 @@ class ShardedDataset(PickledWithoutCaches):
         if not found:
             raise DataError("no examples were asked for")
         places = np.concatenate([place for place, _ in found])
-        joined = stacked([self._recoded(table) for _, table in found])
+        joined = Table.joined([self._recoded(table) for _, table in found])
         back = np.empty(len(places), np.intp)
         back[places] = np.arange(len(places))
         return joined.take(back)
@@ -293,7 +292,7 @@ class ShardedDataset(PickledWithoutCaches):
         """Return all examples as one data set in memory."""
         if not self.n_examples:
             raise DataError("there are no examples in the shards")
-        return self.dataset_of(stacked(list(self.tables())))
+        return self.dataset_of(Table.joined(list(self.tables())))
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -316,9 +315,8 @@ class ShardedDataset(PickledWithoutCaches):
         features = replace(features, dates=self._like.features.dates)
         if self._like.target is not None:
             target = self._target(table.select(np.arange(n, table.n_columns)))
-        made = Dataset(features, target, task=self.task, hierarchy=self.hierarchy, name=self.name)
-        made._remarks = Remarks(self.notes, self._like._remarks.doubts)
-        return made
+        remarks = Remarks(self.notes, self._like._remarks.doubts)
+        return Dataset._of_checked(features, target, self.task, self.hierarchy, self.name, remarks)
 
     def _target(self, columns: Table) -> Target:
         found = read_target(columns, self.task, self.hierarchy, integers=True).target
@@ -333,3 +331,41 @@ class ShardedDataset(PickledWithoutCaches):
         target = f", {counted(self.n_targets, 'target')}" if self.n_targets else ""
         size = f"{counted(self.n_examples, 'example')} in {counted(self.n_shards, 'shard')}"
         return f"<ShardedDataset {self.name!r}: {size}, {counted(self.n_features, 'feature')}, {self.task}{target}>"
+
+
+def target_like(found: Target, wanted: Target) -> Target:
+    """Return the target of some rows in the codes of all."""
+    if found.levels == wanted.levels:
+        return found
+    values = np.array(found.values)
+    for v, (own, all_levels) in enumerate(zip(found.levels, wanted.levels, strict=True)):
+        if own == all_levels or own is None or all_levels is None:
+            continue
+        code = {level: i for i, level in enumerate(all_levels)}
+        known = ~np.isnan(values[:, v])
+        values[known, v] = np.array([code[level] for level in own] or [0])[values[known, v].astype(np.intp)]
+    return replace(found, levels=wanted.levels, values=values)
+
+
+def check_given(estimator: Any, data: ShardedDataset, y: Any, sample_weight: Any) -> None:
+    """Refuse what is not possible with data that do not fit in memory, or what the shards say themselves.
+
+    Parameters
+    ----------
+    estimator : ranker or predictor
+        Whose ``fit`` was called.
+    data : ShardedDataset
+        The data.
+    y, sample_weight
+        As given to ``fit``.
+    """
+    if y is not None:
+        raise ParameterError("the shards hold their target: y must not be given as well")
+    if getattr(estimator, "hierarchy", None) is not None:
+        raise ParameterError("the shards hold their hierarchy: hierarchy must not be given as well")
+    if sample_weight is not None:
+        advice = "draw examples in proportion to their weights and take them (data.take)"
+        raise ParameterError(f"sample_weight is for data in memory: {advice}")
+    if estimator.task not in ("auto", data.task):
+        advice = advised("give open_shards the task", "open them with this task")
+        raise ParameterError("task", estimator.task, f"the shards are opened for {data.task!r}: {advice}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,17 +11,17 @@ import numpy as np
 
 from omnirank.core.types import PathLike
 from omnirank.data.column_choice import ColumnChoice
-from omnirank.data.content import Content, plain_name
+from omnirank.data.files import Content, plain_name
 from omnirank.data.parquet import INDEX_NOTE
 from omnirank.data.roles import Roles, assign_roles, dataset_from
 from omnirank.data.table import Table
-from omnirank.shards.columns import index_columns, noted_facts
 from omnirank.shards.dataset import ShardedDataset
-from omnirank.shards.example_rows import example_rows
-from omnirank.shards.kept_summary import summary_of
-from omnirank.shards.source import ShardSource
+from omnirank.shards.source import Columns, ShardSource, index_columns, noted_facts
+from omnirank.shards.summary import Summary, summary_of
 
 _KINDS = {"number": "numeric", "nothing": "numeric", "date": "date"}
+# Whole numbers are in doubt as classes where there are more of them, and more than one per so many examples.
+_MANY = 20
 
 
 def open_shards(
@@ -137,3 +138,49 @@ def _name_of(source: Any) -> str:
         path = Path(source)
         return path.name if path.is_dir() else plain_name(path)
     return "data"
+
+
+def example_rows(columns: Columns, summary: Summary, names: Sequence[str], targets: Sequence[str]) -> Table:
+    """Return rows in which every level and every class of the targets occurs, and a missing one where some are.
+
+    Readers of files tell the task of a target, and whether it is doubtful, from its values. They get these rows in
+    place of all, with classes that occur often enough where they do so in all.
+
+    Parameters
+    ----------
+    columns : Columns
+        The columns of all parts.
+    summary : Summary
+        What a pass over the parts found.
+    names, targets : sequence of str
+        The columns that are used, and those of them that are targets.
+    """
+    values = {name: _target_values(columns, summary, name) for name in targets}
+    n_rows = max((len(own) for own in values.values()), default=1)
+    levels = [summary.levels(name, columns) for name in names]
+    number = np.float32 if columns.single else np.float64
+    found = []
+    for name, own in zip(names, levels, strict=True):
+        if name in values:
+            cells = values[name][np.minimum(np.arange(n_rows), len(values[name]) - 1)]
+        else:
+            cells = np.full(n_rows, -1.0 if own == () else 0.0)
+        found.append(cells.astype(number) if own is None else np.where(np.isnan(cells), -1, cells).astype(np.int32))
+    numbers = (name for name, own in zip(names, levels, strict=True) if own is None)
+    dates = frozenset(name for name in numbers if columns.kinds[columns.names.index(name)] == "date")
+    return replace(Table.from_columns(names, found, levels), dates=dates)
+
+
+def _target_values(columns: Columns, summary: Summary, name: str) -> np.ndarray:
+    found, levels = summary.columns[name], summary.levels(name, columns)
+    if levels is None:
+        counts = found.values or {}
+        values = np.array(sorted(counts), np.float64)
+        often = list(counts.values())
+    else:
+        values = np.arange(len(levels), dtype=np.float64)
+        often = [found.levels.get(level, [0])[0] for level in levels]
+    few = len(values) * _MANY <= found.n_known and min(often, default=0) > 1
+    if len(values) > _MANY and few:
+        values = np.tile(values, _MANY + 1)
+    return values if found.n_known == summary.n_rows else np.append(values, np.nan)

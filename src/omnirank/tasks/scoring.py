@@ -9,13 +9,13 @@ import numpy as np
 from omnirank.core.errors import DataError
 from omnirank.core.plurals import counted
 from omnirank.core.types import ArrayLike
+from omnirank.data.containers import FeaturesLike, TargetLike
 from omnirank.data.dataset import Dataset
 from omnirank.data.estimator_input import check_sample_weight
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import target_from
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
-from omnirank.data.types import FeaturesLike, TargetLike
 
 
 def true_target(

@@ -11,7 +11,7 @@ from omnirank.core.errors import DataError, DataWarning
 from omnirank.core.plurals import counted
 from omnirank.core.suggestions import did_you_mean
 from omnirank.data.containers import as_array
-from omnirank.data.remarks import caller_outside
+from omnirank.data.notes import caller_outside
 from omnirank.timeseries.times import check_same_kind, read_times
 
 # Kinds that a warning names.

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from omnirank.data.cell_blocks import count_non_zero
-from omnirank.data.table import Table
+from omnirank.data.table import Table, count_non_zero
 from omnirank.tasks.columns import ClusteringColumns, PrototypeColumns
 
 # Shares of non-zero cells up to which trees grow faster on them alone (benchmarks/bench_layout.py). Cells of features

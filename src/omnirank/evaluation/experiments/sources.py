@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.core.errors import DataError
-from omnirank.data.dataset import Dataset
-from omnirank.data.joining import join_examples
+from omnirank.data.dataset import Dataset, join_examples
 from omnirank.data.target import Target
 from omnirank.evaluation.experiments.keys import canonical_json, content_key
 from omnirank.evaluation.experiments.relational_sources import files_of, load_relational

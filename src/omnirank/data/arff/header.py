@@ -1,0 +1,307 @@
+"""The header of an ARFF file: relation, attributes and their types, up to ``@data``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+
+from omnirank.core.errors import DataError, FileFormatError
+from omnirank.data.arff.tokens import TokenError, after_blanks, read_token, split_cells
+from omnirank.data.files import duplicates_hint, numbered
+from omnirank.data.hierarchy.clus import HierarchicalAttribute, declare_labels
+
+_KEYWORD = re.compile(r"[ \t]*@([A-Za-z]+)(?=[ \t{'\"]|$)[ \t]*")
+_NAME_END = re.compile(r"[ \t{]")
+_TYPE = re.compile(r"[A-Za-z]+(?=[ \t{'\"%]|$)")
+_LEVEL_END = re.compile(r"[,}]")
+_REST = re.compile(r"[ \t]*(%.*)?")
+_NUMERIC = ("numeric", "real", "integer")
+_LINE_END = re.compile(r"$")
+_FORMAT_END = re.compile(r"%")
+DEFAULT_DATE_FORMAT = "yyyy-MM-dd'T'HH:mm:ss"
+_PIECE = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+")
+_DIRECTIVES = {
+    "y": {2: "%y", 4: "%Y"},
+    "M": {1: "%m", 2: "%m", 3: "%b", 4: "%B"},
+    "d": {1: "%d", 2: "%d"},
+    "H": {1: "%H", 2: "%H"},
+    "h": {1: "%I", 2: "%I"},
+    "m": {1: "%M", 2: "%M"},
+    "s": {1: "%S", 2: "%S"},
+    "S": {3: "%f"},  # three digits are milliseconds in both notations
+    "a": {1: "%p"},
+    "E": {1: "%a", 2: "%a", 3: "%a", 4: "%A"},
+    "Z": {1: "%z"},
+    "X": {1: "%z", 2: "%z", 3: "%z"},
+    "D": {1: "%j", 2: "%j", 3: "%j"},
+}
+
+
+@dataclass(frozen=True)
+class HeaderOptions:
+    """How a header is to be read.
+
+    Parameters
+    ----------
+    hierarchy_kind : {"auto", "tree", "dag"}
+        What a hierarchical attribute declares: paths, pairs, or what its entries look like.
+    hierarchy_separator : str
+        What stands between the labels of a path or pair.
+    empty_label_set : str or None
+        What stands for no labels at all in a cell, besides ``root``.
+    no_label : str or None
+        A last part of a path that names no label.
+    duplicates : {"error", "number"}
+        What to do with a name that was there before: raise, or call it ``name_2``, ``name_3``, ...
+    """
+
+    hierarchy_kind: str = "auto"
+    hierarchy_separator: str = "/"
+    empty_label_set: str | None = None
+    no_label: str | None = None
+    duplicates: str = "error"
+
+
+@dataclass(frozen=True, eq=False)
+class Attribute:
+    """One declared column.
+
+    Parameters
+    ----------
+    name, kind : str
+        Name, and one of ``content.KINDS``.
+    levels : tuple of str or None
+        Declared values of a nominal attribute.
+    to_seconds : callable or None
+        Reads the values of a date attribute.
+    labels : HierarchicalAttribute or None
+        The hierarchy of a hierarchical attribute.
+    """
+
+    name: str
+    kind: str
+    levels: tuple[str, ...] | None = None
+    to_seconds: Callable[[str], float] | None = None
+    labels: HierarchicalAttribute | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Header:
+    """What an ARFF file declares before its rows."""
+
+    relation: str
+    attributes: tuple[Attribute, ...]
+    notes: tuple[str, ...]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the attributes."""
+        return tuple(a.name for a in self.attributes)
+
+
+def parse_header(
+    lines: Iterable[tuple[int, str]], path: Path | None = None, options: HeaderOptions | None = None
+) -> Header:
+    """Read (line number, line) pairs up to the line ``@data``.
+
+    Examples
+    --------
+    >>> from omnirank.data.arff.header import parse_header
+    >>> lines = ["@RELATION small", "@attribute 'a b' {x, 'y z'} % a comment", "@data"]
+    >>> header = parse_header(enumerate(lines, start=1))
+    >>> header.attributes[0].name, header.attributes[0].levels
+    ('a b', ('x', 'y z'))
+    """
+    parser = _HeaderParser(options or HeaderOptions())
+    number = 0
+    for number, line in lines:
+        try:
+            if parser.take(line):
+                return parser.header()
+        except TokenError as problem:
+            raise FileFormatError(str(problem), path=path, line=number, column=problem.at + 1) from None
+        except (DataError, ValueError) as problem:
+            raise FileFormatError(str(problem), path=path, line=number) from None
+    if number == 0 or not parser.seen_keyword:
+        what = "the file is empty" if number == 0 else "there is no ARFF header"
+        raise FileFormatError(f"{what}: an ARFF file starts with @relation", path=path, line=max(number, 1))
+    raise FileFormatError("the file ends before @data", path=path, line=number)
+
+
+class _HeaderParser:
+    def __init__(self, options: HeaderOptions) -> None:
+        self.options = options
+        self.relation: str | None = None
+        self.attributes: dict[str, Attribute] = {}
+        self.notes: list[str] = []
+        self.seen_keyword = False
+
+    def header(self) -> Header:
+        if not self.attributes:
+            raise DataError("@data comes before any @attribute")
+        if sum(a.kind == "hierarchical" for a in self.attributes.values()) > 1:
+            raise DataError("there are two hierarchical attributes: a data set has one label hierarchy")
+        return Header(self.relation or "", tuple(self.attributes.values()), tuple(self.notes))
+
+    def take(self, line: str) -> bool:
+        """Take one line; True when it is ``@data``."""
+        stripped = line.strip(" \t")
+        if not stripped or stripped.startswith("%"):
+            return False
+        match = _KEYWORD.match(line)
+        keyword = match[1].lower() if match else ""
+        at = match.end() if match else 0
+        if keyword not in ("relation", "attribute", "data"):
+            raise TokenError(
+                f"expected @relation, @attribute, @data, a comment or a blank line, found {stripped[:40]!r}",
+                len(line) - len(line.lstrip(" \t")),
+            )
+        self.seen_keyword = True
+        if keyword == "attribute":
+            self._attribute(line, at)
+        elif keyword == "relation":
+            self._relation(line, at)
+        else:
+            _expect_end(line, at)
+        return keyword == "data"
+
+    def _relation(self, line: str, at: int) -> None:
+        if self.relation is not None:
+            raise TokenError("@relation is given twice", 0)
+        token, end = read_token(line, at, _LINE_END)
+        _expect_end(line, end)
+        self.relation = token.text
+
+    def _attribute(self, line: str, at: int) -> None:
+        name, end = read_token(line, at, _NAME_END)
+        if not name.text and not name.quoted:
+            raise TokenError("@attribute needs a name and a type", at)
+        if name.text in self.attributes and self.options.duplicates == "error":
+            raise TokenError(f"the attribute {name.text!r} is declared twice; {duplicates_hint()}", at)
+        unique = numbered(name.text, self.attributes)
+        self.attributes[unique] = self._typed(unique, line, end)
+        if unique != name.text:
+            self.notes.append(f"the attribute {name.text!r} is declared again: it is called {unique!r} here")
+
+    def _typed(self, name: str, line: str, at: int) -> Attribute:
+        at = after_blanks(line, at)
+        if line.startswith("{", at):
+            levels, end = _domain(name, line, at + 1)
+            _expect_end(line, end)
+            return Attribute(name, "nominal", levels)
+        match = _TYPE.match(line, at)
+        kind = match[0].lower() if match else ""
+        end = after_blanks(line, match.end() if match else at)
+        if kind == "hierarchical":
+            entries = [cell.text for cell in split_cells(line[end:])]
+            if len(entries) > 1 and not entries[-1]:  # files of CLUS end the list in a comma
+                entries.pop()
+            asked = self.options
+            labels, notes = declare_labels(
+                name,
+                entries,
+                asked.hierarchy_kind,
+                asked.hierarchy_separator,
+                asked.empty_label_set,
+                asked.no_label,
+            )
+            self.notes += notes
+            return Attribute(name, kind, labels=labels)
+        if kind == "date":
+            return self._date(name, line, end)
+        if kind == "relational":
+            raise TokenError(f"the attribute {name!r} is relational: only flat ARFF is read", at)
+        if kind not in (*_NUMERIC, "string", "key"):
+            found = f"the unknown type {line[at:].split()[0][:40]!r}" if line[at:].strip() else "no type"
+            raise TokenError(
+                f"the attribute {name!r} has {found}: expected numeric, real, integer, string, date, key, "
+                "hierarchical or a list {a, b, ...}",
+                at,
+            )
+        _expect_end(line, end)
+        return Attribute(name, "numeric" if kind in _NUMERIC else kind)
+
+    def _date(self, name: str, line: str, at: int) -> Attribute:
+        token, end = read_token(line, at, _FORMAT_END)
+        _expect_end(line, end)
+        pattern = token.text or DEFAULT_DATE_FORMAT
+        return Attribute(name, "date", to_seconds=date_reader(pattern))
+
+
+def _domain(name: str, line: str, at: int) -> tuple[tuple[str, ...], int]:
+    """Levels between braces, and the index after the closing one."""
+    levels: dict[str, None] = {}
+    while True:
+        at = after_blanks(line, at)
+        if line.startswith("}", at) and not levels:
+            return (), at + 1
+        level, end = read_token(line, at, _LEVEL_END)
+        if not level.text and not level.quoted:
+            raise TokenError(f"the attribute {name!r} has an empty value in its list", at)
+        if level.text in levels:
+            raise TokenError(f"the attribute {name!r} lists the value {level.text!r} twice", at)
+        levels[level.text] = None
+        end = after_blanks(line, end)
+        mark = line[end : end + 1]
+        if mark not in (",", "}"):
+            problem = "text after the closing quote" if mark else "the list of values is not closed by }"
+            raise TokenError(f"the attribute {name!r}: {problem}", end)
+        at = end + 1
+        if mark == "}":
+            return tuple(levels), at
+
+
+def _expect_end(line: str, at: int) -> None:
+    if not _REST.fullmatch(line, at):
+        raise TokenError(f"unexpected text {line[at:].strip(' ')[:40]!r}", at)
+
+
+def date_reader(pattern: str) -> Callable[[str], float]:
+    """Return the function that turns a date in this pattern into seconds since 1970-01-01.
+
+    A date without time zone is taken as UTC. A pattern with letters that are not supported is a ValueError.
+
+    Examples
+    --------
+    >>> from omnirank.data.arff.header import date_reader
+    >>> date_reader("yyyy-MM-dd HH:mm")("1970-01-02 01:00")
+    90000.0
+    """
+    directives = _strptime_format(pattern)
+
+    def seconds(text: str) -> float:
+        try:
+            moment = datetime.strptime(text, directives)
+            if moment.tzinfo is None:
+                moment = moment.replace(tzinfo=UTC)
+            return moment.timestamp()
+        except (ValueError, OverflowError):
+            raise ValueError(f"{text[:60]!r} is not a date in the format {pattern[:60]!r}") from None
+
+    return seconds
+
+
+def _strptime_format(pattern: str) -> str:
+    parts, at = [], 0
+    while at < len(pattern):
+        match = _PIECE.match(pattern, at)
+        if match is None:
+            raise ValueError(f"the date format {pattern!r} has an unclosed quote")
+        at = match.end()
+        piece, letter = match[0], match[2]
+        if match[1] is not None:
+            parts.append((match[1].replace("''", "'") or "'").replace("%", "%%"))
+        elif letter is None:
+            parts.append(piece.replace("%", "%%"))
+        else:
+            directive = _DIRECTIVES.get(letter, {}).get(len(piece))
+            if directive is None:
+                raise ValueError(f"the date format {pattern!r} uses {piece!r}, which is not supported")
+            if directive in parts:
+                raise ValueError(f"the date format {pattern!r} has {piece!r} twice")
+            parts.append(directive)
+    return "".join(parts)

@@ -1,0 +1,369 @@
+"""Files: opened and unpacked, text in blocks of whole lines, and what a file holds before columns have roles.
+
+No more than one block of text is in memory.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import os
+import zlib
+from collections.abc import Container, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import IO, Protocol
+
+import numpy as np
+import pandas as pd
+
+from omnirank.core.errors import DataError, FileFormatError, ParameterError, setting
+from omnirank.core.parameters import check, choice
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.hierarchy.clus import HierarchicalAttribute
+from omnirank.data.table import Table
+
+BLOCK_BYTES = 1 << 20
+# Exact reading of decimal numbers is the default of pandas from 3.1 on, where the option is deprecated.
+EXACT_NUMBERS: dict[str, str] = {}
+if tuple(int(part) for part in pd.__version__.split(".")[:2]) < (3, 1):  # pragma: no cover
+    EXACT_NUMBERS["float_precision"] = "round_trip"
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+KINDS = ("numeric", "nominal", "date", "string", "key", "hierarchical")
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for reading bytes, unpacking gzip; system and gzip errors become omnirank's.
+
+    Examples
+    --------
+    >>> import gzip, pathlib, tempfile
+    >>> from omnirank.data.files import opened
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "a.csv.gz")
+    ...     _ = path.write_bytes(gzip.compress(b"1,2"))
+    ...     with opened(path) as file:
+    ...         file.read()
+    b'1,2'
+    """
+    try:
+        with path.open("rb") as raw:
+            packed = raw.read(2) == _GZIP_MAGIC
+            raw.seek(0)
+            if packed:
+                with gzip.open(raw) as unpacked:
+                    yield unpacked  # type: ignore[misc]
+            else:
+                yield raw
+    except (gzip.BadGzipFile, zlib.error, EOFError) as problem:
+        raise FileFormatError(f"the gzip data are damaged ({problem})", path=path) from None
+    except FileNotFoundError:
+        raise DataError(f"there is no file {str(path)!r}") from None
+    except OSError as problem:
+        raise DataError(f"cannot read {str(path)!r}: {problem.strerror or problem}") from None
+
+
+def read_whole(path: Path) -> bytes:
+    """Return all bytes of a file, unpacked; an error where a small file unpacks to more than the machine can hold.
+
+    Examples
+    --------
+    >>> import gzip, pathlib, tempfile
+    >>> from omnirank.data.files import read_whole
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "a.mat.gz")
+    ...     _ = path.write_bytes(gzip.compress(b"1,2"))
+    ...     read_whole(path)
+    b'1,2'
+    """
+    parts = []
+    left = memory_size()
+    with opened(path) as file:
+        while block := file.read(BLOCK_BYTES):
+            parts.append(block)
+            left -= len(block)
+            if left < 0:
+                raise DataError(f"{path}: it unpacks to more than the memory of this machine")
+    return b"".join(parts)
+
+
+def memory_size() -> int:
+    """Return the bytes of memory of this machine; where that is unknown, more than any machine has.
+
+    Examples
+    --------
+    >>> from omnirank.data.files import memory_size
+    >>> memory_size() > 0
+    True
+    """
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # not on Windows
+        return 2**50
+
+
+def _n_line_ends(block: bytes) -> int:
+    return block.count(b"\n") + block.count(b"\r") - block.count(b"\r\n")
+
+
+def _checked_encoding(encoding: str) -> str:
+    """Return the name that Python has for an encoding in which ASCII is ASCII."""
+    try:
+        name = codecs.lookup(encoding).name.removesuffix("-sig")
+        if "a\n".encode(name) == b"a\n":
+            return name
+    except (LookupError, TypeError, ValueError):
+        pass
+    advice = "give one that contains ASCII, such as 'utf-8', 'cp1252' or 'latin-1'; save UTF-16 as UTF-8"
+    raise ParameterError("encoding", encoding, advice)
+
+
+class TextSource:
+    """A text file whose encoding is checked while it is read.
+
+    Parameters
+    ----------
+    path : Path
+        A plain or gzipped text file, with or without byte order mark.
+    encoding : str
+        Its encoding; a byte that it does not have is an error with its line and the character in it.
+    """
+
+    def __init__(self, path: Path, encoding: str = "utf-8") -> None:
+        self.path = path
+        self.encoding = _checked_encoding(encoding)
+
+    def size(self) -> tuple[int, int]:
+        """Return the number of bytes of the unpacked text, and that of its lines."""
+        n_bytes, n_lines = 0, 1
+        for line, block in self.blocks():
+            n_bytes, n_lines = n_bytes + len(block), line + block.count(b"\n")
+        return n_bytes, n_lines
+
+    def blocks(self, size: int = BLOCK_BYTES) -> Iterator[tuple[int, bytes]]:
+        r"""Yield (number of its first line, from 1; whole lines as UTF-8, each ending in ``\n``)."""
+        line = 1
+        with opened(self.path) as file:
+            while block := file.read(size):
+                block += file.readline()  # so that neither a character, a line nor a CR LF pair is cut
+                self._check(block, line)
+                if line == 1:
+                    block = block.removeprefix(codecs.BOM_UTF8)
+                if b"\r" in block:
+                    block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+                if self.encoding != "utf-8" and not block.isascii():
+                    block = block.decode(self.encoding).encode("utf-8")
+                if not block.endswith(b"\n"):
+                    block += b"\n"
+                yield line, block
+                line += block.count(b"\n")
+
+    def _check(self, block: bytes, first_line: int) -> None:
+        """Raise an error about the first byte that is no text of the encoding."""
+        if first_line == 1 and block.startswith(_UTF16_MARKS):
+            raise FileFormatError("the file is UTF-16: save it as UTF-8", path=self.path, line=1)
+        if b"\0" in block:
+            line = first_line + _n_line_ends(block[: block.index(b"\0")])
+            raise FileFormatError("a NUL byte: this is not a text file", path=self.path, line=line)
+        if block.isascii():
+            return
+        try:
+            block.decode(self.encoding)
+        except UnicodeDecodeError as error:
+            before = block[: error.start]
+            text = before[max(before.rfind(b"\n"), before.rfind(b"\r")) + 1 :].decode(self.encoding, "replace")
+            name = "UTF-8" if self.encoding == "utf-8" else self.encoding
+            other = setting("encoding", "cp1252" if self.encoding == "utf-8" else "utf-8")
+            raise FileFormatError(
+                f"the byte 0x{block[error.start]:02x} is not {name}; {other} names the encoding of the file",
+                path=self.path,
+                line=first_line + _n_line_ends(before),
+                column=len(text.removeprefix("\ufeff")) + 1,
+            ) from None
+
+    def text(self) -> str:
+        r"""Return the whole file, lines ending in ``\n``."""
+        return b"".join(block for _, block in self.blocks()).decode("utf-8")
+
+
+class _Blocks(Protocol):
+    def blocks(self, size: int = BLOCK_BYTES) -> Iterator[tuple[int, bytes]]: ...
+
+
+class LineBlocks:
+    """Lines one by one from the start of a file, then the rest of it in blocks."""
+
+    def __init__(self, source: _Blocks, block_bytes: int = BLOCK_BYTES) -> None:
+        self._blocks = source.blocks(block_bytes)
+        self._line = 1
+        self._block = b""
+        self._at = 0
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Yield (line number, line without its end); what is not taken stays for `rest`."""
+        while True:
+            while self._at < len(self._block):
+                end = self._block.index(b"\n", self._at)
+                text = self._block[self._at : end].decode("utf-8")
+                number = self._line
+                self._at = end + 1
+                self._line += 1
+                yield number, text
+            following = next(self._blocks, None)
+            if following is None:
+                return
+            (self._line, self._block), self._at = following, 0
+
+    def rest(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the blocks of the lines not yet taken."""
+        if self._at < len(self._block):
+            yield self._line, self._block[self._at :]
+        self._block = b""
+        yield from self._blocks
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """All columns of a file and the facts it declares.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    names, kinds : tuple of str
+        Name and kind (one of ``KINDS``) of every column, in file order.
+    table : Table
+        The numeric, date and nominal columns. A date is its number of seconds since 1970-01-01 UTC.
+    declared : bool
+        Whether the file declares the kinds (ARFF), so that integers in a numeric column are numbers, or they
+        were found from the cells.
+    integers : frozenset of str
+        Numeric columns that hold integers only and were not declared.
+    texts : mapping of str to ndarray of object
+        Cells (str, or None where missing) of each string and key column.
+    labels : HierarchicalAttribute or None
+        The hierarchical attribute: its hierarchy and the label set of each row.
+    label_order : Hierarchy or None
+        Hierarchy of the default target's 0/1 columns, where the file knows one.
+    target : tuple of str
+        The columns that the file itself marks as target.
+    task : str
+        Task of that target, or "auto".
+    weights : ndarray or None
+        Weight of each row, where the file has weights.
+    relation : str
+        Name that the file gives to its data.
+    notes : tuple of str
+        What the user should know about how the file was taken.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from omnirank.data.arff import read_arff
+    >>> text = "@relation r\\n@attribute size real\\n@attribute id string\\n@data\\n1.5,'no. 7'\\n"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "small.arff")
+    ...     _ = path.write_text(text)
+    ...     content = read_arff(path)
+    >>> content.kinds, content.table.names, content.texts["id"].tolist()
+    (('numeric', 'string'), ('size',), ['no. 7'])
+    """
+
+    path: Path
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    table: Table
+    declared: bool
+    integers: frozenset[str] = frozenset()
+    texts: Mapping[str, np.ndarray] = field(default_factory=lambda: MappingProxyType({}))
+    labels: HierarchicalAttribute | None = None
+    label_order: Hierarchy | None = None
+    target: tuple[str, ...] = ()
+    task: str = "auto"
+    weights: np.ndarray | None = None
+    relation: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.table.n_rows
+
+    def kind(self, name: str) -> str:
+        """Return the kind of a column, by name."""
+        return self.kinds[self.names.index(name)]
+
+
+def column_kinds(table: Table) -> tuple[str, ...]:
+    """Return the kind of each column of a table: numeric, nominal or date.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.files import column_kinds
+    >>> from omnirank.data.table import Table
+    >>> column_kinds(Table.from_columns(["size", "kind"], [np.ones(1), np.zeros(1)], [None, ("a",)]))
+    ('numeric', 'nominal')
+    """
+    known = zip(table.names, table.levels, strict=True)
+    return tuple("date" if name in table.dates else "numeric" if lev is None else "nominal" for name, lev in known)
+
+
+def plain_name(path: Path) -> str:
+    """Return the name of a file without the ending of its format.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from omnirank.data.files import plain_name
+    >>> plain_name(Path("church_FUN.train.arff.gz"))
+    'church_FUN.train'
+    """
+    without = Path(path.name.removesuffix(path.suffix)) if path.suffix.lower() == ".gz" else Path(path.name)
+    return without.stem or "data"
+
+
+def duplicates_hint() -> str:
+    """Return how a second column of the same name is read."""
+    return f"{setting('duplicates', 'number')} reads it as a column of its own, called name_2"
+
+
+def check_duplicates_option(duplicates: str) -> None:
+    """Raise unless the option is "error" or "number"."""
+    check("duplicates", duplicates, choice("error", "number"))
+
+
+def numbered(name: str, taken: Container[str]) -> str:
+    """Return the name, with the smallest number from 2 on that makes it new where it is taken.
+
+    Examples
+    --------
+    >>> from omnirank.data.files import numbered
+    >>> numbered("a", {"a", "a_2"})
+    'a_3'
+    """
+    unique, count = name, 1
+    while unique in taken:
+        count += 1
+        unique = f"{name}_{count}"
+    return unique
+
+
+def number_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the names, repeated ones numbered.
+
+    Examples
+    --------
+    >>> from omnirank.data.files import number_names
+    >>> number_names(["a", "b", "a"])
+    ('a', 'b', 'a_2')
+    """
+    unique: dict[str, None] = {}
+    for name in names:
+        unique[numbered(name, unique)] = None
+    return tuple(unique)
