@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from omnirank.rankers.mcfs import MCFSRanker
     from omnirank.rankers.ndfs import NDFSRanker
     from omnirank.rankers.per_target import PerTargetRanker
-    from omnirank.rankers.relational import RelationalRanker
     from omnirank.rankers.relief import ReliefRanker
     from omnirank.rankers.resampled import ResampledRanker
     from omnirank.rankers.scls import SCLSRanker
@@ -63,11 +62,16 @@ if TYPE_CHECKING:
     from omnirank.rankers.three_way import ThreeWayRanker
     from omnirank.rankers.udfs import UDFSRanker
     from omnirank.rankers.univariate import UnivariateRanker
-    from omnirank.relational.boosting_learners import RelationalBoostingClassifier, RelationalBoostingRegressor
+    from omnirank.relational.boosting import RelationalBoostingClassifier, RelationalBoostingRegressor
     from omnirank.relational.dataset import RelationalDataset
     from omnirank.relational.features import RelationalFeatures
-    from omnirank.relational.forest_learners import RelationalForestClassifier, RelationalForestRegressor
-    from omnirank.relational.tree_learners import RelationalTreeClassifier, RelationalTreeRegressor
+    from omnirank.relational.learners import (
+        RelationalForestClassifier,
+        RelationalForestRegressor,
+        RelationalTreeClassifier,
+        RelationalTreeRegressor,
+    )
+    from omnirank.relational.ranker import RelationalRanker
     from omnirank.shards.dataset import ShardedDataset
     from omnirank.shards.opening import open_shards
     from omnirank.trees.export import export_graphviz, export_text
@@ -97,13 +101,13 @@ _WHERE = {
     "RandomRanker": "omnirank.rankers.baselines",
     "Ranking": "omnirank.core.ranking",
     "RelationalDataset": "omnirank.relational.dataset",
-    "RelationalBoostingClassifier": "omnirank.relational.boosting_learners",
-    "RelationalBoostingRegressor": "omnirank.relational.boosting_learners",
-    "RelationalForestClassifier": "omnirank.relational.forest_learners",
-    "RelationalForestRegressor": "omnirank.relational.forest_learners",
-    "RelationalRanker": "omnirank.rankers.relational",
-    "RelationalTreeClassifier": "omnirank.relational.tree_learners",
-    "RelationalTreeRegressor": "omnirank.relational.tree_learners",
+    "RelationalBoostingClassifier": "omnirank.relational.boosting",
+    "RelationalBoostingRegressor": "omnirank.relational.boosting",
+    "RelationalForestClassifier": "omnirank.relational.learners",
+    "RelationalForestRegressor": "omnirank.relational.learners",
+    "RelationalRanker": "omnirank.relational.ranker",
+    "RelationalTreeClassifier": "omnirank.relational.learners",
+    "RelationalTreeRegressor": "omnirank.relational.learners",
     "RelationalFeatures": "omnirank.relational.features",
     "ReliefRanker": "omnirank.rankers.relief",
     "ResampledRanker": "omnirank.rankers.resampled",

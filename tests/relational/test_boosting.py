@@ -10,10 +10,9 @@ from tests.relational.plain import one_table
 import omnirank as om
 from omnirank.core.seeds import kernel_seed, stream
 from omnirank.ensembles.plan import GrowingRules
-from omnirank.relational.bias import Bias
-from omnirank.relational.candidate_tables import CandidateTables
-from omnirank.relational.columns import feature_columns
-from omnirank.relational.construction import RelationalConstruction
+from omnirank.relational.candidates import Bias
+from omnirank.relational.construction import CandidateTables, RelationalConstruction
+from omnirank.relational.evaluation import feature_columns
 from omnirank.relational.growing import NodeRules, grow_tree
 from omnirank.trees.kernels.spaces import OneColumn
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from draws import draws
 from omnirank.errors import ParameterError
-from omnirank.relational.bias import Bias
-from omnirank.relational.candidates import candidates, candidates_by_path, continued_part
+from omnirank.relational.candidates import Bias, candidates, candidates_by_path, continued_part
 from omnirank.relational.paths import Step
 from reference.relational_cases import database, databases, movies, nominal, number, relation, thing
 

@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 
 from draws import draws
 from omnirank.errors import DataError
-from omnirank.relational.bias import Bias
-from omnirank.relational.candidates import candidates
-from omnirank.relational.columns import feature_columns
+from omnirank.relational.candidates import Bias, candidates
 from omnirank.relational.database import Database, Relation
-from omnirank.relational.evaluation import Bindings, Evaluator
+from omnirank.relational.evaluation import Bindings, Evaluator, feature_columns
 from omnirank.relational.paths import Feature, Request, Step, example_variables
 from reference.relational import NONE, value
 from reference.relational_cases import Examples, database, databases, movies, nominal, number, relation, thing

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from omnirank.errors import ParameterError
-from omnirank.relational.credit import CreditRules, averaged, inherited_paths, new_steps, tree_credits
 from omnirank.relational.paths import Feature, Step
+from omnirank.relational.ranker import CreditRules, averaged, inherited_paths, new_steps, tree_credits
 from omnirank.trees.tree import Tree
 
 STARS = Step("stars", ((0, 0),))

@@ -9,8 +9,7 @@ from sklearn.base import clone
 
 import omnirank as om
 from omnirank.errors import DataError, DataTypeError, ParameterError
-from omnirank.relational.bias import Bias
-from omnirank.relational.candidates import candidates
+from omnirank.relational.candidates import Bias, candidates
 
 MOVIES = pd.DataFrame({"id": ["m1", "m2", "m3"], "genre": ["thriller", "drama", "drama"], "year": [1990, 1991, 1992]})
 RATINGS = pd.DataFrame(

@@ -10,9 +10,8 @@ import omnirank as om
 from omnirank.core.seeds import kernel_seed
 from omnirank.data.table import Table
 from omnirank.ensembles.plan import GrowingData, GrowingRules
-from omnirank.relational.bias import Bias
-from omnirank.relational.candidate_tables import CandidateTables
-from omnirank.relational.construction import RelationalConstruction
+from omnirank.relational.candidates import Bias
+from omnirank.relational.construction import CandidateTables, RelationalConstruction
 from omnirank.relational.growing import NodeRules, grow_tree
 from omnirank.tasks import get_task
 from omnirank.trees.space import clustering_space

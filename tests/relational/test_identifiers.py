@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 import omnirank as om
 from omnirank.data.remarks import warn_about
 from omnirank.errors import DataError, DataTypeError, DataWarning
-from omnirank.relational.cells import key_cells, value_cells
-from omnirank.relational.facts import sorted_facts, unique_order
-from omnirank.relational.identifiers import KeyCells, code_composite, code_identifiers
+from omnirank.relational.cells import KeyCells, code_composite, code_identifiers, key_cells, value_cells
+from omnirank.relational.database import sorted_facts, unique_order
 
 small, wide = st.integers(-5, 5), st.integers(-(2**62), 2**62)
 columns_of_integers = st.lists(st.lists(st.none() | small) | st.lists(st.none() | wide), min_size=1, max_size=3)

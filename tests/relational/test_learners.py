@@ -219,7 +219,7 @@ def test_yes_only_inherits_less():
     both = om.RelationalTreeClassifier(inherit="both", **deep).fit(MOVIES)
     yes = om.RelationalTreeClassifier(inherit="yes_only", **deep).fit(MOVIES)
     assert both.features_ != yes.features_
-    from omnirank.relational.credit import inherited_paths, new_steps
+    from omnirank.relational.ranker import inherited_paths, new_steps
 
     for model in (both, yes):
         paths = inherited_paths(model.tree_, model.features_, model.inherit)

@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 
 from omnirank.relational.aggregation import Values, aggregate
-from omnirank.relational.bias import Bias
-from omnirank.relational.candidates import candidates
-from omnirank.relational.columns import feature_columns
-from omnirank.relational.evaluation import MEMORY
-from omnirank.relational.indexes import index_of
-from omnirank.relational.value_cache import ValueCache, value_cache
+from omnirank.relational.candidates import Bias, candidates
+from omnirank.relational.database import index_of
+from omnirank.relational.evaluation import MEMORY, ValueCache, feature_columns, value_cache
 from reference.relational_cases import Examples, database, movies, nominal, number, relation, thing
 
 

@@ -73,7 +73,7 @@ def rank(
 
 def tree_model(dataset: RelationalDataset, parameters: dict[str, Any]) -> Any:
     """Return a relational tree that is not fitted."""
-    from omnirank.relational.tree_learners import RelationalTreeClassifier, RelationalTreeRegressor
+    from omnirank.relational.learners import RelationalTreeClassifier, RelationalTreeRegressor
 
     found = RelationalTreeClassifier if _is_classes(dataset) else RelationalTreeRegressor
     return found(**parameters)
@@ -87,7 +87,7 @@ def evaluate(
     from omnirank.core.parallel import progress_bars
     from omnirank.evaluation.measures import MEASURES
     from omnirank.evaluation.relational import evaluate_relational
-    from omnirank.relational.forest_learners import RelationalForestClassifier, RelationalForestRegressor
+    from omnirank.relational.learners import RelationalForestClassifier, RelationalForestRegressor
 
     forest = RelationalForestClassifier if _is_classes(dataset) else RelationalForestRegressor
     jobs = parameters.pop("n_jobs")

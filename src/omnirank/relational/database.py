@@ -6,8 +6,9 @@ whose foreign keys identify a row, one relation per column over those keys. A mi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -116,3 +117,247 @@ class Database:
     def n_objects(self, kind: str) -> int:
         """Number of objects of a type."""
         return len(self.objects[kind])
+
+
+Facts = tuple[np.ndarray, ...]
+
+
+def unique_order(codes: Sequence[np.ndarray]) -> np.ndarray | None:
+    """Return the order that sorts rows by the codes of their keys; None where two rows have the same.
+
+    Codes of one key are sorted by counting, and not at all where they are in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.relational.database import unique_order
+    >>> unique_order([np.array([2, 0, 1])]).tolist(), unique_order([np.array([1, 1])])
+    ([1, 2, 0], None)
+    """
+    if len(codes) == 1:
+        return _by_counting(codes[0])
+    order = np.lexsort(tuple(codes)[::-1])
+    same = np.ones(max(0, len(order) - 1), bool)
+    for code in codes:
+        taken = code[order]
+        same &= taken[1:] == taken[:-1]
+    return None if same.any() else order
+
+
+def _by_counting(codes: np.ndarray) -> np.ndarray | None:
+    n = len(codes)
+    if not n or (codes[1:] > codes[:-1]).all():
+        return np.arange(n)
+    place = np.full(int(codes.max()) + 1, -1, np.int64)
+    place[codes] = np.arange(n)
+    order = place[place >= 0]
+    return order if len(order) == n else None
+
+
+def sorted_facts(arrays: Facts, times: np.ndarray | None = None) -> tuple[Facts, np.ndarray | None]:
+    """Return facts in lexicographic order, each once, with the earliest of the times at which it was known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.relational.database import sorted_facts
+    >>> facts, times = sorted_facts((np.array([1, 0, 1]), np.array([5.0, 7.0, 5.0])), np.array([3.0, 1.0, 2.0]))
+    >>> [array.tolist() for array in facts], times.tolist()
+    ([[0, 1], [7.0, 5.0]], [1.0, 2.0])
+    """
+    columns = arrays if times is None else (*arrays, times)
+    if _increase(arrays):
+        return arrays, times
+    order = np.lexsort(columns[::-1])
+    taken = tuple(array[order] for array in arrays)
+    differ = np.zeros(max(0, len(order) - 1), bool)
+    for array in taken:
+        differ |= array[1:] != array[:-1]
+    if differ.all():
+        return taken, None if times is None else times[order]
+    kept = np.concatenate([[True], differ])
+    return tuple(array[kept] for array in taken), None if times is None else times[order][kept]
+
+
+def _increase(arrays: Facts) -> bool:
+    """Whether facts are in strictly lexicographic order."""
+    equal = np.ones(max(0, len(arrays[0]) - 1), bool)
+    less = np.zeros(len(equal), bool)
+    for array in arrays:
+        less |= equal & (array[:-1] < array[1:])
+        equal &= array[:-1] == array[1:]
+    return bool(less.all())
+
+
+def with_levels(relation: Relation, levels: Mapping[int, Levels]) -> Relation:
+    """Return a relation with other levels of some components, which hold all the old ones.
+
+    Parameters
+    ----------
+    relation : Relation
+        The relation.
+    levels : mapping of int to tuple
+        For some positions, the new levels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.relational.database import Component, Relation
+    >>> from omnirank.relational.database import with_levels
+    >>> colour = Component("colour", "nominal", "colour", ("red",))
+    >>> components = Component("id", "object", "r"), colour
+    >>> relation = Relation("r", "r", "colour", components, (np.array([0]), np.array([0])))
+    >>> with_levels(relation, {1: ("blue", "red")}).facts[1].tolist()
+    [1]
+    """
+    components, facts = list(relation.components), list(relation.facts)
+    for position, new in levels.items():
+        old = components[position].levels or ()
+        if old == new:
+            continue
+        place = {level: code for code, level in enumerate(new)}
+        lookup = np.array([place[level] for level in old], np.int32)
+        facts[position] = lookup[facts[position]] if len(facts[position]) else facts[position]
+        components[position] = replace(components[position], levels=new)
+    if components == list(relation.components):
+        return relation
+    arrays, times = sorted_facts(tuple(facts), relation.times)
+    return replace(relation, components=tuple(components), facts=arrays, times=times)
+
+
+def share_levels(relations: Iterable[Relation], domains: set[str]) -> list[Relation]:
+    """Return relations in which nominal components of the same domain have the same levels.
+
+    Parameters
+    ----------
+    relations : iterable of Relation
+        The relations.
+    domains : set of str
+        Types of components that several relations may have.
+    """
+    relations = list(relations)
+    found: dict[str, dict[object, None]] = {}
+    for relation in relations:
+        for component in relation.components:
+            if component.kind == "nominal" and component.type in domains:
+                found.setdefault(component.type, {}).update(dict.fromkeys(component.levels or ()))
+    shared = {name: _ordered(levels) for name, levels in found.items()}
+    return [
+        with_levels(
+            relation,
+            {i: shared[c.type] for i, c in enumerate(relation.components) if c.kind == "nominal" and c.type in shared},
+        )
+        for relation in relations
+    ]
+
+
+def _ordered(levels: dict[object, None]) -> Levels:
+    try:
+        return tuple(sorted(levels))
+    except TypeError:  # numbers and texts
+        return tuple(sorted(levels, key=lambda level: (type(level).__name__, str(level))))
+
+
+@dataclass(frozen=True, eq=False)
+class Index:
+    """The facts of a relation in the order of the codes at some positions.
+
+    Parameters
+    ----------
+    order : ndarray or None
+        Facts in the order of their keys, equal keys as they are; None where all are in that order already.
+    starts : ndarray
+        Where the facts of each key start, and the end. With one position the keys are all codes, with several those
+        that occur.
+    keys : tuple of ndarray
+        With several positions: for each but the first, the pairs (number of the part before, code) that occur, as one
+        integer, sorted.
+    sizes : tuple of int
+        Number of codes at each position.
+    """
+
+    order: np.ndarray | None
+    starts: np.ndarray
+    keys: tuple[np.ndarray, ...]
+    sizes: tuple[int, ...]
+
+    def ranges(self, codes: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """Return where the facts that agree with codes (one array per position, -1: none agrees) start and end."""
+        place = codes[0].astype(np.int64)
+        for column, size, keys in zip(codes[1:], self.sizes[1:], self.keys, strict=True):
+            wanted = place * size + column
+            found = np.searchsorted(keys, wanted)
+            found[found == len(keys)] = 0
+            known = (place >= 0) & (column >= 0) & (keys[found] == wanted if len(keys) else False)
+            place = np.where(known, found, -1)
+        ends = np.where(place >= 0, self.starts[place + 1], 0)
+        return np.where(place >= 0, self.starts[place], 0), ends
+
+    def facts(self, places: np.ndarray) -> np.ndarray:
+        """Return the facts at some places of the order."""
+        return places if self.order is None else self.order[places]
+
+    @cached_property
+    def most_facts(self) -> int:
+        """The most facts that agree with a key."""
+        return int(np.diff(self.starts).max()) if len(self.starts) > 1 else 0
+
+    @property
+    def is_functional(self) -> bool:
+        """Whether at most one fact agrees with any key."""
+        return self.most_facts <= 1
+
+    @cached_property
+    def is_total(self) -> bool:
+        """Whether some fact agrees with every code; with several positions that is not known."""
+        return not self.keys and (len(self.starts) == 1 or int(np.diff(self.starts).min()) >= 1)
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether fact i is the one fact of code i, so that the facts are a column over the objects."""
+        return self.order is None and self.is_functional and self.is_total
+
+
+def domain_size(database: Database, component: Component) -> int:
+    """Return the number of codes that a component may hold."""
+    return database.n_objects(component.type) if component.kind == "object" else len(component.levels or ())
+
+
+def index_of(database: Database, relation: Relation, positions: tuple[int, ...]) -> Index:
+    """Return the index of a relation by the codes at some positions, which the database keeps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.relational.database import Component, Database, Relation
+    >>> from omnirank.relational.database import index_of
+    >>> components = (Component("rating", "object", "ratings"), Component("movie", "object", "movies"))
+    >>> facts = (np.array([0, 1, 2], np.int32), np.array([1, 0, 1], np.int32))
+    >>> link = Relation("ratings_movie", "ratings", "movie", components, facts)
+    >>> objects = {"ratings": np.array(["r1", "r2", "r3"]), "movies": np.array(["m1", "m2"])}
+    >>> index = index_of(Database(objects, {"ratings_movie": link}), link, (1,))
+    >>> index.order.tolist(), index.starts.tolist(), index.is_functional
+    ([1, 0, 2], [0, 1, 3], False)
+    """
+    key = ("index", relation.name, positions)
+    if key not in database._indexes:
+        database._indexes[key] = _build(database, relation, positions)
+    index: Index = database._indexes[key]
+    return index
+
+
+def _build(database: Database, relation: Relation, positions: tuple[int, ...]) -> Index:
+    from omnirank.relational.kernels.groups import group_codes
+
+    sizes = tuple(domain_size(database, relation.components[position]) for position in positions)
+    number = np.zeros(relation.n_facts, np.int64) if not positions else relation.facts[positions[0]]
+    keys = []
+    n_numbers = sizes[0] if sizes else 1
+    for position, size in zip(positions[1:], sizes[1:], strict=True):
+        pairs = number.astype(np.int64) * size + relation.facts[position]
+        found, number = np.unique(pairs, return_inverse=True)
+        keys.append(found)
+        n_numbers = len(found)
+    starts, order = group_codes(np.asarray(number, np.int32), n_numbers)
+    in_order = not len(order)
+    return Index(None if in_order else order, starts, tuple(keys), sizes)

@@ -8,17 +8,93 @@ bits in all these ways: a group's values and their order are the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from omnirank.relational.aggregation import Values, aggregate, count_matches
-from omnirank.relational.database import Component, Database, Relation
-from omnirank.relational.indexes import Index, domain_size, index_of
-from omnirank.relational.paths import Path, Request, Step, relation_of
-from omnirank.relational.value_cache import ValueCache, value_cache
+from omnirank.data.table import Levels, Table
+from omnirank.relational.aggregation import NONE_LEVEL, Values, aggregate, count_matches
+from omnirank.relational.database import Component, Database, Index, Relation, domain_size, index_of
+from omnirank.relational.paths import (
+    Feature,
+    Path,
+    Request,
+    Step,
+    describe,
+    example_variables,
+    relation_of,
+    result_component,
+)
+
+
+class Keepable(Protocol):
+    """Something that takes memory."""
+
+    @property
+    def n_bytes(self) -> int:
+        """How much."""
+
+
+Kept = TypeVar("Kept", bound=Keepable)
+
+
+class ValueCache(Generic[Kept]):
+    """Keeps the values that were used last, up to a number of bytes.
+
+    Parameters
+    ----------
+    n_bytes : int
+        The bound.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.relational.aggregation import Values
+    >>> from omnirank.relational.evaluation import ValueCache
+    >>> cache = ValueCache(16)
+    >>> cache.put("a", Values(np.zeros(1)))
+    >>> cache.put("b", Values(np.zeros(2)))
+    >>> cache.get("a") is None, cache.get("b").array.tolist()
+    (True, [0.0, 0.0])
+    """
+
+    def __init__(self, n_bytes: int) -> None:
+        self.n_bytes = n_bytes
+        self._kept: OrderedDict[Hashable, Kept] = OrderedDict()
+        self._size = 0
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable) -> Kept | None:
+        """Return what is kept under a key, or None."""
+        with self._lock:
+            values = self._kept.get(key)
+            if values is not None:
+                self._kept.move_to_end(key)
+            return values
+
+    def put(self, key: Hashable, values: Kept) -> None:
+        """Keep values, and forget those that were not used for longest where there is no room."""
+        with self._lock:
+            if key in self._kept or values.n_bytes > self.n_bytes:
+                return
+            self._kept[key] = values
+            self._size += values.n_bytes
+            while self._size > self.n_bytes:
+                _, old = self._kept.popitem(last=False)
+                self._size -= old.n_bytes
+
+
+def value_cache(database: Database, n_bytes: int, name: str = "values") -> ValueCache[Any]:
+    """Return a cache of a database, with a new bound."""
+    cache: ValueCache[Any] = database._indexes.setdefault(name, ValueCache(n_bytes))
+    cache.n_bytes = n_bytes
+    return cache
+
 
 MEMORY = 1 << 28
 # Bytes that a match takes when it is written down, with a few variables and values behind it.
@@ -258,7 +334,7 @@ class Evaluator:
 
     def _matches(self, step: Step, bindings: Bindings, whole: bool) -> tuple[np.ndarray, np.ndarray | None]:
         """Where the matches of each row start, and the facts that match (None: all facts as they are)."""
-        from omnirank.relational.kernels.group import expand
+        from omnirank.relational.kernels.groups import expand
 
         relation = relation_of(self.database, step)
         index = index_of(self.database, relation, step.given)
@@ -353,3 +429,132 @@ def _joined(codes: np.ndarray, kind: Component, component: Component) -> np.ndar
     places = {level: code for code, level in enumerate(component.levels or ())}
     translated = np.array([places.get(level, -1) for level in kind.levels or ()] + [-1], np.int32)
     return translated[codes]
+
+
+class Examples(Protocol):
+    """What is needed to evaluate features: a `RelationalDataset`, or anything with these attributes."""
+
+    @property
+    def database(self) -> Database:
+        """The descriptive relations."""
+
+    @property
+    def example_types(self) -> tuple[str, ...]:
+        """Types of the objects that identify an example."""
+
+    @property
+    def example_codes(self) -> tuple[np.ndarray, ...]:
+        """Codes of these objects, one array per type; -1 is an object that the database does not know."""
+
+    @property
+    def times(self) -> np.ndarray | None:
+        """The time up to which facts count, for each example."""
+
+
+def feature_columns(
+    examples: Examples,
+    features: Sequence[Feature],
+    *,
+    levels: Mapping[Feature, Levels] | None = None,
+    memory: int = MEMORY,
+    named: bool = True,
+) -> Table:
+    """Return a table with a row per example and a column per feature.
+
+    Parameters
+    ----------
+    examples : RelationalDataset
+        A database and the examples in it.
+    features : sequence of Feature
+        What to compute.
+    levels : mapping of Feature to tuple, optional
+        Levels of nominal features as seen before, in training say; others are missing cells then. By default they are
+        those of the database.
+    memory : int
+        Bytes for values by object that are kept for later calls, and about as many for matches that are written down
+        at a time where values cannot be computed object by object.
+    named : bool
+        Whether the columns have the names of the features; where nobody reads them, numbers do.
+
+    Returns
+    -------
+    Table
+        Numbers are infinite where an aggregate has nothing to aggregate (minimum and mean +, maximum -), levels
+        ``<none>``, which comes last.
+
+    Raises
+    ------
+    DataError
+        If the database lacks a relation of a feature, or two features have the same name.
+    """
+    n_rows = len(examples.example_codes[0])
+    types = tuple(examples.example_types)
+    if named:
+        features = [f if f.name else describe(examples.database, types, f) for f in features]
+    names = [feature.name if named else str(i) for i, feature in enumerate(features)]
+    kinds = example_variables(types)
+    codes = {number: np.asarray(column, np.int32) for number, column in enumerate(examples.example_codes)}
+    times = examples.times
+    if times is not None and np.isposinf(times).all():  # nothing is later
+        times = None
+    requests = [feature.request for feature in features]
+    found = Evaluator(examples.database, memory).evaluate(requests, Bindings(codes, kinds, n_rows, times))
+    columns: list[np.ndarray] = []
+    column_levels: list[Levels | None] = []
+    dates = set()
+    for name, feature, request in zip(names, features, requests, strict=True):
+        component = result_component(examples.database, types, feature)
+        values = found[request].by_rows()
+        if values.n_codes is None:
+            columns.append(values.array)
+            column_levels.append(None)
+            if component is not None and component.is_date:
+                dates.add(name)
+            continue
+        known = component.levels if component is not None and component.levels is not None else ()
+        column, present = _levelled(values.array, known, None if levels is None else levels.get(feature))
+        columns.append(column)
+        column_levels.append(present)
+    if not columns:
+        return Table.from_numeric(np.empty((n_rows, 0)), ())
+    table = Table.from_columns(names, columns, column_levels)
+    return replace(table, dates=frozenset(dates))
+
+
+def _levelled(codes: np.ndarray, levels: Levels, wanted: Levels | None) -> tuple[np.ndarray, Levels]:
+    """Codes with a level of their own for "nothing"; where levels are given, codes into them."""
+    empty = codes < 0
+    if wanted is None:
+        if not empty.any():
+            return codes, levels
+        if NONE_LEVEL in levels:
+            return np.where(empty, levels.index(NONE_LEVEL), codes), levels
+        return np.where(empty, len(levels), codes), (*levels, NONE_LEVEL)
+    places: dict[Any, int] = {level: code for code, level in enumerate(wanted)}
+    translated = np.array([places.get(level, -1) for level in (*levels, NONE_LEVEL)], np.int32)
+    return translated[codes], wanted
+
+
+def empty_as_missing(table: Table) -> Table:
+    """Return a table made by `feature_columns` with missing cells where there was nothing to aggregate.
+
+    Its arrays are changed: nobody else holds them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import Table
+    >>> from omnirank.relational.evaluation import empty_as_missing
+    >>> empty_as_missing(Table.from_numeric(np.array([[1.0], [-np.inf]]))).numeric.tolist()
+    [[1.0], [nan]]
+    """
+    numeric, codes = table.numeric, table.codes
+    numeric[np.isinf(numeric)] = np.nan
+    levels = list(table.levels)
+    for i in np.flatnonzero(table.is_nominal):
+        known = levels[i] or ()
+        if known[-1] == NONE_LEVEL:
+            column = codes[:, table.slots[i]]
+            column[column == len(known) - 1] = -1
+            levels[i] = known[:-1]
+    return replace(table, levels=tuple(levels))

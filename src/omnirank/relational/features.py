@@ -17,12 +17,10 @@ from omnirank.core.suggestions import did_you_mean
 from omnirank.data.dataset import Dataset
 from omnirank.data.table import Levels, Table
 from omnirank.relational.aggregation import NONE_LEVEL
-from omnirank.relational.bias import Bias, Mode
-from omnirank.relational.candidates import candidates
-from omnirank.relational.columns import empty_as_missing, feature_columns
+from omnirank.relational.candidates import Bias, Mode, candidates
 from omnirank.relational.dataset import RelationalDataset
-from omnirank.relational.paths import Feature, result_component
-from omnirank.relational.wording import describe
+from omnirank.relational.evaluation import empty_as_missing, feature_columns
+from omnirank.relational.paths import Feature, describe, result_component
 
 
 class RelationalFeatures(TransformerMixin, BaseEstimator):
@@ -40,7 +38,7 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
     preset : "AGG-All", "AGG-Exist" or "NO-Rel"
         All aggregates; only whether there are related rows; only the columns of the target table.
     modes : mapping of str to sequences, optional
-        Ways in which steps may use relations, as in :class:`~omnirank.relational.bias.Bias`; by default those that the
+        Ways in which steps may use relations, as in :class:`~omnirank.relational.Bias`; by default those that the
         settings of facts declare. ``{}``: all ways.
     dedupe_functional : bool
         Whether a value that is the only one of its group comes once, instead of once per aggregate.

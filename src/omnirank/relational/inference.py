@@ -11,10 +11,8 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, setting
-from omnirank.relational.cells import key_cells
-from omnirank.relational.declared import Columns, Declared, DeclaredTable
-from omnirank.relational.identifiers import KeyCells
-from omnirank.relational.schema import ROWS, ForeignKey, Schema, TableSchema
+from omnirank.relational.cells import KeyCells, key_cells
+from omnirank.relational.schema import ROWS, Columns, Declared, DeclaredTable, ForeignKey, Schema, TableSchema
 
 # A column called like a reference is one if at least this share of its values are identifiers of the table.
 _CONTAINED = 0.5
@@ -46,7 +44,7 @@ def complete_schema(
     Examples
     --------
     >>> import pandas as pd
-    >>> from omnirank.relational.declared import columns_of, declare
+    >>> from omnirank.relational.schema import columns_of, declare
     >>> from omnirank.relational.inference import complete_schema
     >>> tables = columns_of({"movies": pd.DataFrame({"id": [1, 2]}), "ratings": pd.DataFrame({"movie_id": [2, 2]})})
     >>> schema, notes = complete_schema(tables, declare(tables))

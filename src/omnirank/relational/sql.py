@@ -19,12 +19,9 @@ import pandas as pd
 
 from omnirank.core.errors import DataError, DataTypeError, MissingDependencyError, ParameterError
 from omnirank.core.suggestions import did_you_mean, files_like
-from omnirank.relational.arguments import names_given
-from omnirank.relational.dataset import RelationalDataset
-from omnirank.relational.declared import Declared, DeclaredTable
-from omnirank.relational.from_tables import dataset_from_tables
-from omnirank.relational.schema import ForeignKey
-from omnirank.relational.targetless import NoTargetError
+from omnirank.relational.dataset import NoTargetError, RelationalDataset
+from omnirank.relational.schema import Declared, DeclaredTable, ForeignKey, names_given
+from omnirank.relational.tables import dataset_from_tables
 
 if TYPE_CHECKING:
     import sqlalchemy

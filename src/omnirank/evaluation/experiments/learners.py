@@ -21,12 +21,12 @@ _OF_RELATIONS = ("importance", "by")
 PREDICTORS = {
     "pct": ("omnirank.ensembles.pct", "PCTClassifier", "PCTRegressor"),
     "pct-forest": ("omnirank.ensembles.pct_forest", "PCTForestClassifier", "PCTForestRegressor"),
-    "relational-tree": ("omnirank.relational.tree_learners", "RelationalTreeClassifier", "RelationalTreeRegressor"),
+    "relational-tree": ("omnirank.relational.learners", "RelationalTreeClassifier", "RelationalTreeRegressor"),
     "relational-forest": (
-        "omnirank.relational.forest_learners", "RelationalForestClassifier", "RelationalForestRegressor",
+        "omnirank.relational.learners", "RelationalForestClassifier", "RelationalForestRegressor",
     ),
     "relational-boosting": (
-        "omnirank.relational.boosting_learners", "RelationalBoostingClassifier", "RelationalBoostingRegressor",
+        "omnirank.relational.boosting", "RelationalBoostingClassifier", "RelationalBoostingRegressor",
     ),
 }  # fmt: skip
 
