@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from omnirank.core.scikit_learn import import_scikit_learn
 
 if TYPE_CHECKING:
-    from omnirank import datasets, errors, timeseries
+    from omnirank import datasets, errors, relational, timeseries
     from omnirank.core.comparison import compare_rankings
     from omnirank.core.ranking import Ranking
     from omnirank.core.registry import make_ranker, methods
@@ -62,16 +62,6 @@ if TYPE_CHECKING:
     from omnirank.rankers.three_way import ThreeWayRanker
     from omnirank.rankers.udfs import UDFSRanker
     from omnirank.rankers.univariate import UnivariateRanker
-    from omnirank.relational.boosting import RelationalBoostingClassifier, RelationalBoostingRegressor
-    from omnirank.relational.dataset import RelationalDataset
-    from omnirank.relational.features import RelationalFeatures
-    from omnirank.relational.learners import (
-        RelationalForestClassifier,
-        RelationalForestRegressor,
-        RelationalTreeClassifier,
-        RelationalTreeRegressor,
-    )
-    from omnirank.relational.ranker import RelationalRanker
     from omnirank.shards.dataset import ShardedDataset
     from omnirank.shards.opening import open_shards
     from omnirank.trees.export import export_graphviz, export_text
@@ -100,15 +90,6 @@ _WHERE = {
     "PerTargetRanker": "omnirank.rankers.per_target",
     "RandomRanker": "omnirank.rankers.baselines",
     "Ranking": "omnirank.core.ranking",
-    "RelationalDataset": "omnirank.relational.dataset",
-    "RelationalBoostingClassifier": "omnirank.relational.boosting",
-    "RelationalBoostingRegressor": "omnirank.relational.boosting",
-    "RelationalForestClassifier": "omnirank.relational.learners",
-    "RelationalForestRegressor": "omnirank.relational.learners",
-    "RelationalRanker": "omnirank.relational.ranker",
-    "RelationalTreeClassifier": "omnirank.relational.learners",
-    "RelationalTreeRegressor": "omnirank.relational.learners",
-    "RelationalFeatures": "omnirank.relational.features",
     "ReliefRanker": "omnirank.rankers.relief",
     "ResampledRanker": "omnirank.rankers.resampled",
     "SCLSRanker": "omnirank.rankers.scls",
@@ -147,7 +128,7 @@ _WHERE = {
     "write_parquet": "omnirank.data.parquet",
 }
 _ESTIMATORS = tuple(f"omnirank.{room}." for room in ("ensembles", "evaluation", "neighbors", "rankers", "relational"))
-_MODULES = ("datasets", "errors", "timeseries")
+_MODULES = ("datasets", "errors", "relational", "timeseries")
 
 __all__ = [
     "AgnosRanker",
@@ -169,15 +150,6 @@ __all__ = [
     "PerTargetRanker",
     "RandomRanker",
     "Ranking",
-    "RelationalBoostingClassifier",
-    "RelationalBoostingRegressor",
-    "RelationalDataset",
-    "RelationalFeatures",
-    "RelationalForestClassifier",
-    "RelationalForestRegressor",
-    "RelationalRanker",
-    "RelationalTreeClassifier",
-    "RelationalTreeRegressor",
     "ReliefRanker",
     "ResampledRanker",
     "SCLSRanker",
@@ -210,6 +182,7 @@ __all__ = [
     "read_rankings",
     "read_results",
     "redundancy",
+    "relational",
     "run_plan",
     "select",
     "significance",

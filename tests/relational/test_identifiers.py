@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import omnirank as om
 from omnirank.data.remarks import warn_about
 from omnirank.errors import DataError, DataTypeError, DataWarning
+from omnirank.relational import RelationalDataset
 from omnirank.relational.cells import KeyCells, code_composite, code_identifiers, key_cells, value_cells
 from omnirank.relational.database import sorted_facts, unique_order
 
@@ -129,7 +129,7 @@ def test_values_of_databases():
 
 def test_what_notes_say_is_warned_of_once():
     frame = pd.DataFrame({"id": np.arange(50), "x": 1.0, "y": np.arange(50) % 2})
-    data = om.RelationalDataset.from_frames({"t": frame}, target="t.y")
+    data = RelationalDataset.from_frames({"t": frame}, target="t.y")
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         warn_about(data)

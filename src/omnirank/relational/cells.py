@@ -312,7 +312,7 @@ def value_cells(series: Any, where: str, kind: str | None = None) -> ValueCells:
     if holds_rounded(series):
         raise rounded_error(where)
     found = ValueCells(np.asarray(cells), levels, holds_dates(series))
-    if levels is not None and kind != "nominal" and _are_texts(levels):
+    if kind != "nominal" and are_texts(levels):
         found = _numbers_in_text(found)
     if kind in ("numeric", "date"):
         if found.levels:
@@ -337,8 +337,9 @@ def _plain(series: Any) -> Any:
     return nw.from_native(pd.Series(cells, dtype=object).infer_objects(), series_only=True)
 
 
-def _are_texts(levels: Levels) -> bool:
-    return bool(levels) and all(isinstance(level, str) for level in levels)
+def are_texts(levels: Levels | None) -> bool:
+    """Whether there are levels, all of them texts."""
+    return bool(levels) and all(isinstance(level, str) for level in levels or ())
 
 
 def _numbers_in_text(found: ValueCells) -> ValueCells:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -13,11 +13,11 @@ import numpy as np
 
 from omnirank.data.table import Levels, Table
 from omnirank.relational.aggregation import NONE_LEVEL
-from omnirank.relational.candidates import Bias, candidates_by_path, continued_part, warn_of_cut
+from omnirank.relational.candidates import Bias, Candidates, warn_of_cut
 from omnirank.relational.database import Database
 from omnirank.relational.dataset import RelationalDataset
-from omnirank.relational.evaluation import FEW, MEMORY, ValueCache, empty_as_missing, feature_columns, value_cache
-from omnirank.relational.paths import Feature, Path, describe
+from omnirank.relational.evaluation import FEW, empty_as_missing, feature_columns
+from omnirank.relational.paths import Feature, Path
 from omnirank.trees.codes import DenseFeatures, code_features, searched_cells
 from omnirank.trees.tree import Tree
 
@@ -160,13 +160,17 @@ class RelationalConstruction:
         """Number of examples."""
         return len(self.example_codes[0])
 
+    @cached_property
+    def _candidates(self) -> Candidates:
+        return Candidates(self.database, self.example_types, self.bias)
+
     def continued_part(self, path: Path) -> Path:
         """Return the part of an inherited path that matters."""
-        return continued_part(self.database, self.example_types, path, self.bias)
+        return self._candidates.continued_part(path)
 
     def candidates(self, inherited: Path) -> list[tuple[Feature, ...]]:
         """Return the features that a node with this inherited path may test, path by path and without names."""
-        groups, is_cut = candidates_by_path(self.database, self.example_types, inherited, self.bias, named=False)
+        groups, is_cut = self._candidates.by_path(inherited)
         if is_cut and "cut" not in self.told:
             self.told.append("cut")
             warn_of_cut(self.bias)
@@ -182,15 +186,8 @@ class RelationalConstruction:
             return code_groups(groups, self.columns, self.n_examples)
         kind, n_objects = self.example_types[0], self.database.n_objects(self.example_types[0])
         every = replace(self, example_codes=(np.arange(n_objects, dtype=np.int32),), times=None)
-        same = (
-            "block",
-            kind,
-            self.bias.preset,
-            self.bias.allowed,
-            self.bias.dedupe_functional,
-            self.undefined_are_missing,
-        )
-        cache: ValueCache[CodedBlock] = value_cache(self.database, MEMORY, "blocks")
+        same = kind, self.bias.chains, self.undefined_are_missing
+        cache = self.database.caches.blocks
         found = [cache.get((*same, group_key(group))) for group in groups]
         new = [group for group, block in zip(groups, found, strict=True) if block is None]
         made = iter(code_groups(new, every.columns, n_objects))
@@ -216,33 +213,6 @@ class RelationalConstruction:
         return empty_as_missing(table) if self.undefined_are_missing else table
 
 
-@dataclass(frozen=True, eq=False)
-class UsedFeatures:
-    """The features that the trees of an ensemble test, in the order of their first use.
-
-    Attributes
-    ----------
-    features : tuple of Feature
-        The features.
-    levels : tuple
-        Levels of each, None for a number.
-    """
-
-    features: tuple[Feature, ...]
-    levels: tuple[Levels | None, ...]
-
-    def described(self, database: Database, example_types: tuple[str, ...]) -> UsedFeatures:
-        """Return the features with their names and sentences."""
-        return replace(self, features=tuple(describe(database, example_types, f) for f in self.features))
-
-    @property
-    def header(self) -> Table:
-        """A table of these features, named by their sentences, without rows."""
-        nominal = np.array([levels is not None for levels in self.levels], bool)
-        blocks = np.empty((0, int((~nominal).sum()))), np.empty((0, int(nominal.sum())), np.int32)
-        return Table(distinct_names([feature.sentence for feature in self.features]), self.levels, *blocks)
-
-
 def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return names that differ: features whose sentences are the same are numbered.
 
@@ -260,39 +230,31 @@ def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def over_used_features(grown: Sequence[tuple[Tree, tuple[Any, ...]]]) -> tuple[list[Tree], UsedFeatures]:
-    """Return trees over the features that any of them tests, and these features.
+def over_used_features(
+    grown: Sequence[tuple[Tree, tuple[Any, ...]]],
+) -> tuple[list[Tree], tuple[Any, ...], tuple[Levels | None, ...]]:
+    """Return trees over the features that any of them tests, these features by first use, and their levels.
 
     Parameters
     ----------
     grown : sequence of (Tree, tuple of Feature)
         Trees, each over the features that it tests itself.
     """
-    number: dict[Any, int] = {}
-    levels: list[Levels | None] = []
+    levels_of: dict[Any, Levels | None] = {}
     for tree, features in grown:
-        for feature, own in zip(features, tree.levels, strict=True):
-            if feature not in number:
-                number[feature] = len(number)
-                levels.append(own)
-    everywhere = tuple(levels)
+        for feature, levels in zip(features, tree.levels, strict=True):
+            levels_of.setdefault(feature, levels)
+    number = {feature: i for i, feature in enumerate(levels_of)}
+    everywhere = tuple(levels_of.values())
     trees = []
     for tree, features in grown:
         numbers = np.array([number[feature] for feature in features] + [-1], np.int32)
         trees.append(replace(tree, feature=numbers[tree.feature], levels=everywhere))
-    return trees, UsedFeatures(tuple(number), everywhere)
+    return trees, tuple(number), everywhere
 
 
 # Tables beyond this many bytes are made again when they are needed again.
 MOST_BYTES = 3 * 2**28
-
-
-class Constructed(Protocol):
-    """A constructed feature, as far as growing is concerned."""
-
-    @property
-    def path(self) -> tuple[Hashable, ...]:
-        """What a node below a test of this feature inherits."""
 
 
 class Construction(Protocol):

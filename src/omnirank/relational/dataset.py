@@ -170,40 +170,18 @@ def _tell(unseen: Mapping[str, list[str]]) -> None:
 
 def fingerprint_of(dataset: RelationalDataset) -> str:
     """Return a hash of the facts, the examples, the target and the task."""
-    digest = hashlib.sha256(database_fingerprint(dataset.database).encode())
+    digest = hashlib.sha256(dataset.database.fingerprint.encode())
     facts, arrays = target_parts(dataset.target, dataset.hierarchy)
     digest.update(repr([dataset.task, dataset.example_types, dataset.time_columns, *facts]).encode())
     hash_arrays(digest, [*dataset.example_codes, *arrays, *([] if dataset.times is None else [dataset.times])])
     return digest.hexdigest()[:32]
 
 
-def database_fingerprint(database: Database) -> str:
-    """Return a hash of all facts and identifiers; computed once."""
-    kept = database._indexes.get("fingerprint")
-    if kept is None:
-        digest = hashlib.sha256()
-        for kind, identifiers in sorted(database.objects.items()):
-            digest.update(repr(kind).encode())
-            _hash_identifiers(digest, identifiers)
-        for relation in database.relations.values():
-            digest.update(repr((relation.name, relation.components)).encode())
-            hash_arrays(digest, [*relation.facts, *([] if relation.times is None else [relation.times])])
-        kept = database._indexes["fingerprint"] = digest.hexdigest()
-    return str(kept)
-
-
-def _hash_identifiers(digest: hashlib._Hash, identifiers: np.ndarray) -> None:
-    if identifiers.dtype.kind in "if":
-        hash_arrays(digest, [identifiers])
-    else:
-        digest.update(repr(identifiers.tolist()).encode())
-
-
 TargetColumn = str | tuple[str, str]
 
 
 class RelationalSources:
-    """The constructors of :class:`omnirank.RelationalDataset`."""
+    """The constructors of :class:`omnirank.relational.RelationalDataset`."""
 
     @classmethod
     def from_frames(
@@ -254,7 +232,7 @@ class RelationalSources:
         >>> import pandas as pd
         >>> import omnirank as om
         >>> orders = pd.DataFrame({"order": [1, 2], "by": ["ana", "ana"], "paid": [True, False]})
-        >>> data = om.RelationalDataset.from_frames(
+        >>> data = om.relational.RelationalDataset.from_frames(
         ...     {"orders": orders}, keys={"orders": "order", "orders.by": "customer"}, target="orders.paid"
         ... )
         >>> data.database.relations["orders_by"].components[1].type
@@ -307,7 +285,7 @@ class RelationalSources:
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     for table, frame in frames.items():
         ...         frame.to_csv(pathlib.Path(folder, f"{table}.csv"), index=False)
-        ...     data = om.RelationalDataset.from_folder(folder, target="movies.genre", name="movies")
+        ...     data = om.relational.RelationalDataset.from_folder(folder, target="movies.genre", name="movies")
         >>> data.fingerprint == om.datasets.make_movies(random_state=0).fingerprint
         True
         """
@@ -363,7 +341,7 @@ class RelationalSources:
         ...     for table, frame in om.datasets.make_movies(as_frames=True, random_state=0).items():
         ...         _ = frame.to_sql(table, connection, index=False)
         ...     connection.close()
-        ...     om.RelationalDataset.from_database(f"sqlite:///{path}", target="movies.genre")
+        ...     om.relational.RelationalDataset.from_database(f"sqlite:///{path}", target="movies.genre")
         <RelationalDataset 'movies.db': 200 examples, 4 tables, 12 relations, classification, 200 labelled>
         """
         from omnirank.relational.sql import dataset_from_database
@@ -417,7 +395,7 @@ class RelationalSources:
         ...     facts, target = pathlib.Path(folder, "facts.txt"), pathlib.Path(folder, "target.txt")
         ...     _ = facts.write_text("likes(ana, beef).\\nlikes(bob, eggs).\\n")
         ...     _ = target.write_text("vegetarian(ana, no).\\nvegetarian(bob, yes).\\n")
-        ...     om.RelationalDataset.from_facts(facts, target)
+        ...     om.relational.RelationalDataset.from_facts(facts, target)
         <RelationalDataset 'facts': 2 examples, 1 table, 1 relation, classification, 2 labelled>
         """
         from omnirank.relational.facts import dataset_from_facts
@@ -469,7 +447,8 @@ class RelationalDataset(PickledWithoutCaches, RelationalSources):
     >>> import omnirank as om
     >>> movies = pd.DataFrame({"id": [1, 2, 3], "genre": ["thriller", "drama", "drama"]})
     >>> ratings = pd.DataFrame({"movie_id": [1, 1, 2], "user": ["ana", "bob", "bob"], "stars": [3, 2, 3]})
-    >>> data = om.RelationalDataset.from_frames({"movies": movies, "ratings": ratings}, target="movies.genre")
+    >>> tables = {"movies": movies, "ratings": ratings}
+    >>> data = om.relational.RelationalDataset.from_frames(tables, target="movies.genre")
     >>> data
     <RelationalDataset 'data': 3 examples, 2 tables, 2 relations, classification, 3 labelled>
     >>> list(data.database.relations)

@@ -8,18 +8,16 @@ bits in all these ways: a group's values and their order are the same.
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from omnirank.data.table import Levels, Table
 from omnirank.relational.aggregation import NONE_LEVEL, Values, aggregate, count_matches
-from omnirank.relational.database import Component, Database, Index, Relation, domain_size, index_of
+from omnirank.relational.database import Component, Database, Relation
 from omnirank.relational.paths import (
     Feature,
     Path,
@@ -27,78 +25,11 @@ from omnirank.relational.paths import (
     Step,
     describe,
     example_variables,
-    relation_of,
     result_component,
 )
 
-
-class Keepable(Protocol):
-    """Something that takes memory."""
-
-    @property
-    def n_bytes(self) -> int:
-        """How much."""
-
-
-Kept = TypeVar("Kept", bound=Keepable)
-
-
-class ValueCache(Generic[Kept]):
-    """Keeps the values that were used last, up to a number of bytes.
-
-    Parameters
-    ----------
-    n_bytes : int
-        The bound.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from omnirank.relational.aggregation import Values
-    >>> from omnirank.relational.evaluation import ValueCache
-    >>> cache = ValueCache(16)
-    >>> cache.put("a", Values(np.zeros(1)))
-    >>> cache.put("b", Values(np.zeros(2)))
-    >>> cache.get("a") is None, cache.get("b").array.tolist()
-    (True, [0.0, 0.0])
-    """
-
-    def __init__(self, n_bytes: int) -> None:
-        self.n_bytes = n_bytes
-        self._kept: OrderedDict[Hashable, Kept] = OrderedDict()
-        self._size = 0
-        self._lock = threading.Lock()
-
-    def get(self, key: Hashable) -> Kept | None:
-        """Return what is kept under a key, or None."""
-        with self._lock:
-            values = self._kept.get(key)
-            if values is not None:
-                self._kept.move_to_end(key)
-            return values
-
-    def put(self, key: Hashable, values: Kept) -> None:
-        """Keep values, and forget those that were not used for longest where there is no room."""
-        with self._lock:
-            if key in self._kept or values.n_bytes > self.n_bytes:
-                return
-            self._kept[key] = values
-            self._size += values.n_bytes
-            while self._size > self.n_bytes:
-                _, old = self._kept.popitem(last=False)
-                self._size -= old.n_bytes
-
-
-def value_cache(database: Database, n_bytes: int, name: str = "values") -> ValueCache[Any]:
-    """Return a cache of a database, with a new bound."""
-    cache: ValueCache[Any] = database._indexes.setdefault(name, ValueCache(n_bytes))
-    cache.n_bytes = n_bytes
-    return cache
-
-
-MEMORY = 1 << 28
-# Bytes that a match takes when it is written down, with a few variables and values behind it.
-_MATCH_BYTES = 256
+# Matches that are written down at a time; each takes some 256 bytes, with a few variables and values behind it.
+BLOCK = 1 << 20
 # From so many on, steps that differ in their constants only are counted together.
 _MANY_CONSTANTS = 2
 # All objects are evaluated, and kept, if at least one of this many is asked for.
@@ -151,17 +82,16 @@ class Evaluator:
     ----------
     database : Database
         The facts.
-    memory : int
-        Bytes for values that are kept, and for the matches that are written down at a time.
+    block : int
+        Matches that are written down at a time.
     few : int
         Values are computed for all objects of a type if at least one of this many is asked for; 0 is never.
     """
 
-    def __init__(self, database: Database, memory: int = MEMORY, few: int = FEW) -> None:
+    def __init__(self, database: Database, block: int = BLOCK, few: int = FEW) -> None:
         self.database = database
-        self.block = memory // _MATCH_BYTES
+        self.block = block
         self.few = few
-        self.cache: ValueCache[Values] = value_cache(database, memory)
 
     def evaluate(self, requests: Sequence[Request], bindings: Bindings) -> dict[Request, Found]:
         """Return the values of each request, for one row per binding."""
@@ -193,14 +123,15 @@ class Evaluator:
         kind, codes = bindings.kinds[variable], bindings.columns[variable]
         own = {request: request.seen_from(variable, len(bindings.kinds)) for request in requests}
         domain = (kind.kind, kind.type if kind.kind == "object" else kind.levels)
-        known = {r: self.cache.get((domain, r)) for r in own.values()}
+        kept_values = self.database.caches.values
+        known = {r: kept_values.get((domain, r)) for r in own.values()}
         kept = {r: values for r, values in known.items() if values is not None}
         missing = [r for r in known if r not in kept]
         unknown = _unknown(codes)
         found = {request: Found(kept[r], r.aggregates[0], codes, unknown) for request, r in own.items() if r in kept}
         if not missing:
             return found
-        n_objects = domain_size(self.database, kind)
+        n_objects = self.database.domain_size(kind)
         if len(codes) * self.few < n_objects or not self.few:
             single = len(codes) == 1
             objects, rows = (codes, np.zeros(1, np.intp)) if single else np.unique(codes, return_inverse=True)
@@ -210,7 +141,7 @@ class Evaluator:
             every = Bindings({0: np.arange(n_objects, dtype=np.int32)}, (kind,), n_objects)
             values = self._computed(missing, every, whole=True)
             for r in missing:
-                self.cache.put((domain, r), values[r])
+                kept_values.put((domain, r), values[r])
             rows = codes
         return found | {
             request: Found(values[r], r.aggregates[0], rows, unknown)
@@ -240,7 +171,7 @@ class Evaluator:
         self, step: Step, bindings: Bindings, of_part: Callable[[Bindings], dict[Request, Values]], whole: bool
     ) -> dict[Request, Values]:
         """Values of rows whose matches are written down, at most a block of them at a time; of all objects at once."""
-        index = index_of(self.database, relation_of(self.database, step), step.given)
+        index = self.database.index(step.relation, step.given)
         if whole or bindings.n_rows * index.most_facts <= self.block:
             return of_part(bindings)
         starts, ends = self._ranges(step, bindings)
@@ -260,15 +191,15 @@ class Evaluator:
     def _counted(self, requests: list[Request], bindings: Bindings, whole: bool) -> dict[Request, Values]:
         """Numbers of matches of steps that differ in their constants: all matches without these, sorted out by them."""
         step, n = requests[0].path[0], bindings.n_rows
-        relation = relation_of(self.database, step)
+        relation = self.database.relation(step.relation)
         offsets, facts = self._matches(Step(step.relation, step.bound), bindings, whole)
         rows = np.repeat(np.arange(n), np.diff(offsets))
         given = np.zeros(len(rows), np.int64)
         wanted = np.zeros(len(requests), np.int64)
         for place, (position, _) in enumerate(step.constants):
             component = relation.components[position]
-            size = domain_size(self.database, component) + 1  # the last one stands for a constant that is not known
-            code_of = self._codes(component)
+            size = self.database.domain_size(component) + 1  # the last one stands for a constant that is not known
+            code_of = self.database.codes_of(component)
             codes = [code_of.get(request.path[0].constants[place][1], size - 1) for request in requests]
             wanted = wanted * size + np.array(codes)
             given = given * size + _picked(relation.facts[position], facts)
@@ -277,7 +208,7 @@ class Evaluator:
         known = different[place_of] == given
         place_of, rows = place_of[known], rows[known]
         found: dict[Request, Values] = {}
-        at_once = max(1, self.block * _MATCH_BYTES // (8 * max(n, 1)))
+        at_once = max(1, 32 * self.block // max(n, 1))
         for start in range(0, len(different), at_once):
             here = (place_of >= start) & (place_of < start + at_once)
             k = min(at_once, len(different) - start)
@@ -293,7 +224,7 @@ class Evaluator:
         self, step: Step, requests: list[Request], bindings: Bindings, whole: bool
     ) -> dict[Request, Values]:
         """Values of requests that begin with the same step: its matches, what follows them, the outer aggregates."""
-        relation = relation_of(self.database, step)
+        relation = self.database.relation(step.relation)
         offsets, facts = self._matches(step, bindings, whole)
         fresh = dict(enumerate(step.fresh(relation), start=len(bindings.kinds)))
         wanted: dict[Request | int | None, list[str]] = {}
@@ -325,7 +256,7 @@ class Evaluator:
         self, step: Step, relation: Relation, values: Values, offsets: np.ndarray, names: list[str], whole: bool
     ) -> dict[str, Values]:
         """Aggregates of groups; the identity of a column over all objects costs nothing."""
-        index = index_of(self.database, relation, step.given)
+        index = self.database.index(step.relation, step.given)
         # not where levels were translated: some of them may have no match, others several
         plain = whole and names == ["identity"] and index.is_plain and offsets is index.starts
         if plain and (values.n_codes is not None or not np.isneginf(values.array).any()):
@@ -336,8 +267,8 @@ class Evaluator:
         """Where the matches of each row start, and the facts that match (None: all facts as they are)."""
         from omnirank.relational.kernels.groups import expand
 
-        relation = relation_of(self.database, step)
-        index = index_of(self.database, relation, step.given)
+        relation = self.database.relation(step.relation)
+        index = self.database.index(step.relation, step.given)
         if whole and not step.constants and len(step.given) == 1 and self._same_codes(step, relation, bindings):
             return index.starts, index.order
         offsets, places = expand(*self._ranges(step, bindings))
@@ -350,14 +281,14 @@ class Evaluator:
         return np.concatenate([[0], np.cumsum(counts)]), facts[known]
 
     def _ranges(self, step: Step, bindings: Bindings) -> tuple[np.ndarray, np.ndarray]:
-        relation = relation_of(self.database, step)
-        index: Index = index_of(self.database, relation, step.given)
+        relation = self.database.relation(step.relation)
+        index = self.database.index(step.relation, step.given)
         codes = {}
         for position, variable in step.bound:
             component, kind = relation.components[position], bindings.kinds[variable]
             codes[position] = _joined(bindings.columns[variable], kind, component)
         for position, value in step.constants:
-            code = self._codes(relation.components[position]).get(value, -1)
+            code = self.database.codes_of(relation.components[position]).get(value, -1)
             codes[position] = np.full(bindings.n_rows, code, np.int32)
         return index.ranges([codes[position] for position in step.given])
 
@@ -390,27 +321,16 @@ class Evaluator:
 
     def _column(self, relation: Relation, position: int, facts: np.ndarray | None) -> Values:
         component = relation.components[position]
-        n_codes = None if component.kind == "numeric" else domain_size(self.database, component)
+        n_codes = None if component.kind == "numeric" else self.database.domain_size(component)
         return Values(_picked(relation.facts[position], facts), n_codes)
 
     def _has_times(self, path: Path) -> bool:
-        return any(relation_of(self.database, step).times is not None for step in path)
+        return any(self.database.relation(step.relation).times is not None for step in path)
 
     def _same_codes(self, step: Step, relation: Relation, bindings: Bindings) -> bool:
         position, variable = step.bound[0]
         component, kind = relation.components[position], bindings.kinds[variable]
         return component.kind == "object" or component.levels == kind.levels
-
-    def _codes(self, component: Component) -> dict[object, int]:
-        """The codes of the constants that this database knows."""
-        if component.kind == "nominal":
-            return {level: code for code, level in enumerate(component.levels or ())}
-        key = ("codes", component.type)
-        if key not in self.database._indexes:
-            known = self.database.objects[component.type].tolist()
-            self.database._indexes[key] = {one: code for code, one in enumerate(known)}
-        codes: dict[object, int] = self.database._indexes[key]
-        return codes
 
 
 def _picked(column: np.ndarray, facts: np.ndarray | None) -> np.ndarray:
@@ -456,7 +376,6 @@ def feature_columns(
     features: Sequence[Feature],
     *,
     levels: Mapping[Feature, Levels] | None = None,
-    memory: int = MEMORY,
     named: bool = True,
 ) -> Table:
     """Return a table with a row per example and a column per feature.
@@ -470,9 +389,6 @@ def feature_columns(
     levels : mapping of Feature to tuple, optional
         Levels of nominal features as seen before, in training say; others are missing cells then. By default they are
         those of the database.
-    memory : int
-        Bytes for values by object that are kept for later calls, and about as many for matches that are written down
-        at a time where values cannot be computed object by object.
     named : bool
         Whether the columns have the names of the features; where nobody reads them, numbers do.
 
@@ -498,7 +414,7 @@ def feature_columns(
     if times is not None and np.isposinf(times).all():  # nothing is later
         times = None
     requests = [feature.request for feature in features]
-    found = Evaluator(examples.database, memory).evaluate(requests, Bindings(codes, kinds, n_rows, times))
+    found = Evaluator(examples.database).evaluate(requests, Bindings(codes, kinds, n_rows, times))
     columns: list[np.ndarray] = []
     column_levels: list[Levels | None] = []
     dates = set()

@@ -40,8 +40,6 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
     modes : mapping of str to sequences, optional
         Ways in which steps may use relations, as in :class:`~omnirank.relational.Bias`; by default those that the
         settings of facts declare. ``{}``: all ways.
-    dedupe_functional : bool
-        Whether a value that is the only one of its group comes once, instead of once per aggregate.
     nominal_joins : bool
         Whether paths may go through equal values of a nominal domain.
     max_candidates : int or None
@@ -60,13 +58,13 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
 
     See Also
     --------
-    omnirank.RelationalDataset : Where a database comes from.
+    omnirank.relational.RelationalDataset : Where a database comes from.
 
     Examples
     --------
     >>> import omnirank as om
     >>> data = om.datasets.make_movies(random_state=0)
-    >>> features = om.RelationalFeatures(lookahead=2, aggregates=["count", "mean"]).fit(data)
+    >>> features = om.relational.RelationalFeatures(lookahead=2, aggregates=["count", "mean"]).fit(data)
     >>> features.get_feature_names_out().tolist()
     ['year', 'minutes', 'country', 'count(ratings)', 'mean(ratings.stars)']
     >>> features.transform(data).shape
@@ -81,7 +79,6 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
         aggregates: Sequence[str] | None = None,
         preset: str = "AGG-All",
         modes: Mapping[str, Sequence[Mode]] | None = None,
-        dedupe_functional: bool = True,
         nominal_joins: bool = False,
         max_candidates: int | None = 10_000,
         features: Sequence[Feature | str] | None = None,
@@ -91,7 +88,6 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
         self.aggregates = aggregates
         self.preset = preset
         self.modes = modes
-        self.dedupe_functional = dedupe_functional
         self.nominal_joins = nominal_joins
         self.max_candidates = max_candidates
         self.features = features
@@ -158,10 +154,9 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
                 raise ParameterError("features", feature, "give names of features, or features of a fitted model")
         if self.features is not None and not any(isinstance(feature, str) for feature in given):
             return tuple(describe(database, types, feature) for feature in given if isinstance(feature, Feature))
-        bias = Bias(
-            self.preset, self.aggregates, self.lookahead, None, self.modes, self.dedupe_functional,
-            self.nominal_joins, self.max_candidates,
-        ).within(dataset.modes, dataset.aggregates)  # fmt: skip
+        limits = self.modes, self.nominal_joins, self.max_candidates
+        bias = Bias(self.preset, self.aggregates, self.lookahead, None, *limits)
+        bias = bias.within(dataset.modes, dataset.aggregates)
         found = candidates(database, types, (), bias)
         if self.features is None:
             return found

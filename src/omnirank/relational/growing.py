@@ -19,38 +19,8 @@ from omnirank.trees.prototypes import node_means
 from omnirank.trees.space import clustering_space
 from omnirank.trees.tree import Tree, midpoints, tree_with_thresholds
 
-INHERITANCE = ("both", "yes_only")
-
 # So many tables have their memory of the search ready: nodes that follow each other often have the same.
 _KEPT_SEARCHES = 2
-
-# A test may miss its least share of the node's impurity by so much: gains are sums of floats.
-_SLACK = 1e-8
-
-
-@dataclass(frozen=True)
-class NodeRules:
-    """What a relational tree adds to the rules of growing.
-
-    Parameters
-    ----------
-    max_features : str, int or float
-        How many candidates a node draws: "all", "sqrt", "log2", a count or a share.
-    min_impurity_decrease : float
-        Least share of a node's impurity that its test takes away.
-    inherit : {"both", "yes_only"}
-        Which children continue the path of the test: both, or the heavier one; the other then inherits what the node
-        has inherited.
-    """
-
-    max_features: Any = "all"
-    min_impurity_decrease: float = 0.0
-    inherit: str = "both"
-
-    def n_drawn(self, n: int) -> int:
-        """Return how many of n candidates are drawn."""
-        given = self.max_features
-        return features_drawn(min(given, n) if isinstance(given, int | np.integer) else given, n)
 
 
 class GrownFeatures(NamedTuple):
@@ -72,7 +42,7 @@ class GrownFeatures(NamedTuple):
 class _Scratch:
     """Memory of one tree: room for its nodes, and for the search in each kind of table."""
 
-    def __init__(self, space: Any, rows: np.ndarray, settings: Any, rules: NodeRules) -> None:
+    def __init__(self, space: Any, rows: np.ndarray, settings: Any, max_features: Any) -> None:
         from omnirank.trees.kernels.grow import room_for_nodes
         from omnirank.trees.kernels.spaces import node_scratch
 
@@ -83,7 +53,7 @@ class _Scratch:
         self._n_rows = n
         self._settings = settings
         self._space = space
-        self._rules = rules
+        self._max_features = max_features
         self._searches: dict[tuple[Any, ...], tuple[Any, ...]] = {}
 
     def search(self, table: CandidateTable) -> tuple[Any, ...]:
@@ -95,13 +65,18 @@ class _Scratch:
 
             cells, n = table.cells(self._settings), table.n_features
             pool = np.arange(n, dtype=np.uint32)
-            settings = self._settings._replace(max_features=self._rules.n_drawn(n))
+            settings = self._settings._replace(max_features=self._n_drawn(n))
             spare = Spare(*self.other, pool, pool.copy())
             if len(self._searches) >= _KEPT_SEARCHES:  # a table must not be kept in memory by this
                 self._searches.clear()
             found = cells, settings, search_scratch(cells, self._n_rows), spare, table
             self._searches[table.inherited] = found
         return found
+
+    def _n_drawn(self, n: int) -> int:
+        """Return how many of n candidates a node draws; a count may be larger than n."""
+        given = self._max_features
+        return features_drawn(min(given, n) if isinstance(given, int | np.integer) else given, n)
 
     def room_for_words(self, n_used: int, work: Any) -> Any:
         """Return the nodes with room for one more subset of levels."""
@@ -115,7 +90,7 @@ class _Scratch:
 
 
 def grow_tree(
-    tables: CandidateTables, space: Any, weight_of: np.ndarray, settings: Any, seed: Any, rules: NodeRules
+    tables: CandidateTables, space: Any, weight_of: np.ndarray, settings: Any, seed: Any, max_features: Any = "all"
 ) -> GrownFeatures:
     """Grow a tree on the examples of positive weight.
 
@@ -134,15 +109,14 @@ def grow_tree(
         Of the search.
     seed : uint64
         Seed of the tree.
-    rules : NodeRules
-        What relational trees add.
+    max_features : str, int or float
+        How many candidates a node draws: "all", "sqrt", "log2", a count or a share.
     """
-    from omnirank.trees.kernels.grow import NODES, TO_GO, WAITING, WEIGHT, WORDS, Stack, grow_nodes
+    from omnirank.trees.kernels.grow import NODES, TO_GO, WAITING, WORDS, Stack, grow_nodes
 
     rows = np.flatnonzero(weight_of > 0).astype(np.uint32)
     weight = weight_of[rows]
-    settings = settings._replace(min_gain=float(rules.min_impurity_decrease) * (1 - _SLACK))
-    scratch = _Scratch(space, rows, settings, rules)
+    scratch = _Scratch(space, rows, settings, max_features)
     counts, stack = np.zeros(5, np.int64), Stack(np.empty((2, 5), np.int64), np.empty(2, np.uint64))
     tested: dict[int, Any] = {}
     # nodes wait with the paths that they inherit: tables of all of them may take too much memory
@@ -159,12 +133,7 @@ def grow_tree(
         me = int(counts[NODES]) - 1
         tested[me] = table.tested(int(nodes.feature[me]))
         below = tested[me][0].path
-        left = right = below
-        if rules.inherit == "yes_only":
-            lo, middle = stack.waiting[1, :2]
-            heavier_left = 2 * weight[lo:middle].sum() >= nodes.facts[WEIGHT, me]
-            left, right = (below, inherited) if heavier_left else (inherited, below)
-        waiting += [(stack.waiting[i].copy(), stack.seeds[i], child) for i, child in enumerate((right, left))]
+        waiting += [(stack.waiting[i].copy(), stack.seeds[i], below) for i in range(2)]
     number: dict[Any, int] = {}
     for feature, _ in tested.values():
         number.setdefault(feature, len(number))
@@ -204,8 +173,6 @@ class RelationalPlan:
         The columns as kernels take them.
     rules : GrowingRules
         How trees are grown.
-    node_rules : NodeRules
-        What relational trees add.
     weight : ndarray
         Weights of the examples.
     entropy : int
@@ -216,7 +183,6 @@ class RelationalPlan:
     columns: PrototypeColumns
     space: Any
     rules: GrowingRules
-    node_rules: NodeRules
     weight: np.ndarray
     entropy: int
 
@@ -227,7 +193,6 @@ class RelationalPlan:
         task: str,
         columns: PrototypeColumns,
         rules: GrowingRules,
-        node_rules: NodeRules,
         sample_weight: np.ndarray | None,
         entropy: int,
     ) -> RelationalPlan:
@@ -237,7 +202,7 @@ class RelationalPlan:
         check_leaves(weight, rules.min_samples_leaf, sample_weight is not None)
         clustering = get_task(task).clustering(columns, sample_weight, rules.normalize_targets)
         space = clustering_space(columns, clustering, sample_weight)
-        return cls(tables, columns, space, rules, node_rules, weight, entropy)
+        return cls(tables, columns, space, rules, weight, entropy)
 
     @property
     def n_examples(self) -> int:
@@ -256,7 +221,8 @@ class RelationalPlan:
         settings = self.rules.settings(1)  # each table has its own number of features that are drawn
         settings = settings._replace(min_leaf=settings.min_leaf / unit)
         seed = kernel_seed(self.entropy, i)
-        found = grow_tree(self.tables, self.space, counts * (self.weight / unit), settings, seed, self.node_rules)
+        weight, drawn = counts * (self.weight / unit), self.rules.max_features
+        found = grow_tree(self.tables, self.space, weight, settings, seed, drawn)
         grown = found.grown
         scaled = {name: getattr(grown, name) * unit for name in ("gain", "weight", "row_weight")}
         return found._replace(grown=grown._replace(**scaled))

@@ -1,4 +1,7 @@
-"""What a node of a relational tree tests: a path of relations from the example, and an aggregate for each step."""
+"""What a node of a relational tree tests: a path of relations from the example, and an aggregate for each step.
+
+Tests have names, ``mean(ratings.stars)``, and sentences, "mean stars of its ratings".
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,8 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
-from omnirank.core.errors import DataError
-from omnirank.core.suggestions import did_you_mean
 from omnirank.relational.aggregation import EXISTS, IDENTITY
 from omnirank.relational.database import Component, Database, Relation
 
@@ -176,15 +177,6 @@ class Feature(HashedOnce):
         return tuple(step.relation for step in self.path)
 
 
-def relation_of(database: Database, step: Step) -> Relation:
-    """Return the relation of a step; a database without it is an error."""
-    try:
-        return database.relations[step.relation]
-    except KeyError:
-        hint = did_you_mean(step.relation, list(database.relations))
-        raise DataError(f"the database has no relation {step.relation!r}{hint}") from None
-
-
 def example_variables(example_types: tuple[str, ...]) -> tuple[Component, ...]:
     """Return the variables that identify an example."""
     return tuple(Component(kind, "object", kind) for kind in example_types)
@@ -194,7 +186,7 @@ def path_variables(database: Database, example_types: tuple[str, ...], path: Pat
     """Return what each variable of a path is: those of the example first, then those of each step."""
     variables = list(example_variables(example_types))
     for step in path:
-        relation = relation_of(database, step)
+        relation = database.relation(step.relation)
         variables += [relation.components[position] for position in step.fresh(relation)]
     return tuple(variables)
 
@@ -234,8 +226,7 @@ def describe(database: Database, example_types: tuple[str, ...], feature: Featur
     --------
     >>> import numpy as np
     >>> from omnirank.relational.database import Component, Database, Relation
-    >>> from omnirank.relational.paths import Feature, Step
-    >>> from omnirank.relational.paths import describe
+    >>> from omnirank.relational.paths import Feature, Step, describe
     >>> rating, movie = Component("id", "object", "ratings"), Component("movie", "object", "movies")
     >>> codes = np.zeros(1, np.int32)
     >>> link = Relation("ratings_movie", "ratings", "movie", (rating, movie), (codes, codes))
@@ -251,15 +242,33 @@ def describe(database: Database, example_types: tuple[str, ...], feature: Featur
     return PathWords(database, example_types, feature.path).describe(feature)
 
 
-def step_label(database: Database, relation: Relation, positions: tuple[int, ...]) -> str:
-    """Return how a step is called: its column, its table, or its relation where these could mean another step."""
-    key = "labels"
-    if key not in database._indexes:
-        database._indexes[key] = _labels(database)
-    labels: dict[tuple[str, int], str] = database._indexes[key]
-    if len(positions) == 1:
-        return labels[relation.name, positions[0]]
-    return f"{relation.name}[{','.join(_place_name(relation, position) for position in positions)}]"
+class Vocabulary(NamedTuple):
+    """What steps through a database are called.
+
+    Parameters
+    ----------
+    labels : dict of (str, int) to str
+        For a relation and the one place that is given, the column, the table, or the relation where these could mean
+        another step.
+    plurals : set of (str, str)
+        Tables and types of which the table refers to objects of the type in one column only: users, not user.
+    """
+
+    labels: dict[tuple[str, int], str]
+    plurals: set[tuple[str, str]]
+
+    @classmethod
+    def of(cls, database: Database) -> Vocabulary:
+        """Return the vocabulary of a database."""
+        if database.caches.vocabulary is None:
+            database.caches.vocabulary = cls(_labels(database), _clear_plurals(database))
+        return database.caches.vocabulary
+
+    def label(self, relation: Relation, positions: tuple[int, ...]) -> str:
+        """Return what a step is called whose given places are these."""
+        if len(positions) == 1:
+            return self.labels[relation.name, positions[0]]
+        return f"{relation.name}[{','.join(_place_name(relation, position) for position in positions)}]"
 
 
 def _place_name(relation: Relation, position: int) -> str:
@@ -307,17 +316,12 @@ def _plain(component: Component) -> str:
 
 
 def _clear_plurals(database: Database) -> set[tuple[str, str]]:
-    """Tables and types of which the table refers to objects of the type in one column only: users, not user."""
-    key = "plurals"
-    if key not in database._indexes:
-        columns: dict[tuple[str, str], set[str]] = {}
-        for relation in database.relations.values():
-            for position, component in enumerate(relation.components):
-                if component.kind == "object" and not _is_own(relation, position):
-                    columns.setdefault((relation.table, component.type), set()).add(component.name)
-        database._indexes[key] = {place for place, names in columns.items() if len(names) == 1}
-    clear: set[tuple[str, str]] = database._indexes[key]
-    return clear
+    columns: dict[tuple[str, str], set[str]] = {}
+    for relation in database.relations.values():
+        for position, component in enumerate(relation.components):
+            if component.kind == "object" and not _is_own(relation, position):
+                columns.setdefault((relation.table, component.type), set()).add(component.name)
+    return {place for place, names in columns.items() if len(names) == 1}
 
 
 class PathWords:
@@ -336,23 +340,23 @@ class PathWords:
     def __init__(self, database: Database, example_types: tuple[str, ...], path: Path) -> None:
         self.path = path
         self.variables: tuple[Component, ...] = path_variables(database, example_types, path)
-        self._relations = [relation_of(database, step) for step in path]
+        self._relations = [database.relation(step.relation) for step in path]
         self._fresh = [step.fresh(relation) for step, relation in zip(path, self._relations, strict=True)]
         self._n_known = [len(example_types)]
         for fresh in self._fresh:
             self._n_known.append(self._n_known[-1] + len(fresh))
-        self._plurals = _clear_plurals(database)
+        self._vocabulary = Vocabulary.of(database)
         self._at = 0  # the variable at which the path stands, while labels are made
-        self._labels = [self._label(database, k) for k in range(len(path))]
+        self._labels = [self._label(k) for k in range(len(path))]
 
     def describe(self, feature: Feature) -> Feature:
         """Return a feature of this path with its name and its sentence."""
         return replace(feature, name=self._name(feature), sentence=self._sentence(feature))
 
-    def _label(self, database: Database, k: int) -> str:
+    def _label(self, k: int) -> str:
         """A step's label, with the constants, and the variables where they are not the ones before it."""
         step, relation = self.path[k], self._relations[k]
-        label = step_label(database, relation, tuple(position for position, _ in step.bound))
+        label = self._vocabulary.label(relation, tuple(position for position, _ in step.bound))
         notes = [f"{_place_name(relation, position)}={value}" for position, value in step.constants]
         if len(step.bound) > 1 or step.bound[0][1] != self._at:
             notes += [f"{_place_name(relation, position)}=${variable}" for position, variable in step.bound]
@@ -443,6 +447,6 @@ class PathWords:
         plain = _place_name(relation, position)
         if _is_own(relation, position) or (len(self._fresh[k]) == 1 and plain.isdecimal()):
             return [label]
-        plural = component.kind == "object" and many and (relation.table, component.type) in self._plurals
+        plural = component.kind == "object" and many and (relation.table, component.type) in self._vocabulary.plurals
         noun = component.type if plural else plain
         return [noun] if label == plain else [label, noun]

@@ -18,7 +18,7 @@ Petkovic, Ceci, Pio, Skrlj, Kersting, Dzeroski: Relational tree ensembles and fe
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -27,20 +27,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.accumulators import MeanAccumulator
 from omnirank.core.errors import DataError, DataTypeError
-from omnirank.core.parameters import JOBS, SEED, Domain, check_all, check_parameters, choice, count
+from omnirank.core.parameters import JOBS, SEED, Domain, check_parameters, choice, count
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import SeedRanges, root_entropy
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.remarks import warn_about
 from omnirank.data.task_registry import TaskNames
 from omnirank.relational.aggregation import AGGREGATES, EXISTS, IDENTITY
-from omnirank.relational.boosting import BOOSTING, RelationalBoostingClassifier, RelationalBoostingRegressor
+from omnirank.relational.boosting import BOOSTING, RelationalBoosting
 from omnirank.relational.candidates import Bias
 from omnirank.relational.database import Relation
 from omnirank.relational.dataset import RelationalDataset
-from omnirank.relational.learners import RelationalForestClassifier, RelationalForestRegressor, RelationalLearner
+from omnirank.relational.learners import RelationalForest, RelationalLearner
 from omnirank.relational.paths import Feature, Path, Step
-from omnirank.tasks import get_task
 from omnirank.trees.prototypes import parents_of
 from omnirank.trees.tree import Tree
 
@@ -50,17 +49,12 @@ if TYPE_CHECKING:
 
 IMPORTANCES = ("genie3", "symbolic")
 
-CREDIT: Mapping[str, Domain] = {
-    "importance": choice(*IMPORTANCES),
-    "weighting": choice("examples", "none"),
-    "share": choice("new", "all"),
-    "credit": choice("steps", "last-column"),
-    "inherit": choice("both", "yes_only"),
-}
+BY = ("relation", "column", "link", "table", "aggregate", "binding", "feature")
+
+Self = TypeVar("Self", bound="RelationalRanker")
 
 
-@dataclass(frozen=True)
-class CreditRules:
+class CreditRules(NamedTuple):
     """How the reward of a node is measured and shared.
 
     Parameters
@@ -75,18 +69,12 @@ class CreditRules:
     credit : {"steps", "last-column"}
         Whether these steps share equally, or the last one, whose values are aggregated, takes all: relations that only
         link tables then take nothing from the columns behind them.
-    inherit : {"both", "yes_only"}
-        Which paths nodes inherit, as in the learners.
     """
 
     importance: str = "genie3"
     weighting: str = "examples"
     share: str = "new"
     credit: str = "steps"
-    inherit: str = "both"
-
-    def __post_init__(self) -> None:
-        check_all(vars(self), CREDIT)
 
 
 class NodeCredit(NamedTuple):
@@ -114,20 +102,6 @@ def new_steps(path: Path, inherited: Path) -> range:
     return range(shared, len(path))
 
 
-def inherited_paths(tree: Tree, features: Sequence[Feature], inherit: str = "both") -> list[Path]:
-    """Return the path that each node of a tree inherits; empty for the root."""
-    found: list[Path] = [()] * tree.n_nodes
-    parent = parents_of(tree)
-    for node in range(1, tree.n_nodes):
-        above = int(parent[node])
-        goes_on = True
-        if inherit == "yes_only":  # the heavier child, the left one of two equal ones
-            left, right = tree.weight[above + 1], tree.weight[tree.right[above]]
-            goes_on = bool(left >= right) == (node == above + 1)
-        found[node] = features[tree.feature[above]].path if goes_on else found[above]
-    return found
-
-
 def node_credits(tree: Tree, features: Sequence[Feature], rules: CreditRules) -> Iterator[NodeCredit]:
     """Yield what the tests of a tree are paid, node by node.
 
@@ -140,16 +114,16 @@ def node_credits(tree: Tree, features: Sequence[Feature], rules: CreditRules) ->
     rules : CreditRules
         How rewards are shared.
     """
-    inner = np.flatnonzero(~tree.is_leaf)
     if rules.importance == "genie3":
         reward = tree.gain if rules.weighting == "examples" else tree.gain / tree.weight
     else:
         reward = tree.weight / tree.weight[0] if rules.weighting == "examples" else np.ones(tree.n_nodes)
-    above = inherited_paths(tree, features, rules.inherit)
-    for node in inner.tolist():
+    parent = parents_of(tree)
+    for node in np.flatnonzero(~tree.is_leaf).tolist():
         number = int(tree.feature[node])
         path = features[number].path
-        paid = range(len(path)) if rules.share == "all" else new_steps(path, above[node])
+        inherited = features[tree.feature[parent[node]]].path if node else ()
+        paid = range(len(path)) if rules.share == "all" else new_steps(path, inherited)
         if rules.credit == "last-column":
             paid = paid[-1:]
         yield NodeCredit(number, paid, float(reward[node]))
@@ -237,11 +211,6 @@ def averaged(rows: Any, n_together: int) -> np.ndarray:
     return rows.reshape(-1, n_together, rows.shape[1]).mean(axis=1) if n_together > 1 else rows
 
 
-BY = ("relation", "column", "link", "table", "aggregate", "binding", "feature")
-
-Self = TypeVar("Self", bound="RelationalRanker")
-
-
 class RelationalRanker(BaseEstimator):
     """Rank what a database tells about the target, by an ensemble of relational trees.
 
@@ -270,20 +239,16 @@ class RelationalRanker(BaseEstimator):
         Who shares the worth of a test: the steps that its node adds, or all steps of its path.
     credit : {"steps", "last-column"}
         Whether they share it equally, or the last step takes it all, the column whose values are aggregated.
-    preset, aggregates, lookahead, max_path_length, modes, dedupe_functional, nominal_joins, max_candidates
-        What is constructed, as in :class:`RelationalForestClassifier`.
-    inherit, missing : str
-        Which children continue the path of a test, and where undefined values go, as there.
+    preset, aggregates, lookahead, max_path_length, modes, nominal_joins, max_candidates, missing
+        What is constructed, and where undefined values go, as in :class:`RelationalForest`.
     max_features : None, int, float or {"sqrt", "log2", "all"}
         Candidates drawn in a node. None: all in bagging, ceil(sqrt F) in random forests, 0.6 F in boosting.
     min_samples_leaf : float
         Least weight of a leaf.
     max_depth : int or None
         Greatest depth of a leaf. None: no limit, but 4 in boosting.
-    min_impurity_decrease : float
-        Least share of a node's impurity that its test takes away.
     shrinkage, chosen_examples : float
-        Of boosting, as in :class:`RelationalBoostingClassifier`.
+        Of boosting, as in :class:`RelationalBoosting`.
     random_state : None, int, RandomState or Generator
         The seed.
     n_jobs : int or None
@@ -295,7 +260,7 @@ class RelationalRanker(BaseEstimator):
         By ``by`` and ``importance``; its standard errors are over trees.
     rankings_ : dict of str to Ranking
         By ``importance``, for each value of ``by`` that the data have.
-    model_ : RelationalForestClassifier, ...
+    model_ : RelationalForest or RelationalBoosting
         The fitted ensemble.
     task_ : str
         The task.
@@ -315,7 +280,7 @@ class RelationalRanker(BaseEstimator):
     --------
     >>> import omnirank as om
     >>> data = om.datasets.make_movies(random_state=0)
-    >>> ranker = om.RelationalRanker(by="column", n_trees=10, random_state=0).fit(data)
+    >>> ranker = om.relational.RelationalRanker(by="column", n_trees=10, random_state=0).fit(data)
     >>> len(ranker.ranking_.top(3))
     3
     """
@@ -325,7 +290,11 @@ class RelationalRanker(BaseEstimator):
     supported_supervision: ClassVar[Sequence[str]] = ("supervised",)
     replicates: ClassVar[str] = "n_trees"
 
-    _parameter_checks: ClassVar[Mapping[str, Domain]] = dict(CREDIT) | {
+    _parameter_checks: ClassVar[Mapping[str, Domain]] = {
+        "importance": choice(*IMPORTANCES),
+        "weighting": choice("examples", "none"),
+        "share": choice("new", "all"),
+        "credit": choice("steps", "last-column"),
         "by": choice(*BY),
         "ensemble": choice("bagging", "random-forest", "boosting"),
         "n_trees": count(1),
@@ -349,15 +318,12 @@ class RelationalRanker(BaseEstimator):
         lookahead: int = 2,
         max_path_length: int | None = 4,
         modes: Mapping[str, Any] | None = None,
-        dedupe_functional: bool = True,
         nominal_joins: bool = False,
         max_candidates: int | None = 10_000,
-        inherit: str = "both",
         missing: str = "extreme",
         max_features: Any = None,
         min_samples_leaf: float = 1,
         max_depth: int | None = None,
-        min_impurity_decrease: float = 0.0,
         shrinkage: float = 0.2,
         chosen_examples: float = 0.8,
         random_state: RandomState = None,
@@ -375,15 +341,12 @@ class RelationalRanker(BaseEstimator):
         self.lookahead = lookahead
         self.max_path_length = max_path_length
         self.modes = modes
-        self.dedupe_functional = dedupe_functional
         self.nominal_joins = nominal_joins
         self.max_candidates = max_candidates
-        self.inherit = inherit
         self.missing = missing
         self.max_features = max_features
         self.min_samples_leaf = min_samples_leaf
         self.max_depth = max_depth
-        self.min_impurity_decrease = min_impurity_decrease
         self.shrinkage = shrinkage
         self.chosen_examples = chosen_examples
         self.random_state = random_state
@@ -412,7 +375,7 @@ class RelationalRanker(BaseEstimator):
         X.require_target("RelationalRanker")
         warn_about(X)
         entropy = root_entropy(self.random_state)
-        self.model_ = self._learner(X.task, entropy).fit(X, y, sample_weight)
+        self.model_ = self._learner(entropy).fit(X, y, sample_weight)
         self.task_ = X.task
         self._used_bias = self.model_._bias(X)
         self._rows = {name: self._rows_of(X, name) for name in IMPORTANCES}
@@ -464,26 +427,20 @@ class RelationalRanker(BaseEstimator):
 
     # -- the ensemble ---------------------------------------------------------------------------------
 
-    def _learner(self, task: str, entropy: int) -> RelationalLearner:
-        shared = ("inherit", "missing", "min_samples_leaf", "min_impurity_decrease", "n_trees", "n_jobs")
-        names = (*(field.name for field in fields(Bias)), *shared)
-        given = {name: getattr(self, name) for name in names}
-        given["random_state"] = entropy
-        given |= {
-            name: getattr(self, name) for name in ("max_features", "max_depth") if getattr(self, name) is not None
-        }
-        classes = get_task(task).kind in ("classes", "labels")
-        if self.ensemble != "boosting":
-            forest = RelationalForestClassifier if classes else RelationalForestRegressor
-            return forest(ensemble=self.ensemble, **given)
-        boosting = RelationalBoostingClassifier if classes else RelationalBoostingRegressor
-        return boosting(shrinkage=self.shrinkage, chosen_examples=self.chosen_examples, **given)
+    def _learner(self, entropy: int) -> RelationalLearner:
+        shared = (*(field.name for field in fields(Bias)), "missing", "min_samples_leaf", "n_trees", "n_jobs")
+        given = {name: getattr(self, name) for name in shared} | {"random_state": entropy}
+        limits = {"max_features": self.max_features, "max_depth": self.max_depth}
+        given |= {name: value for name, value in limits.items() if value is not None}
+        if self.ensemble == "boosting":
+            return RelationalBoosting(shrinkage=self.shrinkage, chosen_examples=self.chosen_examples, **given)
+        return RelationalForest(ensemble=self.ensemble, **given)
 
     # -- scores ---------------------------------------------------------------------------------------
 
     def _rows_of(self, dataset: RelationalDataset, importance: str) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
         """For each thing to rank by, the names and one row of scores per tree (or iteration)."""
-        rules = CreditRules(importance, self.weighting, self.share, self.credit, self.inherit)
+        rules = CreditRules(importance, self.weighting, self.share, self.credit)
         trees, features = self.model_._trees(), self.model_.features_
         nothing = Credits({}, {}, {}, np.zeros(len(features)))  # boosting grows no tree where there is nothing to learn
         relations = dataset.database.relations

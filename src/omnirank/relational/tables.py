@@ -15,8 +15,8 @@ from omnirank.core.errors import DataError, ParameterError, setting
 from omnirank.core.plurals import counted
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import read_target
-from omnirank.data.table import Levels, Table
-from omnirank.relational.cells import KeyCodes, Place, RowKey, ValueCells, code_keys, row_key, value_cells
+from omnirank.data.table import Table
+from omnirank.relational.cells import KeyCodes, Place, RowKey, ValueCells, are_texts, code_keys, row_key, value_cells
 from omnirank.relational.database import Component, Database, Facts, Relation, share_levels, sorted_facts, unique_order
 from omnirank.relational.dataset import RelationalDataset
 from omnirank.relational.inference import complete_schema
@@ -380,7 +380,7 @@ def of_the_kinds_of(
     >>> from omnirank.relational.schema import columns_of
     >>> from omnirank.relational.tables import of_the_kinds_of
     >>> codes = pd.DataFrame({"id": [1, 2], "code": ["7", "x"], "y": ["a", "b"]})
-    >>> data = om.RelationalDataset.from_frames({"shop": codes}, target="shop.y")
+    >>> data = om.relational.RelationalDataset.from_frames({"shop": codes}, target="shop.y")
     >>> new = columns_of({"shop": pd.DataFrame({"id": [3], "code": [7]})})
     >>> tables, schema = of_the_kinds_of(data, new, data.schema)
     >>> tables["shop"]["code"].to_list(), schema.tables["shop"].columns["code"]
@@ -394,15 +394,11 @@ def of_the_kinds_of(
             continue
         if kinds[relation.table][column] is None:
             kinds[relation.table][column] = "date" if component.is_date else component.kind
-        if _are_texts(component.levels) and found[relation.table][column].dtype.is_numeric():
+        if are_texts(component.levels) and found[relation.table][column].dtype.is_numeric():
             found[relation.table][column] = _written(found[relation.table][column])
     return found, replace(
         schema, tables={name: replace(table, columns=kinds[name]) for name, table in schema.tables.items()}
     )
-
-
-def _are_texts(levels: Levels | None) -> bool:
-    return bool(levels) and all(isinstance(level, str) for level in levels or ())
 
 
 def _written(series: Any) -> Any:
@@ -460,15 +456,17 @@ def dataset_from_tables(
     tables = columns_of(frames)
     place = target_place(target, tables)
     schema, found, kinds = _schema(tables, keys, types, exclude, like, declared, place)
-    columns = _time_columns(like) if time is None else time_columns(time, tables)
+    columns = {} if time is None else time_columns(time, tables)
     as_there = schema
     if isinstance(like, RelationalDataset):
+        columns = dict(like.time_columns) if time is None else columns
         tables, as_there = of_the_kinds_of(like, tables, schema)
     conversion = convert(tables, as_there, place.table, columns, place.columns)
     given = _target_values(tables[place.table], place, conversion, kinds)
     numbers_are_said = any(kind in ("numeric", "date") for kind in kinds.values())
     values, found_task, doubts = read_target(given, task, hierarchy, declared=numbers_are_said)
-    own = {column: _of_rows(cells, conversion.example_rows) for column, cells in conversion.columns.items()}
+    rows = conversion.example_rows
+    own = {column: cells._replace(cells=cells.cells[rows]) for column, cells in conversion.columns.items()}
     remarks = RelationalRemarks((*notes, *found, *conversion.notes), doubts, own, values)
     return RelationalDataset(
         conversion.database,
@@ -554,10 +552,6 @@ def time_columns(time: Any, tables: Mapping[str, Iterable[str]]) -> dict[str, st
     return dict(found)
 
 
-def _time_columns(like: Any) -> dict[str, str]:
-    return dict(like.time_columns) if isinstance(like, RelationalDataset) else {}
-
-
 def _target_values(columns: Columns, place: TargetPlace, conversion: Conversion, kinds: Mapping[str, str]) -> Any:
     """The target of the examples, in their order: a frame, a table of the kinds that are said, label sets, or None."""
     if not place.columns:
@@ -577,11 +571,3 @@ def _target_values(columns: Columns, place: TargetPlace, conversion: Conversion,
         ]
         return Table.from_columns(place.columns, [c.cells for c in found], [c.levels for c in found])
     return nw.to_native(chosen)
-
-
-def _of_rows(cells: ValueCells, rows: np.ndarray) -> ValueCells:
-    return (
-        cells
-        if len(rows) == len(cells.cells) and (rows == np.arange(len(rows))).all()
-        else cells._replace(cells=cells.cells[rows])
-    )
