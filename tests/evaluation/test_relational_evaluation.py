@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -33,14 +35,14 @@ def test_values_are_those_of_the_folds():
 
 def test_labels_of_the_test_fold_do_not_help():
     rng = np.random.default_rng(0)
-    shuffled = MOVIES._with(target=MOVIES.target.take(rng.permutation(MOVIES.n_examples)))
+    shuffled = replace(MOVIES, target=MOVIES.target.take(rng.permutation(MOVIES.n_examples)))
     found = evaluate_relational({"tree": RelationalTree(random_state=0)}, shuffled, n_folds=3, random_state=1)
     assert found.set_index(["model", "measure"])["value"]["tree", "accuracy"] < 0.5
 
 
 def test_what_is_refused():
     with pytest.raises(DataError, match="no target"):
-        evaluate_relational({}, MOVIES._with(target=None))
+        evaluate_relational({}, replace(MOVIES, target=None))
     with pytest.raises(ParameterError, match="constant"):
         evaluate_relational({"constant": RelationalTree()}, MOVIES)
 

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -53,8 +54,6 @@ def dense(values):
 
 def in_column_order(model, dataset):
     """A relational tree with the features numbered as the columns of the table."""
-    from dataclasses import replace
-
     place = {f"rows_{name}": i for i, name in enumerate(dataset.feature_names)}
     numbers = np.array([place[feature.path[0].relation] for feature in model.features_] + [-1], np.int32)
     return [replace(tree, feature=numbers[tree.feature]) for tree in model._trees()]
@@ -274,7 +273,7 @@ def test_what_is_refused():
     with pytest.raises(ParameterError, match="y must not be given"):
         RelationalTree().fit(MOVIES, y=MOVIES.y)
     with pytest.raises(DataError, match="needs a target"):
-        RelationalTree().fit(MOVIES._with(target=None))
+        RelationalTree().fit(replace(MOVIES, target=None))
 
 
 @pytest.mark.parametrize("name", ["RelationalTree", "RelationalForest", "RelationalBoosting", "RelationalRanker"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -125,7 +127,7 @@ def test_rankings_merge_and_come_back_from_files(tmp_path):
 
 
 def test_rankings_record_what_was_constructed(tmp_path):
-    declared = MOVIES._with(aggregates=("mean", "count"), modes={"ratings_movie_id": (("new", "old"),)})
+    declared = replace(MOVIES, aggregates=("mean", "count"), modes={"ratings_movie_id": (("new", "old"),)})
     ranking = RelationalRanker(n_trees=1, random_state=0).fit(declared).ranking_
     ranking.save(tmp_path / "ranking.json")
     recorded = om.Ranking.load(tmp_path / "ranking.json").parameters
@@ -164,7 +166,7 @@ def test_what_is_refused():
     with pytest.raises(DataTypeError, match="RelationalDataset"):
         RelationalRanker().fit(om.datasets.load_sample("iris"))
     with pytest.raises(DataError, match="needs a target"):
-        RelationalRanker().fit(MOVIES._with(target=None))
+        RelationalRanker().fit(replace(MOVIES, target=None))
     with pytest.raises(ParameterError, match="by"):
         RelationalRanker(by="row").fit(MOVIES)
     with pytest.raises(DataError, match="there is no link to rank"):

@@ -221,6 +221,9 @@ class Candidates:
         self._features = database.caches.features.setdefault((example_types, bias.chains), {})
         self._places = {name: place for place, name in enumerate(database.relations)}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Candidates, (self.database, self.example_types, self.bias)  # what is kept stays in its process
+
     def by_path(self, inherited: Path) -> tuple[list[tuple[Feature, ...]], bool]:
         """Return the features that continue an inherited path, those of a path together.
 

@@ -1,4 +1,9 @@
-"""Columns of data frames become cells: keys as they are, values as numbers or as codes of levels."""
+"""Columns of data frames become cells: keys as codes of objects, values as numbers or as codes of levels.
+
+An object's code is its place among the sorted identifiers of its type. Several columns speak of the same objects: the
+identifier of a table and the foreign keys that refer to it. They are coded together, so that a foreign key without a
+row (dangling) has an object too, of which nothing else is known.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +24,6 @@ from omnirank.data.exact_numbers import LARGEST_EXACT, rounded_error
 from omnirank.data.table import Levels
 from omnirank.relational.schema import ROWS, Columns, ForeignKey, Schema
 
-# Integers are coded by offset where their range is at most so many times the number of cells.
-_SPARSEST = 4
 _LARGEST_PRODUCT = 2**62
 
 
@@ -46,8 +49,7 @@ class Coded(NamedTuple):
 def code_identifiers(columns: Sequence[KeyCells]) -> Coded:
     """Return the identifiers in some columns, sorted, and the codes of the columns' cells.
 
-    Integers in a dense range are coded by their offset, others are looked up by hashes. Where one column holds integers
-    and another one texts, all are taken as texts.
+    Where one column holds integers and another one texts, all are taken as texts.
 
     Parameters
     ----------
@@ -64,15 +66,17 @@ def code_identifiers(columns: Sequence[KeyCells]) -> Coded:
     ([10, 20, 30], [[2, 0], [0, -1, 1]])
     """
     columns = _of_one_type(columns)
-    if columns and columns[0].values.dtype.kind == "i":
-        coded = _by_offset(columns)
-        if coded is not None:
-            return coded
-    found = [pd.unique(column.known_values) for column in columns]
-    identifiers = _sorted(pd.unique(np.concatenate(found))) if found else np.empty(0, np.int64)
-    _check_count(len(identifiers))
-    index = pd.Index(identifiers)
-    return Coded(identifiers, tuple(_looked_up(index, column) for column in columns))
+    places, identifiers = pd.factorize(np.concatenate([column.known_values for column in columns]), sort=True)
+    if len(identifiers) > np.iinfo(np.int32).max:
+        raise DataError(f"{len(identifiers)} different identifiers are more than omnirank can number ({2**31 - 1})")
+    codes, start = [], 0
+    for column in columns:
+        known = slice(None) if column.known is None else column.known
+        coded = np.full(len(column.values), -1, np.int32)
+        coded[known] = places[start : start + len(column.known_values)]
+        start += len(column.known_values)
+        codes.append(coded)
+    return Coded(identifiers, tuple(codes))
 
 
 def code_composite(columns: Sequence[tuple[KeyCells, ...]], names: Sequence[str]) -> Coded:
@@ -140,44 +144,6 @@ def _as_type(column: KeyCells, dtype: np.dtype) -> np.ndarray:
     if values.dtype.kind == "O":  # nothing is known in it
         return np.zeros(len(values), dtype)
     return values.astype(dtype)
-
-
-def _by_offset(columns: Sequence[KeyCells]) -> Coded | None:
-    """Codes of integers in a dense range, in one pass without sorting; None where the range is wide."""
-    known = [column.known_values for column in columns]
-    ranges = [(int(values.min()), int(values.max())) for values in known if len(values)]
-    if not ranges:
-        return None
-    low, high = min(r[0] for r in ranges), max(r[1] for r in ranges)
-    span = high - low + 1
-    if span > _SPARSEST * sum(map(len, known)) + 1024 or span > np.iinfo(np.int32).max:
-        return None
-    present = np.zeros(span, bool)
-    for values in known:
-        present[values - low] = True
-    place = None if present.all() else np.cumsum(present, dtype=np.int32) - np.int32(1)
-    identifiers = np.arange(low, high + 1) if place is None else low + np.flatnonzero(present)
-    codes = []
-    for column in columns:
-        values = column.values if column.known is None else np.where(column.known, column.values, low)
-        found = (values - low).astype(np.int32) if place is None else place[values - low]
-        codes.append(found if column.known is None else np.where(column.known, found, np.int32(-1)))
-    return Coded(identifiers, tuple(codes))
-
-
-def _looked_up(index: pd.Index, column: KeyCells) -> np.ndarray:
-    codes = index.get_indexer(pd.Index(column.values, dtype=index.dtype)).astype(np.int32)
-    return codes if column.known is None else np.where(column.known, codes, np.int32(-1))
-
-
-def _sorted(values: np.ndarray) -> np.ndarray:
-    values = np.asarray(values)
-    return np.array(sorted(values.tolist()), object) if values.dtype == object else np.sort(values)
-
-
-def _check_count(n: int) -> None:
-    if n > np.iinfo(np.int32).max:
-        raise DataError(f"{n} different identifiers are more than omnirank can number ({np.iinfo(np.int32).max})")
 
 
 VALUE_KINDS = ("numeric", "nominal", "date")

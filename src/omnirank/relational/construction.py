@@ -1,4 +1,9 @@
-"""What may be constructed from the examples of a relational data set, and trees over what was used of it."""
+"""What may be constructed from the examples of a relational data set, coded for the growing of trees.
+
+A constructed feature is a function of the example and does not depend on the node. What a node may test depends on the
+path that it inherits, and on nothing else: there is one candidate table per inherited path, as far as paths can be
+continued. Tables are put together from blocks, one per path, coded once and shared by nodes and trees.
+"""
 
 from __future__ import annotations
 
@@ -316,13 +321,11 @@ class CandidateTable:
 
     def tested(self, number: int) -> tuple[Any, Levels | None]:
         """Return a feature by its number, and its levels."""
-        block = int(np.searchsorted(self._starts, number, side="right")) - 1
-        place = number - int(self._starts[block])
-        return self.blocks[block].features[place], self.blocks[block].levels[place]
-
-    @cached_property
-    def _starts(self) -> np.ndarray:
-        return np.cumsum([0, *(len(block.features) for block in self.blocks[:-1])])
+        for block in self.blocks:
+            if number < len(block.features):
+                return block.features[number], block.levels[number]
+            number -= len(block.features)
+        raise IndexError("there is no such feature")
 
     @property
     def n_bytes(self) -> int:
@@ -358,9 +361,6 @@ class CandidateTables:
     def __init__(self, construction: Construction, most_bytes: int = MOST_BYTES) -> None:
         self.construction = construction
         self.most_bytes = most_bytes
-        self._forget()
-
-    def _forget(self) -> None:
         self._lock = threading.RLock()
         self._tables: OrderedDict[tuple[Any, ...], CandidateTable] = OrderedDict()
         # blocks are views of the last table that has them; the values of a tested feature are kept as long as the fit
@@ -368,12 +368,8 @@ class CandidateTables:
         self._n_bytes = 0
         self._values: dict[Any, tuple[np.ndarray, Levels | None]] = {}
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"construction": self.construction, "most_bytes": self.most_bytes}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._forget()
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CandidateTables, (self.construction, self.most_bytes)
 
     @property
     def is_empty(self) -> bool:

@@ -358,8 +358,6 @@ def _indexed(database: Database, relation: Relation, positions: tuple[int, ...])
 def unique_order(codes: Sequence[np.ndarray]) -> np.ndarray | None:
     """Return the order that sorts rows by the codes of their keys; None where two rows have the same.
 
-    Codes of one key are sorted by counting, and not at all where they are in order.
-
     Examples
     --------
     >>> import numpy as np
@@ -367,24 +365,10 @@ def unique_order(codes: Sequence[np.ndarray]) -> np.ndarray | None:
     >>> unique_order([np.array([2, 0, 1])]).tolist(), unique_order([np.array([1, 1])])
     ([1, 2, 0], None)
     """
-    if len(codes) == 1:
-        return _by_counting(codes[0])
+    if _increase(tuple(codes)):
+        return np.arange(len(codes[0]))
     order = np.lexsort(tuple(codes)[::-1])
-    same = np.ones(max(0, len(order) - 1), bool)
-    for code in codes:
-        taken = code[order]
-        same &= taken[1:] == taken[:-1]
-    return None if same.any() else order
-
-
-def _by_counting(codes: np.ndarray) -> np.ndarray | None:
-    n = len(codes)
-    if not n or (codes[1:] > codes[:-1]).all():
-        return np.arange(n)
-    place = np.full(int(codes.max()) + 1, -1, np.int64)
-    place[codes] = np.arange(n)
-    order = place[place >= 0]
-    return order if len(order) == n else None
+    return order if _increase(tuple(code[order] for code in codes)) else None
 
 
 def sorted_facts(arrays: Facts, times: np.ndarray | None = None) -> tuple[Facts, np.ndarray | None]:
@@ -398,17 +382,12 @@ def sorted_facts(arrays: Facts, times: np.ndarray | None = None) -> tuple[Facts,
     >>> [array.tolist() for array in facts], times.tolist()
     ([[0, 1], [7.0, 5.0]], [1.0, 2.0])
     """
-    columns = arrays if times is None else (*arrays, times)
     if _increase(arrays):
         return arrays, times
-    order = np.lexsort(columns[::-1])
+    order = np.lexsort((arrays if times is None else (*arrays, times))[::-1])
     taken = tuple(array[order] for array in arrays)
-    differ = np.zeros(max(0, len(order) - 1), bool)
-    for array in taken:
-        differ |= array[1:] != array[:-1]
-    if differ.all():
-        return taken, None if times is None else times[order]
-    kept = np.concatenate([[True], differ])
+    kept = np.ones(len(order), bool)
+    kept[1:] = np.any([array[1:] != array[:-1] for array in taken], axis=0)
     return tuple(array[kept] for array in taken), None if times is None else times[order][kept]
 
 

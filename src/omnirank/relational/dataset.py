@@ -1,11 +1,14 @@
-"""A data set of several linked tables: examples are rows of one of them, described by all."""
+"""A data set of several linked tables: examples are rows of one of them, described by all.
+
+Another database of the same schema is made comparable with the one that a model was fitted to by its `Signature`.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -105,7 +108,7 @@ def aligned(dataset: RelationalDataset, signature: Signature) -> RelationalDatas
     known = dataset.database.relations
     if len(relations) == len(known) and all(relation is known[name] for name, relation in relations.items()):
         return dataset
-    return dataset._with(database=Database(dataset.database.objects, relations))
+    return replace(dataset, database=Database(dataset.database.objects, relations))
 
 
 def _found(database: Database, name: str, signature: Signature) -> Relation:
@@ -168,20 +171,81 @@ def _tell(unseen: Mapping[str, list[str]]) -> None:
     )
 
 
-def fingerprint_of(dataset: RelationalDataset) -> str:
-    """Return a hash of the facts, the examples, the target and the task."""
-    digest = hashlib.sha256(dataset.database.fingerprint.encode())
-    facts, arrays = target_parts(dataset.target, dataset.hierarchy)
-    digest.update(repr([dataset.task, dataset.example_types, dataset.time_columns, *facts]).encode())
-    hash_arrays(digest, [*dataset.example_codes, *arrays, *([] if dataset.times is None else [dataset.times])])
-    return digest.hexdigest()[:32]
-
-
 TargetColumn = str | tuple[str, str]
 
 
-class RelationalSources:
-    """The constructors of :class:`omnirank.relational.RelationalDataset`."""
+@dataclass(eq=False, repr=False)
+class RelationalDataset(PickledWithoutCaches):
+    """Examples that are rows of one table of a database, with a target of any task.
+
+    Made by :meth:`from_frames`, :meth:`from_folder`, :meth:`from_database` and :meth:`from_facts`; the constructor
+    takes what they find.
+
+    Parameters
+    ----------
+    database : Database
+        The descriptive relations and their objects.
+    example_types : tuple of str
+        Types of the objects that identify an example; as a rule one.
+    example_codes : tuple of ndarray
+        For each of them, the int32 code of each example's object.
+    target : Target or None
+        The target.
+    task : str
+        The task.
+    hierarchy : Hierarchy, optional
+        Order of the labels.
+    name : str
+        What the data set is called in reports.
+    target_name : str
+        The target as it was named, such as ``movies.genre``.
+    schema : Schema, optional
+        Keys and kinds of the columns; None for facts.
+    times : ndarray, optional
+        Cut-off time of each example (inf: none): facts that were known later say nothing about it.
+    time_columns : mapping of str to str, optional
+        For each table with a time column, that column.
+    _remarks : RelationalRemarks, optional
+        What to know before trusting a result.
+    modes, aggregates : optional
+        How a step may use each relation and which aggregates may be used, where settings of facts say it; to be given
+        to learners.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import omnirank as om
+    >>> movies = pd.DataFrame({"id": [1, 2, 3], "genre": ["thriller", "drama", "drama"]})
+    >>> ratings = pd.DataFrame({"movie_id": [1, 1, 2], "user": ["ana", "bob", "bob"], "stars": [3, 2, 3]})
+    >>> tables = {"movies": movies, "ratings": ratings}
+    >>> data = om.relational.RelationalDataset.from_frames(tables, target="movies.genre")
+    >>> data
+    <RelationalDataset 'data': 3 examples, 2 tables, 2 relations, classification, 3 labelled>
+    >>> list(data.database.relations)
+    ['ratings_user', 'ratings_stars']
+    """
+
+    database: Database
+    example_types: tuple[str, ...]
+    example_codes: tuple[np.ndarray, ...]
+    target: Target | None
+    task: str
+    _: KW_ONLY
+    hierarchy: Hierarchy | None = None
+    name: str = "data"
+    target_name: str = ""
+    schema: Schema | None = None
+    times: np.ndarray | None = None
+    time_columns: Mapping[str, str] = field(default_factory=dict)
+    _remarks: RelationalRemarks = field(default_factory=RelationalRemarks)
+    modes: Mapping[str, tuple[tuple[str, ...], ...]] | None = None
+    aggregates: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.target is not None and self.target.n_examples != self.n_examples:
+            raise DataError(f"{counted(self.n_examples, 'example')}, but the target has {self.target.n_examples}")
+
+    # -- sources ------------------------------------------------------------------------------------
 
     @classmethod
     def from_frames(
@@ -404,92 +468,6 @@ class RelationalSources:
             facts, target_facts, settings, task=task, hierarchy=hierarchy, exclude=exclude, encoding=encoding, name=name
         )
 
-
-class RelationalDataset(PickledWithoutCaches, RelationalSources):
-    """Examples that are rows of one table of a database, with a target of any task.
-
-    Made by :meth:`from_frames`, :meth:`from_folder`, :meth:`from_database` and :meth:`from_facts`; the constructor
-    takes what they find.
-
-    Parameters
-    ----------
-    database : Database
-        The descriptive relations and their objects.
-    example_types : tuple of str
-        Types of the objects that identify an example; as a rule one.
-    example_codes : tuple of ndarray
-        For each of them, the int32 code of each example's object.
-    target : Target or None
-        The target.
-    task : str
-        The task.
-    hierarchy : Hierarchy, optional
-        Order of the labels.
-    name : str
-        What the data set is called in reports.
-    target_name : str
-        The target as it was named, such as ``movies.genre``.
-    schema : Schema, optional
-        Keys and kinds of the columns; None for facts.
-    times : ndarray, optional
-        Cut-off time of each example (inf: none): facts that were known later say nothing about it.
-    time_columns : mapping of str to str, optional
-        For each table with a time column, that column.
-    remarks : RelationalRemarks, optional
-        What to know before trusting a result.
-    modes, aggregates : optional
-        How a step may use each relation and which aggregates may be used, where settings of facts say it; to be given
-        to learners.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import omnirank as om
-    >>> movies = pd.DataFrame({"id": [1, 2, 3], "genre": ["thriller", "drama", "drama"]})
-    >>> ratings = pd.DataFrame({"movie_id": [1, 1, 2], "user": ["ana", "bob", "bob"], "stars": [3, 2, 3]})
-    >>> tables = {"movies": movies, "ratings": ratings}
-    >>> data = om.relational.RelationalDataset.from_frames(tables, target="movies.genre")
-    >>> data
-    <RelationalDataset 'data': 3 examples, 2 tables, 2 relations, classification, 3 labelled>
-    >>> list(data.database.relations)
-    ['ratings_user', 'ratings_stars']
-    """
-
-    def __init__(
-        self,
-        database: Database,
-        example_types: tuple[str, ...],
-        example_codes: tuple[np.ndarray, ...],
-        target: Target | None,
-        task: str,
-        *,
-        hierarchy: Hierarchy | None = None,
-        name: str = "data",
-        target_name: str = "",
-        schema: Schema | None = None,
-        times: np.ndarray | None = None,
-        time_columns: Mapping[str, str] | None = None,
-        remarks: RelationalRemarks | None = None,
-        modes: Mapping[str, tuple[tuple[str, ...], ...]] | None = None,
-        aggregates: tuple[str, ...] | None = None,
-    ) -> None:
-        if target is not None and target.n_examples != len(example_codes[0]):
-            raise DataError(f"{counted(len(example_codes[0]), 'example')}, but the target has {target.n_examples}")
-        self.database = database
-        self.example_types = example_types
-        self.example_codes = example_codes
-        self.target = target
-        self.task = task
-        self.hierarchy = hierarchy
-        self.name = name
-        self.target_name = target_name
-        self.schema = schema
-        self.times = times
-        self.time_columns: dict[str, str] = dict(time_columns or {})
-        self.modes = modes
-        self.aggregates = aggregates
-        self._remarks = RelationalRemarks() if remarks is None else remarks
-
     # -- the parts ----------------------------------------------------------------------------------
 
     @property
@@ -541,11 +519,6 @@ class RelationalDataset(PickledWithoutCaches, RelationalSources):
 
     # -- views --------------------------------------------------------------------------------------
 
-    def _with(self, **changes: Any) -> RelationalDataset:
-        view = RelationalDataset.__new__(RelationalDataset)
-        view.__dict__.update({k: v for k, v in self.__dict__.items() if k not in ("labelled", "fingerprint")} | changes)
-        return view
-
     def take(self, rows: Any) -> RelationalDataset:
         """Return a view of the given examples; the database behind them stays whole.
 
@@ -562,7 +535,8 @@ class RelationalDataset(PickledWithoutCaches, RelationalSources):
         (2, True)
         """
         chosen = chosen_numbers(rows, self.n_examples)
-        return self._with(
+        return replace(
+            self,
             example_codes=tuple(codes[chosen] for codes in self.example_codes),
             target=None if self.target is None else self.target.take(chosen),
             times=None if self.times is None else self.times[chosen],
@@ -579,7 +553,7 @@ class RelationalDataset(PickledWithoutCaches, RelationalSources):
         """
         if self.target is None:
             raise DataError("there are no labels to hide: the data set has no target")
-        return self._with(target=self.target.hide(chosen_numbers(rows, self.n_examples)))
+        return replace(self, target=self.target.hide(chosen_numbers(rows, self.n_examples)))
 
     def describe(self) -> dict[str, Any]:
         """Return the facts about the data set as a flat dictionary, in reading order.
@@ -637,4 +611,8 @@ class RelationalDataset(PickledWithoutCaches, RelationalSources):
     @cached_property
     def fingerprint(self) -> str:
         """Hash of the facts, the examples and the target; the same for any order of the tables' rows."""
-        return fingerprint_of(self)
+        digest = hashlib.sha256(self.database.fingerprint.encode())
+        facts, arrays = target_parts(self.target, self.hierarchy)
+        digest.update(repr([self.task, self.example_types, self.time_columns, *facts]).encode())
+        hash_arrays(digest, [*self.example_codes, *arrays, *([] if self.times is None else [self.times])])
+        return digest.hexdigest()[:32]

@@ -1,4 +1,4 @@
-"""Files of facts: one fact per line, ``name(argument, argument)``, as relational learners write them."""
+"""Files of facts, one per line, ``name(argument, argument)``, and their settings, as relational learners write them."""
 
 from __future__ import annotations
 

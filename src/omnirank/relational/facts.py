@@ -1,4 +1,4 @@
-"""Facts become a relational data set."""
+"""Facts become a relational data set: types of their arguments are declared or inferred, then coded."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def dataset_from_facts(
         hierarchy=hierarchy,
         name=name or plain_name(files(facts)[0]),
         target_name=examples.arguments.name,
-        remarks=remarks,
+        _remarks=remarks,
         modes=_modes(database, said),
         aggregates=said.aggregates,
     )

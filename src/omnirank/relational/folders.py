@@ -1,4 +1,4 @@
-"""Folders of tables: CSV, TSV and Parquet files, with or without a schema file."""
+"""Folders of tables: CSV, TSV and Parquet files, with or without a schema file (``schema.toml``, ``schema.json``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Growing one relational tree node by node, each over the candidates of the path that it inherits."""
+"""Growing relational trees node by node, each over the candidates of the path that it inherits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is paid for a test: the relations of its path, its tables, its aggregates, and the feature itself.
+"""Rankings of the relations, tables, aggregates and constructed features of a database: who is paid for a test.
 
 A constructed feature may become useless when any of its relations is dropped, so all relations of the part that a node
 adds share the reward of the node. What the node inherits was paid above. With f(N) the test of node N of a tree T,

@@ -1,4 +1,7 @@
-"""What is known of the tables: identifiers, foreign keys, kinds of columns, and what is left out."""
+"""What is known of the tables: identifiers, foreign keys, kinds of columns, and what is left out.
+
+Users, schema files and databases declare it; `omnirank.relational.inference` completes it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in a relational data set: tables, keys, relations, and how many objects links lead to."""
+"""What a relational data set reports about itself: tables, keys, links, how it was read, and columns that are traps."""
 
 from __future__ import annotations
 

@@ -210,17 +210,14 @@ class _Rows:
         """Numbers of rows that are objects: as given in the target table, else in the order of their cells."""
         if self.is_target or not self.n_rows:
             return np.arange(self.n_rows, dtype=np.int32)
-        cells = [self.keys.codes[self.table.name, key.columns] for key in self.table.foreign_keys]
-        cells += [values.cells for values in self.values.values()]
+        cells = [*self._foreign_codes(), *(values.cells for values in self.values.values())]
         numbers = np.empty(self.n_rows, np.int32)
         numbers[np.lexsort(cells[::-1])] = np.arange(self.n_rows)
         return numbers
 
     def _order_rows(self) -> None:
         """Rows in the order of their keys, without those of which the key is not known or that come twice."""
-        known = np.ones(self.n_rows, bool)
-        for codes in self.codes:
-            known &= codes >= 0
+        known = np.all([np.ones(self.n_rows, bool), *(codes >= 0 for codes in self.codes)], axis=0)
         self.rows: np.ndarray | None = None if known.all() else np.flatnonzero(known)
         self.is_unique = False
         if not self.codes:
@@ -242,31 +239,28 @@ class _Rows:
 
     def _without_repeated_rows(self) -> np.ndarray:
         """Order of the rows without copies of others; an error where rows of the same identifier differ."""
-        codes = [self._taken(c) for c in self.codes]
-        order = np.lexsort(codes[::-1])
-        same = np.ones(max(0, len(order) - 1), bool)
-        for c in codes:
-            same &= c[order][1:] == c[order][:-1]
-        others = [self.keys.codes[self.table.name, key.columns] for key in self.table.foreign_keys]
-        others += [values.cells for values in self.values.values()]
+        cells = [*self.codes, *self._foreign_codes(), *(values.cells for values in self.values.values())]
         if self.is_target:  # a target may hold anything, sets of labels too
-            written = [[repr(cell) for cell in self.columns[name].to_list()] for name in self.target_columns]
-            others += [pd.factorize(np.array(texts, object))[0] for texts in written]
-        for cells in others:
-            taken = self._taken(cells)[order]
-            differ = same & (taken[1:] != taken[:-1]) & ~((taken[1:] != taken[1:]) & (taken[:-1] != taken[:-1]))
-            if differ.any():
-                row = order[int(np.flatnonzero(differ)[0])]
-                row = int(row if self.rows is None else self.rows[row])
-                names = self.table.primary_key
-                cell = ", ".join(f"{name}={self.columns[name].to_list()[row]!r}" for name in names)
-                raise DataError(
-                    f"the key of table {self.table.name!r} is not unique: rows with {cell} differ; "
-                    f"{setting('keys', {self.table.name: '*'})} takes every row as an object of its own"
-                )
-        copies = counted(int(same.sum()), "row")
-        self.notes.append(f"table {self.table.name!r} holds {copies} that repeat others: they are left out")
-        return order[np.concatenate([[True], ~same])] if len(order) else order
+            cells += [np.array(list(map(repr, self.columns[name].to_list())), object) for name in self.target_columns]
+        frame = pd.DataFrame({i: self._taken(column) for i, column in enumerate(cells)})
+        same = frame.duplicated(range(len(self.codes))).to_numpy()
+        differ = same & ~frame.duplicated().to_numpy()
+        name = self.table.name
+        if differ.any():
+            row = self._taken(np.arange(self.n_rows))[differ][0]
+            cell = ", ".join(f"{key}={self.columns[key].to_list()[row]!r}" for key in self.table.primary_key)
+            raise DataError(
+                f"the key of table {name!r} is not unique: rows with {cell} differ; "
+                f"{setting('keys', {name: '*'})} takes every row as an object of its own"
+            )
+        self.notes.append(
+            f"table {name!r} holds {counted(int(same.sum()), 'row')} that repeat others: they are left out"
+        )
+        order = np.lexsort([self._taken(codes) for codes in self.codes[::-1]])
+        return order[~same[order]]
+
+    def _foreign_codes(self) -> list[np.ndarray]:
+        return [self.keys.codes[self.table.name, key.columns] for key in self.table.foreign_keys]
 
     # -- relations ----------------------------------------------------------------------------------
 
@@ -480,7 +474,7 @@ def dataset_from_tables(
         schema=schema,
         times=conversion.times,
         time_columns=columns,
-        remarks=remarks,
+        _remarks=remarks,
     )
 
 

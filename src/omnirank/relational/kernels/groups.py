@@ -1,4 +1,8 @@
-"""Facts by the objects that they speak of."""
+"""Facts by the objects that they speak of, and aggregates of consecutive groups of values.
+
+A group's result depends on nothing but its own values and their order, so that it has the same bits however many
+groups are reduced in one call.
+"""
 
 from __future__ import annotations
 
