@@ -174,6 +174,16 @@ def _tell(unseen: Mapping[str, list[str]]) -> None:
 TargetColumn = str | tuple[str, str]
 
 
+def check_relational(given: Any, learner: str) -> RelationalDataset:
+    """Return what a learner is given, which must be a relational data set."""
+    if not isinstance(given, RelationalDataset):
+        raise DataTypeError(
+            f"{learner} takes a RelationalDataset, not {type(given).__name__}: make one by "
+            "RelationalDataset.from_frames, from_folder, from_database or from_facts"
+        )
+    return given
+
+
 @dataclass(eq=False, repr=False)
 class RelationalDataset(PickledWithoutCaches):
     """Examples that are rows of one table of a database, with a target of any task.

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from omnirank.relational.paths import (
     example_variables,
     result_component,
 )
+
+if TYPE_CHECKING:
+    from omnirank.relational.dataset import RelationalDataset, Signature
 
 # Matches that are written down at a time; each takes some 256 bytes, with a few variables and values behind it.
 BLOCK = 1 << 20
@@ -435,6 +438,29 @@ def feature_columns(
         return Table.from_numeric(np.empty((n_rows, 0)), ())
     table = Table.from_columns(names, columns, column_levels)
     return replace(table, dates=frozenset(dates))
+
+
+def columns_as_fitted(
+    dataset: RelationalDataset, signature: Signature, features: Sequence[Feature], levels: Sequence[Levels | None]
+) -> Table:
+    """Return the features of new examples as columns, with the levels of the fit and one more, last, for "nothing".
+
+    Parameters
+    ----------
+    dataset : RelationalDataset
+        The examples.
+    signature : Signature
+        What is known of the data of the fit.
+    features : sequence of Feature
+        What to compute.
+    levels : sequence of tuple or None
+        Levels of each feature in the fit, None for a number.
+    """
+    used = {step.relation for feature in features for step in feature.path}
+    dataset = dataset.aligned_with(signature.needed_of(dataset, used))
+    known = {feature: own for feature, own in zip(features, levels, strict=True) if own is not None}
+    extended = {feature: own if NONE_LEVEL in own else (*own, NONE_LEVEL) for feature, own in known.items()}
+    return feature_columns(dataset, features, levels=extended)
 
 
 def _levelled(codes: np.ndarray, levels: Levels, wanted: Levels | None) -> tuple[np.ndarray, Levels]:

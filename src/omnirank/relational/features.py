@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from omnirank.core.errors import DataError, DataTypeError, ParameterError
+from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parameters import check, choice
 from omnirank.core.plurals import counted
 from omnirank.core.suggestions import did_you_mean
 from omnirank.data.dataset import Dataset
-from omnirank.data.table import Levels, Table
-from omnirank.relational.aggregation import NONE_LEVEL
+from omnirank.data.table import Table
 from omnirank.relational.candidates import Bias, Mode, candidates
-from omnirank.relational.dataset import RelationalDataset
-from omnirank.relational.evaluation import empty_as_missing, feature_columns
+from omnirank.relational.dataset import RelationalDataset, check_relational
+from omnirank.relational.evaluation import columns_as_fitted, empty_as_missing
 from omnirank.relational.paths import Feature, describe, result_component
 
 
@@ -103,7 +101,7 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
         y : None
             The data set holds its target, which is not looked at.
         """
-        dataset = _relational(X)
+        dataset = check_relational(X, "RelationalFeatures")
         check("empty", self.empty, choice("missing", "infinite"))
         self.features_ = self._chosen(dataset)
         if not self.features_:
@@ -112,11 +110,8 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
                 "the keys of the tables, preset, aggregates and lookahead"
             )
         self._signature = dataset.signature
-        self._levels: dict[Feature, Levels] = {}
-        for feature in self.features_:
-            component = result_component(dataset.database, dataset.example_types, feature)
-            if component is not None and component.levels is not None:
-                self._levels[feature] = component.levels
+        results = [result_component(dataset.database, dataset.example_types, feature) for feature in self.features_]
+        self._levels = [None if component is None else component.levels for component in results]
         return self
 
     def transform(self, X: RelationalDataset) -> pd.DataFrame:
@@ -171,21 +166,6 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
 
     def _table(self, X: RelationalDataset) -> Table:
         check_is_fitted(self)
-        dataset = _relational(X)
-        used = {step.relation for feature in self.features_ for step in feature.path}
-        dataset = dataset.aligned_with(self._signature.needed_of(dataset, used))
-        levels = {feature: _with_none(known) for feature, known in self._levels.items()}
-        table = feature_columns(dataset, self.features_, levels=levels)
+        dataset = check_relational(X, "RelationalFeatures")
+        table = columns_as_fitted(dataset, self._signature, self.features_, self._levels)
         return table if self.empty == "infinite" else empty_as_missing(table)
-
-
-def _relational(X: Any) -> RelationalDataset:
-    if isinstance(X, RelationalDataset):
-        return X
-    raise DataTypeError(
-        f"RelationalFeatures takes a RelationalDataset, not {type(X).__name__}: RelationalDataset.from_frames makes one"
-    )
-
-
-def _with_none(levels: Levels) -> Levels:
-    return levels if NONE_LEVEL in levels else (*levels, NONE_LEVEL)

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from omnirank.core.errors import DataError, DataTypeError, ParameterError
+from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.log import logger
 from omnirank.core.parallel import run_parallel
 from omnirank.core.parameters import Domain, check_parameters, choice
@@ -29,7 +29,6 @@ from omnirank.ensembles.pct import PCTClassifier
 from omnirank.ensembles.pct_forest import PCTForestClassifier, PCTForestRegressor
 from omnirank.ensembles.pct_kinds import PCTClassifierBase, PCTRegressorBase
 from omnirank.ensembles.plan import GrowingRules
-from omnirank.relational.aggregation import NONE_LEVEL
 from omnirank.relational.candidates import Bias
 from omnirank.relational.construction import (
     CandidateTables,
@@ -37,8 +36,8 @@ from omnirank.relational.construction import (
     distinct_names,
     over_used_features,
 )
-from omnirank.relational.dataset import RelationalDataset
-from omnirank.relational.evaluation import feature_columns
+from omnirank.relational.dataset import RelationalDataset, check_relational
+from omnirank.relational.evaluation import columns_as_fitted
 from omnirank.relational.growing import RelationalPlan
 from omnirank.relational.paths import Feature, describe
 from omnirank.tasks import get_task
@@ -48,6 +47,8 @@ from omnirank.trees.prototypes import node_means
 from omnirank.trees.tree import Tree, one_leaf, tree_with_thresholds
 
 GrownTree = tuple[Tree, tuple[Any, ...]]
+
+_OWN_TARGET = "the RelationalDataset holds its target: y must not be given as well"
 
 Self = TypeVar("Self", bound="RelationalLearner")
 
@@ -142,7 +143,9 @@ class RelationalLearner(PCTClassifierBase, PCTRegressorBase):
         """Check parameters and data, and note what predictions need to know of the target."""
         check_parameters(self)
         name = type(self).__name__
-        whole = _relational(X, y, name)
+        whole = check_relational(X, name)
+        if y is not None:
+            raise ParameterError(_OWN_TARGET)
         whole.require_target(name)
         assert whole.target is not None
         if whole.task not in self.supported_tasks:
@@ -232,12 +235,8 @@ class RelationalLearner(PCTClassifierBase, PCTRegressorBase):
     def _table(self, X: Any) -> Table:
         """Return the used features of the examples, with the levels of the training data."""
         check_is_fitted(self)
-        dataset = _relational(X, None, type(self).__name__)
-        used = {step.relation for feature in self.features_ for step in feature.path}
-        dataset = dataset.aligned_with(self._signature.needed_of(dataset, used))
-        fitted = dict(zip(self.features_, self._features.levels, strict=True))
-        levels = {f: lev if NONE_LEVEL in lev else (*lev, NONE_LEVEL) for f, lev in fitted.items() if lev is not None}
-        table = feature_columns(dataset, self.features_, levels=levels)
+        dataset = check_relational(X, type(self).__name__)
+        table = columns_as_fitted(dataset, self._signature, self.features_, self._features.levels)
         codes, new = table.codes, []
         for i in np.flatnonzero(table.is_nominal):
             nothing = codes[:, table.slots[i]] == len(self._features.levels[i] or ())
@@ -291,7 +290,10 @@ class RelationalLearner(PCTClassifierBase, PCTRegressorBase):
         return kind.score(self, X, y, sample_weight)  # type: ignore[arg-type]  # other data
 
     def _truth(self, X: Any, y: Any) -> Target | None:
-        return in_training_order(_relational(X, y, type(self).__name__).target, self.task_, self.target_names_)
+        if y is not None:
+            raise ParameterError(_OWN_TARGET)
+        dataset = check_relational(X, type(self).__name__)
+        return in_training_order(dataset.target, self.task_, self.target_names_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -299,17 +301,6 @@ class RelationalLearner(PCTClassifierBase, PCTRegressorBase):
         if hasattr(self, "task_"):
             tags.estimator_type = "classifier" if self._predicts_classes else "regressor"
         return tags
-
-
-def _relational(X: Any, y: Any, learner: str) -> RelationalDataset:
-    if not isinstance(X, RelationalDataset):
-        raise DataTypeError(
-            f"{learner} takes a RelationalDataset, not {type(X).__name__}: make one by RelationalDataset.from_frames, "
-            "from_folder, from_database or from_facts"
-        )
-    if y is not None:
-        raise ParameterError("the RelationalDataset holds its target: y must not be given as well")
-    return X
 
 
 def _one_leaf(weight: np.ndarray, columns: PrototypeColumns, i: int) -> GrownTree:

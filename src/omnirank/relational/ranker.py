@@ -26,7 +26,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.accumulators import MeanAccumulator
-from omnirank.core.errors import DataError, DataTypeError
+from omnirank.core.errors import DataError
 from omnirank.core.parameters import JOBS, SEED, Domain, check_parameters, choice, count
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import SeedRanges, root_entropy
@@ -37,7 +37,7 @@ from omnirank.relational.aggregation import AGGREGATES, EXISTS, IDENTITY
 from omnirank.relational.boosting import BOOSTING, RelationalBoosting
 from omnirank.relational.candidates import Bias
 from omnirank.relational.database import Relation
-from omnirank.relational.dataset import RelationalDataset
+from omnirank.relational.dataset import RelationalDataset, check_relational
 from omnirank.relational.learners import RelationalForest, RelationalLearner
 from omnirank.relational.paths import Feature, Path, Step
 from omnirank.trees.prototypes import parents_of
@@ -370,9 +370,7 @@ class RelationalRanker(BaseEstimator):
             The fitted ranker.
         """
         check_parameters(self)
-        if not isinstance(X, RelationalDataset):
-            raise DataTypeError(f"RelationalRanker takes a RelationalDataset, not {type(X).__name__}")
-        X.require_target("RelationalRanker")
+        check_relational(X, "RelationalRanker").require_target("RelationalRanker")
         warn_about(X)
         entropy = root_entropy(self.random_state)
         self.model_ = self._learner(entropy).fit(X, y, sample_weight)
