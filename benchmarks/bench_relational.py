@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-import omnirank as om
 from benchmarks import Bar, Contestant, benchmark, compare, figure
 from benchmarks._measure import median_seconds
 from benchmarks.public_data import public_data
+from omnirank.relational import RelationalDataset, RelationalFeatures, RelationalForest
 from omnirank.relational.database import Database
 
 CUSTOMERS, ORDERS, ITEMS = 50_000, 1_000_000, 3_000_000
@@ -39,23 +39,23 @@ def make_tables(n_customers: int, n_orders: int, n_items: int) -> dict[str, pd.D
     return tables
 
 
-def make_dataset(*sizes: int) -> om.RelationalDataset:
+def make_dataset(*sizes: int) -> RelationalDataset:
     """Return the database with every customer as an example."""
     tables = make_tables(*sizes)
     links = {"orders.customer_id": "customers", "items.order_id": "orders"}
     keys = dict.fromkeys(tables, "id") | {column: t for column, t in links.items() if column.split(".")[0] in tables}
-    return om.RelationalDataset.from_frames(tables, target="customers", keys=keys)
+    return RelationalDataset.from_frames(tables, target="customers", keys=keys)
 
 
-def without_indexes(data: om.RelationalDataset) -> om.RelationalDataset:
+def without_indexes(data: RelationalDataset) -> RelationalDataset:
     """Return the same data set as it is when it was just read."""
     database = Database(dict(data.database.objects), dict(data.database.relations))
-    return om.RelationalDataset(database, data.example_types, data.example_codes, data.target, data.task)
+    return RelationalDataset(database, data.example_types, data.example_codes, data.target, data.task)
 
 
-def by_omnirank(data: om.RelationalDataset, aggregates: tuple[str, ...], lookahead: int) -> pd.DataFrame:
+def by_omnirank(data: RelationalDataset, aggregates: tuple[str, ...], lookahead: int) -> pd.DataFrame:
     """Compute all features, indexes included."""
-    features = om.RelationalFeatures(lookahead, aggregates)
+    features = RelationalFeatures(lookahead, aggregates)
     return features.fit_transform(without_indexes(data))
 
 
@@ -128,7 +128,7 @@ def relational_single(quick: bool) -> list:
     """All features of one customer of that database, its indexes made before."""
     sizes = (50, 1000, 3000) if quick else (CUSTOMERS, ORDERS, ITEMS)
     data = make_dataset(*sizes)
-    features = om.RelationalFeatures(3).fit(data)
+    features = RelationalFeatures(3).fit(data)
     one = data.take([17])
     features.transform(one)
     seconds = median_seconds(partial(features.transform, one), 3 if quick else 21)
@@ -140,11 +140,11 @@ def relational_single(quick: bool) -> list:
 def _scored(folder: Path, quick: bool) -> list:
     """One molecule scored by a forest, in the database of the fit and in another one of half its molecules."""
     kinds = {"atoms.atom_type": "nominal", "bonds.bond_type": "nominal"}
-    data = om.RelationalDataset.from_folder(folder, target="drugs.active", exclude=["drugs.act"], types=kinds)
-    forest = om.RelationalForestClassifier(n_trees=2 if quick else 50, random_state=0).fit(data)
+    data = RelationalDataset.from_folder(folder, target="drugs.active", exclude=["drugs.act"], types=kinds)
+    forest = RelationalForest(n_trees=2 if quick else 50, random_state=0).fit(data)
     frames = {path.stem: pd.read_csv(path) for path in folder.glob("*.csv")}
     frames["drugs"] = frames["drugs"].iloc[::2]
-    other = om.RelationalDataset.from_frames(frames, target="drugs.active", like=data)
+    other = RelationalDataset.from_frames(frames, target="drugs.active", like=data)
     results = []
     for name, examples in (("the same database", data), ("another database", other)):
         one = examples.take([3])

@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from omnirank import datasets, errors, timeseries
+    from omnirank import datasets, errors, relational, timeseries
     from omnirank.core.comparison import compare_rankings
     from omnirank.core.ranking import Ranking
     from omnirank.core.registry import make_ranker, methods
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from omnirank.rankers.mcfs import MCFSRanker
     from omnirank.rankers.ndfs import NDFSRanker
     from omnirank.rankers.per_target import PerTargetRanker
-    from omnirank.rankers.relational import RelationalRanker
     from omnirank.rankers.relief import ReliefRanker
     from omnirank.rankers.resampled import ResampledRanker
     from omnirank.rankers.scls import SCLSRanker
@@ -61,11 +60,6 @@ if TYPE_CHECKING:
     from omnirank.rankers.three_way import ThreeWayRanker
     from omnirank.rankers.udfs import UDFSRanker
     from omnirank.rankers.univariate import UnivariateRanker
-    from omnirank.relational.boosting_learners import RelationalBoostingClassifier, RelationalBoostingRegressor
-    from omnirank.relational.dataset import RelationalDataset
-    from omnirank.relational.features import RelationalFeatures
-    from omnirank.relational.forest_learners import RelationalForestClassifier, RelationalForestRegressor
-    from omnirank.relational.tree_learners import RelationalTreeClassifier, RelationalTreeRegressor
     from omnirank.shards.dataset import ShardedDataset
     from omnirank.shards.opening import open_shards
     from omnirank.trees.export import export_graphviz, export_text
@@ -94,15 +88,6 @@ _WHERE = {
     "PerTargetRanker": "omnirank.rankers.per_target",
     "RandomRanker": "omnirank.rankers.baselines",
     "Ranking": "omnirank.core.ranking",
-    "RelationalDataset": "omnirank.relational.dataset",
-    "RelationalBoostingClassifier": "omnirank.relational.boosting_learners",
-    "RelationalBoostingRegressor": "omnirank.relational.boosting_learners",
-    "RelationalForestClassifier": "omnirank.relational.forest_learners",
-    "RelationalForestRegressor": "omnirank.relational.forest_learners",
-    "RelationalRanker": "omnirank.rankers.relational",
-    "RelationalTreeClassifier": "omnirank.relational.tree_learners",
-    "RelationalTreeRegressor": "omnirank.relational.tree_learners",
-    "RelationalFeatures": "omnirank.relational.features",
     "ReliefRanker": "omnirank.rankers.relief",
     "ResampledRanker": "omnirank.rankers.resampled",
     "SCLSRanker": "omnirank.rankers.scls",
@@ -140,7 +125,7 @@ _WHERE = {
     "write_arff": "omnirank.data.arff.write",
     "write_parquet": "omnirank.data.parquet",
 }
-_MODULES = ("datasets", "errors", "timeseries")
+_MODULES = ("datasets", "errors", "relational", "timeseries")
 
 __all__ = [
     "AgnosRanker",
@@ -162,15 +147,6 @@ __all__ = [
     "PerTargetRanker",
     "RandomRanker",
     "Ranking",
-    "RelationalBoostingClassifier",
-    "RelationalBoostingRegressor",
-    "RelationalDataset",
-    "RelationalFeatures",
-    "RelationalForestClassifier",
-    "RelationalForestRegressor",
-    "RelationalRanker",
-    "RelationalTreeClassifier",
-    "RelationalTreeRegressor",
     "ReliefRanker",
     "ResampledRanker",
     "SCLSRanker",
@@ -203,6 +179,7 @@ __all__ = [
     "read_rankings",
     "read_results",
     "redundancy",
+    "relational",
     "run_plan",
     "select",
     "significance",

@@ -37,7 +37,7 @@ LAYOUTS: dict[str, dict[str, Any]] = {
 
 # Methods that do nothing which could be spread, or nothing where all features are of one kind.
 UNSPREAD = ("random", "uniform", "univariate", "correlation", "svm-rfe", "agnos-s", "RelationalFeatures")
-UNSPREAD += ("RelationalTreeClassifier", "RelationalTreeRegressor", "RelationalBoostingRegressor")
+UNSPREAD += ("RelationalTree", "RelationalBoostingRegressor")
 
 
 @cache
@@ -106,16 +106,18 @@ def evaluated_on_folds(dataset: om.Dataset) -> Any:
 def constructed(preset: str) -> Any:
     """Return the constructed features of movies, of which some have no ratings."""
     movies = om.datasets.make_movies(mean_ratings=2.0, random_state=3)
-    table = om.RelationalFeatures(4, preset=preset, empty="infinite").fit(movies).to_dataset(movies).features
+    features = om.relational.RelationalFeatures(4, preset=preset, empty="infinite").fit(movies)
+    table = features.to_dataset(movies).features
     return table.names, table.levels, table.numeric, table.codes
 
 
 @cache
-def movies(what: str) -> om.RelationalDataset:
+def movies(what: str) -> om.relational.RelationalDataset:
     """Return movies, some of them without ratings, whose genre or length is predicted."""
     frames = om.datasets.make_movies(mean_ratings=2.0, as_frames=True, random_state=3)
     target = "movies.genre" if what == "classes" else "movies.minutes"
-    return om.RelationalDataset.from_frames(frames, target=target, task="auto" if what == "classes" else "regression")
+    task = "auto" if what == "classes" else "regression"
+    return om.relational.RelationalDataset.from_frames(frames, target=target, task=task)
 
 
 def chosen(dataset: om.Dataset, by: str) -> Any:
@@ -345,14 +347,14 @@ def estimators() -> dict[str, Any]:
 
 def predictors() -> dict[str, Any]:
     """Return the public estimators that predict from trees, grown on one table."""
-    others = {"MLkNN", *relational()}
-    return {name: made for name, made in estimators().items() if hasattr(made, "predict") and name not in others}
+    return {name: made for name, made in estimators().items() if hasattr(made, "predict") and name != "MLkNN"}
 
 
 def relational() -> dict[str, Any]:
-    """Return the public estimators that learn from several tables."""
-    found = {name: made for name, made in estimators().items() if name.startswith("Relational")}
-    return {name: made for name, made in found.items() if made is not om.RelationalFeatures}
+    """Return the public estimators that learn from several tables, predictors once for classes and once for numbers."""
+    learners = om.relational.RelationalTree, om.relational.RelationalForest, om.relational.RelationalBoosting
+    found = {f"{made.__name__}{kind}": made for made in learners for kind in ("Classifier", "Regressor")}
+    return found | {"RelationalRanker": om.relational.RelationalRanker}
 
 
 def quick(names: list[str]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import omnirank as om
+from omnirank.relational import RelationalDataset, RelationalFeatures
 from tools.command import output
 
 
@@ -24,7 +25,7 @@ def test_features_of_a_folder_are_written_with_the_target(shop, tmp_path):
     assert "... and 2 more" in text
     assert "30 examples, all labelled, 12 features written" in text
     table = om.load(out, target="genre")
-    expected = om.RelationalFeatures(2).fit(om.RelationalDataset.from_folder(shop, target="movies.genre"))
+    expected = RelationalFeatures(2).fit(RelationalDataset.from_folder(shop, target="movies.genre"))
     assert list(table.feature_names) == expected.get_feature_names_out().tolist()
     assert om.make_ranker("univariate").fit(table).ranking_.names == table.feature_names
 

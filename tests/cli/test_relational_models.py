@@ -10,6 +10,7 @@ import sqlite3
 import pytest
 
 import omnirank as om
+from omnirank.relational import RelationalRanker
 from tools.command import run
 
 
@@ -26,7 +27,7 @@ def test_rank(folder, tmp_path):
     text = run("rank", folder, "-t", "movies.genre", "--trees", 5, "-o", tmp_path / "r.json").stdout
     assert "ratings_stars" in text
     assert "--by column" in text
-    expected = om.RelationalRanker(n_trees=5, random_state=0).fit(om.datasets.make_movies(random_state=0)).ranking_
+    expected = RelationalRanker(n_trees=5, random_state=0).fit(om.datasets.make_movies(random_state=0)).ranking_
     found = om.Ranking.load(tmp_path / "r.json")
     assert found.names == expected.names
     assert found.scores.tolist() == expected.scores.tolist()

@@ -14,6 +14,7 @@ from scipy.io import savemat
 
 import omnirank as om
 from omnirank.errors import DataError
+from omnirank.relational import RelationalDataset
 
 START = 2**60  # a float; the next one is 256 further
 NUMBERS = [START + i for i in range(8)]
@@ -123,7 +124,7 @@ def test_parts(tmp_path):
 def test_relational_values():
     tables = {"t": pd.DataFrame({"size": NUMBERS, "y": CLASSES})}
     with pytest.raises(DataError, match=REFUSED):
-        om.RelationalDataset.from_frames(tables, target="t.y", types={"t.size": "numeric"})
+        RelationalDataset.from_frames(tables, target="t.y", types={"t.size": "numeric"})
 
 
 def test_floats_and_numbers_with_a_point_are_as_exact_as_ever(tmp_path):

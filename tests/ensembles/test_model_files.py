@@ -19,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 import omnirank as om
 from omnirank.data.task_registry import unregister_task
 from omnirank.errors import DataError, DataTypeError, FileFormatError
+from omnirank.relational import RelationalDataset, RelationalTree
 from omnirank.tasks import register_task
 from reference.circular_task import Circular
 
@@ -300,9 +301,9 @@ def test_models_that_cannot_be_written_say_so(tmp_path):
 
 def test_relational_models_say_that_they_cannot_be_written(tmp_path):
     frames = {"person": pd.DataFrame({"id": range(12), "age": np.arange(12.0), "rich": [0, 1] * 6})}
-    data = om.RelationalDataset.from_frames(frames, target="person.rich")
-    model = om.RelationalTreeClassifier(random_state=0).fit(data)
-    with pytest.raises(DataTypeError, match="RelationalTreeClassifier cannot be written"):
+    data = RelationalDataset.from_frames(frames, target="person.rich")
+    model = RelationalTree(random_state=0).fit(data)
+    with pytest.raises(DataTypeError, match="RelationalTree cannot be written"):
         model.save(tmp_path / "model")
 
 

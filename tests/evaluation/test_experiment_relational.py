@@ -11,6 +11,7 @@ from omnirank.core.errors import DataError, ParameterError
 from omnirank.evaluation.experiments import read_plan, read_results, run_plan
 from omnirank.evaluation.folds import make_folds
 from omnirank.evaluation.measures import measure
+from omnirank.relational import RelationalDataset, RelationalForest, RelationalRanker
 from reference.experiment_plans import in_process
 
 FRAMES = om.datasets.make_movies(60, random_state=0, as_frames=True)
@@ -49,15 +50,15 @@ def test_a_folder_is_ranked_and_predicted_by_folds(films, backend):
     assert len(backend[0].claims) == 4, "both rankings of a fold are one fit"
     study = read_results(store)["films"]
     assert list(study.table("accuracy").columns) == ["relational-forest", "relational-genie3", "relational-symbolic"]
-    data = om.RelationalDataset.from_folder(films, target="movies.genre")
+    data = RelationalDataset.from_folder(films, target="movies.genre")
     for number, fold in enumerate(make_folds(data, "cross-validation", n_folds=2, random_state=0)):
         train, test = fold.training(data), fold.testing(data)
-        model = om.RelationalForestClassifier(**SETTINGS, random_state=0).fit(train)
+        model = RelationalForest(**SETTINGS, random_state=0).fit(train)
         found = measure(test.target, model.predict_means(test), training=train.target, task=train.task)
         rows = study.figures.query(f"method == 'relational-forest' and fold == {number}")
         assert dict(zip(rows["measure"], rows["value"], strict=True)) == pytest.approx(found)
         for name in ("genie3", "symbolic"):
-            ranking = om.RelationalRanker(name, **SETTINGS, random_state=0).fit(train).ranking_
+            ranking = RelationalRanker(name, **SETTINGS, random_state=0).fit(train).ranking_
             kept = om.read_rankings(store, "films", "films", f"relational-{name}")[f"seed=0 fold={number}"]
             assert kept.names == ranking.names
             assert kept.scores.tolist() == ranking.scores.tolist()

@@ -10,7 +10,7 @@ import numpy as np
 
 from omnirank.data.dataset import Dataset
 from omnirank.data.table import Table
-from omnirank.relational.coded_blocks import CodedBlock, code_groups
+from omnirank.relational.construction import CodedBlock, code_groups
 from omnirank.relational.database import Component, Database, Relation
 from omnirank.relational.dataset import RelationalDataset
 

@@ -10,11 +10,11 @@ from tests.relational.plain import one_table
 import omnirank as om
 from omnirank.core.seeds import kernel_seed, stream
 from omnirank.ensembles.plan import GrowingRules
-from omnirank.relational.bias import Bias
-from omnirank.relational.candidate_tables import CandidateTables
-from omnirank.relational.columns import feature_columns
-from omnirank.relational.construction import RelationalConstruction
-from omnirank.relational.growing import NodeRules, grow_tree
+from omnirank.relational import RelationalBoosting, RelationalDataset
+from omnirank.relational.candidates import Bias
+from omnirank.relational.construction import CandidateTables, RelationalConstruction
+from omnirank.relational.evaluation import feature_columns
+from omnirank.relational.growing import grow_tree
 from omnirank.trees.kernels.spaces import OneColumn
 
 MOVIES = om.datasets.make_movies(random_state=0)
@@ -34,7 +34,7 @@ def written_down(data, columns, n_iterations, shrinkage, chosen, max_depth, seed
             mask = np.zeros(n)
             mask[stream(seed, i).choice(n, int(chosen * n), replace=False)] = 1
             values = np.ascontiguousarray(residuals[:, j])
-            found = grow_tree(tables, OneColumn(values), mask, settings, kernel_seed(seed, i), NodeRules(0.6))
+            found = grow_tree(tables, OneColumn(values), mask, settings, kernel_seed(seed, i), 0.6)
             tree = found.tree()
             cells = feature_columns(data, found.features)
             from omnirank.trees.tree import routing_matrix
@@ -50,7 +50,7 @@ def written_down(data, columns, n_iterations, shrinkage, chosen, max_depth, seed
 @pytest.mark.slow
 def test_three_classes():
     columns = (np.asarray(MOVIES.y)[:, None] == np.array(MOVIES.target.levels[0])).astype(float)
-    model = om.RelationalBoostingClassifier(n_trees=3, shrinkage=0.3, chosen_examples=0.7, max_depth=3, random_state=4)
+    model = RelationalBoosting(n_trees=3, shrinkage=0.3, chosen_examples=0.7, max_depth=3, random_state=4)
     model.fit(MOVIES)
     expected, gains = written_down(MOVIES, columns, 3, 0.3, 0.7, 3, 4)
     np.testing.assert_allclose(model.predict_means(MOVIES), expected, rtol=1e-12, atol=1e-12)
@@ -65,7 +65,7 @@ def test_three_classes():
     assert shares.min() >= 0
 
 
-def shops(seed: int) -> om.RelationalDataset:
+def shops(seed: int) -> RelationalDataset:
     rng = np.random.default_rng(seed)
     n = 60
     sales = pd.DataFrame({"shop_id": rng.integers(0, n, 6 * n), "price": rng.normal(size=6 * n)})
@@ -73,10 +73,10 @@ def shops(seed: int) -> om.RelationalDataset:
     table = pd.DataFrame(
         {"id": range(n), "rich": np.where(mean > 0, "yes", "no"), "profit": 2 * mean + 0.1 * rng.normal(size=n)}
     )
-    data = om.RelationalDataset.from_frames(
+    data = RelationalDataset.from_frames(
         {"shops": table, "sales": sales}, target="shops.rich", exclude=["shops.profit"], keys={"sales.shop_id": "shops"}
     )
-    return data, om.RelationalDataset.from_frames(
+    return data, RelationalDataset.from_frames(
         {"shops": table, "sales": sales}, target="shops.profit", exclude=["shops.rich"], keys={"sales.shop_id": "shops"}
     )
 
@@ -84,7 +84,7 @@ def shops(seed: int) -> om.RelationalDataset:
 @pytest.mark.slow
 def test_two_classes_take_one_tree():
     data, _ = shops(0)
-    model = om.RelationalBoostingClassifier(n_trees=5, random_state=0).fit(data)
+    model = RelationalBoosting(n_trees=5, random_state=0).fit(data)
     assert [len(together) for together in model.trees_] == [1] * 5
     means = model.predict_means(data)
     assert (model.predict(data) == np.where(means[:, 1] > 0.5, "yes", "no")).all()
@@ -94,8 +94,8 @@ def test_two_classes_take_one_tree():
 
 def test_a_number():
     _, data = shops(0)
-    few = om.RelationalBoostingRegressor(n_trees=2, random_state=0).fit(data)
-    many = om.RelationalBoostingRegressor(n_trees=60, random_state=0).fit(data)
+    few = RelationalBoosting(n_trees=2, random_state=0).fit(data)
+    many = RelationalBoosting(n_trees=60, random_state=0).fit(data)
     assert few.score(data) < many.score(data)
     assert many.score(data) > 0.95
     expected, _ = written_down(data, np.asarray(data.y)[:, None], 2, 0.2, 0.8, 4, 0)
@@ -105,11 +105,11 @@ def test_a_number():
 def test_a_constant_target_is_its_mean():
     dataset = om.Dataset([[1.0], [2.0], [3.0]], [2.5, 2.5, 2.5])
     with pytest.warns(UserWarning, match="one class or value only"):
-        model = om.RelationalBoostingRegressor(n_trees=2).fit(one_table(dataset))
+        model = RelationalBoosting(n_trees=2).fit(one_table(dataset))
     assert model.predict(one_table(dataset)).tolist() == [2.5, 2.5, 2.5]
 
 
 @pytest.mark.parametrize(("parameter", "value"), [("shrinkage", 0), ("chosen_examples", 1.5), ("n_trees", 0)])
 def test_parameters_out_of_range(parameter, value):
     with pytest.raises(om.errors.ParameterError, match=parameter):
-        om.RelationalBoostingClassifier(**{parameter: value}).fit(MOVIES)
+        RelationalBoosting(**{parameter: value}).fit(MOVIES)

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from draws import draws
 from omnirank.errors import ParameterError
-from omnirank.relational.bias import Bias
-from omnirank.relational.candidates import candidates, candidates_by_path, continued_part
+from omnirank.relational.candidates import Bias, Candidates, candidates
 from omnirank.relational.paths import Step
 from reference.relational_cases import database, databases, movies, nominal, number, relation, thing
 
@@ -142,15 +141,15 @@ def test_the_part_of_a_path_that_is_continued_has_the_same_candidates(base, most
         preset, lookahead=data.draw(st.integers(1, 2)), max_path_length=most, nominal_joins=True, max_candidates=100
     )
     types = (next(iter(base.objects)),)
+    found = Candidates(base, types, bias)
     inherited = ()
     for _ in range(3):
-        groups, _ = candidates_by_path(base, types, inherited, bias, named=False)
+        groups, _ = found.by_path(inherited)
         if groups:
             inherited = data.draw(st.sampled_from(groups))[0].path
-    part = continued_part(base, types, inherited, bias)
+    part = found.continued_part(inherited)
     assert part == inherited[: len(part)]
-    shorter, whole = (candidates_by_path(base, types, path, bias, named=False) for path in (part, inherited))
-    assert shorter == whole
+    assert found.by_path(part) == found.by_path(inherited)
 
 
 def test_nominal_domains_are_joined_only_if_asked():
@@ -191,9 +190,10 @@ def test_aggregates_can_be_chosen():
     assert found == ["genre", "count(ratings)", "mean(ratings.stars)", "mean(ratings.date)"]
 
 
-def test_steps_with_one_match_have_all_aggregates_if_asked():
-    found = names(movies(), lookahead=1, dedupe_functional=False)
-    assert found == ["count(genre)", "mode(genre)", "count(ratings)"]
+def test_aggregates_that_are_named_are_told_from_those_of_the_preset():
+    base = movies()
+    assert names(base, preset="AGG-Exist", lookahead=1) == ["exists(ratings)"]
+    assert names(base, preset="AGG-Exist", lookahead=1, aggregates=["exists"]) == ["genre", "exists(ratings)"]
 
 
 def test_a_column_with_missing_cells_also_tells_where_it_is_known():

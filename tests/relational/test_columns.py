@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 
 from draws import draws
 from omnirank.errors import DataError
-from omnirank.relational.bias import Bias
-from omnirank.relational.candidates import candidates
-from omnirank.relational.columns import feature_columns
+from omnirank.relational.candidates import Bias, candidates
 from omnirank.relational.database import Database, Relation
-from omnirank.relational.evaluation import Bindings, Evaluator
+from omnirank.relational.evaluation import Bindings, Evaluator, feature_columns
 from omnirank.relational.paths import Feature, Request, Step, example_variables
 from reference.relational import NONE, value
 from reference.relational_cases import Examples, database, databases, movies, nominal, number, relation, thing
@@ -37,7 +35,6 @@ def biases(draw, base: Database) -> Bias:
         aggregates=ALL,
         lookahead=draw(st.integers(1, 3)),
         modes=modes,
-        dedupe_functional=draw(st.booleans()),
         nominal_joins=draw(st.booleans()),
         max_candidates=None,
     )
@@ -109,7 +106,7 @@ def test_all_ways_give_the_same_bits(case, block):
     fresh = Database(dict(examples.database.objects), dict(examples.database.relations))
     codes = dict(enumerate(examples.example_codes))
     bindings = Bindings(codes, example_variables(examples.example_types), len(codes[0]))
-    walked = Evaluator(fresh, 256 * block, few=0).evaluate(requests, bindings)
+    walked = Evaluator(fresh, block, few=0).evaluate(requests, bindings)
     single = [
         feature_columns(
             Examples(fresh, examples.example_types, tuple(c[i : i + 1] for c in examples.example_codes)), features
@@ -152,7 +149,7 @@ def test_large_groups_have_the_same_bits_in_all_ways():
     for code in range(3):
         alone = Examples(Database(objects, relations), ("a",), (np.array([code], np.int32),))
         single = feature_columns(alone, features)
-        few = Evaluator(Database(objects, relations), 256, few=0).evaluate(
+        few = Evaluator(Database(objects, relations), 1, few=0).evaluate(
             [Request(f.path, f.variable, f.aggregates) for f in features],
             Bindings({0: alone.example_codes[0]}, example_variables(("a",)), 1),
         )
@@ -254,6 +251,6 @@ def test_a_pickled_database_leaves_its_indexes_behind():
     base = movies()
     feature_columns(Examples(base, ("movies",)), candidates(base, ("movies",)))
     copy = pickle.loads(pickle.dumps(base))
-    assert base._indexes
-    assert not copy._indexes
+    assert base.caches.indexes
+    assert not copy.caches.indexes
     assert isinstance(copy.relations["ratings_user"], Relation)

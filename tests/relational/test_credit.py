@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from omnirank.errors import ParameterError
-from omnirank.relational.credit import CreditRules, averaged, inherited_paths, new_steps, tree_credits
 from omnirank.relational.paths import Feature, Step
+from omnirank.relational.ranker import CreditRules, averaged, new_steps, tree_credits
 from omnirank.trees.tree import Tree
 
 STARS = Step("stars", ((0, 0),))
@@ -74,19 +73,5 @@ def test_new_part():
     assert new_steps((STARS, NATION), (Step("stars", ((1, 0),)), NATION)) == range(2)  # another binding
 
 
-def test_paths_that_nodes_inherit():
-    both = inherited_paths(WORKED, (ROOT, CHILD))
-    assert both == [(), ROOT.path, CHILD.path, CHILD.path, ROOT.path]
-    uneven = tree([0, 1, -1, -1, -1], [4, 3, 0, 0, 0], [3, 2, 0, 0, 0], [8, 3, 1, 2, 5], [0, 1, 2, 2, 1])
-    # the right child of the root is heavier, and so is that of its left child, which inherits nothing
-    assert inherited_paths(uneven, (ROOT, CHILD), "yes_only") == [(), (), (), CHILD.path, ROOT.path]
-    assert inherited_paths(WORKED, (ROOT, CHILD), "yes_only")[1] == ROOT.path  # of two equal ones the left
-
-
 def test_trees_of_an_iteration_are_averaged():
     assert averaged([[1.0, 0.0], [3.0, 2.0], [0.0, 0.0], [2.0, 4.0]], 2).tolist() == [[2.0, 1.0], [1.0, 2.0]]
-
-
-def test_unknown_rule():
-    with pytest.raises(ParameterError, match="share"):
-        CreditRules(share="old")

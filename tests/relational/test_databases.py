@@ -13,10 +13,11 @@ import sqlalchemy as sa
 
 import omnirank as om
 from omnirank.errors import DataError, DataTypeError, MissingDependencyError
+from omnirank.relational import RelationalDataset
 from omnirank.relational.sql import read_database
 from reference.relational_tables import decoded_facts
 
-R = om.RelationalDataset
+R = RelationalDataset
 
 SERVERS = {
     "postgresql": os.environ.get("OMNIRANK_POSTGRESQL_URL"),

@@ -12,9 +12,10 @@ import pytest
 
 import omnirank as om
 from omnirank.errors import DataError
+from omnirank.relational import RelationalDataset
 from reference.relational_tables import decoded_facts
 
-R = om.RelationalDataset
+R = RelationalDataset
 
 
 def shop(**columns):

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 import omnirank as om
 from omnirank.errors import DataError, FileFormatError
-from omnirank.relational.fact_files import read_facts
-from omnirank.relational.fact_settings import read_fact_settings
+from omnirank.relational import RelationalDataset
+from omnirank.relational.fact_files import read_fact_settings, read_facts
 from reference.relational_tables import decoded_facts
 
-R = om.RelationalDataset
+R = RelationalDataset
 
 FACTS = """
 // people

@@ -9,8 +9,8 @@ from sklearn.base import clone
 
 import omnirank as om
 from omnirank.errors import DataError, DataTypeError, ParameterError
-from omnirank.relational.bias import Bias
-from omnirank.relational.candidates import candidates
+from omnirank.relational import RelationalDataset, RelationalFeatures
+from omnirank.relational.candidates import Bias, candidates
 
 MOVIES = pd.DataFrame({"id": ["m1", "m2", "m3"], "genre": ["thriller", "drama", "drama"], "year": [1990, 1991, 1992]})
 RATINGS = pd.DataFrame(
@@ -30,13 +30,13 @@ def frames(movies=MOVIES, ratings=RATINGS):
 TYPES = {"ratings.stars": "numeric", "movies.year": "numeric", "ratings.day": "nominal"}
 
 
-def data(types=TYPES, **changes) -> om.RelationalDataset:
+def data(types=TYPES, **changes) -> RelationalDataset:
     keys = {"movies": "id", "ratings": "id", "ratings.movie_id": "movies"}
-    return om.RelationalDataset.from_frames(frames(**changes), target="movies.genre", keys=keys, types=types)
+    return RelationalDataset.from_frames(frames(**changes), target="movies.genre", keys=keys, types=types)
 
 
 def test_the_table_has_a_row_per_example_with_its_identifier():
-    features = om.RelationalFeatures(lookahead=2, aggregates=["count", "mean", "mode"])
+    features = RelationalFeatures(lookahead=2, aggregates=["count", "mean", "mode"])
     frame = features.fit_transform(data())
     assert frame.index.tolist() == ["m1", "m2", "m3"]
     assert frame.index.name == "movies"
@@ -48,16 +48,16 @@ def test_the_table_has_a_row_per_example_with_its_identifier():
 
 def test_nothing_to_aggregate_is_missing_or_infinite():
     names = ["mean(ratings.stars)", "max(ratings.stars)", "mode(ratings.day)", "sum(ratings.stars)"]
-    missing = om.RelationalFeatures(features=names).fit_transform(data())
+    missing = RelationalFeatures(features=names).fit_transform(data())
     assert missing.iloc[2].isna().tolist() == [True, True, True, False]
     assert np.isfinite(missing["mean(ratings.stars)"].dropna()).all()
-    infinite = om.RelationalFeatures(features=names, empty="infinite").fit_transform(data())
+    infinite = RelationalFeatures(features=names, empty="infinite").fit_transform(data())
     assert infinite.iloc[2].tolist() == [np.inf, -np.inf, "<none>", 0]
     assert infinite["mode(ratings.day)"].cat.categories.tolist() == ["sat", "sun", "<none>"]
 
 
 def test_a_table_is_a_data_set_for_any_ranker_and_file(tmp_path):
-    table = om.RelationalFeatures().fit(data()).to_dataset(data())
+    table = RelationalFeatures().fit(data()).to_dataset(data())
     assert table.task == "classification"
     assert table.y.tolist() == ["thriller", "drama", "drama"]
     assert om.make_ranker("univariate").fit(table).ranking_.names == table.feature_names
@@ -68,7 +68,7 @@ def test_a_table_is_a_data_set_for_any_ranker_and_file(tmp_path):
 
 
 def test_another_database_of_the_same_schema_is_transformed_as_it_is_alone():
-    features = om.RelationalFeatures().fit(data())
+    features = RelationalFeatures().fit(data())
     movies = pd.DataFrame({"id": ["x", "y"], "genre": ["drama", "drama"], "year": [2000, 2001]})
     ratings = pd.DataFrame({"id": [1, 2, 3], "movie_id": ["x", "x", "y"], "stars": [1.0, 5, 4], "day": ["sun"] * 3})
     frame = features.transform(data(movies=movies, ratings=ratings))
@@ -78,7 +78,7 @@ def test_another_database_of_the_same_schema_is_transformed_as_it_is_alone():
 
 
 def test_levels_that_were_not_fitted_are_missing_with_a_warning():
-    features = om.RelationalFeatures(features=["mode(ratings.day)"]).fit(data())
+    features = RelationalFeatures(features=["mode(ratings.day)"]).fit(data())
     other = data(ratings=RATINGS.assign(day=["sat", "sat", "mon", "mon"]))
     with pytest.warns(UserWarning, match=r"values that the data of the fit did not have.* ratings.day \(mon\)"):
         frame = features.transform(other)
@@ -88,42 +88,42 @@ def test_levels_that_were_not_fitted_are_missing_with_a_warning():
 
 def test_features_can_be_chosen_by_name_or_as_they_are():
     known = candidates(data().database, ("movies",), (), Bias())
-    chosen = om.RelationalFeatures(features=[known[1], "year", known[1]]).fit(data())
+    chosen = RelationalFeatures(features=[known[1], "year", known[1]]).fit(data())
     assert chosen.get_feature_names_out().tolist() == [known[1].name, "year"]
-    only = om.RelationalFeatures(features=known[:2]).fit(data())
+    only = RelationalFeatures(features=known[:2]).fit(data())
     assert only.features_ == known[:2]
     with pytest.raises(ParameterError, match=r"at most 2 steps.*did you mean 'mean\(ratings.stars\)'"):
-        om.RelationalFeatures(features=["mean(ratings.star)"]).fit(data())
+        RelationalFeatures(features=["mean(ratings.star)"]).fit(data())
 
 
 def test_other_data_are_refused():
     with pytest.raises(DataTypeError, match="takes a RelationalDataset, not DataFrame"):
-        om.RelationalFeatures().fit(MOVIES)
-    features = om.RelationalFeatures().fit(data())
+        RelationalFeatures().fit(MOVIES)
+    features = RelationalFeatures().fit(data())
     keys = {"movies": "id", "ratings": "id", "ratings.movie_id": "movies"}
-    by_rating = om.RelationalDataset.from_frames(frames(), target="ratings.stars", keys=keys)
+    by_rating = RelationalDataset.from_frames(frames(), target="ratings.stars", keys=keys)
     with pytest.raises(DataError, match="the examples are ratings, but the model was fitted to movies"):
         features.transform(by_rating)
-    texts = om.RelationalDataset.from_frames(
+    texts = RelationalDataset.from_frames(
         frames(ratings=RATINGS.assign(stars=["a", "b", "c", "d"])), target="movies.genre", keys=keys
     )
     with pytest.raises(DataError, match=r"ratings.stars is nominal here, but numeric"):
         features.transform(texts)
     with pytest.raises(DataError, match="there is no feature to construct"):
-        om.RelationalFeatures(features=[]).fit(data())
+        RelationalFeatures(features=[]).fit(data())
     with pytest.raises(ParameterError, match="empty="):
-        om.RelationalFeatures(empty="zero").fit(data())
+        RelationalFeatures(empty="zero").fit(data())
 
 
 def test_the_order_of_rows_changes_no_bit():
-    base = om.RelationalFeatures(lookahead=3).fit_transform(data())
+    base = RelationalFeatures(lookahead=3).fit_transform(data())
     mixed = data(movies=MOVIES.sample(frac=1, random_state=1), ratings=RATINGS.sample(frac=1, random_state=2))
-    other = om.RelationalFeatures(lookahead=3).fit_transform(mixed)
+    other = RelationalFeatures(lookahead=3).fit_transform(mixed)
     pd.testing.assert_frame_equal(base, other, check_exact=True)
 
 
 def test_an_estimator_with_the_manners_of_scikit_learn():
-    features = om.RelationalFeatures(lookahead=3, empty="infinite", aggregates=("mean",))
+    features = RelationalFeatures(lookahead=3, empty="infinite", aggregates=("mean",))
     assert clone(features).get_params() == features.get_params()
     with pytest.raises(ValueError, match="not fitted"):
         features.transform(data())
@@ -131,13 +131,13 @@ def test_an_estimator_with_the_manners_of_scikit_learn():
 
 def test_movies_are_told_apart_by_a_constructed_feature():
     movies = om.datasets.make_movies(random_state=0)
-    table = om.RelationalFeatures(lookahead=3).fit(movies).to_dataset(movies)
+    table = RelationalFeatures(lookahead=3).fit(movies).to_dataset(movies)
     assert "mean(ratings.user.age)" in table.feature_names
     assert om.make_ranker("univariate").fit(table).ranking_.top(1) == ["mean(ratings.stars)"]
 
 
 def test_relations_that_no_feature_uses_may_be_missing_or_new():
-    features = om.RelationalFeatures(features=["mean(ratings.stars)"]).fit(data())
+    features = RelationalFeatures(features=["mean(ratings.stars)"]).fit(data())
     expected = features.transform(data())
     without = data(ratings=RATINGS.drop(columns="day"), types={"ratings.stars": "numeric"})
     pd.testing.assert_frame_equal(features.transform(without), expected)
@@ -147,7 +147,7 @@ def test_relations_that_no_feature_uses_may_be_missing_or_new():
 
 def test_a_tie_between_categories_is_broken_as_in_the_fitted_database():
     days = RATINGS.assign(day=["sun", "zzz", "sun", "sun"])
-    features = om.RelationalFeatures(features=["mode(ratings.day)"]).fit(data(ratings=days))
+    features = RelationalFeatures(features=["mode(ratings.day)"]).fit(data(ratings=days))
     other = data(ratings=RATINGS.assign(day=["aaa", "sun", "sun", "sun"]))
     with pytest.warns(UserWarning, match="aaa"):
         frame = features.transform(other)

@@ -10,10 +10,10 @@ import omnirank as om
 from omnirank.core.seeds import kernel_seed
 from omnirank.data.table import Table
 from omnirank.ensembles.plan import GrowingData, GrowingRules
-from omnirank.relational.bias import Bias
-from omnirank.relational.candidate_tables import CandidateTables
-from omnirank.relational.construction import RelationalConstruction
-from omnirank.relational.growing import NodeRules, grow_tree
+from omnirank.relational import RelationalTree
+from omnirank.relational.candidates import Bias
+from omnirank.relational.construction import CandidateTables, RelationalConstruction
+from omnirank.relational.growing import grow_tree
 from omnirank.tasks import get_task
 from omnirank.trees.space import clustering_space
 
@@ -42,7 +42,7 @@ def grown_both_ways(dataset: om.Dataset, i: int, rules: GrowingRules, drawn: str
     counts, seed = plan.counts(i), kernel_seed(plan.entropy, i)
     expected = plan.coded.grow(plan.space, counts, plan.settings, seed)
     tables = CandidateTables(PlainConstruction(plan.dataset.features))
-    return grow_tree(tables, plan.space, counts, plan.settings, seed, NodeRules(drawn)), expected
+    return grow_tree(tables, plan.space, counts, plan.settings, seed, drawn), expected
 
 
 def assert_same(found, expected):
@@ -71,11 +71,11 @@ def test_drawn_candidates_are_those_of_a_random_forest(sample):
     assert_same(*grown_both_ways(data, 0, GrowingRules(ensemble="random-forest"), "sqrt"))
 
 
-def small_tree(cells, y, **rules):
+def small_tree(cells, y):
     data = om.Dataset(np.arange(len(y), dtype=float)[:, None], y)
     plan = GrowingData(data, 0).plan(GrowingRules(ensemble="bagging", bootstrap=False, min_samples_leaf=1))
     tables = CandidateTables(PlainConstruction(Table.from_numeric(np.asarray(cells, float)[:, None])))
-    return grow_tree(tables, plan.space, np.ones(len(y)), plan.settings, np.uint64(1), NodeRules(**rules))
+    return grow_tree(tables, plan.space, np.ones(len(y)), plan.settings, np.uint64(1))
 
 
 @pytest.mark.parametrize(
@@ -95,22 +95,11 @@ def test_thresholds_beside_infinite_values_are_finite(cells, y, left):
     assert len(found.grown.feature) == 3  # one test separates them
 
 
-def test_a_test_takes_away_its_least_share_of_the_nodes_impurity():
-    cells, y = [0, 1, 2, 3], [0.0, 0.0, 3.0, 3.5]
-    whole = small_tree(cells, y)
-    impurity, gains = whole.grown.gain.sum(), whole.grown.gain[whole.grown.feature >= 0]
-    share = gains[0] / impurity
-    assert small_tree(cells, y, min_impurity_decrease=float(share)).grown.gain[0] == gains[0]
-    assert len(small_tree(cells, y, min_impurity_decrease=float(share) + 1e-6).grown.feature) == 1
-    # the second test is small beside the root's impurity, but all of its own node's
-    assert len(small_tree(cells, y, min_impurity_decrease=0.9).grown.feature) == len(whole.grown.feature) == 5
-
-
 def test_tables_that_are_made_again_change_nothing():
     data = om.datasets.make_movies(random_state=1)
-    kept, made_again = (om.RelationalTreeClassifier(random_state=0) for _ in range(2))
+    kept, made_again = (RelationalTree(random_state=0) for _ in range(2))
     made_again._tables = lambda training: CandidateTables(  # type: ignore[method-assign]
-        om.RelationalTreeClassifier._tables(made_again, training).construction, most_bytes=1
+        RelationalTree._tables(made_again, training).construction, most_bytes=1
     )
     assert om.export_json(kept.fit(data)) == om.export_json(made_again.fit(data))
 
@@ -124,7 +113,7 @@ def test_little_memory_changes_no_tree():
     grown = []
     for most_bytes in (0, 2**30):
         tables = CandidateTables(construction, most_bytes)
-        grown.append(grow_tree(tables, space, np.ones(80), settings, kernel_seed(0, 0), NodeRules()))
+        grown.append(grow_tree(tables, space, np.ones(80), settings, kernel_seed(0, 0)))
         assert (len(tables._tables) == 1) == (most_bytes == 0), "what is not needed now is forgotten"
         kept = sum(len(table.blocks) for table in tables._tables.values())
         assert len(tables._blocks) <= kept

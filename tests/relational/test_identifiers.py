@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 
 import omnirank as om
 from omnirank.data.notes import warn_about
+from omnirank.data.remarks import warn_about
 from omnirank.errors import DataError, DataTypeError, DataWarning
-from omnirank.relational.cells import key_cells, value_cells
-from omnirank.relational.facts import sorted_facts, unique_order
-from omnirank.relational.identifiers import KeyCells, code_composite, code_identifiers
+from omnirank.relational import RelationalDataset
+from omnirank.relational.cells import KeyCells, code_composite, code_identifiers, key_cells, value_cells
+from omnirank.relational.database import sorted_facts, unique_order
 
 small, wide = st.integers(-5, 5), st.integers(-(2**62), 2**62)
 columns_of_integers = st.lists(st.lists(st.none() | small) | st.lists(st.none() | wide), min_size=1, max_size=3)
@@ -131,7 +132,7 @@ def test_values_of_databases():
 
 def test_what_notes_say_is_warned_of_once():
     frame = pd.DataFrame({"id": np.arange(50), "x": 1.0, "y": np.arange(50) % 2})
-    data = om.RelationalDataset.from_frames({"t": frame}, target="t.y")
+    data = RelationalDataset.from_frames({"t": frame}, target="t.y")
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         warn_about(data)

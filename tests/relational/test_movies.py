@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from omnirank.relational.candidates import candidates
-from omnirank.relational.columns import feature_columns
+from omnirank.relational.evaluation import feature_columns
 from omnirank.relational.paths import Feature, Step, example_variables
 from reference.relational import value
 from reference.relational_cases import Examples, movies
@@ -68,7 +68,7 @@ def test_walks_from_a_movie_lead_back_to_it_and_to_other_movies_of_its_raters():
 
 
 def test_names_and_sentences():
-    from omnirank.relational.bias import Bias
+    from omnirank.relational.candidates import Bias
 
     found = {f.name: f.sentence for f in candidates(movies(), ("movies",), (), Bias(lookahead=4))}
     assert found["mean(ratings.stars)"] == "mean stars of its ratings"

@@ -10,10 +10,11 @@ import pytest
 
 import omnirank as om
 from omnirank.errors import DataError, DataWarning, FileFormatError
+from omnirank.relational import RelationalDataset, RelationalTree
 from omnirank.relational.folders import read_folder, table_files
 from reference.relational_tables import decoded_facts
 
-R = om.RelationalDataset
+R = RelationalDataset
 
 
 def inferred(**tables):
@@ -382,7 +383,7 @@ def test_columns_of_new_data_are_of_the_kinds_of_the_data_they_are_like(tmp_path
         new.to_csv(tmp_path / "shop.csv", index=False)
         other = R.from_folder(tmp_path, target="shop", like=data)
     assert other.aligned_with(data).database.relations["shop_code"].components[1].levels == ("7", "x", "y")
-    tree = om.RelationalTreeClassifier(random_state=0).fit(data)
+    tree = RelationalTree(random_state=0).fit(data)
     assert tree.predict(other).tolist() == ["a"]
 
 

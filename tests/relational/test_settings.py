@@ -5,8 +5,15 @@ from __future__ import annotations
 import pytest
 from typer.testing import CliRunner
 
-import omnirank as om
 from omnirank.cli.app import app
+from omnirank.relational import (
+    RelationalBoosting,
+    RelationalDataset,
+    RelationalFeatures,
+    RelationalForest,
+    RelationalRanker,
+    RelationalTree,
+)
 
 SETTINGS = """
 [Relations]
@@ -45,7 +52,7 @@ def files(tmp_path):
 
 @pytest.fixture
 def shops(files):
-    return om.RelationalDataset.from_facts(*files)
+    return RelationalDataset.from_facts(*files)
 
 
 def used(model):
@@ -56,10 +63,10 @@ def used(model):
 @pytest.mark.parametrize(
     "model",
     [
-        om.RelationalTreeClassifier(random_state=0),
-        om.RelationalForestClassifier(n_trees=5, random_state=0),
-        om.RelationalBoostingClassifier(n_trees=5, random_state=0),
-        om.RelationalFeatures(),
+        RelationalTree(random_state=0),
+        RelationalForest(n_trees=5, random_state=0),
+        RelationalBoosting(n_trees=5, random_state=0),
+        RelationalFeatures(),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -71,9 +78,9 @@ def test_learners_keep_to_what_settings_declare(shops, model):
 
 
 def test_what_is_given_wins(shops):
-    relations, _ = used(om.RelationalTreeClassifier(modes={}, random_state=0).fit(shops))
+    relations, _ = used(RelationalTree(modes={}, random_state=0).fit(shops))
     assert relations == {"leak"}
-    model = om.RelationalTreeClassifier(aggregates=["min"], random_state=0).fit(shops)
+    model = RelationalTree(aggregates=["min"], random_state=0).fit(shops)
     assert used(model) == ({"sale", "price"}, {"min", "identity"})
     assert model.aggregates == ["min"]
     assert model.modes is None
@@ -81,12 +88,12 @@ def test_what_is_given_wins(shops):
 
 
 def test_another_preset_has_its_own_aggregates(shops):
-    features = om.RelationalFeatures(preset="AGG-Exist").fit(shops)
+    features = RelationalFeatures(preset="AGG-Exist").fit(shops)
     assert used(features) == ({"famous"}, {"exists"})
 
 
 def test_ranker_and_command_line(shops, files):
-    ranking = om.RelationalRanker(n_trees=5, random_state=0).fit(shops).ranking_
+    ranking = RelationalRanker(n_trees=5, random_state=0).fit(shops).ranking_
     scores = dict(zip(ranking.to_frame()["feature"], ranking.to_frame()["score"], strict=True))
     assert scores["leak"] == 0
     assert scores["sale"] > 0

@@ -12,8 +12,8 @@ import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
-import omnirank as om
 from omnirank.errors import DataError, DataTypeError, ParameterError
+from omnirank.relational import RelationalDataset
 from reference.relational_tables import decoded_facts, facts_of_table
 
 MOVIES = {"id": ["m2", "m1", "m3"], "genre": ["drama", "thriller", "action"]}
@@ -36,7 +36,7 @@ KEYS = {"movies": "id", "ratings": "id", "users": "id", "ratings.user_id": "user
 
 def mini(make=pd.DataFrame, **options):
     frames = {"movies": make(MOVIES), "ratings": make(RATINGS), "users": make(USERS)}
-    return om.RelationalDataset.from_frames(frames, **{"target": "movies.genre"} | options)
+    return RelationalDataset.from_frames(frames, **{"target": "movies.genre"} | options)
 
 
 def test_the_mini_database_of_the_spec():
@@ -66,7 +66,7 @@ def test_categoricals_integers_and_nullable_columns():
             "wet": [True, False, True],
         }
     )
-    data = om.RelationalDataset.from_frames({"t": frame}, target="t")
+    data = RelationalDataset.from_frames({"t": frame}, target="t")
     assert decoded_facts(data) == {
         "t_kind": [(2, "b"), (3, "a")],
         "t_size": [(2, 1.0), (3, 3.0)],
@@ -114,7 +114,7 @@ def from_rows(tables, **options):
         name: pd.DataFrame({c: pd.array([row[c] for row in rows], "Int64") for c in COLUMNS[name]})
         for name, rows in tables.items()
     }
-    return om.RelationalDataset.from_frames(frames, **{"keys": RANDOM_KEYS, "target": "persons"} | options)
+    return RelationalDataset.from_frames(frames, **{"keys": RANDOM_KEYS, "target": "persons"} | options)
 
 
 @pytest.mark.slow
@@ -155,8 +155,8 @@ def test_tables_come_back_from_files_and_databases(tmp_path_factory, tables):
         frame.to_sql(name, engine, index=False)
     options = {"keys": RANDOM_KEYS, "target": "persons"}
     expected = decoded_facts(from_rows(tables))
-    assert decoded_facts(om.RelationalDataset.from_folder(folder, **options)) == expected
-    assert decoded_facts(om.RelationalDataset.from_database(engine, **options)) == expected
+    assert decoded_facts(RelationalDataset.from_folder(folder, **options)) == expected
+    assert decoded_facts(RelationalDataset.from_database(engine, **options)) == expected
     engine.dispose()
 
 
@@ -172,17 +172,17 @@ def test_repeated_rows_of_a_table_with_identifiers_are_one(tables):
 def test_rows_of_one_identifier_that_differ_are_an_error():
     frame = pd.DataFrame({"id": [1, 1, 2], "x": [1.0, 2.0, 3.0]})
     with pytest.raises(DataError, match=r"key of table 't' is not unique: rows with id=1 differ; keys=\{'t': '\*'\}"):
-        om.RelationalDataset.from_frames({"t": frame}, keys={"t": "id"}, target="t")
+        RelationalDataset.from_frames({"t": frame}, keys={"t": "id"}, target="t")
 
 
 def test_rows_as_objects_keep_duplicates():
     customers = pd.DataFrame({"id": [1, 2], "y": ["a", "b"]})
     orders = pd.DataFrame({"customer_id": [1, 1, 2], "cost": [10.0, 10.0, 5.0]})
     frames = {"customers": customers, "orders": orders}
-    collapsed = om.RelationalDataset.from_frames(frames, target="customers.y")
+    collapsed = RelationalDataset.from_frames(frames, target="customers.y")
     assert decoded_facts(collapsed) == {"orders_cost": [(1, 10.0), (2, 5.0)]}
     assert any("1 fact of its rows repeat others: they count once; keys={'orders': '*'}" in n for n in collapsed.notes)
-    kept = om.RelationalDataset.from_frames(frames, target="customers.y", keys={"orders": "*"})
+    kept = RelationalDataset.from_frames(frames, target="customers.y", keys={"orders": "*"})
     assert decoded_facts(kept) == {
         "orders_customer_id": [(0, 1), (1, 1), (2, 2)],
         "orders_cost": [(0, 10.0), (1, 10.0), (2, 5.0)],
@@ -190,7 +190,7 @@ def test_rows_as_objects_keep_duplicates():
 
 
 def test_dangling_references_are_objects_and_counted():
-    data = om.RelationalDataset.from_frames(
+    data = RelationalDataset.from_frames(
         {"a": pd.DataFrame({"id": [1, 2]}), "b": pd.DataFrame({"id": [1, 2, 3], "a_id": [1, 9, 9]})},
         keys={"b.a_id": "a"},
         target="a",
@@ -206,10 +206,10 @@ def test_composite_keys_of_references_identify_rows():
         "movies": pd.DataFrame({"id": ["x", "y"], "genre": ["a", "b"]}),
         "ratings": pd.DataFrame({"user_id": [2, 1, 2], "movie_id": ["x", "x", "y"], "stars": [3, 4, 5]}),
     }
-    data = om.RelationalDataset.from_frames(frames, target="movies.genre")
+    data = RelationalDataset.from_frames(frames, target="movies.genre")
     assert data.schema.tables["ratings"].primary_key == ("user_id", "movie_id")
     assert decoded_facts(data)["ratings_stars"] == [(1, "x", 4.0), (2, "x", 3.0), (2, "y", 5.0)]
-    links = om.RelationalDataset.from_frames(frames, target="ratings.stars")
+    links = RelationalDataset.from_frames(frames, target="ratings.stars")
     assert links.example_types == ("users", "movies")
     assert links.example_ids == [(1, "x"), (2, "x"), (2, "y")]
     assert links.y.tolist() == [4, 3, 5]
@@ -226,7 +226,7 @@ def test_composite_identifiers_that_others_refer_to_are_objects():
         "lines.order": "orders",
         ("returns", ("order", "line")): "lines",
     }
-    data = om.RelationalDataset.from_frames(frames, keys=keys, target="orders")
+    data = RelationalDataset.from_frames(frames, keys=keys, target="orders")
     assert data.database.objects["lines"].tolist() == [(7, 1), (7, 2), (8, 1)]
     facts = decoded_facts(data)
     assert facts["lines_price"] == [((7, 1), 3.0), ((7, 2), 2.0), ((8, 1), 1.0)]
@@ -242,7 +242,7 @@ def test_a_table_of_a_kind_of_objects_shares_their_type():
         "stars": pd.DataFrame({"id": [2]}),
     }
     keys = {"actors": "id", "actors.id": "persons", "stars": "id", "stars.id": "actors"}
-    data = om.RelationalDataset.from_frames(frames, keys=keys, target="persons")
+    data = RelationalDataset.from_frames(frames, keys=keys, target="persons")
     assert decoded_facts(data) == {"actors_fee": [(2, 5.0)], "persons_age": [(1, 30.0), (2, 40.0)], "stars": [(2,)]}
     assert data.database.relations["stars"].components[0].type == "persons"
 
@@ -252,7 +252,7 @@ def test_cyclic_schemas():
         "teams": pd.DataFrame({"id": [1, 2], "captain_id": [5, 6], "y": ["a", "b"]}),
         "players": pd.DataFrame({"id": [5, 6, 7], "team_id": [1, 2, 2]}),
     }
-    data = om.RelationalDataset.from_frames(frames, keys={"teams.captain_id": "players"}, target="teams.y")
+    data = RelationalDataset.from_frames(frames, keys={"teams.captain_id": "players"}, target="teams.y")
     assert decoded_facts(data) == {
         "players_team_id": [(5, 1), (6, 2), (7, 2)],
         "teams_captain_id": [(1, 5), (2, 6)],
@@ -261,7 +261,7 @@ def test_cyclic_schemas():
 
 def test_identifiers_that_refer_to_each_other_are_objects_of_their_own():
     frames = {"a": pd.DataFrame({"id": [1, 2], "x": [1.0, 2.0]}), "b": pd.DataFrame({"id": [1, 2], "z": [3.0, 4.0]})}
-    data = om.RelationalDataset.from_frames(frames, keys={"a": "id", "b": "id", "a.id": "b", "b.id": "a"}, target="a")
+    data = RelationalDataset.from_frames(frames, keys={"a": "id", "b": "id", "a.id": "b", "b.id": "a"}, target="a")
     assert {"a_x", "b_z"} <= set(data.database.relations)
 
 
@@ -270,16 +270,16 @@ def test_references_to_another_column_than_the_identifier():
         "users": pd.DataFrame({"id": [1, 2], "mail": ["a@x", "b@x"]}),
         "posts": pd.DataFrame({"id": [1, 2, 3], "by": ["b@x", "a@x", "nobody"]}),
     }
-    data = om.RelationalDataset.from_frames(frames, keys={"posts.by": "users.mail"}, target="users")
+    data = RelationalDataset.from_frames(frames, keys={"posts.by": "users.mail"}, target="users")
     assert decoded_facts(data)["posts_by"] == [(1, 2), (2, 1)]
     frames["users"]["mail"] = "same"
     with pytest.raises(DataError, match=r"refers to users\.mail, which is not unique"):
-        om.RelationalDataset.from_frames(frames, keys={"posts.by": "users.mail"}, target="users")
+        RelationalDataset.from_frames(frames, keys={"posts.by": "users.mail"}, target="users")
 
 
 def test_a_single_table_without_keys_keeps_the_order_of_its_rows():
     frame = pd.DataFrame({"x10": [3.0, 1.0, 2.0], "x2": ["a", "b", "a"], "y": [0, 1, 1]})
-    data = om.RelationalDataset.from_frames({"t": frame}, target="t.y")
+    data = RelationalDataset.from_frames({"t": frame}, target="t.y")
     assert list(data.database.relations) == ["t_x10", "t_x2"]
     assert decoded_facts(data)["t_x10"] == [(0, 3.0), (1, 1.0), (2, 2.0)]
     assert data.example_ids.tolist() == [0, 1, 2]
@@ -292,7 +292,7 @@ def test_empty_tables_and_tables_that_nothing_leads_to():
         "b": pd.DataFrame({"a_id": [], "x": []}),
         "c": pd.DataFrame({"x": [1.5]}),
     }
-    data = om.RelationalDataset.from_frames(frames, target="a.y")
+    data = RelationalDataset.from_frames(frames, target="a.y")
     assert data.database.relations["b_x"].n_facts == 0
     assert any("table 'c' has no keys: nothing leads to its rows" in note for note in data.notes)
 
@@ -302,9 +302,9 @@ def test_unicode_dots_and_words_of_sql_as_names():
         "order": pd.DataFrame({"id": [1, 2], "select": ["a", "b"], "größe; drop": [1.5, 2.5]}),
         "a.b": pd.DataFrame({"order_id": [1, 2], "c.d": [1.0, 2.0], "'\"": ["x", "y"]}),
     }
-    data = om.RelationalDataset.from_frames(frames, target="order.select")
+    data = RelationalDataset.from_frames(frames, target="order.select")
     assert list(data.database.relations) == ["a.b_c.d", "a.b_'\"", "order_größe; drop"]
-    other = om.RelationalDataset.from_frames(frames, target=("a.b", "c.d"))
+    other = RelationalDataset.from_frames(frames, target=("a.b", "c.d"))
     assert other.target_names == ("c.d",)
 
 
@@ -313,7 +313,7 @@ def test_names_that_would_be_the_same_have_a_dot():
         "a": pd.DataFrame({"id": [1], "b_c": [1.0]}),
         "a_b": pd.DataFrame({"id": [1], "c": [1.0]}),
     }
-    data = om.RelationalDataset.from_frames(frames, target="a")
+    data = RelationalDataset.from_frames(frames, target="a")
     assert list(data.database.relations) == ["a.b_c", "a_b.c"]
 
 
@@ -322,7 +322,7 @@ def test_integers_and_texts_of_one_type_are_compared_as_texts():
         "a": pd.DataFrame({"id": [10, 2], "y": ["k", "l"]}),
         "b": pd.DataFrame({"id": [1, 2], "a_id": ["2", "x"]}),
     }
-    data = om.RelationalDataset.from_frames(frames, keys={"b.a_id": "a"}, target="a.y")
+    data = RelationalDataset.from_frames(frames, keys={"b.a_id": "a"}, target="a.y")
     assert data.database.objects["a"].tolist() == ["10", "2", "x"]
     assert data.y.tolist() == ["k", "l"]
 
@@ -333,11 +333,11 @@ def test_large_identifiers_are_exact():
         "a": pd.DataFrame({"id": [big, big + 1], "y": ["k", "l"]}),
         "b": pd.DataFrame({"id": [0], "a_id": pd.array([big + 1], "Int64")}),
     }
-    data = om.RelationalDataset.from_frames(frames, target="a.y")
+    data = RelationalDataset.from_frames(frames, target="a.y")
     assert decoded_facts(data)["b_a_id"] == [(0, big + 1)]
     frames["b"] = pd.DataFrame({"id": [0, 1], "a_id": [float(big), np.nan]})
     with pytest.raises(DataError, match=r"beyond 2\*\*53 as floats"):
-        om.RelationalDataset.from_frames(frames, keys={"b.a_id": "a"}, target="a.y")
+        RelationalDataset.from_frames(frames, keys={"b.a_id": "a"}, target="a.y")
 
 
 @pytest.mark.parametrize(
@@ -367,24 +367,24 @@ def test_errors_name_what_is_wrong(options, error, message):
 
 def test_what_is_no_frame_is_refused():
     with pytest.raises(DataTypeError, match="table 'a' is a list"):
-        om.RelationalDataset.from_frames({"a": [[1]]}, target="a")
+        RelationalDataset.from_frames({"a": [[1]]}, target="a")
     with pytest.raises(DataTypeError, match="mapping of names"):
-        om.RelationalDataset.from_frames([], target="a")
+        RelationalDataset.from_frames([], target="a")
     with pytest.raises(DataTypeError, match="lazy"):
-        om.RelationalDataset.from_frames({"a": nw.from_native(pl.LazyFrame({"x": [1]})).to_native()}, target="a")
+        RelationalDataset.from_frames({"a": nw.from_native(pl.LazyFrame({"x": [1]})).to_native()}, target="a")
 
 
 def test_examples_of_one_identifier_with_two_targets_are_an_error():
     frame = pd.DataFrame({"id": [1, 1, 2], "x": [1.0, 1.0, 3.0], "y": ["a", "b", "a"]})
     with pytest.raises(DataError, match="rows with id=1 differ"):
-        om.RelationalDataset.from_frames({"t": frame}, keys={"t": "id"}, target="t.y")
+        RelationalDataset.from_frames({"t": frame}, keys={"t": "id"}, target="t.y")
     frame["y"] = ["a", "a", None]
-    data = om.RelationalDataset.from_frames({"t": frame}, keys={"t": "id"}, target="t.y")
+    data = RelationalDataset.from_frames({"t": frame}, keys={"t": "id"}, target="t.y")
     assert data.y.tolist() == ["a", None]
     frame["y"] = [{"a"}, {"a"}, {"b"}]
-    assert len(om.RelationalDataset.from_frames({"t": frame}, keys={"t": "id"}, target="t.y")) == 2
+    assert len(RelationalDataset.from_frames({"t": frame}, keys={"t": "id"}, target="t.y")) == 2
 
 
 def test_column_names_that_are_the_same_as_text():
     with pytest.raises(DataError, match="table 't' has two columns called '1'"):
-        om.RelationalDataset.from_frames({"t": pd.DataFrame([[1, 2]], columns=[1, "1"])}, target="t")
+        RelationalDataset.from_frames({"t": pd.DataFrame([[1, 2]], columns=[1, "1"])}, target="t")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-import omnirank as om
 from omnirank.errors import DataError
+from omnirank.relational import RelationalDataset
 
 SHOPS = pd.DataFrame({"id": range(8), "size": [1, 2, 3, 1, 2, 3, 1, 2], "code": list("12341234"), "x": range(8)})
 
 
 def shops(target, frame=SHOPS, **options):
-    return om.RelationalDataset.from_frames({"shops": frame}, target=target, **options)
+    return RelationalDataset.from_frames({"shops": frame}, target=target, **options)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_kinds_of_several_targets():
 def test_a_schema_file_says_the_kind_of_the_target(tmp_path):
     SHOPS.to_csv(tmp_path / "shops.csv", index=False)
     (tmp_path / "schema.toml").write_text('target = "shops.size"\n[tables.shops]\ncolumns = {size = "numeric"}\n')
-    assert om.RelationalDataset.from_folder(tmp_path).task == "regression"
+    assert RelationalDataset.from_folder(tmp_path).task == "regression"
 
 
 @pytest.mark.parametrize(

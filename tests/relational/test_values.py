@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 
 from omnirank.relational.aggregation import Values, aggregate
-from omnirank.relational.bias import Bias
-from omnirank.relational.candidates import candidates
-from omnirank.relational.columns import feature_columns
-from omnirank.relational.evaluation import MEMORY
-from omnirank.relational.indexes import index_of
-from omnirank.relational.value_cache import ValueCache, value_cache
+from omnirank.relational.candidates import Bias, candidates
+from omnirank.relational.database import ValueCache
+from omnirank.relational.evaluation import feature_columns
 from reference.relational_cases import Examples, database, movies, nominal, number, relation, thing
 
 
@@ -31,38 +28,34 @@ def test_columns_do_not_depend_on_the_memory():
     base = movies()
     features = candidates(base, ("movies",), (), Bias(lookahead=4))
     plenty = feature_columns(Examples(base, ("movies",)), features)
-    assert value_cache(base, MEMORY).get((("object", "movies"), _first_request(features))) is not None
-    little = feature_columns(Examples(movies(), ("movies",)), features, memory=0)
-    assert plenty.equals(little)
-
-
-def _first_request(features):
-    from omnirank.relational.paths import Request
-
-    return Request(features[0].path, features[0].variable, features[0].aggregates)
+    assert base.caches.values.get((("object", "movies"), features[0].request)) is not None
+    forgetful = movies()
+    forgetful.caches.values = ValueCache(0)
+    assert plenty.equals(feature_columns(Examples(forgetful, ("movies",)), features))
+    assert forgetful.caches.values.get((("object", "movies"), features[0].request)) is None
 
 
 def test_an_index_of_several_places_finds_what_agrees_with_all():
     rows = [(0, 0, 1.0), (0, 1, 2.0), (1, 1, 3.0), (1, 1, 4.0)]
     triple = relation("t", None, [thing("a", "a"), thing("b", "b"), number("x")], rows)
     base = database({"a": ["a0", "a1", "a2"], "b": ["b0", "b1"]}, triple)
-    index = index_of(base, triple, (0, 1))
+    index = base.index(triple.name, (0, 1))
     codes = [np.array([1, 0, 2, -1, 1, 0], np.int32), np.array([1, 1, 0, 0, 0, -1], np.int32)]
     starts, ends = index.ranges(codes)
     assert (ends - starts).tolist() == [2, 1, 0, 0, 0, 0]
     assert triple.facts[2][index.facts(np.arange(starts[0], ends[0]))].tolist() == [3, 4]
     assert not index.is_functional
-    assert index_of(base, triple, (0, 1)) is index
+    assert base.index(triple.name, (0, 1)) is index
 
 
 def test_an_index_knows_functions_and_columns():
     link = relation("b", "a", [thing("id", "b"), thing("a", "a")], [(0, 1), (1, 1), (2, 0)])
     base = database({"a": ["a0", "a1", "a2"], "b": ["b0", "b1", "b2"]}, link)
-    forward, back = index_of(base, link, (0,)), index_of(base, link, (1,))
+    forward, back = base.index(link.name, (0,)), base.index(link.name, (1,))
     assert (forward.is_functional, forward.is_total, forward.is_plain) == (True, True, True)
     assert (back.is_functional, back.is_total, back.is_plain) == (False, False, False)
     empty = relation("e", "a", [thing("id", "b"), thing("a", "a")], [])
-    index = index_of(database({"a": ["a0"], "b": []}, empty), empty, (0,))
+    index = database({"a": ["a0"], "b": []}, empty).index(empty.name, (0,))
     assert (index.is_functional, index.is_total) == (True, True)
 
 

@@ -7,15 +7,22 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-import omnirank as om
 from omnirank.errors import DataError, DataTypeError, FileFormatError, ParameterError
+from omnirank.relational import (
+    RelationalBoosting,
+    RelationalDataset,
+    RelationalFeatures,
+    RelationalForest,
+    RelationalRanker,
+    RelationalTree,
+)
 
 SHOPS = pd.DataFrame({"id": range(6), "left": list("ababab")})
 VISITS = pd.DataFrame({"id": range(12), "shop_id": [i % 6 for i in range(12)], "spent": np.arange(12) * 1.5})
 
 
 def shops(**options):
-    return om.RelationalDataset.from_frames({"shop": SHOPS, "visit": VISITS}, **{"target": "shop.left"} | options)
+    return RelationalDataset.from_frames({"shop": SHOPS, "visit": VISITS}, **{"target": "shop.left"} | options)
 
 
 WRONG = [
@@ -48,7 +55,7 @@ def test_a_time_of_a_schema_file_must_name_columns(tmp_path):
     SHOPS.to_csv(tmp_path / "shop.csv", index=False)
     (tmp_path / "schema.json").write_text('{"time": 5, "target": "shop.left"}')
     with pytest.raises(FileFormatError, match=r"schema.json: time=5"):
-        om.RelationalDataset.from_folder(tmp_path)
+        RelationalDataset.from_folder(tmp_path)
 
 
 def test_arguments_of_databases_are_refused_by_name(tmp_path):
@@ -57,8 +64,8 @@ def test_arguments_of_databases_are_refused_by_name(tmp_path):
     SHOPS.to_sql("shop", url, index=False)
     for name, value in (("tables", 5), ("tables", []), ("schema", 5)):
         with pytest.raises(ParameterError, match=rf"^{name}="):
-            om.RelationalDataset.from_database(url, target="shop.left", **{name: value})
-    assert om.RelationalDataset.from_database(url, target="shop.left", tables="shop").n_examples == 6
+            RelationalDataset.from_database(url, target="shop.left", **{name: value})
+    assert RelationalDataset.from_database(url, target="shop.left", tables="shop").n_examples == 6
 
 
 @pytest.mark.parametrize("wrong", [None, 5, []], ids=str)
@@ -67,20 +74,20 @@ def test_files_of_facts_are_named_by_paths(tmp_path, wrong):
     (tmp_path / "target.txt").write_text("vegan(ana, yes).\nvegan(bob, no).\n")
     facts, target = tmp_path / "facts.txt", tmp_path / "target.txt"
     with pytest.raises(DataTypeError, match="of facts"):
-        om.RelationalDataset.from_facts(wrong, target)
+        RelationalDataset.from_facts(wrong, target)
     with pytest.raises((DataError, DataTypeError), match="file"):
-        om.RelationalDataset.from_facts(facts, wrong)
+        RelationalDataset.from_facts(facts, wrong)
     if wrong is not None:
         with pytest.raises(DataTypeError, match="settings"):
-            om.RelationalDataset.from_facts(facts, target, wrong)
+            RelationalDataset.from_facts(facts, target, wrong)
     with pytest.raises(ParameterError, match=r"^exclude=5"):
-        om.RelationalDataset.from_facts(facts, target, exclude=5)
+        RelationalDataset.from_facts(facts, target, exclude=5)
 
 
 def test_one_predicate_is_left_out_as_a_list_of_one_is(tmp_path):
     (tmp_path / "facts.txt").write_text("likes(ana, 1).\nage(bob, 2).\n")
     (tmp_path / "target.txt").write_text("vegan(ana, yes).\nvegan(bob, no).\n")
-    data = om.RelationalDataset.from_facts(tmp_path / "facts.txt", tmp_path / "target.txt", exclude="likes")
+    data = RelationalDataset.from_facts(tmp_path / "facts.txt", tmp_path / "target.txt", exclude="likes")
     assert list(data.database.relations) == ["age"]
 
 
@@ -89,10 +96,15 @@ def test_a_number_too_large_for_a_float_is_no_number_of_a_fact(tmp_path):
     (tmp_path / "facts.txt").write_text("likes(ana, 1e999).\nlikes(bob, 2).\n")
     (tmp_path / "target.txt").write_text("vegan(ana, yes).\nvegan(bob, no).\n")
     with pytest.raises(DataError, match=r"likes.*1e999|infinite"):
-        om.RelationalDataset.from_facts(tmp_path / "facts.txt", tmp_path / "target.txt")
+        RelationalDataset.from_facts(tmp_path / "facts.txt", tmp_path / "target.txt")
 
 
-BIASED = [om.RelationalTreeClassifier, om.RelationalForestClassifier, om.RelationalRanker, om.RelationalFeatures]
+BIASED = [
+    RelationalTree,
+    RelationalForest,
+    RelationalRanker,
+    RelationalFeatures,
+]
 
 
 @pytest.mark.parametrize("made", BIASED, ids=lambda made: made.__name__)
@@ -112,7 +124,7 @@ def test_modes_are_a_mapping_of_relations(made, value):
 @pytest.mark.parametrize("value", [5, 0, True, "count(visit)", [5], ["count(visit)", None]], ids=repr)
 def test_features_are_a_list_of_names_or_features(value):
     with pytest.raises(ParameterError, match=r"^features="):
-        om.RelationalFeatures(features=value).fit(shops())
+        RelationalFeatures(features=value).fit(shops())
 
 
 def test_data_are_aligned_with_data_or_a_signature():
@@ -122,30 +134,30 @@ def test_data_are_aligned_with_data_or_a_signature():
 
 def test_two_columns_of_the_same_name_are_told_with_their_table():
     with pytest.raises(DataError, match="table 'visit' has two columns called 'id'"):
-        om.RelationalDataset.from_frames(
+        RelationalDataset.from_frames(
             {"shop": SHOPS, "visit": VISITS.rename(columns={"spent": "id"})}, target="shop.left"
         )
 
 
 def test_a_column_of_other_things_is_named_once():
     with pytest.raises(DataTypeError) as found:
-        om.RelationalDataset.from_frames({"shop": SHOPS, "visit": VISITS.assign(spent=[[1]] * 12)}, target="shop.left")
+        RelationalDataset.from_frames({"shop": SHOPS, "visit": VISITS.assign(spent=[[1]] * 12)}, target="shop.left")
     assert str(found.value).startswith("column 'spent' of table 'visit' holds a list in row 0")
 
 
 LEARNERS = [
-    (om.RelationalTreeClassifier, "left"),
-    (om.RelationalForestClassifier, "left"),
-    (om.RelationalBoostingClassifier, "left"),
-    (om.RelationalTreeRegressor, "size"),
-    (om.RelationalForestRegressor, "size"),
-    (om.RelationalBoostingRegressor, "size"),
+    (RelationalTree, "left"),
+    (RelationalForest, "left"),
+    (RelationalBoosting, "left"),
+    (RelationalTree, "size"),
+    (RelationalForest, "size"),
+    (RelationalBoosting, "size"),
 ]
 
 
 def sized(column, **options):
     frames = {"shop": SHOPS.assign(size=np.arange(6) * 1.5), "visit": VISITS}
-    return om.RelationalDataset.from_frames(frames, target=f"shop.{column}", **options)
+    return RelationalDataset.from_frames(frames, target=f"shop.{column}", **options)
 
 
 @pytest.mark.slow
@@ -173,17 +185,17 @@ def test_what_is_not_fitted_says_so(made, column, method):
 def test_a_score_needs_a_target(made, column):
     model = made(random_state=0).fit(sized(column))
     frames = {"shop": SHOPS.assign(size=1.5), "visit": VISITS}
-    nothing = om.RelationalDataset.from_frames(frames, target="shop")
+    nothing = RelationalDataset.from_frames(frames, target="shop")
     with pytest.raises(DataError, match="no target"):
         model.score(nothing)
 
 
 def test_a_target_without_a_known_value_is_told_from_no_target():
-    unknown = om.RelationalDataset.from_frames({"shop": SHOPS.assign(left=None), "visit": VISITS}, target="shop.left")
+    unknown = RelationalDataset.from_frames({"shop": SHOPS.assign(left=None), "visit": VISITS}, target="shop.left")
     with pytest.raises(DataError, match=r"shop\.left.*no known value"):
-        om.RelationalForestClassifier().fit(unknown)
+        RelationalForest().fit(unknown)
     with pytest.raises(DataError, match="needs a target"):
-        om.RelationalForestClassifier().fit(shops(target="shop"))
+        RelationalForest().fit(shops(target="shop"))
 
 
 def test_a_schema_file_says_what_is_malformed(tmp_path):
@@ -195,4 +207,4 @@ def test_a_schema_file_says_what_is_malformed(tmp_path):
     ):
         (tmp_path / "schema.json").write_text(text)
         with pytest.raises(FileFormatError, match=what):
-            om.RelationalDataset.from_folder(tmp_path, target="shop.left")
+            RelationalDataset.from_folder(tmp_path, target="shop.left")

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pandas as pd
 
-import omnirank as om
 from omnirank.evaluation.relational import BASELINE, evaluate_relational
+from omnirank.relational import RelationalDataset, RelationalForest, RelationalRanker
 
 FIGURES = Path(__file__).parent.parent / "figures"
 SETS = ("trains", "mutagenesis_42", "mutagenesis_188", "muta188", "uwcse", "webkb")
@@ -31,32 +31,32 @@ PUBLISHED_TREES = 50
 KEYS = ["set", "preset", "lookahead", "trees"]
 
 
-def from_facts(folder: Path, name: str) -> om.RelationalDataset:
+def from_facts(folder: Path, name: str) -> RelationalDataset:
     """Return a set of the re3py repository, within its declared modes and aggregates."""
     files = (folder / f"{name}{end}" for end in ("_descriptive.txt", "_target.txt", ".s"))
-    return om.RelationalDataset.from_facts(*files)
+    return RelationalDataset.from_facts(*files)
 
 
-def mutagenesis(folder: Path, name: str) -> om.RelationalDataset:
+def mutagenesis(folder: Path, name: str) -> RelationalDataset:
     """Return the tables of the molecules; the class is derived from ``act``, types of atoms and bonds are codes."""
     kinds = {"atoms.atom_type": "nominal", "bonds.bond_type": "nominal"}
-    return om.RelationalDataset.from_folder(
+    return RelationalDataset.from_folder(
         folder / "relational" / name, target="drugs.active", exclude=["drugs.act"], types=kinds
     )
 
 
-def load(name: str, facts: Path, data: Path) -> om.RelationalDataset:
+def load(name: str, facts: Path, data: Path) -> RelationalDataset:
     """Return a data set by name."""
     if name.startswith("mutagenesis"):
         return mutagenesis(data, name)
     if name == "trains":
-        return om.RelationalDataset.from_folder(data / "relational" / "trains", target="trains.direction")
+        return RelationalDataset.from_folder(data / "relational" / "trains", target="trains.direction")
     return from_facts(facts, name)
 
 
-def accuracies(name: str, data: om.RelationalDataset, preset: str, n_trees: int) -> dict[str, object]:
+def accuracies(name: str, data: RelationalDataset, preset: str, n_trees: int) -> dict[str, object]:
     """Cross-validate bagging."""
-    model = om.RelationalForestClassifier(
+    model = RelationalForest(
         n_trees=n_trees,
         preset=preset,
         lookahead=LOOKAHEAD,
@@ -94,7 +94,7 @@ def main(given: argparse.Namespace) -> None:
     for name in given.sets or SETS:
         dataset = load(name, given.facts, given.data)
         if name == "uwcse" and given.trees == PUBLISHED_TREES:
-            ranking = om.RelationalRanker(n_trees=given.trees, random_state=SEED).fit(dataset).ranking_
+            ranking = RelationalRanker(n_trees=given.trees, random_state=SEED).fit(dataset).ranking_
             ranking.to_frame().round(3).to_csv(FIGURES / "relational_uwcse_ranking.csv", index=False)
         for preset in given.presets:
             row = accuracies(name, dataset, preset, given.trees)

@@ -21,7 +21,7 @@ _MOST_SHOWN = 12
 
 def _read(**options: Any) -> Any:
     """Read the data; tables of which none is named are shown by the first of them."""
-    from omnirank.relational.targetless import NoTargetError
+    from omnirank.relational.dataset import NoTargetError
 
     try:
         return load_any(**options)

@@ -73,10 +73,12 @@ def rank(
 
 def tree_model(dataset: RelationalDataset, parameters: dict[str, Any]) -> Any:
     """Return a relational tree that is not fitted."""
-    from omnirank.relational.tree_learners import RelationalTreeClassifier, RelationalTreeRegressor
+    from omnirank.core.errors import ParameterError
+    from omnirank.relational import RelationalTree
 
-    found = RelationalTreeClassifier if _is_classes(dataset) else RelationalTreeRegressor
-    return found(**parameters)
+    if dataset.target is None:
+        raise ParameterError("several tables need a target: name it by --target table.column")
+    return RelationalTree(**parameters)
 
 
 def evaluate(
@@ -87,16 +89,15 @@ def evaluate(
     from omnirank.core.parallel import progress_bars
     from omnirank.evaluation.measures import MEASURES
     from omnirank.evaluation.relational import evaluate_relational
-    from omnirank.relational.forest_learners import RelationalForestClassifier, RelationalForestRegressor
+    from omnirank.relational import RelationalForest
 
-    forest = RelationalForestClassifier if _is_classes(dataset) else RelationalForestRegressor
     jobs = parameters.pop("n_jobs")
     models = {}
     for preset in presets or ["AGG-All"]:
         shared: dict[str, Any] = {"preset": preset, "random_state": seed}
         of_trees = {name: value for name, value in parameters.items() if name not in ("n_trees", "ensemble")}
         models[f"tree, {preset}"] = with_parameters(tree_model(dataset, shared), of_trees)
-        models[f"forest, {preset}"] = with_parameters(forest(**shared, n_jobs=jobs), parameters)
+        models[f"forest, {preset}"] = with_parameters(RelationalForest(**shared, n_jobs=jobs), parameters)
     for text in dataset.notes:
         note(text)
     with progress_bars():
@@ -118,12 +119,3 @@ def evaluate(
 def _heading(dataset: RelationalDataset) -> str:
     n = len(dataset.database.relations)
     return f"{dataset.name}: {dataset.task}, {counted(dataset.n_examples, 'example')}, {counted(n, 'relation')}"
-
-
-def _is_classes(dataset: RelationalDataset) -> bool:
-    from omnirank.core.errors import ParameterError
-    from omnirank.tasks import get_task
-
-    if dataset.target is None:
-        raise ParameterError("several tables need a target: name it by --target table.column")
-    return get_task(dataset.task).kind in ("classes", "labels")

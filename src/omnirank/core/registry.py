@@ -55,7 +55,7 @@ class Method:
     uses_target : bool
         Whether the scores depend on the target where there is one; those of controls do not.
     data : {"table", "relational"}
-        What the ranker takes: a table (`omnirank.Dataset`), or several linked ones (`omnirank.RelationalDataset`).
+        What the ranker takes: a table (`omnirank.Dataset`), or several linked ones (a `RelationalDataset`).
 
     Examples
     --------

@@ -51,7 +51,7 @@ def evaluate_relational(
     >>> import omnirank as om
     >>> from omnirank.evaluation.relational import evaluate_relational
     >>> data = om.datasets.make_movies(random_state=0)
-    >>> models = {"tree": om.RelationalTreeClassifier(random_state=0)}
+    >>> models = {"tree": om.relational.RelationalTree(random_state=0)}
     >>> found = evaluate_relational(models, data, n_folds=3, random_state=0)
     >>> accuracy = found[found["measure"] == "accuracy"].set_index("model")["value"]
     >>> bool(accuracy["tree"] > accuracy["constant"] + 0.2)

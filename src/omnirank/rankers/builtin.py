@@ -235,7 +235,7 @@ METHODS = (
     *(
         Method(
             f"relational-{name}",
-            "omnirank.rankers.relational:RelationalRanker",
+            "omnirank.relational.ranker:RelationalRanker",
             summary,
             tasks=TaskNames("classes", "labels", "numbers", "mixed"),
             supervision=("supervised",),

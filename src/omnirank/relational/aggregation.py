@@ -115,7 +115,7 @@ _SLOTS = {"count": 0, "min": 1, "identity": 1, "max": 2, "exists": 2, "mean": 3,
 
 
 def _of_numbers(array: np.ndarray, offsets: np.ndarray, names: tuple[str, ...]) -> dict[str, Values]:
-    from omnirank.relational.kernels.reduce import count_different_numbers, reduce_numbers
+    from omnirank.relational.kernels.groups import count_different_numbers, reduce_numbers
 
     wanted = np.full(5, -1, np.int64)
     in_one_pass = [name for name in names if name != "count_unique"]
@@ -151,7 +151,7 @@ def _add_large(rows: np.ndarray, array: np.ndarray, offsets: np.ndarray, wanted:
 
 
 def _of_codes(values: Values, offsets: np.ndarray, names: tuple[str, ...]) -> dict[str, Values]:
-    from omnirank.relational.kernels.reduce import count_different_codes, most_frequent_codes
+    from omnirank.relational.kernels.groups import count_different_codes, most_frequent_codes
 
     n_codes = int(values.n_codes or 0)
     found: dict[str, Values] = {}

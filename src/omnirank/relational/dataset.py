@@ -1,29 +1,191 @@
-"""A data set of several linked tables: examples are rows of one of them, described by all."""
+"""A data set of several linked tables: examples are rows of one of them, described by all.
+
+Another database of the same schema is made comparable with the one that a model was fitted to by its `Signature`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import warnings
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from omnirank.core.caches import PickledWithoutCaches
-from omnirank.core.errors import DataError, DataTypeError
+from omnirank.core.errors import DataError, DataTypeError, DataWarning, setting
 from omnirank.core.plurals import counted
+from omnirank.core.suggestions import did_you_mean
+from omnirank.core.types import FrameLike, PathLike
+from omnirank.data.fingerprints import hash_arrays, target_parts
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.table import chosen_numbers
+from omnirank.data.remarks import caller_outside
+from omnirank.data.table import Levels, chosen_numbers
 from omnirank.data.target import Target
-from omnirank.relational.alignment import Signature, aligned
-from omnirank.relational.database import Database
-from omnirank.relational.fingerprints import fingerprint_of
-from omnirank.relational.remarks import RelationalRemarks
+from omnirank.relational.database import Component, Database, Relation, with_levels
 from omnirank.relational.schema import Schema
-from omnirank.relational.sources import RelationalSources
-from omnirank.relational.summary import describe, table_names
+from omnirank.relational.summary import RelationalRemarks, describe, table_names
 
 
-class RelationalDataset(PickledWithoutCaches, RelationalSources):
+class NoTargetError(DataError):
+    """No target is named; the error knows the tables that there are.
+
+    Examples
+    --------
+    >>> from omnirank.relational.dataset import NoTargetError
+    >>> print(NoTargetError(["films", "roles"], "'shop'"))
+    'shop' holds the tables films, roles: name the target by target='table.column', or by a table alone
+    """
+
+    def __init__(self, tables: Iterable[str], where: str) -> None:
+        self.tables = tuple(tables)
+        named = setting("target", "table.column")
+        super().__init__(
+            f"{where} holds the tables {', '.join(self.tables)}: name the target by {named}, or by a table alone"
+        )
+
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What a model must know of the data that it was fitted to.
+
+    Parameters
+    ----------
+    example_types : tuple of str
+        Types of the objects that identify an example.
+    relations : mapping of str to tuple of Component
+        The components of each relation, with their levels.
+    columns : mapping of str to str
+        For each relation, the table and column behind it, as messages name them.
+    """
+
+    example_types: tuple[str, ...]
+    relations: Mapping[str, tuple[Component, ...]]
+    columns: Mapping[str, str]
+
+    @classmethod
+    def of(cls, dataset: RelationalDataset) -> Signature:
+        """Return the signature of a data set."""
+        relations = dataset.database.relations
+        columns = {name: r.table if r.column is None else f"{r.table}.{r.column}" for name, r in relations.items()}
+        return cls(dataset.example_types, {name: r.components for name, r in relations.items()}, columns)
+
+    def needed_of(self, dataset: RelationalDataset, used: Collection[str]) -> Signature:
+        """Return what a data set must have: all the relations, or only those used where it has others than these."""
+        if set(self.relations) == set(dataset.database.relations):
+            return self
+        return replace(self, relations={name: parts for name, parts in self.relations.items() if name in used})
+
+
+def aligned(dataset: RelationalDataset, signature: Signature) -> RelationalDataset:
+    """Return a data set with the relations and levels of a signature.
+
+    Levels that the signature does not know are put behind the others, so that no set of known ones holds them; a
+    warning tells of them. Relations that it does not have are dropped.
+
+    Parameters
+    ----------
+    dataset : RelationalDataset
+        The data.
+    signature : Signature
+        What a model knows.
+    """
+    if dataset.example_types != signature.example_types:
+        raise DataError(
+            f"the examples are {' and '.join(dataset.example_types)}, but the model was fitted to "
+            f"{' and '.join(signature.example_types)}"
+        )
+    found = {name: _found(dataset.database, name, signature) for name in signature.relations}
+    unseen, domains = _unseen(found, signature)
+    if unseen:
+        _tell(unseen)
+    relations = {name: _as_fitted(relation, signature.relations[name], domains) for name, relation in found.items()}
+    known = dataset.database.relations
+    if len(relations) == len(known) and all(relation is known[name] for name, relation in relations.items()):
+        return dataset
+    return replace(dataset, database=Database(dataset.database.objects, relations))
+
+
+def _found(database: Database, name: str, signature: Signature) -> Relation:
+    """The relation of a name, of the kinds that the model knows."""
+    where, components = signature.columns[name], signature.relations[name]
+    relation = database.relations.get(name)
+    if relation is None:
+        hint = did_you_mean(name, list(database.relations))
+        raise DataError(f"there is no {where}, which the model was fitted to (relation {name!r}){hint}")
+    if _objects(relation.components) != _objects(components):
+        raise DataError(f"{where} has other keys than in the data that the model was fitted to")
+    for here, there in zip(relation.components, components, strict=True):
+        if here.kind != there.kind and relation.n_facts:
+            raise DataError(f"{where} is {here.kind} here, but {there.kind} in the data that the model was fitted to")
+    return relation
+
+
+def _objects(components: tuple[Component, ...]) -> list[str | None]:
+    return [component.type if component.kind == "object" else None for component in components]
+
+
+def _unseen(found: Mapping[str, Relation], signature: Signature) -> tuple[dict[str, list[str]], dict[str, Levels]]:
+    """Levels that the signature does not have, by column; and all levels of each domain, those last."""
+    unseen: dict[str, list[str]] = {}
+    domains: dict[str, Levels] = {}
+    for name, relation in found.items():
+        for here, there in zip(relation.components, signature.relations[name], strict=True):
+            if there.levels is None or here.levels is None:
+                continue
+            known = set(there.levels)
+            new = [level for level in here.levels if level not in known]
+            if new:
+                unseen[signature.columns[name]] = [str(level) for level in new]
+            before = domains.get(there.type, there.levels)
+            domains[there.type] = (*before, *(level for level in new if level not in set(before)))
+    return unseen, domains
+
+
+def _as_fitted(relation: Relation, components: tuple[Component, ...], domains: Mapping[str, Levels]) -> Relation:
+    if not relation.n_facts:
+        empty = tuple(array.astype(_dtype(c)) for array, c in zip(relation.facts, components, strict=True))
+        return replace(relation, components=components, facts=empty)
+    levels = {i: domains[c.type] for i, c in enumerate(components) if c.levels is not None}
+    return with_levels(relation, levels)
+
+
+def _dtype(component: Component) -> str:
+    return "float64" if component.kind == "numeric" else "int32"
+
+
+def _tell(unseen: Mapping[str, list[str]]) -> None:
+    shown = [
+        f"{where} ({', '.join(levels[:_SHOWN])}{', ...' if len(levels) > _SHOWN else ''})"
+        for where, levels in unseen.items()
+    ]
+    warnings.warn(
+        f"values that the data of the fit did not have, taken as members of no set: {'; '.join(shown)}",
+        DataWarning,
+        stacklevel=caller_outside(),
+    )
+
+
+TargetColumn = str | tuple[str, str]
+
+
+def check_relational(given: Any, learner: str) -> RelationalDataset:
+    """Return what a learner is given, which must be a relational data set."""
+    if not isinstance(given, RelationalDataset):
+        raise DataTypeError(
+            f"{learner} takes a RelationalDataset, not {type(given).__name__}: make one by "
+            "RelationalDataset.from_frames, from_folder, from_database or from_facts"
+        )
+    return given
+
+
+@dataclass(eq=False, repr=False)
+class RelationalDataset(PickledWithoutCaches):
     """Examples that are rows of one table of a database, with a target of any task.
 
     Made by :meth:`from_frames`, :meth:`from_folder`, :meth:`from_database` and :meth:`from_facts`; the constructor
@@ -53,7 +215,7 @@ class RelationalDataset(PickledWithoutCaches, RelationalSources):
         Cut-off time of each example (inf: none): facts that were known later say nothing about it.
     time_columns : mapping of str to str, optional
         For each table with a time column, that column.
-    remarks : RelationalRemarks, optional
+    _remarks : RelationalRemarks, optional
         What to know before trusting a result.
     modes, aggregates : optional
         How a step may use each relation and which aggregates may be used, where settings of facts say it; to be given
@@ -65,47 +227,256 @@ class RelationalDataset(PickledWithoutCaches, RelationalSources):
     >>> import omnirank as om
     >>> movies = pd.DataFrame({"id": [1, 2, 3], "genre": ["thriller", "drama", "drama"]})
     >>> ratings = pd.DataFrame({"movie_id": [1, 1, 2], "user": ["ana", "bob", "bob"], "stars": [3, 2, 3]})
-    >>> data = om.RelationalDataset.from_frames({"movies": movies, "ratings": ratings}, target="movies.genre")
+    >>> tables = {"movies": movies, "ratings": ratings}
+    >>> data = om.relational.RelationalDataset.from_frames(tables, target="movies.genre")
     >>> data
     <RelationalDataset 'data': 3 examples, 2 tables, 2 relations, classification, 3 labelled>
     >>> list(data.database.relations)
     ['ratings_user', 'ratings_stars']
     """
 
-    def __init__(
-        self,
-        database: Database,
-        example_types: tuple[str, ...],
-        example_codes: tuple[np.ndarray, ...],
-        target: Target | None,
-        task: str,
+    database: Database
+    example_types: tuple[str, ...]
+    example_codes: tuple[np.ndarray, ...]
+    target: Target | None
+    task: str
+    _: KW_ONLY
+    hierarchy: Hierarchy | None = None
+    name: str = "data"
+    target_name: str = ""
+    schema: Schema | None = None
+    times: np.ndarray | None = None
+    time_columns: Mapping[str, str] = field(default_factory=dict)
+    _remarks: RelationalRemarks = field(default_factory=RelationalRemarks)
+    modes: Mapping[str, tuple[tuple[str, ...], ...]] | None = None
+    aggregates: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.target is not None and self.target.n_examples != self.n_examples:
+            raise DataError(f"{counted(self.n_examples, 'example')}, but the target has {self.target.n_examples}")
+
+    # -- sources ------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_frames(
+        cls,
+        frames: Mapping[str, FrameLike],
         *,
+        target: TargetColumn | Sequence[TargetColumn],
+        keys: Mapping[Any, Any] | None = None,
+        types: Mapping[Any, str] | None = None,
+        exclude: Sequence[Any] | str | None = None,
+        time: Mapping[str, str] | Sequence[TargetColumn] | None = None,
+        task: str = "auto",
         hierarchy: Hierarchy | None = None,
+        like: RelationalDataset | Schema | None = None,
         name: str = "data",
-        target_name: str = "",
-        schema: Schema | None = None,
-        times: np.ndarray | None = None,
-        time_columns: Mapping[str, str] | None = None,
-        remarks: RelationalRemarks | None = None,
-        modes: Mapping[str, tuple[tuple[str, ...], ...]] | None = None,
-        aggregates: tuple[str, ...] | None = None,
-    ) -> None:
-        if target is not None and target.n_examples != len(example_codes[0]):
-            raise DataError(f"{counted(len(example_codes[0]), 'example')}, but the target has {target.n_examples}")
-        self.database = database
-        self.example_types = example_types
-        self.example_codes = example_codes
-        self.target = target
-        self.task = task
-        self.hierarchy = hierarchy
-        self.name = name
-        self.target_name = target_name
-        self.schema = schema
-        self.times = times
-        self.time_columns: dict[str, str] = dict(time_columns or {})
-        self.modes = modes
-        self.aggregates = aggregates
-        self._remarks = RelationalRemarks() if remarks is None else remarks
+    ) -> RelationalDataset:
+        """Make a data set from data frames (pandas, polars, pyarrow).
+
+        Identifiers and foreign keys that are not given are inferred from names and values; `notes` tells which. The
+        order of rows says nothing: examples come in the order of their identifiers (`example_ids`).
+
+        Parameters
+        ----------
+        frames : mapping of str to data frame
+            The tables.
+        target : str, pair of str, or list of those
+            The target column, ``"table.column"`` or ``(table, column)``; several columns of a table give several
+            targets. The name of a table: its rows are examples without a target.
+        keys : mapping, optional
+            Identifiers: ``{"movies": "id"}``, a list of columns, None for none, "*" to take every row as an object of
+            its own. Foreign keys: ``{"ratings.movie": "movies"}``; a type of objects without a table, or None for none.
+        types : mapping, optional
+            Kinds of columns: ``{"atoms.type": "nominal"}``; also "numeric", "date", and "nominal:<domain>".
+        exclude : sequence, optional
+            Tables and columns to leave out.
+        time : mapping or sequence, optional
+            Columns that say when a row was known, ``{"orders": "date", "customers": "asked_on"}`` or
+            ``["orders.date", "customers.asked_on"]``; that of the target table is the examples' cut-off time.
+        task, hierarchy
+            As in :class:`omnirank.Dataset`.
+        like : RelationalDataset or Schema, optional
+            Takes keys and kinds from a data set of the same schema, instead of inferring them.
+        name : str
+            What the data set is called in reports.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import omnirank as om
+        >>> orders = pd.DataFrame({"order": [1, 2], "by": ["ana", "ana"], "paid": [True, False]})
+        >>> data = om.relational.RelationalDataset.from_frames(
+        ...     {"orders": orders}, keys={"orders": "order", "orders.by": "customer"}, target="orders.paid"
+        ... )
+        >>> data.database.relations["orders_by"].components[1].type
+        'customer'
+        """
+        from omnirank.relational.tables import dataset_from_tables
+
+        return dataset_from_tables(
+            frames, target=target, keys=keys, types=types, exclude=exclude, time=time, task=task, hierarchy=hierarchy,
+            like=like, name=name,
+        )  # fmt: skip
+
+    @classmethod
+    def from_folder(
+        cls,
+        path: PathLike,
+        *,
+        target: TargetColumn | Sequence[TargetColumn] | None = None,
+        keys: Mapping[Any, Any] | None = None,
+        types: Mapping[Any, str] | None = None,
+        exclude: Sequence[Any] | str | None = None,
+        time: Mapping[str, str] | Sequence[TargetColumn] | None = None,
+        task: str = "auto",
+        encoding: str = "utf-8",
+        hierarchy: Hierarchy | None = None,
+        like: RelationalDataset | Schema | None = None,
+        name: str | None = None,
+    ) -> RelationalDataset:
+        """Make a data set from a folder of CSV, TSV and Parquet files (each may be gzipped), one per table.
+
+        A file ``schema.toml`` or ``schema.json`` in the folder may say the target, identifiers, foreign keys, kinds of
+        columns, what to leave out and time columns; the parameters correct it.
+
+        Parameters
+        ----------
+        path : str or Path
+            The folder.
+        target, keys, types, exclude, time, task, hierarchy, like
+            As in :meth:`from_frames`.
+        encoding : str
+            The encoding of text files.
+        name : str, optional
+            Name of the data set; by default that of the folder.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import omnirank as om
+        >>> frames = om.datasets.make_movies(as_frames=True, random_state=0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for table, frame in frames.items():
+        ...         frame.to_csv(pathlib.Path(folder, f"{table}.csv"), index=False)
+        ...     data = om.relational.RelationalDataset.from_folder(folder, target="movies.genre", name="movies")
+        >>> data.fingerprint == om.datasets.make_movies(random_state=0).fingerprint
+        True
+        """
+        from omnirank.relational.folders import dataset_from_folder
+
+        return dataset_from_folder(
+            path, target=target, keys=keys, types=types, exclude=exclude, time=time, task=task, hierarchy=hierarchy,
+            like=like, encoding=encoding, name=name,
+        )  # fmt: skip
+
+    @classmethod
+    def from_database(
+        cls,
+        source: Any,
+        *,
+        target: TargetColumn | Sequence[TargetColumn],
+        schema: str | None = None,
+        tables: Sequence[str] | str | None = None,
+        keys: Mapping[Any, Any] | None = None,
+        types: Mapping[Any, str] | None = None,
+        exclude: Sequence[Any] | str | None = None,
+        time: Mapping[str, str] | Sequence[TargetColumn] | None = None,
+        task: str = "auto",
+        hierarchy: Hierarchy | None = None,
+        like: RelationalDataset | Schema | None = None,
+        name: str | None = None,
+    ) -> RelationalDataset:
+        """Make a data set from a database, through SQLAlchemy (``pip install 'omnirank[databases]'``).
+
+        Keys are those that the database declares; where it declares no foreign key at all, they are inferred. All
+        tables are read in one transaction, which sees one state of the database. Nothing is written.
+
+        Parameters
+        ----------
+        source : str, sqlalchemy.URL or sqlalchemy.Engine
+            The database, such as ``sqlite:///movies.db`` or ``postgresql+psycopg://user@host/movies``.
+        target, keys, types, exclude, time, task, hierarchy, like
+            As in :meth:`from_frames`.
+        schema : str, optional
+            The schema of the database that holds the tables; by default the usual one.
+        tables : sequence of str, optional
+            The tables to read; by default all.
+        name : str, optional
+            Name of the data set; by default that of the database.
+
+        Examples
+        --------
+        >>> import pathlib, sqlite3, tempfile
+        >>> import omnirank as om
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "movies.db")
+        ...     connection = sqlite3.connect(path)
+        ...     for table, frame in om.datasets.make_movies(as_frames=True, random_state=0).items():
+        ...         _ = frame.to_sql(table, connection, index=False)
+        ...     connection.close()
+        ...     om.relational.RelationalDataset.from_database(f"sqlite:///{path}", target="movies.genre")
+        <RelationalDataset 'movies.db': 200 examples, 4 tables, 12 relations, classification, 200 labelled>
+        """
+        from omnirank.relational.sql import dataset_from_database
+
+        return dataset_from_database(
+            source, target=target, schema=schema, tables=tables, keys=keys, types=types, exclude=exclude, time=time,
+            task=task, hierarchy=hierarchy, like=like, name=name,
+        )  # fmt: skip
+
+    @classmethod
+    def from_facts(
+        cls,
+        facts: PathLike | Sequence[PathLike],
+        target_facts: PathLike | tuple[PathLike, PathLike],
+        settings: PathLike | None = None,
+        *,
+        task: str = "auto",
+        hierarchy: Hierarchy | None = None,
+        exclude: Sequence[str] | str | None = None,
+        encoding: str = "utf-8",
+        name: str | None = None,
+    ) -> RelationalDataset:
+        """Make a data set from files of facts, one ``name(argument, argument)`` per line; each may be gzipped.
+
+        Parameters
+        ----------
+        facts : str, Path or sequence of those
+            The descriptive facts.
+        target_facts : str, Path or pair of those
+            Facts of the target, whose last argument is the value to predict, the others identify the example. A pair:
+            positive and negative facts, of which all arguments identify the example. With a task of label sets, several
+            facts of an example are its labels.
+        settings : str or Path, optional
+            Types of the arguments, aggregates and modes: sections ``[Relations]`` (the target first), ``[Aggregates]``
+            and ``[AtomTests]``, or lines ``mode: name(+type, -type, #type).``; without it types are inferred (`notes`
+            tells).
+        task, hierarchy
+            As in :class:`omnirank.Dataset`.
+        exclude : sequence of str, optional
+            Predicates to leave out.
+        encoding : str
+            The encoding of the files.
+        name : str, optional
+            Name of the data set; by default that of the first file.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import omnirank as om
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     facts, target = pathlib.Path(folder, "facts.txt"), pathlib.Path(folder, "target.txt")
+        ...     _ = facts.write_text("likes(ana, beef).\\nlikes(bob, eggs).\\n")
+        ...     _ = target.write_text("vegetarian(ana, no).\\nvegetarian(bob, yes).\\n")
+        ...     om.relational.RelationalDataset.from_facts(facts, target)
+        <RelationalDataset 'facts': 2 examples, 1 table, 1 relation, classification, 2 labelled>
+        """
+        from omnirank.relational.facts import dataset_from_facts
+
+        return dataset_from_facts(
+            facts, target_facts, settings, task=task, hierarchy=hierarchy, exclude=exclude, encoding=encoding, name=name
+        )
 
     # -- the parts ----------------------------------------------------------------------------------
 
@@ -158,11 +529,6 @@ class RelationalDataset(PickledWithoutCaches, RelationalSources):
 
     # -- views --------------------------------------------------------------------------------------
 
-    def _with(self, **changes: Any) -> RelationalDataset:
-        view = RelationalDataset.__new__(RelationalDataset)
-        view.__dict__.update({k: v for k, v in self.__dict__.items() if k not in ("labelled", "fingerprint")} | changes)
-        return view
-
     def take(self, rows: Any) -> RelationalDataset:
         """Return a view of the given examples; the database behind them stays whole.
 
@@ -179,7 +545,8 @@ class RelationalDataset(PickledWithoutCaches, RelationalSources):
         (2, True)
         """
         chosen = chosen_numbers(rows, self.n_examples)
-        return self._with(
+        return replace(
+            self,
             example_codes=tuple(codes[chosen] for codes in self.example_codes),
             target=None if self.target is None else self.target.take(chosen),
             times=None if self.times is None else self.times[chosen],
@@ -196,7 +563,7 @@ class RelationalDataset(PickledWithoutCaches, RelationalSources):
         """
         if self.target is None:
             raise DataError("there are no labels to hide: the data set has no target")
-        return self._with(target=self.target.hide(chosen_numbers(rows, self.n_examples)))
+        return replace(self, target=self.target.hide(chosen_numbers(rows, self.n_examples)))
 
     def describe(self) -> dict[str, Any]:
         """Return the facts about the data set as a flat dictionary, in reading order.
@@ -254,4 +621,8 @@ class RelationalDataset(PickledWithoutCaches, RelationalSources):
     @cached_property
     def fingerprint(self) -> str:
         """Hash of the facts, the examples and the target; the same for any order of the tables' rows."""
-        return fingerprint_of(self)
+        digest = hashlib.sha256(self.database.fingerprint.encode())
+        facts, arrays = target_parts(self.target, self.hierarchy)
+        digest.update(repr([self.task, self.example_types, self.time_columns, *facts]).encode())
+        hash_arrays(digest, [*self.example_codes, *arrays, *([] if self.times is None else [self.times])])
+        return digest.hexdigest()[:32]

@@ -8,21 +8,31 @@ bits in all these ways: a group's values and their order are the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from omnirank.relational.aggregation import Values, aggregate, count_matches
+from omnirank.data.table import Levels, Table
+from omnirank.relational.aggregation import NONE_LEVEL, Values, aggregate, count_matches
 from omnirank.relational.database import Component, Database, Relation
-from omnirank.relational.indexes import Index, domain_size, index_of
-from omnirank.relational.paths import Path, Request, Step, relation_of
-from omnirank.relational.value_cache import ValueCache, value_cache
+from omnirank.relational.paths import (
+    Feature,
+    Path,
+    Request,
+    Step,
+    describe,
+    example_variables,
+    result_component,
+)
 
-MEMORY = 1 << 28
-# Bytes that a match takes when it is written down, with a few variables and values behind it.
-_MATCH_BYTES = 256
+if TYPE_CHECKING:
+    from omnirank.relational.dataset import RelationalDataset, Signature
+
+# Matches that are written down at a time; each takes some 256 bytes, with a few variables and values behind it.
+BLOCK = 1 << 20
 # From so many on, steps that differ in their constants only are counted together.
 _MANY_CONSTANTS = 2
 # All objects are evaluated, and kept, if at least one of this many is asked for.
@@ -75,17 +85,16 @@ class Evaluator:
     ----------
     database : Database
         The facts.
-    memory : int
-        Bytes for values that are kept, and for the matches that are written down at a time.
+    block : int
+        Matches that are written down at a time.
     few : int
         Values are computed for all objects of a type if at least one of this many is asked for; 0 is never.
     """
 
-    def __init__(self, database: Database, memory: int = MEMORY, few: int = FEW) -> None:
+    def __init__(self, database: Database, block: int = BLOCK, few: int = FEW) -> None:
         self.database = database
-        self.block = memory // _MATCH_BYTES
+        self.block = block
         self.few = few
-        self.cache: ValueCache[Values] = value_cache(database, memory)
 
     def evaluate(self, requests: Sequence[Request], bindings: Bindings) -> dict[Request, Found]:
         """Return the values of each request, for one row per binding."""
@@ -117,14 +126,15 @@ class Evaluator:
         kind, codes = bindings.kinds[variable], bindings.columns[variable]
         own = {request: request.seen_from(variable, len(bindings.kinds)) for request in requests}
         domain = (kind.kind, kind.type if kind.kind == "object" else kind.levels)
-        known = {r: self.cache.get((domain, r)) for r in own.values()}
+        kept_values = self.database.caches.values
+        known = {r: kept_values.get((domain, r)) for r in own.values()}
         kept = {r: values for r, values in known.items() if values is not None}
         missing = [r for r in known if r not in kept]
         unknown = _unknown(codes)
         found = {request: Found(kept[r], r.aggregates[0], codes, unknown) for request, r in own.items() if r in kept}
         if not missing:
             return found
-        n_objects = domain_size(self.database, kind)
+        n_objects = self.database.domain_size(kind)
         if len(codes) * self.few < n_objects or not self.few:
             single = len(codes) == 1
             objects, rows = (codes, np.zeros(1, np.intp)) if single else np.unique(codes, return_inverse=True)
@@ -134,7 +144,7 @@ class Evaluator:
             every = Bindings({0: np.arange(n_objects, dtype=np.int32)}, (kind,), n_objects)
             values = self._computed(missing, every, whole=True)
             for r in missing:
-                self.cache.put((domain, r), values[r])
+                kept_values.put((domain, r), values[r])
             rows = codes
         return found | {
             request: Found(values[r], r.aggregates[0], rows, unknown)
@@ -164,7 +174,7 @@ class Evaluator:
         self, step: Step, bindings: Bindings, of_part: Callable[[Bindings], dict[Request, Values]], whole: bool
     ) -> dict[Request, Values]:
         """Values of rows whose matches are written down, at most a block of them at a time; of all objects at once."""
-        index = index_of(self.database, relation_of(self.database, step), step.given)
+        index = self.database.index(step.relation, step.given)
         if whole or bindings.n_rows * index.most_facts <= self.block:
             return of_part(bindings)
         starts, ends = self._ranges(step, bindings)
@@ -184,15 +194,15 @@ class Evaluator:
     def _counted(self, requests: list[Request], bindings: Bindings, whole: bool) -> dict[Request, Values]:
         """Numbers of matches of steps that differ in their constants: all matches without these, sorted out by them."""
         step, n = requests[0].path[0], bindings.n_rows
-        relation = relation_of(self.database, step)
+        relation = self.database.relation(step.relation)
         offsets, facts = self._matches(Step(step.relation, step.bound), bindings, whole)
         rows = np.repeat(np.arange(n), np.diff(offsets))
         given = np.zeros(len(rows), np.int64)
         wanted = np.zeros(len(requests), np.int64)
         for place, (position, _) in enumerate(step.constants):
             component = relation.components[position]
-            size = domain_size(self.database, component) + 1  # the last one stands for a constant that is not known
-            code_of = self._codes(component)
+            size = self.database.domain_size(component) + 1  # the last one stands for a constant that is not known
+            code_of = self.database.codes_of(component)
             codes = [code_of.get(request.path[0].constants[place][1], size - 1) for request in requests]
             wanted = wanted * size + np.array(codes)
             given = given * size + _picked(relation.facts[position], facts)
@@ -201,7 +211,7 @@ class Evaluator:
         known = different[place_of] == given
         place_of, rows = place_of[known], rows[known]
         found: dict[Request, Values] = {}
-        at_once = max(1, self.block * _MATCH_BYTES // (8 * max(n, 1)))
+        at_once = max(1, 32 * self.block // max(n, 1))
         for start in range(0, len(different), at_once):
             here = (place_of >= start) & (place_of < start + at_once)
             k = min(at_once, len(different) - start)
@@ -217,7 +227,7 @@ class Evaluator:
         self, step: Step, requests: list[Request], bindings: Bindings, whole: bool
     ) -> dict[Request, Values]:
         """Values of requests that begin with the same step: its matches, what follows them, the outer aggregates."""
-        relation = relation_of(self.database, step)
+        relation = self.database.relation(step.relation)
         offsets, facts = self._matches(step, bindings, whole)
         fresh = dict(enumerate(step.fresh(relation), start=len(bindings.kinds)))
         wanted: dict[Request | int | None, list[str]] = {}
@@ -249,7 +259,7 @@ class Evaluator:
         self, step: Step, relation: Relation, values: Values, offsets: np.ndarray, names: list[str], whole: bool
     ) -> dict[str, Values]:
         """Aggregates of groups; the identity of a column over all objects costs nothing."""
-        index = index_of(self.database, relation, step.given)
+        index = self.database.index(step.relation, step.given)
         # not where levels were translated: some of them may have no match, others several
         plain = whole and names == ["identity"] and index.is_plain and offsets is index.starts
         if plain and (values.n_codes is not None or not np.isneginf(values.array).any()):
@@ -258,10 +268,10 @@ class Evaluator:
 
     def _matches(self, step: Step, bindings: Bindings, whole: bool) -> tuple[np.ndarray, np.ndarray | None]:
         """Where the matches of each row start, and the facts that match (None: all facts as they are)."""
-        from omnirank.relational.kernels.group import expand
+        from omnirank.relational.kernels.groups import expand
 
-        relation = relation_of(self.database, step)
-        index = index_of(self.database, relation, step.given)
+        relation = self.database.relation(step.relation)
+        index = self.database.index(step.relation, step.given)
         if whole and not step.constants and len(step.given) == 1 and self._same_codes(step, relation, bindings):
             return index.starts, index.order
         offsets, places = expand(*self._ranges(step, bindings))
@@ -274,14 +284,14 @@ class Evaluator:
         return np.concatenate([[0], np.cumsum(counts)]), facts[known]
 
     def _ranges(self, step: Step, bindings: Bindings) -> tuple[np.ndarray, np.ndarray]:
-        relation = relation_of(self.database, step)
-        index: Index = index_of(self.database, relation, step.given)
+        relation = self.database.relation(step.relation)
+        index = self.database.index(step.relation, step.given)
         codes = {}
         for position, variable in step.bound:
             component, kind = relation.components[position], bindings.kinds[variable]
             codes[position] = _joined(bindings.columns[variable], kind, component)
         for position, value in step.constants:
-            code = self._codes(relation.components[position]).get(value, -1)
+            code = self.database.codes_of(relation.components[position]).get(value, -1)
             codes[position] = np.full(bindings.n_rows, code, np.int32)
         return index.ranges([codes[position] for position in step.given])
 
@@ -314,27 +324,16 @@ class Evaluator:
 
     def _column(self, relation: Relation, position: int, facts: np.ndarray | None) -> Values:
         component = relation.components[position]
-        n_codes = None if component.kind == "numeric" else domain_size(self.database, component)
+        n_codes = None if component.kind == "numeric" else self.database.domain_size(component)
         return Values(_picked(relation.facts[position], facts), n_codes)
 
     def _has_times(self, path: Path) -> bool:
-        return any(relation_of(self.database, step).times is not None for step in path)
+        return any(self.database.relation(step.relation).times is not None for step in path)
 
     def _same_codes(self, step: Step, relation: Relation, bindings: Bindings) -> bool:
         position, variable = step.bound[0]
         component, kind = relation.components[position], bindings.kinds[variable]
         return component.kind == "object" or component.levels == kind.levels
-
-    def _codes(self, component: Component) -> dict[object, int]:
-        """The codes of the constants that this database knows."""
-        if component.kind == "nominal":
-            return {level: code for code, level in enumerate(component.levels or ())}
-        key = ("codes", component.type)
-        if key not in self.database._indexes:
-            known = self.database.objects[component.type].tolist()
-            self.database._indexes[key] = {one: code for code, one in enumerate(known)}
-        codes: dict[object, int] = self.database._indexes[key]
-        return codes
 
 
 def _picked(column: np.ndarray, facts: np.ndarray | None) -> np.ndarray:
@@ -353,3 +352,151 @@ def _joined(codes: np.ndarray, kind: Component, component: Component) -> np.ndar
     places = {level: code for code, level in enumerate(component.levels or ())}
     translated = np.array([places.get(level, -1) for level in kind.levels or ()] + [-1], np.int32)
     return translated[codes]
+
+
+class Examples(Protocol):
+    """What is needed to evaluate features: a `RelationalDataset`, or anything with these attributes."""
+
+    @property
+    def database(self) -> Database:
+        """The descriptive relations."""
+
+    @property
+    def example_types(self) -> tuple[str, ...]:
+        """Types of the objects that identify an example."""
+
+    @property
+    def example_codes(self) -> tuple[np.ndarray, ...]:
+        """Codes of these objects, one array per type; -1 is an object that the database does not know."""
+
+    @property
+    def times(self) -> np.ndarray | None:
+        """The time up to which facts count, for each example."""
+
+
+def feature_columns(
+    examples: Examples,
+    features: Sequence[Feature],
+    *,
+    levels: Mapping[Feature, Levels] | None = None,
+    named: bool = True,
+) -> Table:
+    """Return a table with a row per example and a column per feature.
+
+    Parameters
+    ----------
+    examples : RelationalDataset
+        A database and the examples in it.
+    features : sequence of Feature
+        What to compute.
+    levels : mapping of Feature to tuple, optional
+        Levels of nominal features as seen before, in training say; others are missing cells then. By default they are
+        those of the database.
+    named : bool
+        Whether the columns have the names of the features; where nobody reads them, numbers do.
+
+    Returns
+    -------
+    Table
+        Numbers are infinite where an aggregate has nothing to aggregate (minimum and mean +, maximum -), levels
+        ``<none>``, which comes last.
+
+    Raises
+    ------
+    DataError
+        If the database lacks a relation of a feature, or two features have the same name.
+    """
+    n_rows = len(examples.example_codes[0])
+    types = tuple(examples.example_types)
+    if named:
+        features = [f if f.name else describe(examples.database, types, f) for f in features]
+    names = [feature.name if named else str(i) for i, feature in enumerate(features)]
+    kinds = example_variables(types)
+    codes = {number: np.asarray(column, np.int32) for number, column in enumerate(examples.example_codes)}
+    times = examples.times
+    if times is not None and np.isposinf(times).all():  # nothing is later
+        times = None
+    requests = [feature.request for feature in features]
+    found = Evaluator(examples.database).evaluate(requests, Bindings(codes, kinds, n_rows, times))
+    columns: list[np.ndarray] = []
+    column_levels: list[Levels | None] = []
+    dates = set()
+    for name, feature, request in zip(names, features, requests, strict=True):
+        component = result_component(examples.database, types, feature)
+        values = found[request].by_rows()
+        if values.n_codes is None:
+            columns.append(values.array)
+            column_levels.append(None)
+            if component is not None and component.is_date:
+                dates.add(name)
+            continue
+        known = component.levels if component is not None and component.levels is not None else ()
+        column, present = _levelled(values.array, known, None if levels is None else levels.get(feature))
+        columns.append(column)
+        column_levels.append(present)
+    if not columns:
+        return Table.from_numeric(np.empty((n_rows, 0)), ())
+    table = Table.from_columns(names, columns, column_levels)
+    return replace(table, dates=frozenset(dates))
+
+
+def columns_as_fitted(
+    dataset: RelationalDataset, signature: Signature, features: Sequence[Feature], levels: Sequence[Levels | None]
+) -> Table:
+    """Return the features of new examples as columns, with the levels of the fit and one more, last, for "nothing".
+
+    Parameters
+    ----------
+    dataset : RelationalDataset
+        The examples.
+    signature : Signature
+        What is known of the data of the fit.
+    features : sequence of Feature
+        What to compute.
+    levels : sequence of tuple or None
+        Levels of each feature in the fit, None for a number.
+    """
+    used = {step.relation for feature in features for step in feature.path}
+    dataset = dataset.aligned_with(signature.needed_of(dataset, used))
+    known = {feature: own for feature, own in zip(features, levels, strict=True) if own is not None}
+    extended = {feature: own if NONE_LEVEL in own else (*own, NONE_LEVEL) for feature, own in known.items()}
+    return feature_columns(dataset, features, levels=extended)
+
+
+def _levelled(codes: np.ndarray, levels: Levels, wanted: Levels | None) -> tuple[np.ndarray, Levels]:
+    """Codes with a level of their own for "nothing"; where levels are given, codes into them."""
+    empty = codes < 0
+    if wanted is None:
+        if not empty.any():
+            return codes, levels
+        if NONE_LEVEL in levels:
+            return np.where(empty, levels.index(NONE_LEVEL), codes), levels
+        return np.where(empty, len(levels), codes), (*levels, NONE_LEVEL)
+    places: dict[Any, int] = {level: code for code, level in enumerate(wanted)}
+    translated = np.array([places.get(level, -1) for level in (*levels, NONE_LEVEL)], np.int32)
+    return translated[codes], wanted
+
+
+def empty_as_missing(table: Table) -> Table:
+    """Return a table made by `feature_columns` with missing cells where there was nothing to aggregate.
+
+    Its arrays are changed: nobody else holds them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.data.table import Table
+    >>> from omnirank.relational.evaluation import empty_as_missing
+    >>> empty_as_missing(Table.from_numeric(np.array([[1.0], [-np.inf]]))).numeric.tolist()
+    [[1.0], [nan]]
+    """
+    numeric, codes = table.numeric, table.codes
+    numeric[np.isinf(numeric)] = np.nan
+    levels = list(table.levels)
+    for i in np.flatnonzero(table.is_nominal):
+        known = levels[i] or ()
+        if known[-1] == NONE_LEVEL:
+            column = codes[:, table.slots[i]]
+            column[column == len(known) - 1] = -1
+            levels[i] = known[:-1]
+    return replace(table, levels=tuple(levels))

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from omnirank.core.errors import DataError, DataTypeError, ParameterError
+from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parameters import check, choice
 from omnirank.core.plurals import counted
 from omnirank.core.suggestions import did_you_mean
 from omnirank.data.dataset import Dataset
-from omnirank.data.table import Levels, Table
-from omnirank.relational.aggregation import NONE_LEVEL
-from omnirank.relational.bias import Bias, Mode
-from omnirank.relational.candidates import candidates
-from omnirank.relational.columns import empty_as_missing, feature_columns
-from omnirank.relational.dataset import RelationalDataset
-from omnirank.relational.paths import Feature, result_component
-from omnirank.relational.wording import describe
+from omnirank.data.table import Table
+from omnirank.relational.candidates import Bias, Mode, candidates
+from omnirank.relational.dataset import RelationalDataset, check_relational
+from omnirank.relational.evaluation import columns_as_fitted, empty_as_missing
+from omnirank.relational.paths import Feature, describe, result_component
 
 
 class RelationalFeatures(TransformerMixin, BaseEstimator):
@@ -40,10 +36,8 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
     preset : "AGG-All", "AGG-Exist" or "NO-Rel"
         All aggregates; only whether there are related rows; only the columns of the target table.
     modes : mapping of str to sequences, optional
-        Ways in which steps may use relations, as in :class:`~omnirank.relational.bias.Bias`; by default those that the
+        Ways in which steps may use relations, as in :class:`~omnirank.relational.Bias`; by default those that the
         settings of facts declare. ``{}``: all ways.
-    dedupe_functional : bool
-        Whether a value that is the only one of its group comes once, instead of once per aggregate.
     nominal_joins : bool
         Whether paths may go through equal values of a nominal domain.
     max_candidates : int or None
@@ -62,13 +56,13 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
 
     See Also
     --------
-    omnirank.RelationalDataset : Where a database comes from.
+    omnirank.relational.RelationalDataset : Where a database comes from.
 
     Examples
     --------
     >>> import omnirank as om
     >>> data = om.datasets.make_movies(random_state=0)
-    >>> features = om.RelationalFeatures(lookahead=2, aggregates=["count", "mean"]).fit(data)
+    >>> features = om.relational.RelationalFeatures(lookahead=2, aggregates=["count", "mean"]).fit(data)
     >>> features.get_feature_names_out().tolist()
     ['year', 'minutes', 'country', 'count(ratings)', 'mean(ratings.stars)']
     >>> features.transform(data).shape
@@ -83,7 +77,6 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
         aggregates: Sequence[str] | None = None,
         preset: str = "AGG-All",
         modes: Mapping[str, Sequence[Mode]] | None = None,
-        dedupe_functional: bool = True,
         nominal_joins: bool = False,
         max_candidates: int | None = 10_000,
         features: Sequence[Feature | str] | None = None,
@@ -93,7 +86,6 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
         self.aggregates = aggregates
         self.preset = preset
         self.modes = modes
-        self.dedupe_functional = dedupe_functional
         self.nominal_joins = nominal_joins
         self.max_candidates = max_candidates
         self.features = features
@@ -109,7 +101,7 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
         y : None
             The data set holds its target, which is not looked at.
         """
-        dataset = _relational(X)
+        dataset = check_relational(X, "RelationalFeatures")
         check("empty", self.empty, choice("missing", "infinite"))
         self.features_ = self._chosen(dataset)
         if not self.features_:
@@ -118,11 +110,8 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
                 "the keys of the tables, preset, aggregates and lookahead"
             )
         self._signature = dataset.signature
-        self._levels: dict[Feature, Levels] = {}
-        for feature in self.features_:
-            component = result_component(dataset.database, dataset.example_types, feature)
-            if component is not None and component.levels is not None:
-                self._levels[feature] = component.levels
+        results = [result_component(dataset.database, dataset.example_types, feature) for feature in self.features_]
+        self._levels = [None if component is None else component.levels for component in results]
         return self
 
     def transform(self, X: RelationalDataset) -> pd.DataFrame:
@@ -160,10 +149,9 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
                 raise ParameterError("features", feature, "give names of features, or features of a fitted model")
         if self.features is not None and not any(isinstance(feature, str) for feature in given):
             return tuple(describe(database, types, feature) for feature in given if isinstance(feature, Feature))
-        bias = Bias(
-            self.preset, self.aggregates, self.lookahead, None, self.modes, self.dedupe_functional,
-            self.nominal_joins, self.max_candidates,
-        ).within(dataset.modes, dataset.aggregates)  # fmt: skip
+        limits = self.modes, self.nominal_joins, self.max_candidates
+        bias = Bias(self.preset, self.aggregates, self.lookahead, None, *limits)
+        bias = bias.within(dataset.modes, dataset.aggregates)
         found = candidates(database, types, (), bias)
         if self.features is None:
             return found
@@ -178,21 +166,6 @@ class RelationalFeatures(TransformerMixin, BaseEstimator):
 
     def _table(self, X: RelationalDataset) -> Table:
         check_is_fitted(self)
-        dataset = _relational(X)
-        used = {step.relation for feature in self.features_ for step in feature.path}
-        dataset = dataset.aligned_with(self._signature.needed_of(dataset, used))
-        levels = {feature: _with_none(known) for feature, known in self._levels.items()}
-        table = feature_columns(dataset, self.features_, levels=levels)
+        dataset = check_relational(X, "RelationalFeatures")
+        table = columns_as_fitted(dataset, self._signature, self.features_, self._levels)
         return table if self.empty == "infinite" else empty_as_missing(table)
-
-
-def _relational(X: Any) -> RelationalDataset:
-    if isinstance(X, RelationalDataset):
-        return X
-    raise DataTypeError(
-        f"RelationalFeatures takes a RelationalDataset, not {type(X).__name__}: RelationalDataset.from_frames makes one"
-    )
-
-
-def _with_none(levels: Levels) -> Levels:
-    return levels if NONE_LEVEL in levels else (*levels, NONE_LEVEL)

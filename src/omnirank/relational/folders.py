@@ -1,20 +1,159 @@
-"""Folders of tables: CSV, TSV and Parquet files, with or without a schema file."""
+"""Folders of tables: CSV, TSV and Parquet files, with or without a schema file (``schema.toml``, ``schema.json``)."""
 
 from __future__ import annotations
 
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from omnirank.core.errors import DataError, DataTypeError, FileFormatError, OmnirankError
-from omnirank.core.suggestions import files_like
+from omnirank.core.suggestions import did_you_mean, files_like
 from omnirank.core.types import PathLike
 from omnirank.data.csv import read_frame
 from omnirank.data.files import plain_name
 from omnirank.data.parquet import read_arrow
-from omnirank.relational.dataset import RelationalDataset
-from omnirank.relational.from_tables import dataset_from_tables, target_place, time_columns
-from omnirank.relational.schema_files import NAMES, SchemaFile, read_schema_file
-from omnirank.relational.targetless import NoTargetError
+from omnirank.relational.dataset import NoTargetError, RelationalDataset
+from omnirank.relational.schema import Declared, DeclaredTable, declare, foreign_key
+from omnirank.relational.tables import dataset_from_tables, target_place, time_columns
+
+NAMES = ("schema.toml", "schema.json")
+_KINDS = re.compile(r"numeric|nominal|date|nominal:.+")
+# Types of SQL say less than the cells: an integer may be a number, a key or a class.
+_SQL = re.compile(
+    r"(tiny|small|medium|big)?(int|integer|serial|text|blob)\b.*|(var|n|nvar|long ?var)?(char|binary|character)\b.*"
+    r"|float\b.*|double\b.*|real\b.*|decimal\b.*|numeric\(.*|bool(ean)?|date(time)?2?\b.*|time(stamp)?\b.*|uuid|enum\b.*"
+    r"|year\b.*|json|clob|bit\b.*|money|number\b.*",
+    re.IGNORECASE,
+)
+_WORDS = {"target", "target_table", "target_column", "tables", "exclude", "time", "name"}
+_TABLE_WORDS = {"columns", "primary_key", "foreign_keys", "exclude", "rows"}
+
+
+@dataclass
+class SchemaFile:
+    """What a schema file says.
+
+    Parameters
+    ----------
+    declared : dict of DeclaredTable
+        Keys, kinds of columns, and columns to leave out.
+    target : pair, str, list or None
+        The target.
+    time : dict of str to str or None
+        Time columns.
+    """
+
+    declared: Declared = field(default_factory=dict)
+    target: Any = None
+    time: dict[str, str] | None = None
+
+
+def read_schema_file(path: Path, tables: Mapping[str, Iterable[str]]) -> SchemaFile:
+    """Read a schema file about some tables.
+
+    Parameters
+    ----------
+    path : Path
+        The file, TOML or JSON.
+    tables : mapping of str to iterable of str
+        Names of the columns of each table.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from omnirank.relational.folders import read_schema_file
+    >>> text = 'target = "movies.genre"\\n[tables.movies]\\nprimary_key = "id"\\ncolumns = {year = "nominal"}\\n'
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "schema.toml")
+    ...     _ = path.write_text(text)
+    ...     found = read_schema_file(path, {"movies": ["id", "year", "genre"]})
+    >>> found.target, found.declared["movies"].primary_key, found.declared["movies"].kinds
+    ('movies.genre', ('id',), {'year': 'nominal'})
+    """
+    given = _document(path)
+    try:
+        return _understood(given, tables)
+    except DataError as problem:
+        raise FileFormatError(str(problem), path=path) from None
+    except (TypeError, AttributeError, KeyError, ValueError) as problem:
+        reason = f"{problem} is missing" if isinstance(problem, KeyError) else problem
+        raise FileFormatError(f"the schema is malformed ({reason})", path=path) from None
+
+
+def _document(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        given = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
+    except (ValueError, RecursionError) as problem:  # of decoding, of TOML and of JSON
+        raise FileFormatError(f"it is no {path.suffix[1:].upper()} ({problem})", path=path) from None
+    if not isinstance(given, dict):
+        raise FileFormatError("the schema is malformed: it must hold 'tables'", path=path)
+    return given
+
+
+def _understood(given: Mapping[str, Any], tables: Mapping[str, Iterable[str]]) -> SchemaFile:
+    _refuse_others(given, _WORDS, "the schema")
+    declared = declare(tables)
+    for name, said in _mapping(given, "tables", "the schema").items():
+        if name not in tables:
+            raise DataError(f"there is no table {name!r}{did_you_mean(name, tables)}")
+        if not isinstance(said, Mapping):
+            raise DataError(f"table {name!r} is malformed: write what is known of it, such as primary_key, as a table")
+        _refuse_others(said, _TABLE_WORDS, f"table {name!r}")
+        declared[name] = _table(name, said, tables)
+    exclude = given.get("exclude", [])
+    target = given.get("target")
+    if "target_table" in given:
+        columns = given.get("target_column", [])
+        table = given["target_table"]
+        target = [(table, c) for c in columns] if isinstance(columns, list) else (table, columns)
+        target = target or table
+    return SchemaFile(declare(tables, None, None, exclude, declared), target, given.get("time"))
+
+
+def _mapping(given: Mapping[str, Any], word: str, what: str) -> Mapping[str, Any]:
+    found = given.get(word, {})
+    if not isinstance(found, Mapping):
+        raise DataError(f"{what} is malformed: {word} must map names to what is said of them, not be {found!r}")
+    return found
+
+
+def _refuse_others(given: Mapping[str, Any], known: set[str], what: str) -> None:
+    for word in given:
+        if word not in known:
+            raise DataError(f"{what} says {word!r}, which means nothing here{did_you_mean(word, known)}")
+
+
+def _table(name: str, said: Mapping[str, Any], tables: Mapping[str, Iterable[str]]) -> DeclaredTable:
+    table = DeclaredTable()
+    if "primary_key" in said:
+        table.primary_key = declare(tables, {name: said["primary_key"]})[name].primary_key
+    for key in said.get("foreign_keys", ()):
+        columns = key["columns"] if "columns" in key else [key["column"]]
+        declare(tables, {(name, tuple(columns)): None})
+        table.foreign_keys.append(foreign_key(tuple(columns), _reference(key["references"]), tables))
+    table.complete = "foreign_keys" in said
+    for column, kind in _mapping(said, "columns", f"table {name!r}").items():
+        if not isinstance(kind, str) or not (_KINDS.fullmatch(kind) or _SQL.fullmatch(kind.strip())):
+            raise DataError(f"column {name}.{column} is said to be {kind!r}: say numeric, nominal or date")
+        if column not in set(tables[name]):
+            raise DataError(f"table {name!r} has no column {column!r}{did_you_mean(column, list(tables[name]))}")
+        if _KINDS.fullmatch(kind):
+            table.kinds[column] = kind
+    exclude = said.get("exclude", [])
+    table.excluded |= declare(tables, exclude=[(name, column) for column in exclude])[name].excluded
+    return table
+
+
+def _reference(given: Any) -> Any:
+    if isinstance(given, list) and len(given) == 1:
+        return given[0]
+    return (given[0], tuple(given[1:])) if isinstance(given, list) else given
+
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _PARQUET = (".parquet", ".pq")

@@ -1,4 +1,4 @@
-"""Growing one relational tree node by node, each over the candidates of the path that it inherits."""
+"""Growing relational trees node by node, each over the candidates of the path that it inherits."""
 
 from __future__ import annotations
 
@@ -7,43 +7,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from omnirank.core.seeds import kernel_seed
 from omnirank.data.table import Levels
-from omnirank.ensembles.draws import features_drawn
-from omnirank.relational.candidate_tables import CandidateTable, CandidateTables
+from omnirank.ensembles.draws import bootstrap_counts, features_drawn
+from omnirank.ensembles.growing_checks import check_leaves
+from omnirank.ensembles.plan import GrowingRules, weight_unit
+from omnirank.relational.construction import CandidateTable, CandidateTables
+from omnirank.tasks import get_task
+from omnirank.tasks.columns import PrototypeColumns
+from omnirank.trees.prototypes import node_means
+from omnirank.trees.space import clustering_space
 from omnirank.trees.tree import Tree, midpoints, tree_with_thresholds
-
-INHERITANCE = ("both", "yes_only")
 
 # So many tables have their memory of the search ready: nodes that follow each other often have the same.
 _KEPT_SEARCHES = 2
-
-# A test may miss its least share of the node's impurity by so much: gains are sums of floats.
-_SLACK = 1e-8
-
-
-@dataclass(frozen=True)
-class NodeRules:
-    """What a relational tree adds to the rules of growing.
-
-    Parameters
-    ----------
-    max_features : str, int or float
-        How many candidates a node draws: "all", "sqrt", "log2", a count or a share.
-    min_impurity_decrease : float
-        Least share of a node's impurity that its test takes away.
-    inherit : {"both", "yes_only"}
-        Which children continue the path of the test: both, or the heavier one; the other then inherits what the node
-        has inherited.
-    """
-
-    max_features: Any = "all"
-    min_impurity_decrease: float = 0.0
-    inherit: str = "both"
-
-    def n_drawn(self, n: int) -> int:
-        """Return how many of n candidates are drawn."""
-        given = self.max_features
-        return features_drawn(min(given, n) if isinstance(given, int | np.integer) else given, n)
 
 
 class GrownFeatures(NamedTuple):
@@ -65,7 +42,7 @@ class GrownFeatures(NamedTuple):
 class _Scratch:
     """Memory of one tree: room for its nodes, and for the search in each kind of table."""
 
-    def __init__(self, space: Any, rows: np.ndarray, settings: Any, rules: NodeRules) -> None:
+    def __init__(self, space: Any, rows: np.ndarray, settings: Any, max_features: Any) -> None:
         from omnirank.trees.kernels.grow import room_for_nodes
         from omnirank.trees.kernels.spaces import node_scratch
 
@@ -76,7 +53,7 @@ class _Scratch:
         self._n_rows = n
         self._settings = settings
         self._space = space
-        self._rules = rules
+        self._max_features = max_features
         self._searches: dict[tuple[Any, ...], tuple[Any, ...]] = {}
 
     def search(self, table: CandidateTable) -> tuple[Any, ...]:
@@ -88,13 +65,18 @@ class _Scratch:
 
             cells, n = table.cells(self._settings), table.n_features
             pool = np.arange(n, dtype=np.uint32)
-            settings = self._settings._replace(max_features=self._rules.n_drawn(n))
+            settings = self._settings._replace(max_features=self._n_drawn(n))
             spare = Spare(*self.other, pool, pool.copy())
             if len(self._searches) >= _KEPT_SEARCHES:  # a table must not be kept in memory by this
                 self._searches.clear()
             found = cells, settings, search_scratch(cells, self._n_rows), spare, table
             self._searches[table.inherited] = found
         return found
+
+    def _n_drawn(self, n: int) -> int:
+        """Return how many of n candidates a node draws; a count may be larger than n."""
+        given = self._max_features
+        return features_drawn(min(given, n) if isinstance(given, int | np.integer) else given, n)
 
     def room_for_words(self, n_used: int, work: Any) -> Any:
         """Return the nodes with room for one more subset of levels."""
@@ -108,7 +90,7 @@ class _Scratch:
 
 
 def grow_tree(
-    tables: CandidateTables, space: Any, weight_of: np.ndarray, settings: Any, seed: Any, rules: NodeRules
+    tables: CandidateTables, space: Any, weight_of: np.ndarray, settings: Any, seed: Any, max_features: Any = "all"
 ) -> GrownFeatures:
     """Grow a tree on the examples of positive weight.
 
@@ -127,15 +109,14 @@ def grow_tree(
         Of the search.
     seed : uint64
         Seed of the tree.
-    rules : NodeRules
-        What relational trees add.
+    max_features : str, int or float
+        How many candidates a node draws: "all", "sqrt", "log2", a count or a share.
     """
-    from omnirank.trees.kernels.grow import NODES, TO_GO, WAITING, WEIGHT, WORDS, Stack, grow_nodes
+    from omnirank.trees.kernels.grow import NODES, TO_GO, WAITING, WORDS, Stack, grow_nodes
 
     rows = np.flatnonzero(weight_of > 0).astype(np.uint32)
     weight = weight_of[rows]
-    settings = settings._replace(min_gain=float(rules.min_impurity_decrease) * (1 - _SLACK))
-    scratch = _Scratch(space, rows, settings, rules)
+    scratch = _Scratch(space, rows, settings, max_features)
     counts, stack = np.zeros(5, np.int64), Stack(np.empty((2, 5), np.int64), np.empty(2, np.uint64))
     tested: dict[int, Any] = {}
     # nodes wait with the paths that they inherit: tables of all of them may take too much memory
@@ -152,12 +133,7 @@ def grow_tree(
         me = int(counts[NODES]) - 1
         tested[me] = table.tested(int(nodes.feature[me]))
         below = tested[me][0].path
-        left = right = below
-        if rules.inherit == "yes_only":
-            lo, middle = stack.waiting[1, :2]
-            heavier_left = 2 * weight[lo:middle].sum() >= nodes.facts[WEIGHT, me]
-            left, right = (below, inherited) if heavier_left else (inherited, below)
-        waiting += [(stack.waiting[i].copy(), stack.seeds[i], child) for i, child in enumerate((right, left))]
+        waiting += [(stack.waiting[i].copy(), stack.seeds[i], below) for i in range(2)]
     number: dict[Any, int] = {}
     for feature, _ in tested.values():
         number.setdefault(feature, len(number))
@@ -181,3 +157,77 @@ def _finished(nodes: Any, counts: np.ndarray, tested: dict[int, int], rows: np.n
     tests = (part[:n_nodes].copy() for part in (nodes.cut, nodes.right, nodes.missing_left))
     facts = (row.copy() for block in (nodes.ends, nodes.facts, nodes.ranges) for row in block[:, :n_nodes])
     return GrownTree(*(feature, *tests, *facts, nodes.subsets[:n_subsets].copy(), rows, weight))
+
+
+@dataclass(frozen=True, eq=False)
+class RelationalPlan:
+    """What trees are grown on; picklable, so that workers may be processes.
+
+    Attributes
+    ----------
+    tables : CandidateTables
+        What nodes may test.
+    columns : PrototypeColumns
+        The coded target.
+    space : clustering space
+        The columns as kernels take them.
+    rules : GrowingRules
+        How trees are grown.
+    weight : ndarray
+        Weights of the examples.
+    entropy : int
+        Root of the random streams.
+    """
+
+    tables: CandidateTables
+    columns: PrototypeColumns
+    space: Any
+    rules: GrowingRules
+    weight: np.ndarray
+    entropy: int
+
+    @classmethod
+    def make(
+        cls,
+        tables: CandidateTables,
+        task: str,
+        columns: PrototypeColumns,
+        rules: GrowingRules,
+        sample_weight: np.ndarray | None,
+        entropy: int,
+    ) -> RelationalPlan:
+        """Return the plan for a target, all of whose examples are labelled, at least in part."""
+        rules.check()
+        weight = np.ones(len(columns.labelled)) if sample_weight is None else sample_weight
+        check_leaves(weight, rules.min_samples_leaf, sample_weight is not None)
+        clustering = get_task(task).clustering(columns, sample_weight, rules.normalize_targets)
+        space = clustering_space(columns, clustering, sample_weight)
+        return cls(tables, columns, space, rules, weight, entropy)
+
+    @property
+    def n_examples(self) -> int:
+        """Number of training examples."""
+        return len(self.weight)
+
+    def counts(self, i: int) -> np.ndarray:
+        """Return how often tree i sees each example: bootstrap counts, or once each."""
+        if not self.rules.bootstraps:
+            return np.ones(self.n_examples)
+        return bootstrap_counts(self.entropy, i, (np.arange(self.n_examples),))
+
+    def grow(self, i: int, counts: np.ndarray | None = None) -> GrownFeatures:
+        """Grow tree i."""
+        unit, counts = weight_unit(self.weight), self.counts(i) if counts is None else counts
+        settings = self.rules.settings(1)  # each table has its own number of features that are drawn
+        settings = settings._replace(min_leaf=settings.min_leaf / unit)
+        seed = kernel_seed(self.entropy, i)
+        weight, drawn = counts * (self.weight / unit), self.rules.max_features
+        found = grow_tree(self.tables, self.space, weight, settings, seed, drawn)
+        grown = found.grown
+        scaled = {name: getattr(grown, name) * unit for name in ("gain", "weight", "row_weight")}
+        return found._replace(grown=grown._replace(**scaled))
+
+    def tree(self, i: int, counts: np.ndarray | None = None) -> tuple[Tree, tuple[Any, ...]]:
+        """Grow tree i; returns it with its leaves' prototypes, and the features that it tests."""
+        found = self.grow(i, counts)
+        return found.tree(*node_means(found.grown, self.columns)), found.features

@@ -11,10 +11,8 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, setting
-from omnirank.relational.cells import key_cells
-from omnirank.relational.declared import Columns, Declared, DeclaredTable
-from omnirank.relational.identifiers import KeyCells
-from omnirank.relational.schema import ROWS, ForeignKey, Schema, TableSchema
+from omnirank.relational.cells import KeyCells, key_cells
+from omnirank.relational.schema import ROWS, Columns, Declared, DeclaredTable, ForeignKey, Schema, TableSchema
 
 # A column called like a reference is one if at least this share of its values are identifiers of the table.
 _CONTAINED = 0.5
@@ -46,7 +44,7 @@ def complete_schema(
     Examples
     --------
     >>> import pandas as pd
-    >>> from omnirank.relational.declared import columns_of, declare
+    >>> from omnirank.relational.schema import columns_of, declare
     >>> from omnirank.relational.inference import complete_schema
     >>> tables = columns_of({"movies": pd.DataFrame({"id": [1, 2]}), "ratings": pd.DataFrame({"movie_id": [2, 2]})})
     >>> schema, notes = complete_schema(tables, declare(tables))
@@ -104,8 +102,7 @@ class _Guess:
     def _is_unique(self, table: str, column: str) -> bool:
         if not _may_be_key(self.tables[table][column]):
             return False
-        cells = self.cells(table, column)
-        return cells.known is None and _all_differ(cells.values)
+        return _rows_differ([self.cells(table, column)])
 
     def foreign_keys(self, table: str, primary: Mapping[str, tuple[str, ...]]) -> tuple[ForeignKey, ...]:
         said: DeclaredTable = self.declared[table]
@@ -163,8 +160,7 @@ class _Guess:
         """Columns of two or more references that together differ in all rows; of more, the first that do."""
         columns = [key.columns[0] for key in keys if len(key.columns) == 1]
         for n in range(2, len(columns) + 1):
-            cells = [self.cells(table, column) for column in columns[:n]]
-            if all(c.known is None for c in cells) and _rows_differ([c.values for c in cells]):
+            if _rows_differ([self.cells(table, column) for column in columns[:n]]):
                 return tuple(columns[:n])
         return ()
 
@@ -284,21 +280,10 @@ def _whole(series: Any) -> bool:
     return bool((values == np.round(values)).all())
 
 
-def _all_differ(values: np.ndarray) -> bool:
-    if values.dtype.kind == "i" and len(values) > 1:
-        if (values[1:] > values[:-1]).all():
-            return True
-        low, high = int(values.min()), int(values.max())
-        if high - low < 4 * len(values):  # counted in one pass, without hashes
-            present = np.zeros(high - low + 1, bool)
-            present[values - low] = True
-            return int(present.sum()) == len(values)
-    return len(pd.unique(values)) == len(values)
-
-
-def _rows_differ(columns: list[np.ndarray]) -> bool:
-    frame = pd.DataFrame({str(i): values for i, values in enumerate(columns)})
-    return not frame.duplicated().any()
+def _rows_differ(columns: list[KeyCells]) -> bool:
+    """Whether all cells are known, and no two rows are equal."""
+    frame = pd.DataFrame({str(i): cells.values for i, cells in enumerate(columns)})
+    return all(cells.known is None for cells in columns) and not frame.duplicated().any()
 
 
 # -- what was found -----------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, overload
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -39,30 +39,6 @@ _KEYS = {
 }
 
 
-@overload
-def make_movies(
-    n_movies: int = ...,
-    n_users: int = ...,
-    mean_ratings: float = ...,
-    noise: float = ...,
-    *,
-    as_frames: Literal[False] = ...,
-    random_state: RandomState = ...,
-) -> RelationalDataset: ...
-
-
-@overload
-def make_movies(
-    n_movies: int = ...,
-    n_users: int = ...,
-    mean_ratings: float = ...,
-    noise: float = ...,
-    *,
-    as_frames: Literal[True],
-    random_state: RandomState = ...,
-) -> dict[str, pd.DataFrame]: ...
-
-
 def make_movies(
     n_movies: int = 200,
     n_users: int = 150,
@@ -71,7 +47,7 @@ def make_movies(
     *,
     as_frames: bool = False,
     random_state: RandomState = None,
-) -> RelationalDataset | dict[str, pd.DataFrame]:
+) -> Any:
     """Generate a database of movies, whose genre depends on their ratings and on who gave them.
 
     A movie is a thriller unless the mean of its stars is above 5.5; then it is a drama if the mean age of those who

@@ -1,14 +1,57 @@
-"""What is known of the tables: identifiers, foreign keys, kinds of columns, and what is left out."""
+"""What is known of the tables: identifiers, foreign keys, kinds of columns, and what is left out.
+
+Users, schema files and databases declare it; `omnirank.relational.inference` completes it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from omnirank.core.errors import DataError
+import narwhals.stable.v1 as nw
+import pandas as pd
+
+from omnirank.core.errors import DataError, DataTypeError, ParameterError
+from omnirank.core.immutable import first_repeated
 from omnirank.core.suggestions import did_you_mean
+from omnirank.data.convert import is_frame
+
+
+def mapping_given(name: str, given: Any, example: str) -> Mapping[Any, Any]:
+    """Return a mapping that may be None; an error that shows an example for anything else.
+
+    Examples
+    --------
+    >>> from omnirank.relational.schema import mapping_given
+    >>> mapping_given("keys", None, "{'movies': 'id'}"), mapping_given("keys", {"movies": "id"}, "{'movies': 'id'}")
+    ({}, {'movies': 'id'})
+    """
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise ParameterError(name, given, f"give a mapping, such as {example}")
+    return given
+
+
+def names_given(name: str, given: Any, example: str) -> list[Any]:
+    """Return one or several names, or None, as a list; an error that shows an example for what is none of these.
+
+    Examples
+    --------
+    >>> from omnirank.relational.schema import names_given
+    >>> names_given("exclude", "movies", "['movies']"), names_given("exclude", None, "['movies']")
+    (['movies'], [])
+    """
+    if given is None:
+        return []
+    if isinstance(given, str):
+        return [given]
+    if not isinstance(given, Iterable) or isinstance(given, bytes):
+        raise ParameterError(name, given, f"give a list of names, such as {example}")
+    return list(given)
+
 
 # A table whose rows are objects although no column identifies them.
 ROWS = ("*",)
@@ -179,3 +222,207 @@ def _refuse(before: str, table: str, column: str, tables: Mapping[str, Iterable[
     if table not in tables:
         raise DataError(f"{before}there is no table {table!r}{did_you_mean(table, tables)}")
     raise DataError(f"{before}table {table!r} has no column {column!r}{did_you_mean(column, list(tables[table]))}")
+
+
+_KINDS = ("numeric", "nominal", "date")
+
+
+@dataclass
+class DeclaredTable:
+    """What is said about one table.
+
+    Parameters
+    ----------
+    primary_key : tuple of str or None
+        None: nothing is said.
+    foreign_keys : list of ForeignKey
+        The references that are said to exist.
+    no_foreign_keys : set of str
+        Columns that are said to be no references.
+    complete : bool
+        Whether the foreign keys are all there are: then none is inferred.
+    kinds : dict of str to str
+        Kinds of columns.
+    excluded : set of str
+        Columns to leave out.
+    """
+
+    primary_key: tuple[str, ...] | None = None
+    foreign_keys: list[ForeignKey] = field(default_factory=list)
+    no_foreign_keys: set[str] = field(default_factory=set)
+    complete: bool = False
+    kinds: dict[str, str] = field(default_factory=dict)
+    excluded: set[str] = field(default_factory=set)
+
+    def add_foreign_key(self, key: ForeignKey) -> None:
+        """Add a reference, in the place of one that was said before."""
+        self.foreign_keys = [other for other in self.foreign_keys if other.columns != key.columns] + [key]
+
+
+Declared = dict[str, DeclaredTable]
+Columns = dict[str, Any]
+
+
+def columns_of(frames: Mapping[str, Any]) -> dict[str, Columns]:
+    """Return the columns (narwhals series by name) of each data frame, in the order of the tables' names.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from omnirank.relational.schema import columns_of
+    >>> list(columns_of({"movies": pd.DataFrame({"id": [1]})})["movies"])
+    ['id']
+    """
+    if not isinstance(frames, Mapping) or not frames:
+        raise DataTypeError("give the tables as a mapping of names to data frames, such as {'movies': movies}")
+    tables: dict[str, Columns] = {}
+    for name in sorted(frames, key=str):
+        frame = frames[name]
+        given = frame.columns if isinstance(frame, pd.DataFrame) else getattr(frame, "column_names", ())
+        names = [str(column) for column in given]
+        again = first_repeated(names)
+        if again is not None:  # narwhals would say so without the table
+            raise DataError(f"table {name!r} has two columns called {names[again]!r}")
+        if not is_frame(frame):
+            raise DataTypeError(f"table {name!r} is a {type(frame).__name__}, not a data frame")
+        table = nw.from_native(frame, eager_only=True)
+        tables[str(name)] = {str(column): table[:, i] for i, column in enumerate(table.columns)}
+    return tables
+
+
+def declare(
+    tables: Mapping[str, Iterable[str]],
+    keys: Mapping[Any, Any] | None = None,
+    types: Mapping[Any, str] | None = None,
+    exclude: Sequence[Any] | str | None = None,
+    base: Declared | None = None,
+) -> Declared:
+    """Return what is said about the tables by ``keys``, ``types`` and ``exclude``, over what was said before.
+
+    Parameters
+    ----------
+    tables : mapping of str to iterable of str
+        Names of the columns of each table.
+    keys : mapping, optional
+        A table's name to the column (or list of columns) that identifies its rows, None for none, "*" for rows that are
+        objects of their own; "table.column" (or a pair; several columns as a tuple) to the table or "table.column" that
+        it refers to, None for a column that is no reference.
+    types : mapping, optional
+        "table.column" to "numeric", "nominal", "nominal:<domain>" or "date".
+    exclude : sequence or str, optional
+        Tables and "table.column" to leave out.
+    base : dict of DeclaredTable, optional
+        What a schema file or a database says.
+
+    Examples
+    --------
+    >>> from omnirank.relational.schema import declare
+    >>> said = declare({"a": ["id"], "b": ["a"]}, {"a": "id", "b.a": "a"})
+    >>> said["a"].primary_key, said["b"].foreign_keys[0].table
+    (('id',), 'a')
+    """
+    declared = {name: DeclaredTable() for name in tables} | (base or {})
+    for given, value in mapping_given("keys", keys, "{'movies': 'id', 'ratings.movie': 'movies'}").items():
+        if isinstance(given, str) and given in tables:
+            declared[given].primary_key = _primary_key(given, value, tables)
+        else:
+            _declare_reference(given, value, tables, declared)
+    for given, kind in mapping_given("types", types, "{'atoms.type': 'nominal'}").items():
+        table, column = column_of(given, tables, "types")
+        if kind not in _KINDS and not (isinstance(kind, str) and kind.startswith("nominal:")):
+            raise ParameterError("types", {given: kind}, f"a kind is one of {', '.join(_KINDS)} and nominal:<domain>")
+        declared[table].kinds[column] = kind
+    for given in names_given("exclude", exclude, "['movies', 'ratings.id']"):
+        if isinstance(given, str) and given in tables:
+            declared[given].excluded |= set(tables[given])
+        else:
+            table, column = column_of(given, tables, "exclude")
+            declared[table].excluded.add(column)
+    return declared
+
+
+def declared_by(schema: Schema, tables: Mapping[str, Iterable[str]]) -> Declared:
+    """Return a schema that was found for one data set as what is said about the tables of another one.
+
+    Examples
+    --------
+    >>> from omnirank.relational.schema import declared_by
+    >>> from omnirank.relational.schema import Schema, TableSchema
+    >>> declared_by(Schema({"a": TableSchema("a", {"id": None}, ("id",))}), {"a": ["id", "new"]})["a"].excluded
+    {'new'}
+    """
+    declared: Declared = {}
+    for name, table in schema.tables.items():
+        if name not in tables:
+            raise DataError(f"there is no table {name!r}{did_you_mean(name, tables)}, which the schema has")
+        there = set(tables[name])
+        kinds = {column: kind for column, kind in table.columns.items() if kind is not None}
+        declared[name] = DeclaredTable(
+            table.primary_key, list(table.foreign_keys), set(), True, kinds, there - set(table.columns)
+        )
+        missing = [column for column in table.columns if column not in there]
+        if missing:
+            raise DataError(f"table {name!r} has no column {missing[0]!r}, which the schema has")
+    for name in tables:
+        declared.setdefault(name, DeclaredTable((), [], set(), True, {}, set(tables[name])))
+    return declared
+
+
+def _primary_key(table: str, given: Any, tables: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
+    if not (given is None or isinstance(given, str | tuple | list)):
+        raise ParameterError(
+            "keys", {table: given}, "give a column, a list of columns, '*' for every row, or None for none"
+        )
+    columns = () if given is None or given == "" else (given,) if isinstance(given, str) else tuple(given)
+    if columns == ROWS:
+        return ROWS
+    for column in columns:
+        if column not in set(tables[table]):
+            column_of((table, column), tables, "keys")
+    if first_repeated(columns) is not None:
+        raise ParameterError("keys", {table: given}, "name each column once")
+    return columns
+
+
+def _declare_reference(given: Any, value: Any, tables: Mapping[str, Iterable[str]], declared: Declared) -> None:
+    if isinstance(given, str) and "." not in given:
+        raise DataError(f"keys: there is no table {given!r}{did_you_mean(given, tables)}")
+    if isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], tuple | list):
+        table, columns = given[0], tuple(given[1])
+        for column in columns:
+            column_of((table, column), tables, "keys")
+    else:
+        table, column = column_of(given, tables, "keys")
+        columns = (column,)
+    if value is None:
+        declared[table].foreign_keys = [key for key in declared[table].foreign_keys if key.columns != columns]
+        declared[table].no_foreign_keys |= set(columns)
+        return
+    declared[table].add_foreign_key(foreign_key(columns, value, tables))
+
+
+def foreign_key(columns: tuple[str, ...], refers_to: Any, tables: Mapping[str, Iterable[str]]) -> ForeignKey:
+    """Return the reference of some columns to a table, a type of objects without one, or to columns of a table.
+
+    Examples
+    --------
+    >>> from omnirank.relational.schema import foreign_key
+    >>> foreign_key(("by",), "users.id", {"users": ["id"]})
+    ForeignKey(columns=('by',), table='users', references=('id',), inferred=False)
+    """
+    if isinstance(refers_to, str) and (refers_to in tables or "." not in refers_to):
+        return ForeignKey(columns, refers_to)
+    if isinstance(refers_to, tuple | list) and refers_to and refers_to[0] not in tables and len(refers_to) == 1:
+        return ForeignKey(columns, str(refers_to[0]))
+    if isinstance(refers_to, tuple | list) and len(refers_to) != 2:
+        table, others = str(refers_to[0]), tuple(refers_to[1:])
+    elif isinstance(refers_to, tuple | list) and isinstance(refers_to[1], tuple | list):
+        table, others = str(refers_to[0]), tuple(refers_to[1])
+    else:
+        table, other = column_of(refers_to, tables, "keys")
+        others = (other,)
+    for other in others:
+        column_of((table, other), tables, "keys")
+    if others and len(others) != len(columns):
+        raise DataError(f"keys: ({', '.join(columns)}) refers to {len(others)} columns of {table!r}")
+    return ForeignKey(columns, table, others)

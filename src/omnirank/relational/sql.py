@@ -19,12 +19,9 @@ import pandas as pd
 
 from omnirank.core.errors import DataError, DataTypeError, MissingDependencyError, ParameterError
 from omnirank.core.suggestions import did_you_mean, files_like
-from omnirank.relational.arguments import names_given
-from omnirank.relational.dataset import RelationalDataset
-from omnirank.relational.declared import Declared, DeclaredTable
-from omnirank.relational.from_tables import dataset_from_tables
-from omnirank.relational.schema import ForeignKey
-from omnirank.relational.targetless import NoTargetError
+from omnirank.relational.dataset import NoTargetError, RelationalDataset
+from omnirank.relational.schema import Declared, DeclaredTable, ForeignKey, names_given
+from omnirank.relational.tables import dataset_from_tables
 
 if TYPE_CHECKING:
     import sqlalchemy
@@ -190,23 +187,10 @@ def _reflect(
     if not there:
         raise DataError(f"the database {connection.engine.url.render_as_string(hide_password=True)} has no tables")
     chosen = there if tables is None else list(tables)
-    metadata = sa.MetaData()
-    with _without_reflection_warnings(sa):
-        return {name: _table(name, metadata, schema, connection) for name in chosen}
-
-
-def _table(name: str, metadata: Any, schema: str | None, connection: sqlalchemy.Connection) -> sqlalchemy.Table:
-    sa = _sqlalchemy()
-    table: sqlalchemy.Table = sa.Table(name, metadata, schema=schema, autoload_with=connection, resolve_fks=False)
-    return table
-
-
-@contextlib.contextmanager
-def _without_reflection_warnings(sa: Any) -> Iterator[None]:
-    """Types that SQLAlchemy does not know are read as they come."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings():  # types that SQLAlchemy does not know are read as they come
         warnings.simplefilter("ignore", sa.exc.SAWarning)
-        yield
+        options = {"schema": schema, "autoload_with": connection, "resolve_fks": False}
+        return {name: sa.Table(name, sa.MetaData(), **options) for name in chosen}
 
 
 def _read(connection: sqlalchemy.Connection, table: sqlalchemy.Table) -> tuple[pd.DataFrame, list[str]]:
@@ -214,20 +198,12 @@ def _read(connection: sqlalchemy.Connection, table: sqlalchemy.Table) -> tuple[p
     sa = _sqlalchemy()
     left_out = [c.name for c in table.columns if isinstance(c.type, sa.LargeBinary | sa.JSON | sa.ARRAY)]
     chosen = [c for c in table.columns if c.name not in left_out]
-    result = (
-        connection.execution_options(stream_results=True, max_row_buffer=_BLOCK).execute(sa.select(*chosen))
-        if chosen
-        else None
-    )
-    blocks: list[pd.DataFrame] = []
-    while result is not None:
-        rows = result.fetchmany(_BLOCK)
-        if not rows and blocks:
-            break
-        blocks.append(_block(rows, [c.name for c in chosen]))
-        if not rows:
-            break
-    frame = pd.concat(blocks, ignore_index=True) if len(blocks) > 1 else blocks[0] if blocks else pd.DataFrame()
+    if not chosen:
+        return pd.DataFrame(), left_out
+    names = [column.name for column in chosen]
+    streamed = connection.execution_options(stream_results=True, max_row_buffer=_BLOCK)
+    blocks = [_block(rows, names) for rows in streamed.execute(sa.select(*chosen)).partitions(_BLOCK)]
+    frame = pd.concat(blocks or [_block([], names)], ignore_index=True)
     for column in chosen:
         frame[column.name] = _typed(frame[column.name], column, sa)
     return frame, left_out

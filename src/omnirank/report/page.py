@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 PAGES = (".html", ".htm")
 _SEVERAL_TABLES = (
-    "the data are several tables, and this section needs one: omnirank features (om.RelationalFeatures) makes one "
+    "the data are several tables, and this section needs one: omnirank features (RelationalFeatures) makes one "
     "of them, which can be ranked and reported in full"
 )
 

@@ -1,23 +1,38 @@
-"""Tables become relations: one for each column, over what identifies the rows (see the room's `Database`)."""
+"""Data frames become a relational data set: keys are found, tables converted, the target read."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
+import narwhals.stable.v1 as nw
 import numpy as np
 import pandas as pd
 
-from omnirank.core.errors import DataError, setting
+from omnirank.core.errors import DataError, ParameterError, setting
 from omnirank.core.plurals import counted
-from omnirank.relational.cells import ValueCells, value_cells
-from omnirank.relational.database import Component, Database, Relation
-from omnirank.relational.declared import Columns
-from omnirank.relational.facts import Facts, sorted_facts, unique_order
-from omnirank.relational.keys import KeyCodes, Place, RowKey, code_keys, row_key
-from omnirank.relational.levels import share_levels
-from omnirank.relational.schema import ForeignKey, Schema, TableSchema
+from omnirank.data.hierarchy import Hierarchy
+from omnirank.data.infer import read_target
+from omnirank.data.table import Table
+from omnirank.relational.cells import KeyCodes, Place, RowKey, ValueCells, are_texts, code_keys, row_key, value_cells
+from omnirank.relational.database import Component, Database, Facts, Relation, share_levels, sorted_facts, unique_order
+from omnirank.relational.dataset import RelationalDataset
+from omnirank.relational.inference import complete_schema
+from omnirank.relational.schema import (
+    Columns,
+    Declared,
+    ForeignKey,
+    Schema,
+    TableSchema,
+    column_of,
+    columns_of,
+    declare,
+    declared_by,
+    names_given,
+)
+from omnirank.relational.summary import RelationalRemarks
 
 
 @dataclass
@@ -74,8 +89,8 @@ def convert(
     Examples
     --------
     >>> import pandas as pd
-    >>> from omnirank.relational.conversion import convert
-    >>> from omnirank.relational.declared import columns_of, declare
+    >>> from omnirank.relational.tables import convert
+    >>> from omnirank.relational.schema import columns_of, declare
     >>> from omnirank.relational.inference import complete_schema
     >>> tables = columns_of({"movies": pd.DataFrame({"id": [3, 1], "year": [1999, 2001]})})
     >>> found = convert(tables, complete_schema(tables, declare(tables))[0], "movies", {})
@@ -195,17 +210,14 @@ class _Rows:
         """Numbers of rows that are objects: as given in the target table, else in the order of their cells."""
         if self.is_target or not self.n_rows:
             return np.arange(self.n_rows, dtype=np.int32)
-        cells = [self.keys.codes[self.table.name, key.columns] for key in self.table.foreign_keys]
-        cells += [values.cells for values in self.values.values()]
+        cells = [*self._foreign_codes(), *(values.cells for values in self.values.values())]
         numbers = np.empty(self.n_rows, np.int32)
         numbers[np.lexsort(cells[::-1])] = np.arange(self.n_rows)
         return numbers
 
     def _order_rows(self) -> None:
         """Rows in the order of their keys, without those of which the key is not known or that come twice."""
-        known = np.ones(self.n_rows, bool)
-        for codes in self.codes:
-            known &= codes >= 0
+        known = np.all([np.ones(self.n_rows, bool), *(codes >= 0 for codes in self.codes)], axis=0)
         self.rows: np.ndarray | None = None if known.all() else np.flatnonzero(known)
         self.is_unique = False
         if not self.codes:
@@ -227,31 +239,28 @@ class _Rows:
 
     def _without_repeated_rows(self) -> np.ndarray:
         """Order of the rows without copies of others; an error where rows of the same identifier differ."""
-        codes = [self._taken(c) for c in self.codes]
-        order = np.lexsort(codes[::-1])
-        same = np.ones(max(0, len(order) - 1), bool)
-        for c in codes:
-            same &= c[order][1:] == c[order][:-1]
-        others = [self.keys.codes[self.table.name, key.columns] for key in self.table.foreign_keys]
-        others += [values.cells for values in self.values.values()]
+        cells = [*self.codes, *self._foreign_codes(), *(values.cells for values in self.values.values())]
         if self.is_target:  # a target may hold anything, sets of labels too
-            written = [[repr(cell) for cell in self.columns[name].to_list()] for name in self.target_columns]
-            others += [pd.factorize(np.array(texts, object))[0] for texts in written]
-        for cells in others:
-            taken = self._taken(cells)[order]
-            differ = same & (taken[1:] != taken[:-1]) & ~((taken[1:] != taken[1:]) & (taken[:-1] != taken[:-1]))
-            if differ.any():
-                row = order[int(np.flatnonzero(differ)[0])]
-                row = int(row if self.rows is None else self.rows[row])
-                names = self.table.primary_key
-                cell = ", ".join(f"{name}={self.columns[name].to_list()[row]!r}" for name in names)
-                raise DataError(
-                    f"the key of table {self.table.name!r} is not unique: rows with {cell} differ; "
-                    f"{setting('keys', {self.table.name: '*'})} takes every row as an object of its own"
-                )
-        copies = counted(int(same.sum()), "row")
-        self.notes.append(f"table {self.table.name!r} holds {copies} that repeat others: they are left out")
-        return order[np.concatenate([[True], ~same])] if len(order) else order
+            cells += [np.array(list(map(repr, self.columns[name].to_list())), object) for name in self.target_columns]
+        frame = pd.DataFrame({i: self._taken(column) for i, column in enumerate(cells)})
+        same = frame.duplicated(range(len(self.codes))).to_numpy()
+        differ = same & ~frame.duplicated().to_numpy()
+        name = self.table.name
+        if differ.any():
+            row = self._taken(np.arange(self.n_rows))[differ][0]
+            cell = ", ".join(f"{key}={self.columns[key].to_list()[row]!r}" for key in self.table.primary_key)
+            raise DataError(
+                f"the key of table {name!r} is not unique: rows with {cell} differ; "
+                f"{setting('keys', {name: '*'})} takes every row as an object of its own"
+            )
+        self.notes.append(
+            f"table {name!r} holds {counted(int(same.sum()), 'row')} that repeat others: they are left out"
+        )
+        order = np.lexsort([self._taken(codes) for codes in self.codes[::-1]])
+        return order[~same[order]]
+
+    def _foreign_codes(self) -> list[np.ndarray]:
+        return [self.keys.codes[self.table.name, key.columns] for key in self.table.foreign_keys]
 
     # -- relations ----------------------------------------------------------------------------------
 
@@ -342,3 +351,217 @@ class _Rows:
 
 def _of(key: ForeignKey, schema: Schema) -> Component:
     return Component("_".join(key.columns), "object", schema.object_type(key.table))
+
+
+def of_the_kinds_of(
+    like: RelationalDataset, tables: Mapping[str, Columns], schema: Schema
+) -> tuple[dict[str, Columns], Schema]:
+    """Return tables and their schema with the kinds that the columns have in another data set.
+
+    Parameters
+    ----------
+    like : RelationalDataset
+        The other data set.
+    tables : mapping of str to mapping of str to narwhals series
+        The columns of each table.
+    schema : Schema
+        Keys, and the kinds that somebody has said.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import omnirank as om
+    >>> from omnirank.relational.schema import columns_of
+    >>> from omnirank.relational.tables import of_the_kinds_of
+    >>> codes = pd.DataFrame({"id": [1, 2], "code": ["7", "x"], "y": ["a", "b"]})
+    >>> data = om.relational.RelationalDataset.from_frames({"shop": codes}, target="shop.y")
+    >>> new = columns_of({"shop": pd.DataFrame({"id": [3], "code": [7]})})
+    >>> tables, schema = of_the_kinds_of(data, new, data.schema)
+    >>> tables["shop"]["code"].to_list(), schema.tables["shop"].columns["code"]
+    (['7'], 'nominal')
+    """
+    found = {name: dict(columns) for name, columns in tables.items()}
+    kinds = {name: dict(table.columns) for name, table in schema.tables.items()}
+    for relation in like.database.relations.values():
+        component, column = relation.components[-1], relation.column
+        if column is None or component.kind == "object" or column not in kinds.get(relation.table, {}):
+            continue
+        if kinds[relation.table][column] is None:
+            kinds[relation.table][column] = "date" if component.is_date else component.kind
+        if are_texts(component.levels) and found[relation.table][column].dtype.is_numeric():
+            found[relation.table][column] = _written(found[relation.table][column])
+    return found, replace(
+        schema, tables={name: replace(table, columns=kinds[name]) for name, table in schema.tables.items()}
+    )
+
+
+def _written(series: Any) -> Any:
+    """Numbers as the texts that they were read from: whole ones without a point."""
+    numbers = np.asarray(series.cast(nw.Float64).to_numpy(), np.float64).tolist()
+    texts = [None if x != x else str(int(x)) if x.is_integer() else repr(x) for x in numbers]
+    return nw.from_native(pd.Series(texts, dtype=object), series_only=True).alias(series.name)
+
+
+class TargetPlace(NamedTuple):
+    """The table of the examples, and its columns that are the target."""
+
+    table: str
+    columns: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """How the target is called."""
+        return ", ".join(f"{self.table}.{column}" for column in self.columns) or self.table
+
+
+def dataset_from_tables(
+    frames: Mapping[str, Any],
+    *,
+    target: Any,
+    keys: Mapping[Any, Any] | None = None,
+    types: Mapping[Any, str] | None = None,
+    exclude: Sequence[Any] | str | None = None,
+    time: Any = None,
+    task: str = "auto",
+    hierarchy: Hierarchy | None = None,
+    like: RelationalDataset | Schema | None = None,
+    name: str = "data",
+    declared: Declared | None = None,
+    notes: Sequence[str] = (),
+) -> RelationalDataset:
+    """Return a data set as :meth:`RelationalDataset.from_frames` does.
+
+    Parameters
+    ----------
+    frames, target, keys, types, exclude, time, task, hierarchy, like, name
+        As there.
+    declared : dict of DeclaredTable, optional
+        What a schema file or a database says.
+    notes : sequence of str
+        What the reader says.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from omnirank.relational.tables import dataset_from_tables
+    >>> dataset_from_tables({"t": pd.DataFrame({"x": [1.5, 2.5], "y": ["a", "b"]})}, target="t.y")
+    <RelationalDataset 'data': 2 examples, 1 table, 1 relation, classification, 2 labelled>
+    """
+    tables = columns_of(frames)
+    place = target_place(target, tables)
+    schema, found, kinds = _schema(tables, keys, types, exclude, like, declared, place)
+    columns = {} if time is None else time_columns(time, tables)
+    as_there = schema
+    if isinstance(like, RelationalDataset):
+        columns = dict(like.time_columns) if time is None else columns
+        tables, as_there = of_the_kinds_of(like, tables, schema)
+    conversion = convert(tables, as_there, place.table, columns, place.columns)
+    given = _target_values(tables[place.table], place, conversion, kinds)
+    numbers_are_said = any(kind in ("numeric", "date") for kind in kinds.values())
+    values, found_task, doubts = read_target(given, task, hierarchy, declared=numbers_are_said)
+    rows = conversion.example_rows
+    own = {column: cells._replace(cells=cells.cells[rows]) for column, cells in conversion.columns.items()}
+    remarks = RelationalRemarks((*notes, *found, *conversion.notes), doubts, own, values)
+    return RelationalDataset(
+        conversion.database,
+        conversion.example_types,
+        conversion.example_codes,
+        values,
+        found_task,
+        hierarchy=hierarchy,
+        name=name,
+        target_name=place.name,
+        schema=schema,
+        times=conversion.times,
+        time_columns=columns,
+        _remarks=remarks,
+    )
+
+
+def target_place(target: Any, tables: Mapping[str, Collection[str]]) -> TargetPlace:
+    """Return the table and the columns that a target names.
+
+    Examples
+    --------
+    >>> from omnirank.relational.tables import target_place
+    >>> target_place("a.y", {"a": {"x": None, "y": None}}), target_place("a", {"a": {}})
+    (TargetPlace(table='a', columns=('y',)), TargetPlace(table='a', columns=()))
+    """
+    if isinstance(target, str) and target in tables:
+        return TargetPlace(target, ())
+    several = isinstance(target, list) or (isinstance(target, tuple) and not _is_pair(target, tables))
+    places = [column_of(one, tables, "target") for one in target] if several else [column_of(target, tables, "target")]
+    of = {table for table, _ in places}
+    if len(of) != 1:
+        raise ParameterError("target", target, f"name columns of one table, not of {', '.join(sorted(of)) or 'none'}")
+    columns = tuple(column for _, column in places)
+    if len(set(columns)) < len(columns):
+        raise ParameterError("target", target, "name each column once")
+    return TargetPlace(places[0][0], columns)
+
+
+def _is_pair(target: tuple[Any, ...], tables: Mapping[str, Collection[str]]) -> bool:
+    return len(target) == 2 and isinstance(target[0], str) and target[0] in tables and target[1] in tables[target[0]]
+
+
+def _schema(
+    tables: Mapping[str, Columns],
+    keys: Mapping[Any, Any] | None,
+    types: Mapping[Any, str] | None,
+    exclude: Sequence[Any] | str | None,
+    like: RelationalDataset | Schema | None,
+    declared: Declared | None,
+    place: TargetPlace,
+) -> tuple[Schema, tuple[str, ...], dict[str, str]]:
+    """The schema of all columns but the target, notes about it, and the kinds of target columns that are said."""
+    known = like.schema if isinstance(like, RelationalDataset) else like
+    if not isinstance(known, Schema | None):
+        raise ParameterError("like", like, "give a RelationalDataset, or the schema of one")
+    if known is not None:
+        if keys is not None or types is not None or exclude is not None:
+            raise ParameterError("like says the keys, types and columns: give no others beside it")
+        declared = declared_by(known, tables)
+    said = declare(tables, keys, types, exclude, declared)
+    if tables[place.table] and said[place.table].excluded >= set(tables[place.table]):
+        raise DataError(f"the table of the target, {place.table!r}, is left out")
+    said[place.table].excluded |= set(place.columns)
+    schema, notes = complete_schema(tables, said, place.table)
+    kinds = {column: kind for column, kind in said[place.table].kinds.items() if column in place.columns}
+    return schema, () if known is not None else notes, kinds
+
+
+def time_columns(time: Any, tables: Mapping[str, Iterable[str]]) -> dict[str, str]:
+    """Return the time column of each table that has one.
+
+    Examples
+    --------
+    >>> from omnirank.relational.tables import time_columns
+    >>> time_columns(["orders.date"], {"orders": ["id", "date"]})
+    {'orders': 'date'}
+    """
+    pairs = list(time.items()) if isinstance(time, Mapping) else names_given("time", time, "['orders.date']")
+    found = [column_of(pair, tables, "time") for pair in pairs]
+    if len({table for table, _ in found}) < len(found):
+        raise ParameterError("time", time, "name one column of each table")
+    return dict(found)
+
+
+def _target_values(columns: Columns, place: TargetPlace, conversion: Conversion, kinds: Mapping[str, str]) -> Any:
+    """The target of the examples, in their order: a frame, a table of the kinds that are said, label sets, or None."""
+    if not place.columns:
+        return None
+    # frames, not series: older versions of narwhals do not take rows of a pyarrow column by an array
+    whole = nw.concat([columns[name].alias(name).to_frame() for name in place.columns], how="horizontal")
+    chosen = whole[conversion.example_rows]
+    if len(place.columns) == 1 and chosen[place.columns[0]].dtype in (nw.Object, nw.List):
+        cells = chosen[place.columns[0]].to_list()
+        if any(isinstance(cell, set | frozenset | list | tuple | np.ndarray) for cell in cells):
+            return cells
+    if kinds:
+        said = [kinds[name].partition(":")[0] if name in kinds else None for name in place.columns]
+        found = [
+            value_cells(chosen[name], f"target {name!r} of table {place.table!r}", kind)
+            for name, kind in zip(place.columns, said, strict=True)
+        ]
+        return Table.from_columns(place.columns, [c.cells for c in found], [c.levels for c in found])
+    return nw.to_native(chosen)

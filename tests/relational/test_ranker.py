@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ from tests.relational.plain import one_table
 
 import omnirank as om
 from omnirank.errors import DataError, DataTypeError, ParameterError
+from omnirank.relational import RelationalDataset, RelationalForest, RelationalRanker
 
 MOVIES = om.datasets.make_movies(random_state=0)
 
@@ -19,7 +22,7 @@ MOVIES = om.datasets.make_movies(random_state=0)
 def test_a_single_table_gives_the_scores_of_the_tabular_ranker(ensemble, sample):
     dataset = om.datasets.load_sample(sample)
     expected = om.EnsembleRanker("genie3", ensemble, n_trees=7, min_samples_leaf=1, random_state=3).fit(dataset)
-    found = om.RelationalRanker(ensemble=ensemble, n_trees=7, random_state=3).fit(one_table(dataset))
+    found = RelationalRanker(ensemble=ensemble, n_trees=7, random_state=3).fit(one_table(dataset))
     for importance in ("genie3", "symbolic"):
         ours, theirs = found.ranking_at(importance, "column"), expected.rankings_[importance]
         assert ours.names == tuple(f"rows_{name}" for name in theirs.names)
@@ -30,7 +33,7 @@ def test_a_single_table_gives_the_scores_of_the_tabular_ranker(ensemble, sample)
     assert total == pytest.approx(found.ranking_.scores.sum())
 
 
-def mean_database(seed: int, n: int = 120) -> om.RelationalDataset:
+def mean_database(seed: int, n: int = 120) -> RelationalDataset:
     """The class of a shop is whether the mean price of its sales is above 0; every shop has sales of both signs."""
     rng = np.random.default_rng(seed)
     shop = np.repeat(np.arange(n), 8)
@@ -43,24 +46,24 @@ def mean_database(seed: int, n: int = 120) -> om.RelationalDataset:
     mean = sales.groupby("shop_id")["price"].mean()
     shops = pd.DataFrame({"id": range(n), "size": rng.normal(size=n), "rich": np.where(mean > 0, "yes", "no")})
     keys = {"shops": "id", "sales": "id", "sales.shop_id": "shops"}
-    return om.RelationalDataset.from_frames({"shops": shops, "sales": sales}, keys=keys, target="shops.rich")
+    return RelationalDataset.from_frames({"shops": shops, "sales": sales}, keys=keys, target="shops.rich")
 
 
 @pytest.mark.slow
 def test_the_generating_relation_is_first():
     data = mean_database(0)
     train, test = data.take(slice(0, 80)), data.take(slice(80, None))
-    ranker = om.RelationalRanker(by="column", n_trees=20, random_state=0).fit(train)
+    ranker = RelationalRanker(by="column", n_trees=20, random_state=0).fit(train)
     assert ranker.model_.score(test) > 0.95
     with pytest.warns(UserWarning, match="nothing to test"):  # every shop has sales: existence tells nothing
-        exists = om.RelationalForestClassifier(preset="AGG-Exist", n_trees=20, random_state=0).fit(train)
+        exists = RelationalForest(preset="AGG-Exist", n_trees=20, random_state=0).fit(train)
     assert exists.score(test) < 0.7
     for importance in ("genie3", "symbolic"):
         assert ranker.ranking_at(importance, "column").top(1) == ["sales_price"]
     assert ranker.rankings_["aggregate"].top(1) in (["mean"], ["sum"], ["identity"])
     assert "price" in ranker.rankings_["feature"].top(1)[0]
     assert set(ranker.rankings_["link"].names) == {"sales_shop_id"}
-    by_last = om.RelationalRanker(by="link", credit="last-column", n_trees=20, random_state=0).fit(train)
+    by_last = RelationalRanker(by="link", credit="last-column", n_trees=20, random_state=0).fit(train)
     # the link takes half of what the column behind it is worth, unless the column takes all
     assert by_last.ranking_.scores.sum() < 0.1 * ranker.rankings_["link"].scores.sum()
 
@@ -71,8 +74,8 @@ def test_existence_is_tested_at_0_only():
     rich = np.flatnonzero(shops["rich"] == "yes")
     sold = np.concatenate([rng.choice(rich, 200), rng.integers(0, 60, 20)])
     frames = {"shops": shops, "sales": pd.DataFrame({"shop_id": sold, "price": rng.normal(size=len(sold))})}
-    data = om.RelationalDataset.from_frames(frames, keys={"shops": "id", "sales.shop_id": "shops"}, target="shops.rich")
-    model = om.RelationalForestClassifier(preset="AGG-Exist", n_trees=5, random_state=0).fit(data)
+    data = RelationalDataset.from_frames(frames, keys={"shops": "id", "sales.shop_id": "shops"}, target="shops.rich")
+    model = RelationalForest(preset="AGG-Exist", n_trees=5, random_state=0).fit(data)
     thresholds = np.concatenate([tree.threshold[~tree.is_leaf] for tree in model.trees_])
     assert len(thresholds)
     assert ((thresholds >= 0) & (thresholds < 1)).all()
@@ -81,7 +84,7 @@ def test_existence_is_tested_at_0_only():
 
 
 def test_rankings_and_stages_fit_together():
-    ranker = om.RelationalRanker(n_trees=6, random_state=0).fit(MOVIES)
+    ranker = RelationalRanker(n_trees=6, random_state=0).fit(MOVIES)
     assert list(ranker.rankings_) == ["relation", "column", "link", "table", "aggregate", "binding", "feature"]
     relations = MOVIES.database.relations
     assert ranker.ranking_.names == tuple(relations)
@@ -91,13 +94,13 @@ def test_rankings_and_stages_fit_together():
         stages = ranker.staged_scores(by=by)
         assert stages.shape == (6, len(ranker.rankings_[by]))
         np.testing.assert_allclose(stages.iloc[-1], ranker.rankings_[by].scores, rtol=1e-12, atol=1e-15)
-    fewer = om.RelationalRanker(n_trees=2, random_state=0).fit(MOVIES)
+    fewer = RelationalRanker(n_trees=2, random_state=0).fit(MOVIES)
     np.testing.assert_allclose(ranker.staged_scores().loc[2], fewer.ranking_.scores, rtol=1e-12, atol=1e-15)
     assert (ranker.ranking_.standard_errors > 0).any()
 
 
 def test_ways_of_using_a_relation_share_its_score():
-    ranker = om.RelationalRanker(n_trees=5, max_path_length=None, random_state=0).fit(MOVIES)
+    ranker = RelationalRanker(n_trees=5, max_path_length=None, random_state=0).fit(MOVIES)
     ways = ranker.rankings_["binding"]
     scores = dict(zip(ways.names, ways.scores.tolist(), strict=True))
     assert scores["ratings_movie_id[new,example]"] > 0
@@ -108,7 +111,7 @@ def test_ways_of_using_a_relation_share_its_score():
 
 @pytest.mark.slow
 def test_boosting_averages_the_classes_of_an_iteration():
-    ranker = om.RelationalRanker("symbolic", ensemble="boosting", n_trees=3, random_state=0).fit(MOVIES)
+    ranker = RelationalRanker("symbolic", ensemble="boosting", n_trees=3, random_state=0).fit(MOVIES)
     model = ranker.model_
     assert [len(together) for together in model.trees_] == [3, 3, 3]
     shares = [sum(tree.weight[~tree.is_leaf]) / tree.weight[0] for tree in model._trees()]
@@ -118,7 +121,7 @@ def test_boosting_averages_the_classes_of_an_iteration():
 
 
 def test_rankings_merge_and_come_back_from_files(tmp_path):
-    first, second = (om.RelationalRanker(n_trees=3, random_state=seed).fit(MOVIES).ranking_ for seed in (0, 1))
+    first, second = (RelationalRanker(n_trees=3, random_state=seed).fit(MOVIES).ranking_ for seed in (0, 1))
     first.save(tmp_path / "ranking.json")
     back = om.Ranking.load(tmp_path / "ranking.json")
     merged = back.merge(second)
@@ -126,21 +129,21 @@ def test_rankings_merge_and_come_back_from_files(tmp_path):
 
 
 def test_rankings_record_what_was_constructed(tmp_path):
-    declared = MOVIES._with(aggregates=("mean", "count"), modes={"ratings_movie_id": (("new", "old"),)})
-    ranking = om.RelationalRanker(n_trees=1, random_state=0).fit(declared).ranking_
+    declared = replace(MOVIES, aggregates=("mean", "count"), modes={"ratings_movie_id": (("new", "old"),)})
+    ranking = RelationalRanker(n_trees=1, random_state=0).fit(declared).ranking_
     ranking.save(tmp_path / "ranking.json")
     recorded = om.Ranking.load(tmp_path / "ranking.json").parameters
     assert list(recorded["aggregates"]) == ["count", "mean"]
     assert [list(mode) for mode in recorded["modes"]["ratings_movie_id"]] == [["new", "old"]]
-    plain = om.RelationalRanker(n_trees=1, preset="NO-Rel", random_state=0).fit(declared).ranking_
+    plain = RelationalRanker(n_trees=1, preset="NO-Rel", random_state=0).fit(declared).ranking_
     assert list(plain.parameters["aggregates"]) == []
-    plain = om.RelationalRanker(n_trees=1, aggregates=["max", "min"], modes={}, random_state=0).fit(declared).ranking_
+    plain = RelationalRanker(n_trees=1, aggregates=["max", "min"], modes={}, random_state=0).fit(declared).ranking_
     assert list(plain.parameters["aggregates"]) == ["min", "max"]
     assert plain.parameters["modes"] is None
 
 
 def test_workers_change_nothing():
-    one, several = (om.RelationalRanker(n_trees=4, random_state=0, n_jobs=n).fit(MOVIES).ranking_ for n in (1, 3))
+    one, several = (RelationalRanker(n_trees=4, random_state=0, n_jobs=n).fit(MOVIES).ranking_ for n in (1, 3))
     np.testing.assert_array_equal(one.scores, several.scores)
 
 
@@ -149,29 +152,29 @@ def test_other_tasks():
     labels = om.Dataset(
         np.random.default_rng(0).normal(size=(40, 2)), [{"a"} if i % 3 else {"a", "b"} for i in range(40)]
     )
-    assert om.RelationalRanker(n_trees=2).fit(one_table(labels)).task_ == "multi-label"
-    with pytest.raises(DataError, match="RelationalBoostingClassifier does not handle multi-label"):
-        om.RelationalRanker(n_trees=2, ensemble="boosting").fit(one_table(labels))
+    assert RelationalRanker(n_trees=2).fit(one_table(labels)).task_ == "multi-label"
+    with pytest.raises(DataError, match="RelationalBoosting does not handle multi-label"):
+        RelationalRanker(n_trees=2, ensemble="boosting").fit(one_table(labels))
 
 
 @pytest.mark.parametrize("ensemble", ["bagging", "boosting"])
 def test_nothing_to_learn_scores_0(ensemble):
     dataset = om.Dataset([[1.0], [2.0], [3.0]], ["a", "a", "a"])
     with pytest.warns(UserWarning, match="every prediction will be the same"):
-        ranker = om.RelationalRanker(ensemble=ensemble, n_trees=2).fit(one_table(dataset))
+        ranker = RelationalRanker(ensemble=ensemble, n_trees=2).fit(one_table(dataset))
     assert ranker.ranking_.scores.tolist() == [0.0]
 
 
 def test_what_is_refused():
     with pytest.raises(DataTypeError, match="RelationalDataset"):
-        om.RelationalRanker().fit(om.datasets.load_sample("iris"))
+        RelationalRanker().fit(om.datasets.load_sample("iris"))
     with pytest.raises(DataError, match="needs a target"):
-        om.RelationalRanker().fit(MOVIES._with(target=None))
+        RelationalRanker().fit(replace(MOVIES, target=None))
     with pytest.raises(ParameterError, match="by"):
-        om.RelationalRanker(by="row").fit(MOVIES)
+        RelationalRanker(by="row").fit(MOVIES)
     with pytest.raises(DataError, match="there is no link to rank"):
-        om.RelationalRanker(by="link", n_trees=1).fit(one_table(om.datasets.load_sample("iris")))
-    for name in ("shrinkage", "chosen_examples"):  # of boosting, but wrong in any ensemble
+        RelationalRanker(by="link", n_trees=1).fit(one_table(om.datasets.load_sample("iris")))
+    for name in ("shrinkage", "chosen_examples", "share", "weighting", "credit", "importance"):  # in any ensemble
         with pytest.raises(ParameterError, match=name):
-            om.RelationalRanker(**{name: "x"}).fit(MOVIES)
-    assert clone(om.RelationalRanker(share="all")).share == "all"
+            RelationalRanker(**{name: "x"}).fit(MOVIES)
+    assert clone(RelationalRanker(share="all")).share == "all"

@@ -1,17 +1,32 @@
-"""Rankings of the relations, tables, aggregates and constructed features of a database."""
+"""Rankings of the relations, tables, aggregates and constructed features of a database: who is paid for a test.
+
+A constructed feature may become useless when any of its relations is dropped, so all relations of the part that a node
+adds share the reward of the node. What the node inherits was paid above. With f(N) the test of node N of a tree T,
+
+    Symbolic(r) = 1/|Ens| sum_T sum_N P[r | N] |E(N)| / |E|,    Genie3(r) = 1/|Ens| sum_T sum_N P[r | N] h*(N)
+
+where P[r | N] is the share of relation r among the steps of the new part: those after the longest common prefix of the
+test's path and of the path that N inherits. At least the last step is new: a path that is inherited as a whole is paid
+for its last step again, as a column that is tested again is in a single table.
+
+References
+----------
+Petkovic, Ceci, Pio, Skrlj, Kersting, Dzeroski: Relational tree ensembles and feature rankings. Knowledge-Based Systems
+251, 2022.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from omnirank.core.accumulators import MeanAccumulator
-from omnirank.core.errors import DataError, DataTypeError
+from omnirank.core.errors import DataError
 from omnirank.core.parameters import JOBS, SEED, Domain, check_parameters, choice, count
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import SeedRanges, root_entropy
@@ -19,37 +34,188 @@ from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.notes import warn_about
 from omnirank.data.task_registry import TaskNames
 from omnirank.relational.aggregation import AGGREGATES, EXISTS, IDENTITY
-from omnirank.relational.bias import Bias
-from omnirank.relational.boosting import BOOSTING
-from omnirank.relational.boosting_learners import RelationalBoostingClassifier, RelationalBoostingRegressor
-from omnirank.relational.credit import (
-    CREDIT,
-    IMPORTANCES,
-    CreditRules,
-    Credits,
-    averaged,
-    binding_name,
-    credit_rows,
-    tree_credits,
-)
-from omnirank.relational.dataset import RelationalDataset
-from omnirank.relational.forest_learners import RelationalForestClassifier, RelationalForestRegressor
-from omnirank.relational.learner import RelationalLearner
-from omnirank.tasks import get_task
+from omnirank.relational.boosting import BOOSTING, RelationalBoosting
+from omnirank.relational.candidates import Bias
+from omnirank.relational.database import Relation
+from omnirank.relational.dataset import RelationalDataset, check_relational
+from omnirank.relational.learners import RelationalForest, RelationalLearner
+from omnirank.relational.paths import Feature, Path, Step
+from omnirank.trees.prototypes import parents_of
+from omnirank.trees.tree import Tree
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+IMPORTANCES = ("genie3", "symbolic")
 
 BY = ("relation", "column", "link", "table", "aggregate", "binding", "feature")
 
 Self = TypeVar("Self", bound="RelationalRanker")
 
 
+class CreditRules(NamedTuple):
+    """How the reward of a node is measured and shared.
+
+    Parameters
+    ----------
+    importance : {"genie3", "symbolic"}
+        The reward: how much impurity the test takes away, h*, or the share of examples that reach the node.
+    weighting : {"examples", "none"}
+        Whether nodes count by their examples: h* is a sum over them. "none" divides h* by their weight, and makes the
+        symbolic reward 1.
+    share : {"new", "all"}
+        Who shares it: the steps that the node adds, or all steps of its path.
+    credit : {"steps", "last-column"}
+        Whether these steps share equally, or the last one, whose values are aggregated, takes all: relations that only
+        link tables then take nothing from the columns behind them.
+    """
+
+    importance: str = "genie3"
+    weighting: str = "examples"
+    share: str = "new"
+    credit: str = "steps"
+
+
+class NodeCredit(NamedTuple):
+    """The reward of a node, and the steps of its feature's path that share it."""
+
+    feature: int
+    steps: range
+    reward: float
+
+
+def new_steps(path: Path, inherited: Path) -> range:
+    """Return the numbers of the steps that a path adds to what is inherited; the last one always.
+
+    Examples
+    --------
+    >>> from omnirank.relational.ranker import new_steps
+    >>> from omnirank.relational.paths import Step
+    >>> stars, user, age = Step("stars", ((0, 0),)), Step("user", ((0, 1),)), Step("age", ((0, 2),))
+    >>> new_steps((stars, user, age), (stars,)), new_steps((stars,), (stars, user)), new_steps((age,), (stars,))
+    (range(1, 3), range(0, 1), range(0, 1))
+    """
+    shared = 0
+    while shared < min(len(path) - 1, len(inherited)) and path[shared] == inherited[shared]:
+        shared += 1
+    return range(shared, len(path))
+
+
+def node_credits(tree: Tree, features: Sequence[Feature], rules: CreditRules) -> Iterator[NodeCredit]:
+    """Yield what the tests of a tree are paid, node by node.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    features : sequence of Feature
+        What it tests, by number.
+    rules : CreditRules
+        How rewards are shared.
+    """
+    if rules.importance == "genie3":
+        reward = tree.gain if rules.weighting == "examples" else tree.gain / tree.weight
+    else:
+        reward = tree.weight / tree.weight[0] if rules.weighting == "examples" else np.ones(tree.n_nodes)
+    parent = parents_of(tree)
+    for node in np.flatnonzero(~tree.is_leaf).tolist():
+        number = int(tree.feature[node])
+        path = features[number].path
+        inherited = features[tree.feature[parent[node]]].path if node else ()
+        paid = range(len(path)) if rules.share == "all" else new_steps(path, inherited)
+        if rules.credit == "last-column":
+            paid = paid[-1:]
+        yield NodeCredit(number, paid, float(reward[node]))
+
+
+class Credits(NamedTuple):
+    """What the relations, the aggregates, the ways of using a relation and the features of one tree are paid."""
+
+    relations: dict[str, float]
+    aggregates: dict[str, float]
+    bindings: dict[str, float]
+    features: np.ndarray
+
+
+def binding_name(step: Step, relation: Relation, n_example: int) -> str:
+    """Return the name of a relation with what its places hold when a step uses it.
+
+    ``example`` is a variable of the example, ``old`` one that an earlier step has introduced, ``new`` one that this
+    step introduces, ``c`` a constant.
+
+    Parameters
+    ----------
+    step : Step
+        The step.
+    relation : Relation
+        Its relation.
+    n_example : int
+        Number of variables that identify an example.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.relational.ranker import binding_name
+    >>> from omnirank.relational.paths import Step
+    >>> ratings = om.datasets.make_movies(random_state=0).database.relations["ratings_movie_id"]
+    >>> binding_name(Step("ratings_movie_id", ((1, 0),)), ratings, 1)
+    'ratings_movie_id[new,example]'
+    """
+    words = ["new"] * len(relation.components)
+    for position, variable in step.bound:
+        words[position] = "example" if variable < n_example else "old"
+    for position, _ in step.constants:
+        words[position] = "c"
+    return f"{step.relation}[{','.join(words)}]"
+
+
+def tree_credits(
+    tree: Tree, features: Sequence[Feature], rules: CreditRules, called: Mapping[Step, str] | None = None
+) -> Credits:
+    """Return what a tree pays, each sum in the order of its nodes.
+
+    Parameters
+    ----------
+    tree, features, rules
+        As in `node_credits`.
+    called : mapping of Step to str, optional
+        How the steps are called where the ways of using a relation are told apart, see `binding_name`.
+    """
+    relations: dict[str, float] = {}
+    aggregates: dict[str, float] = {}
+    bindings: dict[str, float] = {}
+    of_features = np.zeros(len(features))
+    for number, steps, reward in node_credits(tree, features, rules):
+        feature = features[number]
+        of_features[number] += reward
+        for step in steps:
+            name, aggregate = feature.path[step].relation, feature.aggregates[step]
+            relations[name] = relations.get(name, 0.0) + reward / len(steps)
+            aggregates[aggregate] = aggregates.get(aggregate, 0.0) + reward / len(steps)
+            if called is not None:
+                way = called[feature.path[step]]
+                bindings[way] = bindings.get(way, 0.0) + reward / len(steps)
+    return Credits(relations, aggregates, bindings, of_features)
+
+
+def credit_rows(found: Sequence[Mapping[str, float]], names: Sequence[str]) -> np.ndarray:
+    """Return one row of credits per tree, one column per name; what a tree does not use is 0."""
+    rows = [[credits.get(name, 0.0) for name in names] for credits in found]
+    return np.array(rows, np.float64).reshape(len(found), len(names))
+
+
+def averaged(rows: Any, n_together: int) -> np.ndarray:
+    """Return the means over trees that are grown together, such as those of the classes in an iteration of boosting."""
+    rows = np.asarray(rows, np.float64)
+    return rows.reshape(-1, n_together, rows.shape[1]).mean(axis=1) if n_together > 1 else rows
+
+
 class RelationalRanker(BaseEstimator):
     """Rank what a database tells about the target, by an ensemble of relational trees.
 
     A test of a relational tree asks for a value that is constructed along a path of relations. What the test is worth
-    is shared by the steps that its node adds to the path: see :mod:`omnirank.relational.credit`.
+    is shared by the steps that its node adds to the path: see :mod:`omnirank.relational.ranker`.
 
     Parameters
     ----------
@@ -73,20 +239,16 @@ class RelationalRanker(BaseEstimator):
         Who shares the worth of a test: the steps that its node adds, or all steps of its path.
     credit : {"steps", "last-column"}
         Whether they share it equally, or the last step takes it all, the column whose values are aggregated.
-    preset, aggregates, lookahead, max_path_length, modes, dedupe_functional, nominal_joins, max_candidates
-        What is constructed, as in :class:`RelationalForestClassifier`.
-    inherit, missing : str
-        Which children continue the path of a test, and where undefined values go, as there.
+    preset, aggregates, lookahead, max_path_length, modes, nominal_joins, max_candidates, missing
+        What is constructed, and where undefined values go, as in :class:`RelationalForest`.
     max_features : None, int, float or {"sqrt", "log2", "all"}
         Candidates drawn in a node. None: all in bagging, ceil(sqrt F) in random forests, 0.6 F in boosting.
     min_samples_leaf : float
         Least weight of a leaf.
     max_depth : int or None
         Greatest depth of a leaf. None: no limit, but 4 in boosting.
-    min_impurity_decrease : float
-        Least share of a node's impurity that its test takes away.
     shrinkage, chosen_examples : float
-        Of boosting, as in :class:`RelationalBoostingClassifier`.
+        Of boosting, as in :class:`RelationalBoosting`.
     random_state : None, int, RandomState or Generator
         The seed.
     n_jobs : int or None
@@ -98,7 +260,7 @@ class RelationalRanker(BaseEstimator):
         By ``by`` and ``importance``; its standard errors are over trees.
     rankings_ : dict of str to Ranking
         By ``importance``, for each value of ``by`` that the data have.
-    model_ : RelationalForestClassifier, ...
+    model_ : RelationalForest or RelationalBoosting
         The fitted ensemble.
     task_ : str
         The task.
@@ -118,7 +280,7 @@ class RelationalRanker(BaseEstimator):
     --------
     >>> import omnirank as om
     >>> data = om.datasets.make_movies(random_state=0)
-    >>> ranker = om.RelationalRanker(by="column", n_trees=10, random_state=0).fit(data)
+    >>> ranker = om.relational.RelationalRanker(by="column", n_trees=10, random_state=0).fit(data)
     >>> len(ranker.ranking_.top(3))
     3
     """
@@ -128,7 +290,11 @@ class RelationalRanker(BaseEstimator):
     supported_supervision: ClassVar[Sequence[str]] = ("supervised",)
     replicates: ClassVar[str] = "n_trees"
 
-    _parameter_checks: ClassVar[Mapping[str, Domain]] = dict(CREDIT) | {
+    _parameter_checks: ClassVar[Mapping[str, Domain]] = {
+        "importance": choice(*IMPORTANCES),
+        "weighting": choice("examples", "none"),
+        "share": choice("new", "all"),
+        "credit": choice("steps", "last-column"),
         "by": choice(*BY),
         "ensemble": choice("bagging", "random-forest", "boosting"),
         "n_trees": count(1),
@@ -152,15 +318,12 @@ class RelationalRanker(BaseEstimator):
         lookahead: int = 2,
         max_path_length: int | None = 4,
         modes: Mapping[str, Any] | None = None,
-        dedupe_functional: bool = True,
         nominal_joins: bool = False,
         max_candidates: int | None = 10_000,
-        inherit: str = "both",
         missing: str = "extreme",
         max_features: Any = None,
         min_samples_leaf: float = 1,
         max_depth: int | None = None,
-        min_impurity_decrease: float = 0.0,
         shrinkage: float = 0.2,
         chosen_examples: float = 0.8,
         random_state: RandomState = None,
@@ -178,15 +341,12 @@ class RelationalRanker(BaseEstimator):
         self.lookahead = lookahead
         self.max_path_length = max_path_length
         self.modes = modes
-        self.dedupe_functional = dedupe_functional
         self.nominal_joins = nominal_joins
         self.max_candidates = max_candidates
-        self.inherit = inherit
         self.missing = missing
         self.max_features = max_features
         self.min_samples_leaf = min_samples_leaf
         self.max_depth = max_depth
-        self.min_impurity_decrease = min_impurity_decrease
         self.shrinkage = shrinkage
         self.chosen_examples = chosen_examples
         self.random_state = random_state
@@ -210,12 +370,10 @@ class RelationalRanker(BaseEstimator):
             The fitted ranker.
         """
         check_parameters(self)
-        if not isinstance(X, RelationalDataset):
-            raise DataTypeError(f"RelationalRanker takes a RelationalDataset, not {type(X).__name__}")
-        X.require_target("RelationalRanker")
+        check_relational(X, "RelationalRanker").require_target("RelationalRanker")
         warn_about(X)
         entropy = root_entropy(self.random_state)
-        self.model_ = self._learner(X.task, entropy).fit(X, y, sample_weight)
+        self.model_ = self._learner(entropy).fit(X, y, sample_weight)
         self.task_ = X.task
         self._used_bias = self.model_._bias(X)
         self._rows = {name: self._rows_of(X, name) for name in IMPORTANCES}
@@ -267,26 +425,20 @@ class RelationalRanker(BaseEstimator):
 
     # -- the ensemble ---------------------------------------------------------------------------------
 
-    def _learner(self, task: str, entropy: int) -> RelationalLearner:
-        shared = ("inherit", "missing", "min_samples_leaf", "min_impurity_decrease", "n_trees", "n_jobs")
-        names = (*(field.name for field in fields(Bias)), *shared)
-        given = {name: getattr(self, name) for name in names}
-        given["random_state"] = entropy
-        given |= {
-            name: getattr(self, name) for name in ("max_features", "max_depth") if getattr(self, name) is not None
-        }
-        classes = get_task(task).kind in ("classes", "labels")
-        if self.ensemble != "boosting":
-            forest = RelationalForestClassifier if classes else RelationalForestRegressor
-            return forest(ensemble=self.ensemble, **given)
-        boosting = RelationalBoostingClassifier if classes else RelationalBoostingRegressor
-        return boosting(shrinkage=self.shrinkage, chosen_examples=self.chosen_examples, **given)
+    def _learner(self, entropy: int) -> RelationalLearner:
+        shared = (*(field.name for field in fields(Bias)), "missing", "min_samples_leaf", "n_trees", "n_jobs")
+        given = {name: getattr(self, name) for name in shared} | {"random_state": entropy}
+        limits = {"max_features": self.max_features, "max_depth": self.max_depth}
+        given |= {name: value for name, value in limits.items() if value is not None}
+        if self.ensemble == "boosting":
+            return RelationalBoosting(shrinkage=self.shrinkage, chosen_examples=self.chosen_examples, **given)
+        return RelationalForest(ensemble=self.ensemble, **given)
 
     # -- scores ---------------------------------------------------------------------------------------
 
     def _rows_of(self, dataset: RelationalDataset, importance: str) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
         """For each thing to rank by, the names and one row of scores per tree (or iteration)."""
-        rules = CreditRules(importance, self.weighting, self.share, self.credit, self.inherit)
+        rules = CreditRules(importance, self.weighting, self.share, self.credit)
         trees, features = self.model_._trees(), self.model_.features_
         nothing = Credits({}, {}, {}, np.zeros(len(features)))  # boosting grows no tree where there is nothing to learn
         relations = dataset.database.relations
