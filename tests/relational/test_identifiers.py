@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import omnirank as om
 from omnirank.data.notes import warn_about
-from omnirank.data.remarks import warn_about
+from omnirank.data.notes import warn_about
 from omnirank.errors import DataError, DataTypeError, DataWarning
 from omnirank.relational import RelationalDataset
 from omnirank.relational.cells import KeyCells, code_composite, code_identifiers, key_cells, value_cells

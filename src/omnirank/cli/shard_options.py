@@ -106,9 +106,9 @@ def _is_in_parts(source: str, target: str | None) -> bool:
     A schema file says that there are several tables, and so does a target that is called after one of the files.
     """
     from omnirank.core.errors import OmnirankError
-    from omnirank.relational.schema_files import NAMES
     from omnirank.relational.folders import NAMES
-    from omnirank.shards.columns import agreed_columns
+    from omnirank.relational.folders import NAMES
+    from omnirank.shards.source import agreed_columns
     from omnirank.shards.parts import parts_of
     from omnirank.shards.source import agreed_columns
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 from omnirank.core.errors import ParameterError, setting
 from omnirank.core.parameters import FLAG, check, choice, count
 from omnirank.core.suggestions import did_you_mean
-from omnirank.data.remarks import caller_outside
+from omnirank.data.notes import caller_outside
 from omnirank.relational.aggregation import AGGREGATES, EXISTS, IDENTITY
 from omnirank.relational.database import Component, Database, Index, Kind, Relation
 from omnirank.relational.paths import Feature, Path, PathWords, Step, path_variables

@@ -18,9 +18,9 @@ import pandas as pd
 
 from omnirank.core.errors import DataError, DataTypeError
 from omnirank.core.plurals import counted
-from omnirank.data.arff_tokens import NUMBER
-from omnirank.data.column_types import code_numbers, holds_dates, holds_rounded, iso_seconds, typed_column
-from omnirank.data.exact_numbers import LARGEST_EXACT, rounded_error
+from omnirank.data.arff.tokens import NUMBER
+from omnirank.data.columns import code_numbers, holds_dates, holds_rounded, iso_seconds, typed_column
+from omnirank.data.table import LARGEST_EXACT, rounded_error
 from omnirank.data.table import Levels
 from omnirank.relational.schema import ROWS, Columns, ForeignKey, Schema
 

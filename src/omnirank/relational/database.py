@@ -21,7 +21,7 @@ import numpy as np
 
 from omnirank.core.errors import DataError
 from omnirank.core.suggestions import did_you_mean
-from omnirank.data.fingerprints import hash_arrays
+from omnirank.data.dataset import hash_arrays
 from omnirank.data.table import Levels
 
 if TYPE_CHECKING:

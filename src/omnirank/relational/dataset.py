@@ -19,9 +19,9 @@ from omnirank.core.errors import DataError, DataTypeError, DataWarning, setting
 from omnirank.core.plurals import counted
 from omnirank.core.suggestions import did_you_mean
 from omnirank.core.types import FrameLike, PathLike
-from omnirank.data.fingerprints import hash_arrays, target_parts
+from omnirank.data.dataset import hash_arrays, target_parts
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.remarks import caller_outside
+from omnirank.data.notes import caller_outside
 from omnirank.data.table import Levels, chosen_numbers
 from omnirank.data.target import Target
 from omnirank.relational.database import Component, Database, Relation, with_levels

@@ -13,8 +13,8 @@ from omnirank.core.errors import DataError, setting
 from omnirank.core.plurals import counted
 from omnirank.core.suggestions import did_you_mean
 from omnirank.core.types import PathLike
-from omnirank.data.arff_tokens import NUMBER
-from omnirank.data.content import plain_name
+from omnirank.data.arff.tokens import NUMBER
+from omnirank.data.files import plain_name
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.infer import FoundTarget, read_target
 from omnirank.data.table import Levels

@@ -21,7 +21,7 @@ from omnirank.core.seeds import root_entropy
 from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.estimator_input import check_sample_weight
 from omnirank.data.hierarchy import Hierarchy
-from omnirank.data.remarks import caller_outside, warn_about
+from omnirank.data.notes import caller_outside, warn_about
 from omnirank.data.table import Table
 from omnirank.data.target import Target
 from omnirank.data.task_registry import TaskNames

@@ -16,7 +16,7 @@ import pandas as pd
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
 from omnirank.core.immutable import first_repeated
 from omnirank.core.suggestions import did_you_mean
-from omnirank.data.convert import is_frame
+from omnirank.data.columns import is_frame
 
 
 def mapping_given(name: str, given: Any, example: str) -> Mapping[Any, Any]:

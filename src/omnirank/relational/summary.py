@@ -11,7 +11,7 @@ from omnirank.core.errors import setting
 from omnirank.data.table import Levels, Table
 from omnirank.data.target import Target
 from omnirank.data.task_registry import task_target
-from omnirank.data.traps import Trap, find_traps, trap_notes
+from omnirank.data.notes.traps import Trap, find_traps, trap_notes
 from omnirank.relational.cells import ValueCells
 from omnirank.relational.schema import ROWS
 
