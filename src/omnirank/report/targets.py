@@ -1,4 +1,4 @@
-"""Several targets: what they share, what is specific to some, and a card for each."""
+"""Sections of several targets: what they share, what is specific to some, a card for each, their hierarchy."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ import numpy as np
 from omnirank.core.plurals import ordinal
 from omnirank.core.ranking import Ranking
 from omnirank.core.target_scores import TargetScores
-from omnirank.plots import plot_target_scores
+from omnirank.plots import plot_hierarchy, plot_target_scores
 from omnirank.plots.targets import relative_scores
-from omnirank.report.directions import direction
-from omnirank.report.section import Section
+from omnirank.report.features import direction
+from omnirank.report.page import Column, Section, digits, inline_svg, joined, listing
 from omnirank.report.subject import Subject
-from omnirank.report.tables import Column, digits, joined, listing, rows_of
-from omnirank.report.vector import inline_svg
 from omnirank.tasks import get_task
 from omnirank.tasks.measuring import primary_measure
 
@@ -57,7 +55,6 @@ def by_target(subject: Subject) -> Section | None:
         "picture": picture,
         "sentences": sharing(subject, counts),
         "columns": columns,
-        "rows": rows_of(columns),
         "left": len(ranking) - len(order),
     }
     return Section("by-target", title, content)
@@ -78,10 +75,10 @@ def best_places(ranking: Ranking) -> tuple[np.ndarray, np.ndarray]:
 def in_tops(scores: TargetScores) -> np.ndarray:
     """Return for each target and feature whether the feature is among the top of the target, with a score above 0."""
     k = top_size(scores)
-    found = np.zeros(scores.scores.shape, dtype=bool)
-    for row, chosen in zip(scores.scores, found, strict=True):
-        chosen[np.argsort(-row, kind="stable")[:k]] = True
-    return found & (scores.scores > 0)
+    best = np.argsort(-scores.scores, axis=1, kind="stable")[:, :k]
+    chosen = np.zeros(scores.scores.shape, dtype=bool)
+    np.put_along_axis(chosen, best, True, axis=1)
+    return chosen & (scores.scores > 0)
 
 
 def top_counts(scores: TargetScores) -> np.ndarray:
@@ -101,17 +98,17 @@ def sharing(subject: Subject, counts: np.ndarray) -> list[str]:
     target, relative = in_tops(scores).argmax(axis=0), relative_scores(scores)
     single = [i for i in ranking.order.tolist() if counts[i] == 1]
     single.sort(key=lambda i: -relative[target[i], i])
-    found = []
+    sentences = []
     if shared:
         more = f" and {len(shared) - _NAMED} more" if len(shared) > _NAMED else ""
         verb = "is" if len(shared) == 1 else "are"
-        found.append(f"Shared: {joined(shared[:_NAMED])}{more} {verb} among the top {k} of {of_targets}.")
+        sentences.append(f"Shared: {joined(shared[:_NAMED])}{more} {verb} among the top {k} of {of_targets}.")
     else:
-        found.append(f"No feature is among the top {k} of {of_targets}.")
+        sentences.append(f"No feature is among the top {k} of {of_targets}.")
     if single:
         named = [f"{ranking.names[i]} ({scores.names[target[i]]})" for i in single[:_NAMED]]
-        found.append(f"Specific, among the top {k} of one target only: {listing(named)}.")
-    return found
+        sentences.append(f"Specific, among the top {k} of one target only: {listing(named)}.")
+    return sentences
 
 
 def target_cards(subject: Subject) -> Section | None:
@@ -119,9 +116,9 @@ def target_cards(subject: Subject) -> Section | None:
     title, scores = "Target by target", subject.ranking.per_target
     if len(subject.targets) < 2 or scores is None:
         return None
-    ranking, halves = subject.ranking, subject.found.halves
-    predicted = {} if halves is None else halves.by_target()
-    words = measure_in_words(subject)
+    ranking = subject.ranking
+    predicted = {} if subject.halves is None else subject.halves.by_target()
+    words = _measure_in_words(subject)
     cards: list[dict[str, Any]] = []
     for name, row in list(zip(scores.names, scores.scores, strict=True))[:_MOST_CARDS]:
         top = np.argsort(-row, kind="stable")[:_TOP]
@@ -161,9 +158,27 @@ def _caution(measure: str, value: float) -> str:
     return ": no better than its mean, do not trust the order" if measure == "RRMSE" and value >= 1 else ""
 
 
-def measure_in_words(subject: Subject) -> str:
-    """Return what the measure of a single target is called."""
+def _measure_in_words(subject: Subject) -> str:
+    """What the measure of a single target is called."""
     if subject.data is None:
         return ""
     task = subject.data.task
     return "AUPRC" if get_task(task).kind == "labels" else primary_measure(task).title
+
+
+def label_hierarchy(subject: Subject) -> Section | None:
+    """Return the hierarchy of the labels, coloured by how much of the scores is theirs."""
+    data, title = subject.data, "Label hierarchy"
+    if data is None or data.hierarchy is None:
+        return None
+    scores = subject.ranking.per_target
+    if scores is None or scores.names != data.hierarchy.labels:
+        why = "the ranking has no scores by label: rank with per_target=True or --per-target"
+        return Section("hierarchy", title, left_out=why)
+    values = np.maximum(scores.scores, 0.0).sum(axis=1)
+    total = values.sum()
+    shares = 100 * values / total if total > 0 else values
+    ax = plot_hierarchy(data.hierarchy, shares, what="% of all scores")
+    largest = np.argsort(-shares, kind="stable")[:5]
+    words = ", ".join(f"{data.hierarchy.labels[i]} ({shares[i]:.3g} %)" for i in largest)
+    return Section("hierarchy", title, {"picture": inline_svg(ax, "labels coloured by importance"), "words": words})

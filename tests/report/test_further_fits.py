@@ -1,4 +1,4 @@
-"""What further fits find for a report: within the budget, on examples that were not ranked, the same each time."""
+"""What further fits find for a report: a fixed number of them, on examples that were not ranked, the same each time."""
 
 from __future__ import annotations
 
@@ -8,36 +8,19 @@ import pytest
 import omnirank as om
 from omnirank.errors import DataError
 from omnirank.rankers.base import BaseRanker
-from omnirank.report.budget import Budget
-from omnirank.report.findings import AGAIN, HALVES, OTHERS, SHUFFLED, TREE, find
 from omnirank.report.halves import JudgedHalf, halved
-from omnirank.report.subject import remade_ranker
+from omnirank.report.subject import AGAIN, HALVES, OTHERS, SHUFFLED, TREE, Subject, fit_further, remade_ranker
 
 
-class Clock:
-    """A clock that fits move on."""
+class SeenRows(BaseRanker):
+    """Keeps which rows it saw, by the feature that numbers them."""
 
-    now = 0.0
-    seconds = 1.0
-    of_parts = 1.0  # how much longer parts take than their size says
-    sizes: list[int] = []  # noqa: RUF012
-    rows: list[set[float]] = []  # noqa: RUF012
-
-    @classmethod
-    def reset(cls, seconds, of_parts=1.0):
-        cls.now, cls.seconds, cls.of_parts, cls.sizes, cls.rows = 0.0, seconds, of_parts, [], []
-
-
-class TimedRanker(BaseRanker):
-    """Takes a second of the clock for all examples; keeps which rows it saw, by the feature that numbers them."""
+    seen: list[set[float]] = []  # noqa: RUF012
 
     def _rank(self, dataset):
-        share = dataset.n_examples / 60
-        Clock.now += Clock.seconds * share * (Clock.of_parts if share < 1 else 1.0)
-        Clock.sizes.append(dataset.n_examples)
         cells = np.nan_to_num(dataset.features.numeric)
-        Clock.rows.append(set(cells[:, 0].tolist()))
-        return self._ranking(dataset, np.abs(np.corrcoef(cells.T, dataset.target.values[:, 0])[-1, :-1]), "timed")
+        self.seen.append(set(cells[:, 0].tolist()))
+        return self._ranking(dataset, np.abs(np.corrcoef(cells.T, dataset.target.values[:, 0])[-1, :-1]), "seen")
 
 
 @pytest.fixture(scope="module")
@@ -47,74 +30,43 @@ def data():
     return om.Dataset(X, X[:, 1] + 0.1 * rng.normal(size=60), task="regression")
 
 
-def search(data, times, seconds=1.0, of_parts=1.0):
-    Clock.reset(seconds, of_parts)
-    ranker = TimedRanker().fit(data)
-    Clock.sizes.clear()
-    Clock.rows.clear()
-    return find(ranker.ranking_, data, ranker, Budget(times, seconds, clock=lambda: Clock.now), n_jobs=1)
+def found_for(ranker, data, **options):
+    """What further fits find for a ranker that is fitted to the data, or already fitted to others."""
+    fitted = ranker if hasattr(ranker, "ranking_") else ranker.fit(data)
+    SeenRows.seen.clear()
+    subject = Subject(fitted.ranking_, data, fitted)
+    fit_further(subject, n_jobs=1, **options)
+    return subject
 
 
-class TestBudget:
-    def test_further_fits_stay_within_it(self, data):
-        # seconds that are well above the least budget
-        for times in (1, 2, 3, 10):
-            found = search(data, times, seconds=100.0)
-            spent = sum(found.costs.values())
-            assert spent <= times * 100, (times, found.costs)
-            assert found.budget == times * 100
-            assert Clock.now - 100 == pytest.approx(spent)
+def test_the_number_of_fits_is_fixed(data):
+    found = found_for(SeenRows(), data)
+    assert [len(rows) for rows in SeenRows.seen] == [60] + [30] * 10 + [60]  # again, halves, shuffled
+    assert found.halves.n == found.stability.n_resamples == 10
+    assert found.shuffled is not None
+    assert found.missing == {}
 
-    @pytest.mark.parametrize("of_parts", [1.3, 1.9])
-    def test_halves_that_take_longer_than_expected_end_in_time(self, data, of_parts):
-        for times in (1.2, 1.6, 2, 3, 10):
-            found = search(data, times, 100.0, of_parts)
-            assert sum(found.costs.values()) <= times * 100, (times, found.costs)
-            assert found.halves is None or found.halves.n >= 2
 
-    def test_what_does_not_fit_has_a_reason(self, data):
-        found = search(data, 1.2, seconds=100.0)
-        assert found.halves is not None  # two halves take as long as the whole
-        assert found.halves.stability is None
-        assert found.shuffled is None
-        assert "the budget of 120 s has ended: it would take about 100 s" in found.missing[SHUFFLED]
-        nothing = search(data, 0.5, seconds=100.0)
-        assert nothing.halves is None
-        assert "budget of 50 s has ended" in nothing.missing[HALVES]
+def test_without_fits_there_is_a_reason_for_all_that_is_missing(data):
+    found = found_for(SeenRows(), data, fits=False)
+    assert SeenRows.seen == []
+    assert found.missing == dict.fromkeys((AGAIN, HALVES, SHUFFLED, OTHERS, TREE), "no further fits were asked for")
 
-    def test_a_third_half_is_ranked_where_two_more_take_too_long(self, data):
-        found = search(data, 1.6, seconds=100.0)
-        assert found.halves.n == 3
-        assert found.halves.stability.n_resamples == 3
 
-    def test_what_is_left_goes_to_halves(self, data):
-        found = search(data, 10, seconds=100.0)
-        assert found.shuffled is not None
-        assert found.halves.n >= 16
-
-    def test_moments_have_five_seconds(self, data):
-        found = search(data, 3, seconds=0.01)
-        assert found.budget == 5
-        assert found.halves.n == 50
-
-    def test_no_budget_no_fits(self, data):
-        found = search(data, 0)
-        assert not Clock.sizes
-        assert set(found.missing) == {AGAIN, HALVES, SHUFFLED, OTHERS, TREE}
-
-    def test_the_time_of_the_ranking_is_measured_where_it_is_not_known(self, data):
-        ranker = om.EnsembleRanker(n_trees=8, random_state=0).fit(data)
-        found = find(ranker.ranking_, data, ranker, Budget(1.0), n_jobs=1)
-        assert found.seconds == found.costs[AGAIN] > 0
-        assert found.repeats
+def test_methods_of_pairs_are_left_out_where_there_are_many(data, monkeypatch):
+    monkeypatch.setattr("omnirank.report.subject._MOST_COMPARISONS", 60 * 60 * 4 - 1)
+    found = found_for(SeenRows(), data)
+    assert "relief" not in found.others
+    assert "univariate" in found.others
+    assert found.missing[OTHERS] == "relief was left out: there are too many pairs of examples to compare"
 
 
 class TestHalves:
     def test_no_example_judges_a_ranking_that_saw_it(self, data):
-        found = search(data, 3, seconds=100.0)
-        assert set(Clock.sizes[: found.halves.n]) == {30}
+        found = found_for(SeenRows(), data)
+        seen = SeenRows.seen[1:-1]  # the first and the last saw all
         for pair in range(found.halves.n // 2):
-            first, second = Clock.rows[2 * pair : 2 * pair + 2]
+            first, second = seen[2 * pair : 2 * pair + 2]
             assert not first & second
             assert len(first | second) == 60
             folds = halved(data, 0, pair)
@@ -143,7 +95,7 @@ class TestHalves:
     def test_the_curve_is_that_of_the_top_features(self):
         data, truth = om.datasets.make_regression(200, n_relevant=2, n_irrelevant=10, random_state=0)
         ranker = om.UnivariateRanker().fit(data)
-        halves = find(ranker.ranking_, data, ranker, Budget(3, 0.01), n_jobs=1).halves
+        halves = found_for(ranker, data).halves
         assert halves.curve.chosen_size == 2
         assert halves.wins == halves.n
         assert halves.baseline == "equal weights"
@@ -160,7 +112,7 @@ class TestHalves:
     def test_too_few_examples_are_not_halved(self):
         data = om.Dataset(np.random.default_rng(0).random((6, 3)), ["a", "b"] * 3)
         ranker = om.UnivariateRanker().fit(data)
-        found = find(ranker.ranking_, data, ranker, Budget(3, 0.1), n_jobs=1)
+        found = found_for(ranker, data)
         assert found.missing[HALVES] == "rankings are judged on at least 8 labelled examples, there are 6"
 
 
@@ -168,7 +120,7 @@ class TestAgain:
     def test_p_values_and_stages_come_from_one_fit(self):
         data = om.datasets.load_sample("iris")
         ranker = om.EnsembleRanker(n_trees=16, random_state=0).fit(data)
-        found = find(ranker.ranking_, data, ranker, Budget(3, 0.5), n_jobs=1)
+        found = found_for(ranker, data)
         assert found.repeats
         assert ranker.ranking_.p_values is None
         own = om.significance(om.EnsembleRanker(n_trees=16, random_state=0), data)
@@ -180,7 +132,7 @@ class TestAgain:
     def test_other_data_are_noticed(self):
         data = om.datasets.load_sample("iris")
         ranker = om.EnsembleRanker(n_trees=4, random_state=0).fit(data.take(slice(100)))
-        found = find(ranker.ranking_, data, ranker, Budget(3, 0.5), n_jobs=1)
+        found = found_for(ranker, data)
         assert found.repeats is False
         assert found.ranking.p_values is None
 

@@ -1,16 +1,23 @@
-"""On which features methods disagree most, and what in the data may be the reason."""
+"""How far several rankings agree, on which features they disagree most, and what in the data may be the reason."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import numpy as np
+import pandas as pd
 
+from omnirank.core.comparison import compare_rankings
 from omnirank.core.plurals import counted
 from omnirank.core.ranking import Ranking
-from omnirank.report.subject import Subject, known_method
+from omnirank.plots import plot_fuji, plot_overlay
+from omnirank.report.page import Column, Section, digits, inline_svg, joined, listing
+from omnirank.report.subject import OTHERS, Subject, known_method
 
+_OVERLAID = 15
+_NAMED = 10
+# Curves that a picture can tell apart.
+_MOST_CURVES = 6
 _TOLD = 3
 # Places further apart than this share of the features are a disagreement.
 _FAR = 0.1
@@ -32,6 +39,56 @@ _ALONE = {
 _FOR_MANY_LEVELS = {"genie3", "symbolic", "information-gain"}
 
 
+def agreement(subject: Subject) -> Section:
+    """Return how far other methods, or the other rankings that were given, agree with the ranking."""
+    title, ranking = "Agreement of methods", subject.ranking
+    given = {name: other for name, other in subject.rankings.items() if set(other.names) == set(ranking.names)}
+    others = given | {name: other for name, other in subject.others.items() if name not in given}
+    if not others:
+        return Section("agreement", title, left_out=subject.missing.get(OTHERS, "there is one ranking only"))
+    own = subject.name
+    together = {own: ranking} | others
+    pairs = {name: compare_rankings(ranking, other) for name, other in others.items()}
+    k = next(iter(pairs.values())).k
+    columns = [
+        Column("ranking", list(pairs)),
+        Column("rank correlation", [digits(p.spearman, 3) for p in pairs.values()], number=True, hint="Spearman"),
+        Column(
+            f"overlap of top {k}", [digits(p.jaccard, 3) for p in pairs.values()], number=True, hint="Jaccard index"
+        ),
+        Column(
+            "fuzzy overlap", [digits(p.fuji_area, 3) for p in pairs.values()], number=True, hint="mean over all tops"
+        ),
+        Column("best features", [joined(other.top(5)) for other in others.values()]),
+    ]
+    farthest = min(pairs, key=lambda name: pairs[name].fuji_area)
+    some = list(pairs)[:_MOST_CURVES]
+    content = {
+        "sentence": _sentence(together, k),
+        "disagreements": disagreements(subject, together, k),
+        "columns": columns,
+        "curves": inline_svg(plot_fuji([pairs[name] for name in some], labels=some), "overlap of the top features"),
+        "overlay": inline_svg(
+            plot_overlay(ranking, others[farthest], k=min(_OVERLAID, len(ranking)), labels=[own, farthest]),
+            f"places of the best features by {own} and {farthest}",
+        ),
+        "own": own,
+        "farthest": farthest,
+        "missing": subject.missing.get(OTHERS, ""),
+    }
+    return Section("agreement", title, content)
+
+
+def _sentence(rankings: dict[str, Ranking], k: int) -> str:
+    """Say which features all rankings have among their top."""
+    tops = [set(ranking.top(k)) for ranking in rankings.values()]
+    first = next(iter(rankings.values()))
+    shared = [name for name in first.top(k) if all(name in top for top in tops)]
+    if not shared:
+        return f"No feature is among the top {k} of all {len(rankings)} rankings."
+    return f"Among the top {k} of all {len(rankings)} rankings: {listing(shared, _NAMED)}."
+
+
 class Disagreement(NamedTuple):
     """A feature, with the ranking that has it highest and the one that has it lowest, and its places there."""
 
@@ -48,44 +105,34 @@ def largest_disagreements(rankings: Mapping[str, Ranking], k: int) -> list[Disag
     Examples
     --------
     >>> from omnirank.core.ranking import Ranking
-    >>> from omnirank.report.disagreement import largest_disagreements
+    >>> from omnirank.report.agreement import largest_disagreements
     >>> names = ["a", "b", "c", "d"]
     >>> one, other = Ranking(names, [4, 3, 2, 1], "relief"), Ranking(names, [1, 4, 3, 2], "univariate")
     >>> largest_disagreements({"relief": one, "univariate": other}, 1)[0]
     Disagreement(feature='a', high='relief', best=1, low='univariate', worst=4)
     """
-    names = next(iter(rankings.values())).names
-    methods = list(rankings)
-    places = np.empty((len(methods), len(names)), dtype=np.int64)
-    for row, ranking in zip(places, rankings.values(), strict=True):
-        by_name = dict(zip(ranking.names, ranking.ranks.tolist(), strict=True))
-        row[:] = [by_name[name] for name in names]
-    best, worst = places.min(axis=0), places.max(axis=0)
-    order = np.argsort(best - worst, kind="stable")
-    return [
-        Disagreement(
-            names[i],
-            methods[int(places[:, i].argmin())],
-            int(best[i]),
-            methods[int(places[:, i].argmax())],
-            int(worst[i]),
-        )
-        for i in order.tolist()
-        if best[i] <= k
+    ranks = {method: pd.Series(ranking.ranks, index=ranking.names) for method, ranking in rankings.items()}
+    places = pd.DataFrame(ranks, index=next(iter(rankings.values())).names)
+    best, worst = places.min(axis=1), places.max(axis=1)
+    high, low = places.idxmin(axis=1), places.idxmax(axis=1)
+    found = [
+        Disagreement(name, str(high[name]), int(best[name]), str(low[name]), int(worst[name]))
+        for name in places.index[best <= k]
     ]
+    return sorted(found, key=lambda one: one.best - one.worst)
 
 
 def disagreements(subject: Subject, rankings: Mapping[str, Ranking], k: int) -> list[str]:
     """Return in words on which features the rankings disagree most, with a plausible reading of each."""
-    above = n_above_chance(subject)
+    above = subject.n_above_chance
     if above == 0:
         return ["No feature scores above chance: on which places methods agree says nothing."]
-    found = largest_disagreements(rankings, min(k, above or k))
+    top = min(k, above or k)
+    largest = largest_disagreements(rankings, top)
     n = len(subject.ranking)
     far = max(_FEWEST_PLACES, round(_FAR * n))
-    most = found[0].worst - found[0].best if found else 0
+    most = largest[0].worst - largest[0].best if largest else 0
     if most < far:
-        top = min(k, above or k)
         of = "the best feature" if top == 1 else f"the top {top} features"
         if most == 0:
             return [f"All {len(rankings)} rankings have {of} in the same {'place' if top == 1 else 'places'}."]
@@ -96,21 +143,10 @@ def disagreements(subject: Subject, rankings: Mapping[str, Ranking], k: int) -> 
     lines = [
         f"{one.feature}: place {one.best} by {one.high}, place {one.worst} of {n} by {one.low}; "
         f"{reading(subject, one, rankings)}."
-        for one in found[:_TOLD]
+        for one in largest[:_TOLD]
         if one.worst - one.best >= far
     ]
     return ["The methods disagree most on these:", *lines]
-
-
-def n_above_chance(subject: Subject) -> int | None:
-    """Return how many features score above chance, by p values or a shuffled target; None where nothing tells.
-
-    Places beyond are chance, and methods cannot agree on them.
-    """
-    if subject.ranking.p_values is not None:
-        return len(subject.ranking.relevant())
-    shuffled = subject.found.shuffled
-    return None if shuffled is None else int((subject.ranking.scores > shuffled.max()).sum())
 
 
 def reading(subject: Subject, one: Disagreement, rankings: Mapping[str, Ranking]) -> str:
@@ -146,9 +182,6 @@ def _n_levels(subject: Subject, feature: str) -> int:
 
 def _copies(subject: Subject, feature: str) -> list[str]:
     """Features of the same group of redundant ones, at most three."""
-    groups = () if subject.redundancy is None else subject.redundancy.groups
-    for group in groups:
-        members = (group.representative, *group.others)
-        if len(members) > 1 and feature in members:
-            return [name for name in members if name != feature][:_TOLD]
-    return []
+    groups = ((group.representative, *group.others) for group in subject.copies)
+    group = next((group for group in groups if feature in group), ())
+    return [name for name in group if name != feature][:_TOLD]
