@@ -18,7 +18,7 @@ from omnirank.core.spreadsheet import harmless
 from omnirank.data.dataset import Dataset
 from omnirank.evaluation.stability import Stability
 from omnirank.plots import plot_group_shares, plot_ranking, score_map
-from omnirank.plots.significance import SMALLEST_P
+from omnirank.plots.ranking import SMALLEST_P
 from omnirank.report.judgement import CORRECTION, p_value_test
 from omnirank.report.page import Column, Section, digits, inline_svg, joined, probability
 from omnirank.report.subject import Subject

@@ -13,7 +13,7 @@ from omnirank.core.ranking import Ranking
 from omnirank.ensembles.convergence import RELIABLE, reliability
 from omnirank.evaluation.stability import Stability
 from omnirank.plots import plot_rank_intervals, plot_scores, plot_selection, plot_significance, plot_tree
-from omnirank.plots.significance import SMALLEST_P
+from omnirank.plots.ranking import SMALLEST_P
 from omnirank.plots.style import BAR, CHOSEN, FAINT, new_axes, tidy
 from omnirank.report.halves import N_RANDOM, Halves
 from omnirank.report.page import Column, Section, digits, inline_svg, joined, listing

@@ -22,7 +22,7 @@ import numpy as np
 from omnirank.core.atomic_file import replacing
 from omnirank.core.errors import ParameterError
 from omnirank.core.types import PathLike
-from omnirank.plots.significance import SMALLEST_P
+from omnirank.plots.ranking import SMALLEST_P
 from omnirank.plots.style import BAR, CHOSEN, FAINT, GRID, INK, printable
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from omnirank.core.plurals import ordinal
 from omnirank.core.ranking import Ranking
 from omnirank.core.target_scores import TargetScores
 from omnirank.plots import plot_hierarchy, plot_target_scores
-from omnirank.plots.targets import relative_scores
+from omnirank.plots.structure import relative_scores
 from omnirank.report.features import direction
 from omnirank.report.page import Column, Section, digits, inline_svg, joined, listing
 from omnirank.report.subject import Subject
