@@ -17,7 +17,7 @@ from omnirank.evaluation.evaluate import Predictions, evaluate, measured_predict
 from omnirank.evaluation.folds import Fold, labelled_folds
 from omnirank.evaluation.selection_curve import SelectionCurve, selection_sizes
 from omnirank.evaluation.stability import Stability, drawn_ranks
-from omnirank.measures.precision_recall import auprc
+from omnirank.measures.labels import auprc
 from omnirank.measures.table import Measure
 from omnirank.rankers.refits import ranking_of_part
 from omnirank.tasks import get_task
