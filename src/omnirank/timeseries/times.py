@@ -193,14 +193,14 @@ def _read_numbers(array: np.ndarray, what: str) -> np.ndarray:
 def _read_dates(array: np.ndarray, what: str) -> np.ndarray:
     if array.dtype.kind == "M":  # pandas does not know all of NumPy's units
         return _in_seconds(array, what)
-    try:
-        read = pd.to_datetime(pd.Index(array), utc=True, format="ISO8601")
-    except (ValueError, TypeError, OverflowError):
-        place = next((i for i, one in enumerate(array.tolist()) if not _is_date(one)), 0)
+    read = pd.to_datetime(pd.Index(array), utc=True, format="ISO8601", errors="coerce")
+    strange = np.asarray(read.isna() & ~pd.isna(array))
+    if strange.any():
+        place = int(np.argmax(strange))
         raise DataError(
             f"{what} are neither numbers nor dates: {array[place]!s} at position {place}; give ISO 8601, such as "
             "2024-01-31 12:00, or read them with pandas.to_datetime first"
-        ) from None
+        )
     return _in_seconds(read.tz_localize(None).to_numpy(), what)
 
 
@@ -214,14 +214,6 @@ def _in_seconds(dates: np.ndarray, what: str) -> np.ndarray:
             f"{what}: the one at position {np.argmin(kept)} is too far from 1970 to be kept to microseconds"
         )
     return read.astype(np.int64) / _MICROSECONDS
-
-
-def _is_date(value: Any) -> bool:
-    try:
-        pd.to_datetime(pd.Index([value], dtype=object), utc=True, format="ISO8601")
-    except (ValueError, TypeError, OverflowError):
-        return False
-    return True
 
 
 def check_source(given: Any, kind: type, example: str) -> None:
