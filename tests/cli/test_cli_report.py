@@ -27,10 +27,10 @@ def folder(tmp_path_factory):
 @pytest.mark.slow
 def test_rank_writes_a_report_with_its_command(folder, tmp_path):
     out = tmp_path / "out.html"
-    shown = output("rank", folder / "data.arff", "-m", "univariate", "--report", out, "--report-budget", 1)
+    shown = output("rank", folder / "data.arff", "-m", "univariate", "--report", out)
     assert f"report written to {out}" in shown
     text = out.read_text(encoding="utf-8")
-    assert f"omnirank rank {folder / 'data.arff'} -m univariate --report {out} --report-budget 1</pre>" in text
+    assert f"omnirank rank {folder / 'data.arff'} -m univariate --report {out}</pre>" in text
     assert "Does it help to predict?" in text
     assert "Left out: the data were not given" not in text
 
@@ -58,7 +58,7 @@ def test_report_of_rankings(folder, tmp_path):
     text = out.read_text(encoding="utf-8")
     assert "overlap of top" in text
     assert "Left out: the data were not given" in text
-    about = ["--data", folder / "data.arff", "--title", "<mine>", "--budget", 1]
+    about = ["--data", folder / "data.arff", "--title", "<mine>"]
     output("report", folder / "a.json", "--out", out, *about)
     text = out.read_text(encoding="utf-8")
     assert "<title>&lt;mine&gt;</title>" in text
@@ -113,7 +113,7 @@ def test_the_command_of_a_later_report_runs_as_it_stands(tmp_path, monkeypatch):
     how = ["--target", "kind", "--ignore", "nr"]
     ranked = ["-m", "genie3", "--seed", 7, "--trees", 5, "--max-features", "2", "--out", "first.json"]
     output("rank", "my data.csv", *how, *ranked)
-    output("report", "first.json", "--data", "my data.csv", *how, "--out", "out.html", "--budget", 0)
+    output("report", "first.json", "--data", "my data.csv", *how, "--out", "out.html", "--no-fits")
     text = html.unescape((tmp_path / "out.html").read_text(encoding="utf-8"))
     command = shlex.split(re.search(r'<pre id="command">(.*?)</pre>', text, re.DOTALL)[1])
     assert command[:3] == ["omnirank", "rank", "my data.csv"]

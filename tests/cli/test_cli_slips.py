@@ -66,7 +66,6 @@ def said(command):
         ("rank t.csv --seed abc", "--seed abc:"),
         ("rank t.csv --seed -1", "--seed -1: choose an integer from 0 to 2**128 - 1"),
         ("evaluate t.csv --folds 1", "--folds 1:"),
-        ("report r.json --budget -1 --out r.html", "--budget -1:"),
         # too many arguments
         ("rank t.csv kind", "'kind' is one argument too many: --target kind names the target"),
         ("rank t.csv --target a kind", "too many: several names are separated by commas, --target a,kind"),

@@ -13,7 +13,7 @@ from omnirank.ensembles.plan import GrowingRules, make_plan
 from omnirank.ensembles.scores import out_of_bag, relative_growth
 from omnirank.ensembles.target_errors import ERRORS, ErrorGrowth, check_error, error_measure
 from omnirank.errors import ParameterError
-from omnirank.measures.precision_recall import area_from_counts, auprc, pooled_auprc
+from omnirank.measures.labels import area_from_counts, auprc, pooled_auprc
 from omnirank.testing import tiny_dataset
 from reference.ensembles_scores import area_under_curve
 

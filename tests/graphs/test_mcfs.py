@@ -11,8 +11,8 @@ from scipy import sparse
 import omnirank as om
 from omnirank.errors import ParameterError
 from omnirank.graphs.affinity import neighbor_edges
-from omnirank.graphs.embedding_fit import embedding
-from omnirank.graphs.spectra import smallest_pairs
+from omnirank.graphs.quotients import smallest_pairs
+from omnirank.graphs.regressions import embedding
 from reference import graphs_scores as reference
 from reference.graphs_cases import LAYOUTS, features
 
@@ -53,7 +53,7 @@ def test_large_sparse_graphs_have_the_spectrum_of_dense_ones(monkeypatch):
     X = np.random.default_rng(2).normal(size=(200, 4))
     X[:, 0] += 5 * (np.arange(200) % 2)
     usual = om.MCFSRanker(n_clusters=3).fit(X).feature_importances_
-    monkeypatch.setattr("omnirank.graphs.spectra._SMALL", 10)
+    monkeypatch.setattr("omnirank.graphs.quotients._SMALL", 10)
     first, second = (om.MCFSRanker(n_clusters=3).fit(X).feature_importances_ for _ in range(2))
     np.testing.assert_allclose(first, usual, rtol=1e-6)
     np.testing.assert_array_equal(first, second)

@@ -10,8 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import omnirank as om
 from omnirank.core.seeds import stream
-from omnirank.graphs.nonnegative import cluster_indicators
-from omnirank.graphs.row_sparse import ridge
+from omnirank.graphs.regressions import cluster_indicators, ridge
 from reference import graphs_scores as reference
 from reference.graphs_cases import LAYOUTS, features
 

@@ -19,8 +19,8 @@ from scipy import sparse
 
 import omnirank as om
 from omnirank.graphs.affinity import neighbor_edges
-from omnirank.graphs.embedding_fit import embedding, sparse_fits
 from omnirank.graphs.quotients import laplacian_scores
+from omnirank.graphs.regressions import embedding, sparse_fits
 
 LAPLACIAN = [0.31178657554074, 0.24315088509275, 0.30153596325131, 0.26120779435047, 0.33374028432277, 0.32636757896163]
 SPEC = {

@@ -11,7 +11,7 @@ import pytest
 import omnirank as om
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.errors import DataError, ParameterError
-from omnirank.graphs import label_similarity, soft_constraints
+from omnirank.graphs import constraints
 from reference import graphs_scores as reference
 from reference.graphs_cases import LAYOUTS, features
 
@@ -53,7 +53,7 @@ def hidden(y, labelled):
 @pytest.mark.parametrize("task", ["classification", "multi-label"])
 @pytest.mark.parametrize("n_labelled", [N, 10, 2])
 def test_the_score_is_its_formula(layout, task, n_labelled, monkeypatch):
-    monkeypatch.setattr(soft_constraints, "_ROWS", 7)
+    monkeypatch.setattr(constraints, "_ROWS", 7)
     frame, given = features(layout, 2, N)
     y, similar = targets(task, n_labelled)
     labelled = set(np.random.default_rng(1).permutation(N)[:n_labelled].tolist())
@@ -195,10 +195,10 @@ def test_similarities_of_few_different_label_sets_are_looked_up_and_the_same(unk
     if unknown:
         known[rng.random((50, 3)) < 0.2] = 0.0
         inside *= known
-    computed = label_similarity.SetSimilarity(inside, known, np.array([1.0, 0.75, 0.5]))
+    computed = constraints.SetSimilarity(inside, known, np.array([1.0, 0.75, 0.5]))
     found = computed.looked_up()
-    assert isinstance(found, label_similarity.FewSets)
+    assert isinstance(found, constraints.FewSets)
     assert len(found.to_all) == len(np.unique(np.hstack([inside, known]), axis=0)) < 28
     np.testing.assert_allclose(found(slice(7, 40)), computed(slice(7, 40)), atol=1e-15)
-    monkeypatch.setattr(label_similarity, "_FEW", 3)
+    monkeypatch.setattr(constraints, "_FEW", 3)
     assert computed.looked_up() is computed

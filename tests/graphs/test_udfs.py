@@ -15,7 +15,7 @@ from reference.graphs_cases import LAYOUTS, features
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("gamma", [0.1, 2.0])
 def test_the_score_is_its_formula(layout, gamma, monkeypatch):
-    monkeypatch.setattr("omnirank.graphs.local_scatter._MOST_ROWS", 7)
+    monkeypatch.setattr("omnirank.graphs.regressions._MOST_ROWS", 7)
     frame, given = features(layout, 3)
     columns, owner = reference.columns_of(frame)
     kept = reference.one_level_less(columns, owner)

@@ -21,7 +21,7 @@ from omnirank.plots import (
     plot_target_scores,
     plot_tree,
 )
-from omnirank.plots.targets import like_order, shown_features
+from omnirank.plots.structure import like_order, shown_features
 
 ODD = "$\\frac{<b>&"
 
@@ -206,7 +206,6 @@ class TestScores:
         assert plot_scores(few).get_xscale() == "linear"
         ax = plot_scores(many, reference=np.zeros(200), cut=7)
         assert ax.get_xscale() == "log"
-        assert plot_scores(many, log=False).get_xscale() == "linear"
         assert ax.lines[0].get_ydata().tolist() == sorted(many.scores, reverse=True)
         assert drawn(ax)
         with pytest.raises(ParameterError, match="cut=9"):

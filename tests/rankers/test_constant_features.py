@@ -10,7 +10,7 @@ from omnirank.core.registry import methods
 from omnirank.core.target_scores import TargetScores
 from omnirank.errors import DataError
 from omnirank.rankers.refits import ranking_of_part
-from omnirank.report.sections.targets import best_places
+from omnirank.report.targets import best_places
 
 BASELINES = ("random", "uniform")
 

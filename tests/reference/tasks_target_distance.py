@@ -11,7 +11,7 @@ from omnirank.core.errors import ParameterError
 from omnirank.core.variances import column_units
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
-from omnirank.tasks.euclidean_mu import euclidean_mu
+from omnirank.tasks.target_distances import euclidean_mu
 
 _SET_DISTANCES = ("auto", "hamming", "accuracy", "f1", "subset", "euclidean-mu")
 # Pairs are compared in blocks of about this many cells, so that memory does not grow with their number.

@@ -11,7 +11,7 @@ from scipy import sparse
 
 import omnirank as om
 from draws import draws
-from omnirank.tasks.euclidean_mu import euclidean_mu
+from omnirank.tasks.target_distances import euclidean_mu
 from reference import relief_cases as cases
 from reference import relief_scores as reference
 from reference import tasks_distances

@@ -123,8 +123,8 @@ def test_letters_that_fonts_or_files_lack_are_no_obstacle(tmp_path):
 
 @pytest.mark.slow
 def test_the_same_ranking_gives_the_same_page(tmp_path, small):
-    _, ranker = small
-    assert written(tmp_path, ranker.ranking_) == written(tmp_path, ranker.ranking_)
+    data, ranker = small
+    assert written(tmp_path, ranker.ranking_, data) == written(tmp_path, ranker.ranking_, data)
 
 
 def test_the_csv_file_is_the_ranking(tmp_path, small):
@@ -142,7 +142,7 @@ def test_what_is_missing_is_left_out_with_a_word(tmp_path, small):
     without = written(tmp_path, ranker.ranking_)
     assert "the data were not given" in without
     assert "Whether the ranking helps to predict was not looked at" in without
-    no_fits = written(tmp_path, ranker.ranking_, data, budget=0)
+    no_fits = written(tmp_path, ranker.ranking_, data, fits=False)
     assert "no further fits were asked for" in no_fits
 
 
@@ -155,8 +155,6 @@ def test_a_report_needs_a_ranking_and_data_of_its_features(tmp_path, small):
         write_report([ranker], path)
     with pytest.raises(DataTypeError, match="data must be a Dataset"):
         ranker.ranking_.report(path, data.X)
-    with pytest.raises(ParameterError, match="budget=-1"):
-        ranker.ranking_.report(path, data, budget=-1)
     with pytest.raises(DataError):
         ranker.ranking_.report(path, om.datasets.load_sample("iris"))
     with pytest.raises(ParameterError, match="give a ranker"):

@@ -59,9 +59,9 @@ def test_every_task_has_a_report(tmp_path, name):
 @pytest.mark.slow
 def test_without_scores_by_target_a_word_says_how_to_have_them(tmp_path):
     data = GENERATORS["several numbers"]()
-    _, left = sections(report(tmp_path, data, om.EnsembleRanker(n_trees=4, random_state=0), budget=0))
+    _, left = sections(report(tmp_path, data, om.EnsembleRanker(n_trees=4, random_state=0), fits=False))
     assert left["by-target"].startswith("the ranking has no scores by target: rank with per_target=True")
-    assert left["worth"] == "no further fits were asked for (budget 0)."
+    assert left["worth"] == "no further fits were asked for."
 
 
 @pytest.mark.slow
@@ -76,18 +76,18 @@ def test_few_labels_are_told(tmp_path):
     path = tmp_path / "again.html"
     om.EnsembleRanker(n_trees=48, random_state=0).fit(data).ranking_.report(path, data)
     assert re.search(r"<li>supervision [\d.]+: ", path.read_text(encoding="utf-8"))
-    om.EnsembleRanker(n_trees=48, random_state=0).fit(data).ranking_.report(path, data, budget=0)
+    om.EnsembleRanker(n_trees=48, random_state=0).fit(data).ranking_.report(path, data, fits=False)
     assert "how the others were used is not known" in path.read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
 def test_pixels_are_an_image_and_groups_have_shares(tmp_path):
     data = om.datasets.load_sample("digits")
-    found, _ = sections(report(tmp_path, data, om.UnivariateRanker(), budget=0))
+    found, _ = sections(report(tmp_path, data, om.UnivariateRanker(), fits=False))
     assert "pixels" in found
     assert "groups" not in found
     grouped = om.Dataset(data.X, data.y, feature_groups={"x1": "left", "x2": "right"})
-    text = report(tmp_path, grouped, om.UnivariateRanker(), budget=0)
+    text = report(tmp_path, grouped, om.UnivariateRanker(), fits=False)
     assert "(no group) (62)" in text
     assert "pixels" not in sections(text)[0]
 
@@ -115,7 +115,7 @@ def test_missing_cells_and_nominal_features_are_checked(tmp_path):
 
     frame = pd.DataFrame({"colour": ["red", None, "blue", "red"] * 10, "size": [1.0, np.nan, np.nan, 4.0] * 10})
     data = om.Dataset(frame, ["a", "b", "a", "b"] * 10)
-    text = report(tmp_path, data, om.UnivariateRanker(), budget=0)
+    text = report(tmp_path, data, om.UnivariateRanker(), fits=False)
     assert "Features with missing values" in text
     rows = re.findall(r'<td class="t">(colour|size)</td><td>(\d+)</td><td>([\d.]+)</td>', text)
     assert rows == [("size", "20", "50.0"), ("colour", "10", "25.0")]
@@ -141,8 +141,10 @@ def test_two_thousand_features_and_fourteen_targets_stay_below_three_megabytes(t
     data = om.Dataset(
         X, Y + X[:, :14], feature_names=names, target_names=[f"drug response {i} (log)" for i in range(14)]
     )
-    text = report(tmp_path, data, om.EnsembleRanker(n_trees=2, max_depth=3, per_target=True, random_state=0), budget=0)
+    text = report(
+        tmp_path, data, om.EnsembleRanker(n_trees=2, max_depth=3, per_target=True, random_state=0), fits=False
+    )
     assert len(text.encode()) < 3_000_000
     assert text.count("<tr>") > 4000  # all features, twice
     ours = om.PerTargetRanker(om.UnivariateRanker())
-    assert len(report(tmp_path, data, ours, budget=0).encode()) < 3_000_000
+    assert len(report(tmp_path, data, ours, fits=False).encode()) < 3_000_000

@@ -17,15 +17,13 @@ from omnirank.data.dataset import FileSource
 from omnirank.errors import DataTypeError, ParameterError
 from omnirank.evaluation.selection_curve import SelectionCurve
 from omnirank.evaluation.stability import Stability
-from omnirank.report.directions import UNCLEAR, direction
-from omnirank.report.disagreement import disagreements
-from omnirank.report.findings import Findings
-from omnirank.report.repeating import python_code, rank_command
-from omnirank.report.sections.how_many import beside_significance, how_many
-from omnirank.report.sections.scores import cut_of
-from omnirank.report.sections.summary import best_sentence, facts, stability_sentence, verdict
-from omnirank.report.sections.targets import sharing, top_counts
+from omnirank.report.agreement import disagreements
+from omnirank.report.features import UNCLEAR, direction
+from omnirank.report.judgement import beside_significance, how_many
+from omnirank.report.overview import best_sentence, facts, stability_sentence
+from omnirank.report.reproduction import python_code, rank_command
 from omnirank.report.subject import Subject
+from omnirank.report.targets import sharing, top_counts
 
 pytestmark = pytest.mark.usefixtures("two_pairs")
 
@@ -68,7 +66,7 @@ class TestSignificance:
     def test_of_other_scores_it_is_the_permutation_test(self, tmp_path):
         data = om.datasets.load_sample("iris")
         ranking = om.significance(om.UnivariateRanker(), data, n_rounds=3, random_state=0)
-        ranking.report(tmp_path / "report.html", data, budget=0)
+        ranking.report(tmp_path / "report.html", data, fits=False)
         text = (tmp_path / "report.html").read_text(encoding="utf-8")
         assert "permutation test" in section(text, "significance")
         assert "by out-of-bag" not in text
@@ -79,7 +77,7 @@ class TestSignificance:
         trees = om.EnsembleRanker("unbiased", n_trees=5, random_state=0)
         ranking = om.significance(trees, data, method="copies", n_rounds=3)
         ranking.save(tmp_path / "ranking.csv")
-        om.Ranking.load(tmp_path / "ranking.csv").report(tmp_path / "report.html", data, budget=0)
+        om.Ranking.load(tmp_path / "ranking.csv").report(tmp_path / "report.html", data, fits=False)
         text = (tmp_path / "report.html").read_text(encoding="utf-8")
         for key in ("significance", "all", "methods"):
             assert "permutation test" in section(text, key), key
@@ -121,7 +119,7 @@ class TestTables:
     @pytest.mark.slow
     def test_many_features_have_a_table_of_the_best_with_directions(self, tmp_path):
         data, _ = om.datasets.make_regression(60, n_relevant=3, n_irrelevant=40, random_state=0)
-        om.UnivariateRanker().fit(data).ranking_.report(tmp_path / "report.html", data, budget=0)
+        om.UnivariateRanker().fit(data).ranking_.report(tmp_path / "report.html", data, fits=False)
         text = (tmp_path / "report.html").read_text(encoding="utf-8")
         assert 'id="top-features-table"' in text
         assert "direction" in section(text, "top")
@@ -160,15 +158,14 @@ class TestDirections:
         X = rng.normal(size=(100, 4))
         data = om.Dataset(X, np.column_stack([X[:, 0], -X[:, 0]]), feature_names=list("abcd"))
         ranker = om.EnsembleRanker("genie3", n_trees=5, per_target=True, random_state=0).fit(data)
-        ranker.ranking_.report(tmp_path / "report.html", data, budget=0)
+        ranker.ranking_.report(tmp_path / "report.html", data, fits=False)
         said = section((tmp_path / "report.html").read_text(encoding="utf-8"), "targets")
         assert "a ↑" in said
         assert "a ↓" in said
 
 
 def subject_of(rankings, data=None):
-    first = next(iter(rankings.values()))
-    return Subject(rankings, data, None, None, None, Findings(first))
+    return Subject(next(iter(rankings.values())), data)
 
 
 class TestDisagreement:
@@ -238,7 +235,7 @@ class TestStability:
         found = Stability(names, np.array(ranks), np.arange(4), 0.9, 1, "4 halves of the examples")
         halves = type("Few", (), {"stability": found})()
         subject = subject_of({"unbiased": om.Ranking(names, [4.0, 3.0, 2.0, 1.0], "unbiased")})
-        return stability_sentence(replace(subject, found=replace(subject.found, halves=halves)))
+        return stability_sentence(replace(subject, halves=halves))
 
     def test_where_none_is_always_on_top_the_most_frequent_is_named(self):
         changing = self.said([[1, 2, 3, 4], [1, 2, 3, 4], [1, 2, 3, 4], [2, 1, 3, 4]])
@@ -298,10 +295,9 @@ class TestHowMany:
             curve=SelectionCurve([1, 2, 8], [[0.5, 0.9, 0.9], [0.6, 0.9, 0.9]], "accuracy", True, "neighbors"),
         )
         ranking = om.Ranking(list("abcdefgh"), np.arange(8.0)[::-1], "unbiased", p_values=p_values)
-        subject = subject_of({"unbiased": ranking})
-        subject = replace(subject, found=replace(subject.found, halves=halves))
-        assert cut_of(subject)[0] == n
-        assert why in cut_of(subject)[1]
+        subject = Subject(ranking, halves=halves)
+        assert subject.cut[0] == n
+        assert why in subject.cut[1]
         assert dict(facts(subject)).get("features to keep", "").startswith("2 to predict" if n else "")
         assert ("features to keep" in dict(facts(subject))) == bool(n)
         told = how_many(subject).content
@@ -311,18 +307,7 @@ class TestHowMany:
 
     def test_without_significant_features_no_cut_is_drawn(self):
         ranking = om.Ranking(["a", "b"], [2.0, 1.0], "unbiased", p_values=[0.5, 0.5])
-        assert cut_of(subject_of({"unbiased": ranking})) == (
-            0,
-            "There is no cut to suggest: no feature scores above chance.",
-        )
-
-    def test_two_halves_prove_little(self):
-        class Few:
-            n, wins, losses, baseline = 2, 2, 0, "equal weights"
-
-        assert verdict(Few()) == "seems to predict better than equal weights"
-        Few.n = Few.wins = 4
-        assert verdict(Few()) == "predicts better than equal weights"
+        assert Subject(ranking).cut == (0, "There is no cut to suggest: no feature scores above chance.")
 
 
 class TestRepeating:
@@ -396,7 +381,7 @@ class TestOtherData:
             frame.assign(kind=np.where(frame.a > 0, "yes", "no")).to_parquet(tmp_path / f"{i}.parquet")
         parts = om.open_shards(tmp_path, target="kind")
         ranking = om.UnivariateRanker().fit(parts).ranking_
-        ranking.report(tmp_path / "report.html", parts, budget=0)
+        ranking.report(tmp_path / "report.html", parts, fits=False)
         text = (tmp_path / "report.html").read_text(encoding="utf-8")
         assert "60" in section(text, "data")
         assert "fingerprint of the data is not" not in text
@@ -410,7 +395,7 @@ class TestOtherData:
         monkeypatch.chdir(tmp_path)
         data = om.datasets.load_sample("iris")
         ranking = om.UnivariateRanker().fit(data).ranking_
-        monkeypatch.setattr("omnirank.report.page.find", None)
+        monkeypatch.setattr("omnirank.report.ranking_page.fit_further", None)
         with pytest.raises(ParameterError, match=r"folder|ending"):
             ranking.report(name, data)
         with pytest.raises(DataTypeError, match="data must be a Dataset"):

@@ -210,9 +210,9 @@ def test_reports(tmp_path):
     parts, _ = written(tmp_path, frame_of(100, missing=0.0), [50])
     whole, streamed = both(parts, "l1,l2", 5000)
     ranking = om.UnivariateRanker().fit(whole).ranking_
-    ranking.report(tmp_path / "page.html", whole, budget=0)
+    ranking.report(tmp_path / "page.html", whole, fits=False)
     assert "l1" in (tmp_path / "page.html").read_text()
-    ranking.report(tmp_path / "other.html", streamed, budget=0)
+    ranking.report(tmp_path / "other.html", streamed, fits=False)
     assert "MB in memory, more than max_memory=5000" in (tmp_path / "other.html").read_text()
 
 

@@ -16,7 +16,7 @@ from omnirank.data.infer import target_from
 from omnirank.data.target import Target
 from omnirank.errors import ParameterError
 from omnirank.tasks import get_task
-from omnirank.tasks.euclidean_mu import euclidean_mu
+from omnirank.tasks.target_distances import euclidean_mu
 from reference import tasks_distances as reference
 from reference import tasks_target_distance
 from reference.tasks_target_distance import target_distance

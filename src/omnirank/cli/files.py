@@ -55,7 +55,6 @@ class RankingFiles:
 
     out: Path | None
     report: Path | None
-    report_budget: float
     plot: Path | None
 
     def check(self) -> None:
@@ -78,7 +77,7 @@ class RankingFiles:
         if self.report is not None:
             about = {"ranker": ranker, "seconds": seconds, "command": typed_command()}
             with progress_bars(), ending_on_sigterm():
-                ranking.report(self.report, data, budget=self.report_budget, **about)
+                ranking.report(self.report, data, **about)
 
     def tell(self) -> None:
         """Say what was written."""

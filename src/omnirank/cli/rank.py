@@ -1,5 +1,6 @@
 """``omnirank rank``: rank the features of a file by any registered method."""
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -90,15 +91,9 @@ PerTargetOption = Annotated[
 ]
 ReportOption = Annotated[
     Path | None,
-    typer.Option("--report", help="Write a report for people to this .html file.", rich_help_panel=_FILES),
-]
-BudgetOption = Annotated[
-    float,
     typer.Option(
-        "--report-budget",
-        min=0,
-        metavar="TIMES",
-        help="Further fits of the report may take so many times as long as the ranking, 5 seconds at least; 0: none.",
+        "--report",
+        help="Write a report for people to this .html file (with about seven times the work of the ranking).",
         rich_help_panel=_FILES,
     ),
 ]
@@ -133,7 +128,6 @@ def _rank(
     top: TopOption = None,
     out: OutOption = None,
     report: ReportOption = None,
-    report_budget: BudgetOption = 3.0,
     plot: PlotOption = None,
     seed: Annotated[int | None, typer.Option(help="Seed; the same seed gives the same ranking.")] = 0,
     jobs: JobsOption = -1,
@@ -158,7 +152,7 @@ def _rank(
     from omnirank.data.dataset import Dataset
     from omnirank.shards.dataset import ShardedDataset
 
-    files = RankingFiles(out, report, report_budget, plot)
+    files = RankingFiles(out, report, plot)
     files.check()
     given = {"ensemble": ensemble, "n_trees": trees, "max_features": max_features, "min_samples_leaf": min_leaf}
     given |= {"max_seconds": max_seconds, "per_target": per_target or None, "supervision": supervision, "by": by}
@@ -206,13 +200,13 @@ def _check_one_table(dataset: "Dataset | ShardedDataset", by: str | None, needs_
 
 
 def _ranked(ranker: Any, dataset: Any, significance: bool) -> "tuple[Any, Ranking, float]":
-    """The fitted ranker, its ranking, with p values if wanted, and its seconds, without those of compiling."""
+    """The fitted ranker, its ranking, with p values if wanted, and its seconds."""
     from omnirank.core.parallel import progress_bars
-    from omnirank.core.stopwatch import Stopwatch
 
-    with progress_bars(), Stopwatch() as watch:
+    start = time.perf_counter()
+    with progress_bars():
         ranker, ranking = tested(ranker, dataset) if significance else (ranker, ranker.fit(dataset).ranking_)
-    return ranker, ranking, watch.seconds
+    return ranker, ranking, time.perf_counter() - start
 
 
 def _as_parameters(given: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 from omnirank.cli.output import figures, note, say, table
@@ -44,16 +45,16 @@ def rank(
     from omnirank.core.errors import ParameterError
     from omnirank.core.parallel import progress_bars
     from omnirank.core.registry import get_method, methods
-    from omnirank.core.stopwatch import Stopwatch
 
     chosen = get_method(method or "relational-genie3")
     if chosen.data != "relational":
         others = ", ".join(known.name for known in methods(data="relational"))
         raise ParameterError(f"method {chosen.name!r} ranks the columns of one table; of several: {others}")
     ranker = chosen.make(**parameters)
-    with progress_bars(), Stopwatch() as watch:
+    start = time.perf_counter()
+    with progress_bars():
         ranking = ranker.fit(dataset).ranking_
-    files.write(ranking, dataset, ranker, watch.seconds, top or _SHOWN)
+    files.write(ranking, dataset, ranker, time.perf_counter() - start, top or _SHOWN)
     for text in dataset.notes:
         note(text)
     if csv:

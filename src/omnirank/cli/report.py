@@ -22,15 +22,12 @@ _WHAT = "Rankings (.json, .csv), of which the first is reported; or one store of
 def report(
     files: Annotated[list[Path], typer.Argument(metavar="RANKING...|STORE", help=_WHAT, show_default=False)],
     out: Annotated[Path, typer.Option("--out", "-o", help="The .html file to write.", show_default=False)],
-    budget: Annotated[
-        float,
+    fits: Annotated[
+        bool,
         typer.Option(
-            "--budget",
-            min=0,
-            metavar="TIMES",
-            help="Further fits may take so many times as long as the ranking, 5 seconds at least; 0: none.",
+            help="Fit the ranker further with --data: about seven times the time of the ranking.",
         ),
-    ] = 3.0,
+    ] = True,
     jobs: JobsOption = -1,
     title: Annotated[str | None, typer.Option("--title", help="Title of the page (default: name of the data).")] = None,
     data: "Dataset | None" = None,
@@ -63,7 +60,7 @@ def report(
     for text in () if data is None else data.notes:
         note(text)
     with progress_bars(), ending_on_sigterm():
-        write_report(found, out, data, budget=budget, title=title, n_jobs=jobs)
+        write_report(found, out, data, fits=fits, title=title, n_jobs=jobs)
     say(f"report written to {out}")
 
 

@@ -293,7 +293,7 @@ class Ranking:
 
         return plot_ranking(self, ax=ax, k=k, **options)
 
-    def report(self, path: PathLike, data: Any = None, *, budget: float = 3.0, **options: Any) -> None:
+    def report(self, path: PathLike, data: Any = None, *, fits: bool = True, **options: Any) -> None:
         """Write a report of the ranking: one HTML file that needs no network.
 
         Parameters
@@ -302,14 +302,14 @@ class Ranking:
             The file (``.html``).
         data : Dataset, optional
             What was ranked; what needs the data is left out without it.
-        budget : float
-            How many times the time of the ranking further fits may take (5 seconds at least); 0: no further fits.
+        fits : bool
+            Whether to fit the ranker further, which takes about seven times as long as the ranking; needs ``data``.
         **options
             Further parameters of `omnirank.report.write_report`: ``ranker``, ``seconds``, ``title``, ``n_jobs``.
         """
         from omnirank.report import write_report
 
-        write_report(self, path, data, budget=budget, **options)
+        write_report(self, path, data, fits=fits, **options)
 
     # -- files ----------------------------------------------------------------------------------------
 

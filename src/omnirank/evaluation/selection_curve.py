@@ -170,7 +170,7 @@ class SelectionCurve:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the curve; see `omnirank.plots.plot_selection`."""
-        from omnirank.plots.selection import plot_selection
+        from omnirank.plots.curves import plot_selection
 
         return plot_selection(self, ax=ax)
 

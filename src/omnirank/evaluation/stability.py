@@ -213,7 +213,7 @@ class Stability(PickledWithoutCaches):
 
     def plot(self, ax: Axes | None = None, k: int = 20) -> Axes:
         """Draw the intervals of the ranks of the first k features; see `omnirank.plots.plot_rank_intervals`."""
-        from omnirank.plots.stability import plot_rank_intervals
+        from omnirank.plots.ranking import plot_rank_intervals
 
         return plot_rank_intervals(self, ax=ax, k=k)
 

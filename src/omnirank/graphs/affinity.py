@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +15,6 @@ from omnirank.neighbors.euclidean import nearest_rows, pair_distances, squared_d
 
 # Examples whose distances tell the width of a kernel; of more, this many are drawn, the same ones always.
 _SAMPLED = 1000
-# Values of which a quantile is sought first.
-_SAMPLED_VALUES = 4096
 # Examples of a block of work, and those of it whose affinities stay in the cache.
 _ROWS = 256
 _CACHED_ROWS = 32
@@ -112,22 +109,8 @@ def kernel_width(values: np.ndarray, quantile: float) -> float:
     squared = np.concatenate([row[i + 1 :] for i, row in enumerate(square)])
     # what is left of equal rows after rounding is no distance
     squared[squared < 1e-12 * squared.max(initial=0.0)] = 0.0
-    width = _quantile(squared, quantile) if len(squared) else 0.0
+    width = float(np.quantile(squared, quantile)) if len(squared) else 0.0
     return width or float(squared.mean() if len(squared) else 0.0) or 1.0
-
-
-def _quantile(values: np.ndarray, share: float) -> float:
-    """The same as ``np.quantile``, but only what lies near the quantile of a sample is put in order."""
-    sample = np.sort(values[:: max(1, len(values) // _SAMPLED_VALUES)])
-    reach = math.ceil(3 * math.sqrt(len(sample)))
-    middle = int(share * (len(sample) - 1))
-    low, high = sample[max(0, middle - reach)], sample[min(len(sample) - 1, middle + reach)]
-    near = values[(values >= low) & (values <= high)]
-    rest, first = math.modf(share * (len(values) - 1))
-    place = int(first) - np.count_nonzero(values < low)
-    if not 0 <= place < len(near) - 1:
-        return float(np.quantile(values, share))
-    return float(np.quantile(np.partition(near, [place, place + 1])[place : place + 2], rest))
 
 
 def refuse_dense(n_examples: int, n_matrices: int, what: str, instead: str) -> None:

@@ -145,7 +145,7 @@ def class_auroc(codes: ArrayLike, frequencies: ArrayLike) -> float:
     >>> class_auroc([0, 0, 1], [[0.9, 0.1], [0.4, 0.6], [0.5, 0.5]])
     0.5
     """
-    from omnirank.measures.label_curves import mean_auroc
+    from omnirank.measures.labels import mean_auroc
 
     codes, frequencies = np.ma.filled(codes, -1), np.asarray(frequencies, dtype=np.float64)
     known = codes >= 0

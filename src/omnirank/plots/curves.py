@@ -1,4 +1,4 @@
-"""Pictures of performance curves."""
+"""Curves: of performance, over the number of features, and of scores over trees."""
 
 from __future__ import annotations
 
@@ -7,17 +7,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from omnirank.core.errors import ParameterError
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.parameters import check, count
 from omnirank.core.plurals import there_are
 from omnirank.core.types import ArrayLike
-from omnirank.plots.style import new_axes, tidy
+from omnirank.plots.style import BAR, CHOSEN, INK, new_axes, set_title, tidy
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
     from omnirank.evaluation.curves import Curve
+    from omnirank.evaluation.selection_curve import SelectionCurve
 
 _BASELINE = "#8a94a0"
+# Numbers that fit below the axis.
+_MOST_NUMBERED = 12
 
 
 def plot_curves(
@@ -25,13 +30,13 @@ def plot_curves(
     labels: Sequence[str] | None = None,
     ax: Axes | None = None,
     *,
-    equidistant: bool | None = None,
-    log: bool | None = None,
     errors: Sequence[ArrayLike | None] | None = None,
     baseline: float | None = None,
-    areas: bool = True,
 ) -> Axes:
     """Draw curves of one measure.
+
+    Positions are equally far apart for labelled examples and top features, as areas count them. For trees and
+    iterations, of which the first change most, the axis is logarithmic.
 
     Parameters
     ----------
@@ -41,18 +46,10 @@ def plot_curves(
         One per curve; by default their names.
     ax : Axes, optional
         Where to draw; by default a new figure.
-    equidistant : bool, optional
-        Whether positions are drawn equally far apart, as their areas count them; by default for labelled examples and
-        top features.
-    log : bool, optional
-        Whether positions that are not equidistant have a logarithmic axis; by default for trees and iterations, of
-        which the first change most.
     errors : sequence of array-like or None, optional
         For each curve its standard errors, drawn as a band to either side; None: no band.
     baseline : float, optional
         Height of a dashed line, such as the performance with equal weights.
-    areas : bool
-        Whether to add the areas to the labels.
 
     Examples
     --------
@@ -76,13 +73,12 @@ def plot_curves(
     bands = [None] * len(shown) if errors is None else list(errors)
     if len(bands) != len(shown):
         raise ParameterError("errors", errors, there_are(len(shown), "curve"))
-    even = shown[0].axis in ("labelled examples", "top features") if equidistant is None else equidistant
+    even = shown[0].axis in ("labelled examples", "top features")
     places = sorted({position for curve in shown for position in curve.positions.tolist()})
     ax = new_axes(width=6.0, height=4.0) if ax is None else ax
     for curve, name, error in zip(shown, names, bands, strict=True):
         at = [places.index(p) for p in curve.positions.tolist()] if even else curve.positions.tolist()
-        parts = [name] if name else []
-        label = ", ".join([*parts, f"area {curve.area:.3f}"] if areas else parts)
+        label = f"{name}, area {curve.area:.3f}" if name else f"area {curve.area:.3f}"
         [line] = ax.plot(at, curve.values, marker="o", markersize=3.5, linewidth=1.6, label=label)
         if error is not None:
             low, high = curve.values - np.asarray(error), curve.values + np.asarray(error)
@@ -91,12 +87,118 @@ def plot_curves(
         ax.axhline(baseline, color=_BASELINE, linewidth=1.2, linestyle="--", label="equal weights", zorder=1)
     if even:
         ax.set_xticks(range(len(places)), [f"{place:g}" for place in places])
-    elif shown[0].axis in ("trees", "iterations") and places[0] > 0 if log is None else log:
+    elif shown[0].axis in ("trees", "iterations") and places[0] > 0:
         ax.set_xscale("log")
     measure = MEASURES.get(shown[0].measure)
     ax.set_xlabel(shown[0].axis)
     ax.set_ylabel(shown[0].measure if measure is None else measure.title)
     tidy(ax, grid="y")
-    if any(names) or areas or baseline is not None:
-        ax.legend(frameon=False, loc="best")
+    ax.legend(frameon=False, loc="best")
+    return ax
+
+
+def plot_selection(curve: SelectionCurve, ax: Axes | None = None) -> Axes:
+    """Draw performance over the number of top features, with the best number and the chosen one.
+
+    Parameters
+    ----------
+    curve : SelectionCurve
+        ``selection_curve_`` of a ranker, or ``curve`` of what `omnirank.select` returned.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.selection_curve import SelectionCurve
+    >>> from omnirank.plots import plot_selection
+    >>> curve = SelectionCurve([1, 2, 4], [[0.5, 0.8, 0.9], [0.5, 0.9, 0.8]], "accuracy", True, "neighbors")
+    >>> ax = plot_selection(curve)
+    >>> ax.get_xlabel(), [text.get_text() for text in ax.get_legend().get_texts()]
+    ('top features', ['best: 2', 'chosen: 2', 'one standard error below the best'])
+    """
+    from omnirank.tasks.measuring import MEASURES
+
+    ax = new_axes(width=6.0, height=4.0) if ax is None else ax
+    means = dict(zip(curve.sizes.tolist(), curve.means.tolist(), strict=True))
+    ax.errorbar(
+        curve.sizes,
+        curve.means,
+        curve.standard_errors,
+        color=BAR,
+        marker="o",
+        markersize=3.5,
+        linewidth=1.6,
+        capsize=2,
+    )
+    for size, name, color, mark in (
+        (curve.best_size, "best", INK, "D"),
+        (curve.chosen_size, "chosen", CHOSEN, "o"),
+    ):
+        style = {"linestyle": "none", "marker": mark, "markersize": 8, "fillstyle": "none", "zorder": 4}
+        ax.plot([size], [means[size]], color=color, label=f"{name}: {size}", **style)  # type: ignore[arg-type]
+    side = "below" if curve.larger_is_better else "above"
+    ax.axhline(
+        curve.limit, color=INK, linewidth=1.0, linestyle="--", zorder=1, label=f"one standard error {side} the best"
+    )
+    ax.set_xscale("log", base=2)
+    sizes = curve.sizes.tolist()
+    # of many sizes every other one has its number, and the last
+    step = 1 + len(sizes) // _MOST_NUMBERED
+    numbered = [size for i, size in enumerate(sizes[:-step]) if i % step == 0] + sizes[-1:]
+    ax.set_xticks(numbered, [str(size) for size in numbered], fontsize="small")
+    ax.minorticks_off()
+    ax.set_xlabel("top features")
+    ax.set_ylabel(MEASURES[curve.measure].title if curve.measure in MEASURES else curve.measure)
+    tidy(ax, grid="y")
+    # a frame of the colour of the page: lines go below the words
+    ax.legend(loc="best", frameon=True, framealpha=0.9, facecolor="white", edgecolor="none")
+    return ax
+
+
+def plot_convergence(stages: pd.DataFrame, ax: Axes | None = None, k: int = 3, *, title: str | None = None) -> Axes:
+    """Draw how scores settle as trees are added: one line per relation, the darker the higher it ends.
+
+    Flat lines say that the trees have learned what there is to learn; lines of boosting that still grow, that they
+    have not.
+
+    Parameters
+    ----------
+    stages : DataFrame
+        Scores after 1, 2, ... trees, as `RelationalRanker.staged_scores` returns them.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+    k : int
+        How many of the best are named.
+    title : str, optional
+        Title.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from omnirank.plots import plot_convergence
+    >>> stages = pd.DataFrame({"stars": [0.5, 0.6], "age": [0.2, 0.1]}, index=pd.Index([1, 2], name="trees"))
+    >>> [text.get_text() for text in plot_convergence(stages, k=1).texts]
+    ['stars']
+    """
+    from matplotlib import colormaps
+
+    check("k", k, count(0))
+    if stages.empty:
+        raise DataError("there are no stages to draw")
+    last = stages.iloc[-1].sort_values(kind="stable")
+    largest = float(last.max())
+    ax = new_axes(width=6.0, height=4.0) if ax is None else ax
+    colours = colormaps["viridis_r"]
+    best = list(last.index[::-1][:k])
+    for name, score in last.items():  # the best are drawn last, above the others
+        share = max(float(score), 0.0) / largest if largest > 0 else 0.0
+        ax.plot(stages.index, stages[name], color=colours(0.15 + 0.85 * share), linewidth=1.0 + share)
+    for name in best:
+        place = (float(stages.index[-1]), float(last[name]))
+        ax.annotate(str(name), place, xytext=(4, 0), textcoords="offset points", va="center", fontsize=8)
+    ax.set_xlabel("trees")
+    ax.set_ylabel("score")
+    if title is not None:
+        set_title(ax, title)
+    tidy(ax, grid="y")
     return ax

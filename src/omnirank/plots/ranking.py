@@ -1,4 +1,4 @@
-"""Pictures of rankings: bars of the best features, curves of agreement between rankings."""
+"""Pictures of rankings: scores of the features, p values, ranges of ranks, and agreement of two rankings."""
 
 from __future__ import annotations
 
@@ -8,17 +8,38 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omnirank.core.comparison import RankingComparison
-from omnirank.core.errors import ParameterError
-from omnirank.core.parameters import check, count
+from omnirank.core.errors import DataError, ParameterError
+from omnirank.core.multiplicity import CORRECTIONS, adjusted_p_values
+from omnirank.core.parameters import check, choice, count, number
 from omnirank.core.plurals import counted, there_are
 from omnirank.core.ranking import Ranking
-from omnirank.plots.style import BAR, INK, LINEAR, PALE, name_rows, new_axes, set_title, tidy, whole_numbers
+from omnirank.core.types import ArrayLike
+from omnirank.plots.style import (
+    BAR,
+    CHOSEN,
+    FAINT,
+    INK,
+    LINEAR,
+    PALE,
+    name_rows,
+    new_axes,
+    set_title,
+    short_names,
+    tidy,
+    whole_numbers,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from omnirank.evaluation.stability import Stability
+
 # Dots instead of bars where the smallest score is above this share of the largest.
 _NARROW = 0.75
+# p values below are drawn here: what is smaller says nothing more, since no test is exact so far out.
+SMALLEST_P = 1e-12
+# Width of an entry of the legend, in inches.
+_ENTRY = 1.7
 
 
 def plot_ranking(
@@ -103,9 +124,6 @@ def plot_fuji(
     comparisons: RankingComparison | Sequence[RankingComparison],
     labels: Sequence[str] | None = None,
     ax: Axes | None = None,
-    *,
-    log: bool | None = None,
-    band: bool = False,
 ) -> Axes:
     """Draw the fuzzy Jaccard index of pairs of rankings against the number j of top features.
 
@@ -117,11 +135,6 @@ def plot_fuji(
         One label per comparison; the area under the curve is added to it.
     ax : Axes, optional
         Where to draw; by default a new figure.
-    log : bool, optional
-        Whether the axis of j is logarithmic; by default with more than 60 features, since the top matters.
-    band : bool
-        Draw the mean of all comparisons, of folds or seeds, and a band from the 5 % to the 95 % quantile instead of
-        single curves.
 
     Examples
     --------
@@ -137,9 +150,7 @@ def plot_fuji(
     if labels is not None and len(labels) != len(curves):
         raise ParameterError("labels", labels, there_are(len(curves), "comparison"))
     ax = new_axes(width=6.0, height=4.0) if ax is None else ax
-    if band and curves:
-        _draw_band(ax, curves)
-    for i, curve in enumerate(() if band else curves):
+    for i, curve in enumerate(curves):
         name = "" if labels is None else f"{labels[i]}, "
         ax.plot(
             np.arange(1, curve.n_features + 1),
@@ -151,9 +162,10 @@ def plot_fuji(
             label=f"{name}area {curve.fuji_area:.3f}",
         )
     ax.set_ylim(0, 1)
-    if max((curve.n_features for curve in curves), default=0) > LINEAR if log is None else log:
+    most = max((curve.n_features for curve in curves), default=0)
+    if most > LINEAR:  # the top matters
         ax.set_xscale("log")
-    ax.set_xlim(1, max([2, *(curve.n_features for curve in curves)]))
+    ax.set_xlim(1, max(2, most))
     ax.set_xlabel("number of top features j")
     whole_numbers(ax)
     ax.set_ylabel("fuzzy Jaccard index")
@@ -163,17 +175,6 @@ def plot_fuji(
     return ax
 
 
-def _draw_band(ax: Axes, curves: Sequence[RankingComparison]) -> None:
-    if len({curve.n_features for curve in curves}) > 1:
-        raise ParameterError("band", True, "the comparisons are of different numbers of features")
-    values = np.array([curve.fuji for curve in curves])
-    places = np.arange(1, values.shape[1] + 1)
-    low, high = np.quantile(values, [0.05, 0.95], axis=0)
-    area = float(np.mean([curve.fuji_area for curve in curves]))
-    ax.fill_between(places, low, high, color=BAR, alpha=0.2, linewidth=0, label="5 % to 95 %")
-    ax.plot(places, values.mean(axis=0), color=BAR, linewidth=1.6, label=f"mean of {len(curves)}, area {area:.3f}")
-
-
 def _title(ranking: Ranking, n_shown: int) -> str:
     count = "all" if n_shown == len(ranking) else f"top {n_shown} of"
     task = f" for {ranking.task}" if ranking.task else ""
@@ -181,3 +182,256 @@ def _title(ranking: Ranking, n_shown: int) -> str:
     # "y" is what targets without a name are called
     target = f" of {targets[0]}" if len(targets) == 1 and targets[0] != "y" else ""
     return f"{ranking.method}{task}{target}: {count} {counted(len(ranking), 'feature')}"
+
+
+def plot_scores(
+    ranking: Ranking,
+    ax: Axes | None = None,
+    *,
+    reference: ArrayLike | None = None,
+    cut: int | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw the scores over the rank, with what chance gives and where to cut.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        What to draw; the band is one standard error to either side, where the ranking has them.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+    reference : array-like, optional
+        Scores of features that tell nothing, such as those of the same method for a shuffled target; drawn from the
+        largest to the smallest.
+    cut : int, optional
+        Number of features to keep.
+    title : str, optional
+        Title.
+
+    Examples
+    --------
+    >>> from omnirank.core.ranking import Ranking
+    >>> from omnirank.plots import plot_scores
+    >>> ranking = Ranking(["a", "b", "c"], [0.1, 0.7, 0.2], "genie3")
+    >>> ax = plot_scores(ranking, reference=[0.1, 0.15, 0.05], cut=2)
+    >>> ax.lines[0].get_ydata().tolist(), [text.get_text() for text in ax.get_legend().get_texts()]
+    ([0.7, 0.2, 0.1], ['scores', 'shuffled target', 'suggested cut: 2'])
+    """
+    n = len(ranking)
+    check("cut", cut, choice(None) | count(1, n, "features"))
+    ax = new_axes(width=6.4, height=3.6) if ax is None else ax
+    places, order = np.arange(1, n + 1), ranking.order
+    scores = ranking.scores[order]
+    dots = {"marker": "o", "markersize": 3.5} if n <= LINEAR else {}
+    ax.plot(places, scores, color=BAR, linewidth=1.8, label="scores", zorder=3, **dots)  # type: ignore[arg-type]
+    if ranking.standard_errors is not None:
+        errors = ranking.standard_errors[order]
+        ax.fill_between(places, scores - errors, scores + errors, color=BAR, alpha=0.2, linewidth=0, zorder=2)
+    if reference is not None:
+        chance = np.sort(np.asarray(reference, dtype=np.float64))[::-1]
+        ranks = np.arange(1, len(chance) + 1)
+        ax.plot(ranks, chance, color=FAINT, linestyle="--", linewidth=1.4, label="shuffled target", zorder=2)
+    if cut is not None:
+        ax.axvline(cut + (0.5 if cut < n else 0), color=CHOSEN, linewidth=1.4, label=f"suggested cut: {cut}", zorder=1)
+    if n > LINEAR:  # the top matters
+        ax.set_xscale("log")
+    ax.set_xlim(1, max(2, n))
+    ax.set_xlabel("rank")
+    whole_numbers(ax)
+    ax.set_ylabel("score")
+    tidy(ax, grid="y")
+    ax.legend(frameon=False, loc="upper right")
+    if title is not None:
+        set_title(ax, title)
+    return ax
+
+
+def plot_significance(
+    ranking: Ranking,
+    ax: Axes | None = None,
+    k: int = 30,
+    *,
+    alpha: float = 0.05,
+    correction: str | None = "fdr",
+    title: str | None = None,
+) -> Axes:
+    """Draw the p values of the k best features, on a scale on which small ones are far to the right.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        With p values (`omnirank.significance`).
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+    k : int
+        Number of features.
+    alpha : float
+        Level, drawn as a line.
+    correction : {"fdr", "family-wise"} or None
+        How p values are corrected for the number of features, as in `Ranking.relevant`.
+    title : str, optional
+        Title.
+
+    Examples
+    --------
+    >>> from omnirank.core.ranking import Ranking
+    >>> from omnirank.plots import plot_significance
+    >>> ranking = Ranking(["a", "b"], [0.5, 0.2], "unbiased", p_values=[0.0005, 0.5])
+    >>> plot_significance(ranking).collections[0].get_offsets()[:, 0].round(2).tolist()
+    [3.0, 0.3]
+    """
+    check("k", k, count(1))
+    check("alpha", alpha, number(above=0, below=1))
+    if ranking.p_values is None:
+        raise DataError("this ranking has no p values: om.significance(ranker, X, y) or rank --significance has")
+    shown = ranking.order[:k]
+    corrected = adjusted_p_values(ranking.p_values, correction)[shown]
+    ax = new_axes(width=7.0, height=1.2 + 0.24 * len(shown)) if ax is None else ax
+    values = -np.log10(np.maximum(corrected, SMALLEST_P))
+    colours = [BAR if p <= alpha else FAINT for p in corrected]
+    places = np.arange(len(shown))
+    ax.scatter(values, places, s=22, color=colours, zorder=3, clip_on=False)
+    ax.hlines(places, 0, values, color=colours, linewidth=1.4, alpha=0.6, zorder=2)
+    ax.axvline(-np.log10(alpha), color=CHOSEN, linewidth=1.2, linestyle="--", label=f"p = {alpha:g}", zorder=1)
+    tidy(ax, grid="x")
+    name_rows(ax, [ranking.names[i] for i in shown])
+    ax.set_xlim(left=0)
+    how = CORRECTIONS[correction] if correction is not None else "not corrected"
+    cut = f"; below {SMALLEST_P:.0e} drawn as that" if (corrected < SMALLEST_P).any() else ""
+    ax.set_xlabel(f"-log10 p ({how}{cut})")
+    ax.legend(frameon=False, loc="lower right")
+    if title is not None:
+        set_title(ax, title)
+    return ax
+
+
+def plot_rank_intervals(stability: Stability, ax: Axes | None = None, k: int = 20) -> Axes:
+    """Draw the intervals of the ranks of the first k features, best at the top.
+
+    Parameters
+    ----------
+    stability : Stability
+        What `omnirank.stability` returned.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+    k : int
+        Number of features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.evaluation.stability import Stability
+    >>> from omnirank.plots import plot_rank_intervals
+    >>> ranks = np.array([[1, 2, 3], [1, 3, 2], [1, 3, 2]])
+    >>> ax = plot_rank_intervals(Stability(("a", "b", "c"), ranks, np.array([0, 2, 1]), 0.9, 1, "3 subsamples"))
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['a', 'c', 'b']
+    """
+    check("k", k, count(1))
+    shown = stability.order[:k]
+    ax = new_axes(width=7.0, height=1.3 + 0.28 * len(shown)) if ax is None else ax
+    places = np.arange(len(shown))
+    lower, upper = stability.lower[shown], stability.upper[shown]
+    # of few resamples the ends are those of all: no interval of a level
+    what = "smallest to largest rank" if stability.is_range else f"{100 * stability.level:g} % interval"
+    ax.hlines(places, lower, upper, color=BAR, linewidth=5, alpha=0.45, label=what)
+    ax.plot(stability.mean_ranks[shown], places, "o", color=BAR, markersize=4, label="mean rank", zorder=3)
+    ax.plot(places + 1, places, "|", color=CHOSEN, markersize=11, label="place in the list", zorder=3)
+    if len(stability.names) > LINEAR:
+        ax.set_xscale("log")
+        ax.xaxis.set_major_formatter("{x:g}")
+    ax.set_xlim(left=0.5 if len(stability.names) <= LINEAR else 0.9)
+    ax.set_xlabel(f"rank over {stability.drawn}")
+    whole_numbers(ax)
+    tidy(ax, grid="x")
+    name_rows(ax, [stability.names[i] for i in shown])
+    # above the axes, as many entries in a row as there is room for: beside a long list of names the axes are narrow
+    wide = ax.get_window_extent().width / ax.figure.dpi
+    ax.legend(
+        frameon=False,
+        fontsize="small",
+        loc="lower left",
+        bbox_to_anchor=(0, 1.0),
+        borderaxespad=0.0,
+        ncols=max(1, min(3, int(wide / _ENTRY))),
+    )
+    return ax
+
+
+def plot_overlay(
+    first: Ranking,
+    second: Ranking,
+    ax: Axes | None = None,
+    k: int = 20,
+    *,
+    labels: Sequence[str] | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw the places of the k best features of two rankings, joined by lines.
+
+    Level lines say that the rankings agree. Features that are among the top k of one ranking only end at the bottom of
+    the other, with the rank that they have there.
+
+    Parameters
+    ----------
+    first, second : Ranking
+        Of the same features.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+    k : int
+        Number of top features of each.
+    labels : sequence of two str, optional
+        Names of the rankings; by default their methods.
+    title : str, optional
+        Title.
+
+    Examples
+    --------
+    >>> from omnirank.core.ranking import Ranking
+    >>> from omnirank.plots import plot_overlay
+    >>> a = Ranking(["a", "b", "c"], [3.0, 2.0, 1.0], "genie3")
+    >>> b = Ranking(["a", "b", "c"], [1.0, 3.0, 2.0], "relief")
+    >>> ax = plot_overlay(a, b, k=2)
+    >>> sorted(text.get_text() for text in ax.texts)
+    ['1  a', '2  b', '3  c', 'a  3', 'b  1', 'c  2', 'genie3', 'relief']
+    """
+    check("k", k, count(1))
+    if set(first.names) != set(second.names) or len(first) != len(second):
+        raise DataError("the rankings are not of the same features")
+    if labels is not None and len(labels) != 2:
+        raise ParameterError("labels", labels, "give a name for each of the two rankings")
+    heads = (first.method, second.method) if labels is None else tuple(labels)
+    sides = [dict(zip(one.names, one.ranks.tolist(), strict=True)) for one in (first, second)]
+    shown = list(dict.fromkeys([*first.top(k), *second.top(k)]))
+    places = [_places(side, shown, k) for side in sides]
+    depth = max(max(side.values()) for side in places)
+    ax = new_axes(width=6.4, height=1.0 + 0.24 * depth) if ax is None else ax
+    texts = dict(zip(shown, short_names(shown, 28), strict=True))
+    for name in shown:
+        ends = [places[0][name], places[1][name]]
+        inside = sides[0][name] <= k and sides[1][name] <= k
+        colour = BAR if inside else CHOSEN
+        ax.plot([0, 1], ends, color=colour, linewidth=1.3, alpha=0.75, marker="o", markersize=3.5)
+        for x, y, align, words in (
+            (-0.03, ends[0], "right", f"{sides[0][name]}  {texts[name]}"),
+            (1.03, ends[1], "left", f"{texts[name]}  {sides[1][name]}"),
+        ):
+            outside = (sides[0] if align == "right" else sides[1])[name] > k
+            ink = FAINT if outside else INK
+            ax.text(x, y, words, ha=align, va="center", fontsize="small", color=ink, parse_math=False)
+    for x, align, head in ((0, "right", heads[0]), (1, "left", heads[1])):
+        ax.text(x, -0.1, head, ha=align, va="bottom", color=INK, weight="bold", parse_math=False)
+    ax.set_xlim(-1.05, 2.05)
+    ax.set_ylim(depth + 0.7, -0.9)
+    ax.set_axis_off()
+    if title is not None:
+        set_title(ax, title)
+    return ax
+
+
+def _places(ranks: dict[str, int], shown: Sequence[str], k: int) -> dict[str, float]:
+    """Where the names of one side stand: at their ranks, those beyond the top below them, after a gap."""
+    beyond = sorted((name for name in shown if ranks[name] > k), key=lambda name: ranks[name])
+    top = min(k, len(ranks))
+    found = {name: float(ranks[name]) for name in shown if ranks[name] <= k}
+    return found | {name: top + 1.6 + np.float64(i).item() for i, name in enumerate(beyond)}

@@ -13,7 +13,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TaskNames
 from omnirank.graphs.columns import GraphColumns
-from omnirank.graphs.embedding_fit import embedding, isolated, sparse_fits
+from omnirank.graphs.regressions import embedding, isolated, sparse_fits
 from omnirank.rankers._graph import N_NEIGHBORS, WIDTH, GraphRanker
 
 

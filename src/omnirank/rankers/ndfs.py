@@ -13,8 +13,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TaskNames
 from omnirank.graphs.columns import GraphColumns
-from omnirank.graphs.nonnegative import cluster_indicators, nonnegative_fit
-from omnirank.graphs.row_sparse import row_norms
+from omnirank.graphs.regressions import cluster_indicators, nonnegative_fit, row_norms
 from omnirank.rankers._convergence import warn_unless
 from omnirank.rankers._graph import N_NEIGHBORS, PART, WIDTH, GraphRanker
 

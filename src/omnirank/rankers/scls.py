@@ -12,8 +12,7 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TaskNames
 from omnirank.graphs.affinity import neighbor_edges
 from omnirank.graphs.columns import GraphColumns
-from omnirank.graphs.label_similarity import label_similarity
-from omnirank.graphs.soft_constraints import soft_constrained_scores
+from omnirank.graphs.constraints import label_similarity, soft_constrained_scores
 from omnirank.rankers._graph import QuotientRanker
 
 # The papers' quantile of squared distances.

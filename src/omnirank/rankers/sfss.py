@@ -13,8 +13,7 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TaskNames
 from omnirank.graphs.affinity import refuse_dense
 from omnirank.graphs.columns import GraphColumns
-from omnirank.graphs.row_sparse import row_norms
-from omnirank.graphs.structural import spread_labels_fit
+from omnirank.graphs.regressions import row_norms, spread_labels_fit
 from omnirank.rankers._convergence import warn_unless
 from omnirank.rankers._graph import N_NEIGHBORS, PART, WIDTH, GraphRanker
 from omnirank.tasks import get_task

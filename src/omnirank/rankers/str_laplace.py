@@ -14,7 +14,7 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TaskNames
 from omnirank.graphs.affinity import neighbor_edges
 from omnirank.graphs.columns import GraphColumns
-from omnirank.graphs.number_constraints import semi_supervised_scores, supervised_scores
+from omnirank.graphs.constraints import semi_supervised_scores, supervised_scores
 from omnirank.rankers._graph import N_NEIGHBORS, QuotientRanker
 from omnirank.tasks import get_task
 

@@ -14,8 +14,7 @@ from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.task_registry import TaskNames
 from omnirank.graphs.affinity import MOST_DENSE
 from omnirank.graphs.columns import GraphColumns
-from omnirank.graphs.local_scatter import discriminative_fit, local_scatter
-from omnirank.graphs.row_sparse import row_norms
+from omnirank.graphs.regressions import discriminative_fit, local_scatter, row_norms
 from omnirank.rankers._convergence import warn_unless
 from omnirank.rankers._graph import N_NEIGHBORS, PART, GraphRanker
 

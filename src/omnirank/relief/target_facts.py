@@ -9,7 +9,7 @@ from scipy import sparse
 
 from omnirank.data.target import Target
 from omnirank.shards.dataset import ShardedDataset
-from omnirank.tasks.euclidean_mu import final_labels
+from omnirank.tasks.target_distances import final_labels
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,7 +17,8 @@ from omnirank.evaluation.evaluate import Predictions, evaluate, measured_predict
 from omnirank.evaluation.folds import Fold, labelled_folds
 from omnirank.evaluation.selection_curve import SelectionCurve, selection_sizes
 from omnirank.evaluation.stability import Stability, drawn_ranks
-from omnirank.measures.precision_recall import auprc
+from omnirank.measures.labels import auprc
+from omnirank.measures.table import Measure
 from omnirank.rankers.refits import ranking_of_part
 from omnirank.tasks import get_task
 from omnirank.tasks.measuring import measure_of, measures_by_target, measures_of
@@ -29,7 +30,6 @@ _MOST_TRAINING = 4000
 _MOST_TESTED = 1000
 _FEWEST_LABELLED = 8
 _TOP_WITHOUT_TARGET = 16
-FEWEST_RESAMPLES = 3
 # Share of the halves in which one of two has to be better, to be called so.
 CLEARLY = 0.8
 _LEVEL = 0.9
@@ -59,30 +59,15 @@ class Halves:
     ----------
     halves : tuple of Half
         In pairs, each the rest of the other.
-    names : tuple of str
-        The features.
     order : ndarray
         The features, best first, in the ranking of all examples.
-    task : str
-        The task.
-    measure : str
-        The measure by which rankings are judged.
-    sizes : tuple of int
-        Numbers of top features that were tried.
-    top : int or None
-        Without target: the number of features that predict all of them.
-    n_neighbors : int
-        The number of neighbours that predict.
+    judge : JudgedHalf
+        How they were judged.
     """
 
     halves: tuple[Half, ...]
-    names: tuple[str, ...]
     order: np.ndarray
-    task: str
-    measure: str
-    sizes: tuple[int, ...]
-    top: int | None
-    n_neighbors: int
+    judge: JudgedHalf
 
     @property
     def n(self) -> int:
@@ -90,14 +75,14 @@ class Halves:
         return len(self.halves)
 
     @property
-    def larger_is_better(self) -> bool:
-        """Direction of the measure."""
-        return measure_of(self.task, self.measure).larger_is_better
+    def top(self) -> int | None:
+        """Without target: the number of features that predict all of them."""
+        return self.judge.top
 
     @property
-    def title(self) -> str:
-        """What papers call the measure."""
-        return measure_of(self.task, self.measure).title
+    def measure(self) -> Measure:
+        """The measure by which rankings are judged."""
+        return measure_of(self.judge.dataset.task, self.judge.measure)
 
     def values(self, of: str) -> np.ndarray:
         """Return the values of ``"worth"``, ``"uniform"`` or ``"random"`` (the mean of those of a half), by half."""
@@ -113,7 +98,7 @@ class Halves:
     def gains(self) -> np.ndarray:
         """How much better than the baseline the ranking is in each half; below 0 where it is worse."""
         gains = self.values("worth") - self.values("uniform" if self.top is None else "random")
-        return gains if self.larger_is_better else -gains
+        return gains if self.measure.larger_is_better else -gains
 
     @property
     def wins(self) -> int:
@@ -126,10 +111,21 @@ class Halves:
         return int((self.gains < 0).sum())
 
     @property
+    def verdict(self) -> str:
+        """How the ranking compares with equal weights, or with random rankings, in words."""
+        how = "about as well as"
+        if self.wins >= CLEARLY * self.n:
+            how = "better than"
+        elif self.losses >= CLEARLY * self.n:
+            how = "worse than"
+        return f"predicts {how} {self.baseline}"
+
+    @property
     def curve(self) -> SelectionCurve:
         """How well the top features predict, by their number."""
         values = np.array([half.by_size for half in self.halves])
-        return SelectionCurve(np.array(self.sizes), values, self.measure, self.larger_is_better, "neighbors")
+        larger_is_better = self.measure.larger_is_better
+        return SelectionCurve(np.array(self.judge.sizes), values, self.measure.name, larger_is_better, "neighbors")
 
     @property
     def how_many(self) -> str:
@@ -138,38 +134,33 @@ class Halves:
         return curve.summary.replace(f"({curve.n_folds} folds,", f"({curve.n_folds} halves,")
 
     @property
-    def stability(self) -> Stability | None:
-        """How much the ranks change between halves; None for fewer than three."""
-        if self.n < FEWEST_RESAMPLES:
-            return None
+    def stability(self) -> Stability:
+        """How much the ranks change between halves."""
+        names = self.judge.dataset.feature_names
         ranks = np.array([half.ranks for half in self.halves])
         # what is worth keeping has to be stable; beyond that, places are chance
-        k = min(self.curve.chosen_size, math.isqrt(len(self.names) - 1) + 1)
-        return Stability(self.names, ranks, self.order, _LEVEL, k, f"{self.n} halves of the examples")
+        k = min(self.curve.chosen_size, math.isqrt(len(names) - 1) + 1)
+        return Stability(names, ranks, self.order, _LEVEL, k, f"{self.n} halves of the examples")
 
     def by_target(self) -> dict[str, float]:
         """Return the mean over halves of each target's measure, where it is defined."""
-        found: dict[str, float] = {}
-        for name in self.halves[0].by_target:
-            values = np.array([half.by_target[name] for half in self.halves])
-            known = values[~np.isnan(values)]
-            found[name] = float(known.mean()) if len(known) else math.nan
-        return found
+        return {name: _mean(half.by_target[name] for half in self.halves) for name in self.halves[0].by_target}
 
     def measures(self) -> dict[str, tuple[float, float]]:
         """Return the means of all measures of the task: with the scores as weights, and with equal weights."""
-
-        def mean(values: Sequence[float]) -> float:
-            known = [value for value in values if not math.isnan(value)]
-            return float(np.mean(known)) if known else math.nan
-
         return {
-            name: (
-                mean([half.measures[name] for half in self.halves]),
-                mean([half.uniform_measures[name] for half in self.halves]),
+            measure.name: (
+                _mean(half.measures[measure.name] for half in self.halves),
+                _mean(half.uniform_measures[measure.name] for half in self.halves),
             )
-            for name in (measure.name for measure in measures_of(self.task))
+            for measure in measures_of(self.judge.dataset.task)
         }
+
+
+def _mean(values: Iterable[float]) -> float:
+    """The mean of the values that are defined."""
+    known = [value for value in values if not math.isnan(value)]
+    return float(np.mean(known)) if known else math.nan
 
 
 def why_no_halves(dataset: Dataset) -> str:

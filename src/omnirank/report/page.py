@@ -1,20 +1,26 @@
-"""The page: sections put together, with the script and the styles inside."""
+"""The page: sections with tables and pictures, put together with the script and the styles inside."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+import numpy as np
 
 from omnirank.core.atomic_file import replacing
-from omnirank.core.errors import DataError, DataTypeError, ParameterError
-from omnirank.core.parameters import check, number
-from omnirank.core.ranking import Ranking
+from omnirank.core.errors import ParameterError
 from omnirank.core.types import PathLike
 from omnirank.data.containers import in_memory
 from omnirank.data.dataset import Dataset
@@ -27,135 +33,228 @@ from omnirank.report.section import Section
 from omnirank.report.sections import SECTIONS
 from omnirank.report.subject import Subject, remade_ranker
 from omnirank.report.vector import drawing
+from omnirank.plots.ranking import SMALLEST_P
+from omnirank.plots.style import BAR, CHOSEN, FAINT, GRID, INK, printable
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 PAGES = (".html", ".htm")
-_SEVERAL_TABLES = (
-    "the data are several tables, and this section needs one: omnirank features (RelationalFeatures) makes one "
-    "of them, which can be ranked and reported in full"
-)
+_SVG = "http://www.w3.org/2000/svg"
+_LINK = "http://www.w3.org/1999/xlink"
+# What the pictures draw in these colours is drawn in those of the page, light or dark.
+_THEME = {
+    INK: "var(--ink)",
+    GRID: "var(--line)",
+    FAINT: "var(--faint)",
+    BAR: "var(--bar)",
+    CHOSEN: "var(--accent)",
+    "#000000": "var(--ink)",
+    "#ffffff": "var(--card)",
+}
+# Pixels of width below which the words of a wider picture cannot be read.
+_READABLE = 520
+_COLOUR = re.compile("|".join(_THEME))
+_REFERENCE = re.compile(r"#([\w.-]+)")
+_SETTINGS: Any = {
+    "svg.fonttype": "none",  # text stays text: it can be searched, and is small
+    "svg.hashsalt": "omnirank",
+    "font.family": "sans-serif",
+    "font.size": 9.5,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+}
 
 
-def write_report(
-    rankings: Ranking | Sequence[Ranking] | Mapping[str, Ranking],
-    path: PathLike,
-    data: Dataset | None = None,
-    *,
-    budget: float = 3.0,
-    ranker: Any = None,
-    seconds: float | None = None,
-    command: str | None = None,
-    title: str | None = None,
-    n_jobs: int | None = None,
-) -> None:
-    """Write a report of a ranking: one HTML file that needs no network, for any browser.
+@dataclass(frozen=True)
+class Section:
+    """A section of the page.
 
     Parameters
     ----------
-    rankings : Ranking, sequence of Ranking or mapping of str to Ranking
-        What is reported; of several, of the same features, the first is, and the others are compared with it.
-    path : str or Path
-        The file (``.html``).
-    data : Dataset, ShardedDataset or RelationalDataset, optional
-        What was ranked. Without it there is no check of the data, and nothing that needs further fits; so also where
-        parts do not fit into memory, and for several tables.
-    budget : float
-        How many times the time of the ranking further fits may take, 5 seconds at least: p values, rankings of halves
-        of the examples (worth, number of features, stability), a shuffled target, other methods. What is not begun when
-        the budget ends is left out. 0: no further fits.
-    ranker : ranker, optional
-        What ranked the data, fitted or not; by default one with the parameters that the ranking records.
-    seconds : float, optional
-        How long the ranking took; by default measured by ranking again.
-    command : str, optional
-        The command that repeats the ranking.
-    title : str, optional
-        Title of the page; by default the name of the data.
-    n_jobs : int or None
-        Number of workers of further fits; None: that of the ranker.
+    key : str
+        Its anchor; the template is ``<key>.html`` unless another one is named.
+    title : str
+        Its heading.
+    content : mapping
+        What the template shows.
+    left_out : str
+        Why there is nothing to show; empty where there is.
+    template : str
+        File of the template.
+    """
+
+    key: str
+    title: str
+    content: Mapping[str, Any] = field(default_factory=dict)
+    left_out: str = ""
+    template: str = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Parameters
+    ----------
+    title : str
+        Heading.
+    cells : sequence
+        Texts or numbers.
+    keys : sequence of float, optional
+        Numbers by which the column is sorted, where cells are no plain numbers.
+    number : bool
+        Whether cells are numbers: these are aligned at the right, and the largest comes first.
+    bars : sequence of float, optional
+        Lengths of bars behind the cells, from 0 to 1.
+    hint : str
+        What the heading means.
+    """
+
+    title: str
+    cells: Sequence[Any]
+    keys: Sequence[float] | None = None
+    number: bool = False
+    bars: Sequence[float] | None = None
+    hint: str = ""
+
+
+def digits(value: float, n: int = 4) -> str:
+    """Return a number with so many digits that count, zeros as well; nothing where it is not defined.
 
     Examples
     --------
-    >>> import pathlib, tempfile
-    >>> import omnirank as om
-    >>> from omnirank.report import write_report
-    >>> data = om.datasets.load_sample("iris")
-    >>> ranker = om.UnivariateRanker().fit(data)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "iris.html")
-    ...     write_report(ranker.ranking_, path, data, ranker=ranker, budget=0)
-    ...     "petal width (cm)" in path.read_text(encoding="utf-8")
-    True
+    >>> from omnirank.report.page import digits
+    >>> digits(0.123456), digits(0.65, 3), digits(float("nan")), digits(1234567.0), digits(1234.0)
+    ('0.1235', '0.650', '', '1.235e+06', '1234')
     """
-    check("budget", budget, number(0))
-    check_page(path)
-    named = _named(rankings)
-    first = next(iter(named.values()))
-    name = f"ranking by {first.method}" if data is None else getattr(data, "name", "data")
-    given, (data, no_data) = data, one_table(data)
-    if data is not None:
-        first = ranking_of_data(first, data)
-        named |= {next(iter(named)): first}
-        if ranker is None and budget > 0:
-            ranker = _remade(first)
-    if ranker is not None and data is not None and not is_ranker(ranker):
-        raise ParameterError("ranker", ranker, "give a ranker of omnirank, fitted or not")
-    found = find(first, data, ranker, Budget(budget, seconds), n_jobs, no_data=no_data)
-    # one that was made anew tells what its fit found only after ranking again
-    fitted = ranker if hasattr(ranker, "ranking_") else found.fitted
-    if data is not given and not found.repeats:
-        # what was ranked in parts need not be the same to the last bit
-        found.repeats = None
-    same = first.fingerprint in (None, *(getattr(known, "fingerprint", None) for known in (given, data)))
-    subject = Subject(named, data, fitted, found.seconds, command, found, same)
+    return "" if np.isnan(value) else f"{value:#.{n}g}".removesuffix(".")
+
+
+def probability(p: float) -> str:
+    """Return a p value as people write it; below `SMALLEST_P` only that it is below.
+
+    Examples
+    --------
+    >>> from omnirank.report.page import probability
+    >>> probability(0.03456), probability(0.0041), probability(1.23456e-9), probability(1e-300)
+    ('0.0346', '0.00410', '1.2e-09', '<1e-12')
+    """
+    return f"<{SMALLEST_P:.0e}" if p < SMALLEST_P else digits(p, 2 if p < 0.001 else 3)
+
+
+def joined(names: Sequence[str]) -> str:
+    """Return names in a row, between commas; between semicolons where a name has a comma itself.
+
+    Examples
+    --------
+    >>> from omnirank.report.page import joined
+    >>> joined(["a", "b"]), joined(["kidney, adult", "b"])
+    ('a, b', 'kidney, adult; b')
+    """
+    return ("; " if any("," in name for name in names) else ", ").join(names)
+
+
+def listing(names: Sequence[str], most: int | None = None) -> str:
+    """Return names as a list in a sentence; of more than `most`, how many more there are.
+
+    Examples
+    --------
+    >>> from omnirank.report.page import listing
+    >>> listing(["a"]), listing(["a", "b", "c"]), listing(["a", "b", "c", "d"], most=2)
+    ('a', 'a, b and c', 'a, b and 2 more')
+    """
+    if most is not None and len(names) > most:
+        return f"{joined(names[:most])} and {len(names) - most} more"
+    if len(names) > 1 and any("," in name for name in names):
+        return f"{joined(names[:-1])}; and {names[-1]}"
+    return " and ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), *names[-1:]])
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """Set matplotlib for pictures of the page; axes take colours and fonts when they are made."""
+    import matplotlib as mpl
+
+    with mpl.rc_context(_SETTINGS), warnings.catch_warnings():
+        # browsers have letters that the fonts of matplotlib lack
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        yield
+
+
+def inline_svg(ax: Any, about: str) -> str:
+    """Return the figure of some axes as an ``<svg>`` element: the same bytes each time, in colours of the page's theme.
+
+    Parameters
+    ----------
+    ax : Axes
+        What was drawn.
+    about : str
+        What it shows, for those who do not see it.
+
+    Examples
+    --------
+    >>> from omnirank.core.ranking import Ranking
+    >>> from omnirank.report.page import drawing, inline_svg
+    >>> with drawing():
+    ...     text = inline_svg(Ranking(["a<b"], [1.0], "genie3").plot(), "scores")
+    >>> text.startswith("<svg"), "a&lt;b" in text, "a<b" in text
+    (True, True, False)
+    """
+    from matplotlib.text import Text
+
+    file = BytesIO()
+    figure = ax.get_figure(root=True)
+    for text in figure.findobj(Text):
+        text.set_text(printable(text.get_text()))
     with drawing():
-        sections = [section for make in SECTIONS if (section := make(subject)) is not None]
-    write_page(path, title or f"{name}: which features matter", sections)
+        figure.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    figure.clear()  # the page alone shows it, and pages have dozens
+    root = ElementTree.fromstring(file.getvalue())
+    for child in root.findall(f"{{{_SVG}}}metadata"):
+        root.remove(child)
+    _follow_theme(root)
+    _drop_idle_ids(root)
+    for name, value in (("role", "img"), ("aria-label", about)):
+        root.set(name, value)
+    root.attrib.pop("version", None)
+    # the page sets the width; the picture keeps its own as the largest, and on narrow screens scrolls below the least
+    pixels = float(root.attrib.pop("width").removesuffix("pt")) * 4 / 3
+    root.attrib.pop("height")
+    root.set("style", f"max-width:{pixels:.0f}px;--least:{min(pixels, _READABLE):.0f}px")
+    ElementTree.register_namespace("", _SVG)
+    ElementTree.register_namespace("xlink", _LINK)
+    return ElementTree.tostring(root, encoding="unicode")
 
 
-def _named(rankings: Any) -> dict[str, Ranking]:
-    """Rankings by name; those without one are called after their method, and numbered where that is not enough."""
-    if isinstance(rankings, Ranking):
-        return {rankings.method: rankings}
-    if isinstance(rankings, Mapping):
-        named = dict(rankings)
-    else:
-        named = {}
-        for ranking in rankings:
-            method = getattr(ranking, "method", "")
-            again = sum(name.partition(" #")[0] == method for name in named)
-            named[f"{method} #{again + 1}" if again else method] = ranking
-    if not named:
-        raise DataError("there is no ranking to report")
-    for ranking in named.values():
-        if not isinstance(ranking, Ranking):
-            raise DataTypeError(f"a report is made of rankings, not of {type(ranking).__name__}: give ranker.ranking_")
-    return named
+def _follow_theme(root: Any) -> None:
+    """Let colours follow the theme, in styles only: a name may look like a colour."""
+    for element in root.iter():
+        style = element.get("style")
+        if style is None:
+            continue
+        style = _COLOUR.sub(lambda match: _THEME[match[0]], style)
+        if element.tag == f"{{{_SVG}}}text":
+            style = re.sub(r"font: ([\d.]+)px [^;]*", r"font-size: \1px", style)
+            style = style if "fill:" in style else f"{style}; fill: var(--ink)"
+        element.set("style", style)
 
 
-def one_table(data: Any) -> tuple[Dataset | None, str]:
-    """Return data as one table in memory, or None and why there is none.
-
-    Examples
-    --------
-    >>> from omnirank.report.page import one_table
-    >>> one_table(None)[1][:23]
-    'the data were not given'
-    """
-    if data is None:
-        return None, NO_DATA
-    if isinstance(data, RelationalDataset):
-        return None, _SEVERAL_TABLES
-    try:
-        found = in_memory(data)
-    except DataError as error:
-        return None, str(error)
-    if not isinstance(found, Dataset):
-        kind = type(data).__name__
-        raise DataTypeError(f"data must be a Dataset, not {kind}: make one with om.Dataset(X, y) or om.load(path)")
-    return found, ""
+def _drop_idle_ids(root: Any) -> None:
+    """Drop the ids that nothing refers to: a page of several pictures would have them twice."""
+    used = {
+        name
+        for element in root.iter()
+        for key, value in element.attrib.items()
+        if key != "id"
+        for name in _REFERENCE.findall(value)
+    }
+    for element in root.iter():
+        if element.get("id") not in used:
+            element.attrib.pop("id", None)
 
 
 def check_page(path: PathLike) -> None:
@@ -177,14 +276,6 @@ def check_page(path: PathLike) -> None:
         raise ParameterError(f"cannot write {path}: the folder {file.parent} does not exist")
 
 
-def _remade(ranking: Ranking) -> Any:
-    """The ranker that the ranking tells of; None where it does not tell enough."""
-    try:
-        return remade_ranker(ranking)
-    except (DataError, ParameterError):
-        return None
-
-
 def write_page(path: PathLike, title: str, sections: Sequence[Section]) -> None:
     """Write sections to an HTML file.
 
@@ -197,13 +288,15 @@ def write_page(path: PathLike, title: str, sections: Sequence[Section]) -> None:
     sections : sequence of Section
         In the order of the page.
     """
-    script, style = (_static(name) for name in ("report.js", "report.css"))
+    static = files("omnirank.report").joinpath("static")
+    script, style = (static.joinpath(name).read_text(encoding="utf-8") for name in ("report.js", "report.css"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     environment = _environment()
-    bodies = [
-        (section, "" if section.left_out else environment.get_template(section.file).render(section.content))
-        for section in sections
-    ]
+    bodies = []
+    for section in sections:
+        template = section.template or f"{section.key}.html"
+        body = "" if section.left_out else environment.get_template(template).render(section.content)
+        bodies.append((section, body))
     text = environment.get_template("page.html").render(
         title=title, bodies=bodies, script=script, style=style, digest=digest
     )
@@ -217,15 +310,25 @@ def _environment() -> Environment:
     """The templates; all that they show is escaped, unless it is markup of ours."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("omnirank.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["island"] = island
-    return made
+    environment.filters |= {"island": island, "rows": _rows}
+    return environment
+
+
+def _rows(columns: Sequence[Column]) -> Iterator[tuple[tuple[Column, Any, float | None, float | None], ...]]:
+    """The rows of a table: column, text, key and bar of each cell."""
+    nothing = [None] * (len(columns[0].cells) if columns else 0)
+    cells = [
+        [(column, *parts) for parts in zip(column.cells, column.keys or nothing, column.bars or nothing, strict=True)]
+        for column in columns
+    ]
+    return zip(*cells, strict=True)
 
 
 def island(value: Any) -> Any:
@@ -243,8 +346,3 @@ def island(value: Any) -> Any:
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return Markup(text)
-
-
-@cache
-def _static(name: str) -> str:
-    return files("omnirank.report").joinpath("static", name).read_text(encoding="utf-8")

@@ -15,10 +15,7 @@ from omnirank.evaluation.experiments.results import StudyResults, read_results
 from omnirank.evaluation.measures import MEASURES
 from omnirank.evaluation.statistics_comparison import Comparison
 from omnirank.plots import plot_critical_difference, plot_curves, plot_radar
-from omnirank.report.page import write_page
-from omnirank.report.section import Section
-from omnirank.report.tables import Column, digits, rows_of
-from omnirank.report.vector import drawing, inline_svg
+from omnirank.report.page import Column, Section, digits, drawing, inline_svg, write_page
 
 _MOST_CURVES = 12
 _LEAST_MEASURES = 3
@@ -96,14 +93,12 @@ def _measure(study: StudyResults, key: str, name: str, neighbors: int) -> Sectio
         "way": way,
         "definition": measure.definition,
         "columns": columns,
-        "rows": rows_of(columns),
         "id": f"{key}-{name}-{neighbors}-values",
         "sentence": "" if compared is None else compared.summary(),
         "diagram": "" if compared is None else inline_svg(plot_critical_difference(compared), "average ranks"),
         "ranks": [] if compared is None else _rank_columns(compared),
         "curves": _curves(study, name, neighbors),
     }
-    content["rank_rows"] = rows_of(content["ranks"]) if content["ranks"] else []
     return Section(f"{key}-{name}-{neighbors}", f"{measure.title}{judged}", content, template="study-measure.html")
 
 
@@ -167,7 +162,6 @@ def _all_measures(study: StudyResults, key: str) -> Section | None:
     content = {
         "picture": inline_svg(plot_radar(means), "means of measures by method"),
         "columns": columns,
-        "rows": rows_of(columns),
         "id": f"{key}-means",
     }
     return Section(f"{key}-radar", "All measures", content, template="study-radar.html")
@@ -179,7 +173,7 @@ def _times(study: StudyResults, key: str) -> Section | None:
         return None
     columns = [Column("data", [str(name) for name in times.index])]
     columns += [Column(str(name), [digits(v, 3) for v in times[name]], number=True) for name in times.columns]
-    content = {"columns": columns, "rows": rows_of(columns), "id": f"{key}-seconds"}
+    content = {"columns": columns, "id": f"{key}-seconds"}
     return Section(f"{key}-times", "Seconds of a fit (median)", content, template="study-table.html")
 
 
@@ -189,5 +183,5 @@ def _failures(study: StudyResults, key: str) -> Section | None:
         return None
     shown = ("data", "method", "choice", "labelled", "fold", "error")
     columns = [Column(name, [str(value) for value in failed[name]]) for name in shown]
-    content = {"columns": columns, "rows": rows_of(columns), "id": f"{key}-failed"}
+    content = {"columns": columns, "id": f"{key}-failed"}
     return Section(f"{key}-failures", "Failed jobs", content, template="study-table.html")

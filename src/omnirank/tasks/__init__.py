@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from omnirank.data.task_registry import add_task
-from omnirank.tasks.base import Task
-from omnirank.tasks.case import Case
+from omnirank.data.task_registry import add_task, unregister_task
+from omnirank.tasks.base import Case, Task, get_task, register_task
 from omnirank.tasks.classification import Classification, MultiTargetClassification
-from omnirank.tasks.clustering import Clustering
 from omnirank.tasks.columns import (
     ClusteringColumns,
     PrototypeColumns,
@@ -15,10 +13,8 @@ from omnirank.tasks.columns import (
     plain_columns,
     prototype_columns,
 )
-from omnirank.tasks.hierarchical import HierarchicalMultiLabel
-from omnirank.tasks.mixed import MixedTargets
-from omnirank.tasks.multi_label import MultiLabel
-from omnirank.tasks.registry import get_task, register_task, unregister_task
+from omnirank.tasks.mixed import Clustering, MixedTargets
+from omnirank.tasks.multi_label import HierarchicalMultiLabel, MultiLabel
 from omnirank.tasks.regression import MultiTargetRegression, Regression
 
 __all__ = [

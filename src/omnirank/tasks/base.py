@@ -1,18 +1,19 @@
-"""What a task is: all that methods and their evaluation ask about the target."""
+"""What a task is: all that methods and their evaluation ask about the target; and tasks by name."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from omnirank.core.errors import DataTypeError, ParameterError
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
-from omnirank.data.task_registry import TaskTarget
+from omnirank.data.task_registry import KINDS, TaskTarget, add_task, all_tasks, task_target
 from omnirank.measures.decisions import first_largest
 from omnirank.measures.table import Measure
-from omnirank.tasks.case import Case
 from omnirank.tasks.columns import (
     ClusteringColumns,
     PrototypeColumns,
@@ -21,6 +22,53 @@ from omnirank.tasks.columns import (
     prototype_columns,
 )
 from omnirank.tasks.target_distances import TargetDistance, ValueDistances
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """Predicted means of labelled examples, beside the truth.
+
+    Attributes
+    ----------
+    truth : PrototypeColumns
+        The coded target of the examples.
+    means : ndarray (n, P)
+        What is predicted for its columns.
+    training : PrototypeColumns
+        The coded training target.
+    variant, variance, threshold
+        As in `omnirank.evaluation.measures.measure`.
+    """
+
+    truth: PrototypeColumns
+    means: np.ndarray
+    training: PrototypeColumns
+    variant: str = "standard"
+    variance: str = "training"
+    threshold: float = 0.5
+
+    @property
+    def normal(self) -> PrototypeColumns:
+        """The set that the user chose: errors are relative to its impurities, in its units."""
+        return self.training if self.variance == "training" else self.truth
+
+    @property
+    def is_nominal(self) -> np.ndarray:
+        """Which variables are nominal."""
+        return np.array([levels is not None for levels in self.truth.levels], dtype=bool)
+
+    def classes(self, variable: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the codes (-1 = unknown) of a nominal variable, and the predicted frequencies of its levels."""
+        own = self.truth.variable == variable
+        actual = self.truth.matrix[:, own]
+        codes = np.where(np.isnan(actual[:, 0]), -1, np.argmax(actual, axis=1))
+        return codes, self.means[:, own]
+
+    def numbers(self, variables: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return the true values of numeric variables, the predicted ones, their variances, and the units of these."""
+        at = np.flatnonzero(np.isin(self.truth.variable, variables))
+        normal = self.normal
+        return self.truth.matrix[:, at], self.means[:, at], normal.impurity[variables], normal.unit[at]
 
 
 class Task(TaskTarget, ABC):
@@ -144,3 +192,58 @@ def mean_squared_error(truth: PrototypeColumns, means: np.ndarray, column: int, 
     actual = truth.matrix[:, column] / unit
     known = ~np.isnan(actual)
     return float(np.mean((actual[known] - means[known, column] / unit) ** 2)) if known.any() else 0.0
+
+
+def get_task(name: str) -> Task:
+    """Return the task of that name.
+
+    Examples
+    --------
+    >>> from omnirank.tasks import get_task
+    >>> get_task("regression").default_measure
+    'rrmse'
+    """
+    return cast(Task, task_target(name))
+
+
+def register_task(task: Task, *, replace: bool = False) -> Task:
+    """Add a task to those that ``task=`` may name, and return it.
+
+    Studies are run by processes of their own, which know tasks of entry points only: see
+    `omnirank.data.task_registry`.
+
+    Parameters
+    ----------
+    task : Task
+        The task.
+    replace : bool
+        Whether a task of the same name may be replaced; otherwise that is an error.
+
+    Examples
+    --------
+    Counts, which are numbers, but never predicted below 0:
+
+    >>> import omnirank as om
+    >>> from omnirank.tasks import register_task, unregister_task
+    >>> from omnirank.tasks.regression import Regression
+    >>> class Counts(Regression):
+    ...     name = "counts"
+    ...
+    ...     def predict(self, means, columns, threshold=0.5):
+    ...         return super().predict(means, columns).clip(min=0)
+    >>> task = register_task(Counts())
+    >>> om.UnivariateRanker(task="counts").fit([[0.0], [1.0]], [2, 4]).task_
+    'counts'
+    >>> unregister_task("counts")
+    """
+    if not isinstance(task, Task):
+        raise DataTypeError(f"{task!r} is no task: give an instance of a subclass of omnirank.tasks.Task")
+    if task.name == "auto" or task.kind not in KINDS:
+        raise ParameterError(f"task {task.name!r} of kind {task.kind!r}: 'auto' is no name; kinds: {', '.join(KINDS)}")
+    others = cast(list[Task], [other for other in all_tasks() if other.name != task.name])
+    known = {measure.name: measure for other in others for measure in other.measures}
+    for measure in task.measures:
+        if known.get(measure.name, measure) != measure:
+            raise ParameterError(f"task {task.name!r}: there is another measure called {measure.name!r} already")
+    add_task(task, replace)
+    return task

@@ -9,8 +9,7 @@ import numpy as np
 from omnirank.data.target import decode, side_by_side
 from omnirank.measures import classes
 from omnirank.measures.table import Measure, mean_defined
-from omnirank.tasks.base import Task, majority_codes, wrong_share
-from omnirank.tasks.case import Case
+from omnirank.tasks.base import Case, Task, majority_codes, wrong_share
 from omnirank.tasks.columns import PrototypeColumns
 
 

@@ -15,10 +15,8 @@ from omnirank.data.task_registry import all_tasks, task_named
 from omnirank.measures.classes import class_measures
 from omnirank.measures.numbers import number_measures
 from omnirank.measures.table import Measure
-from omnirank.tasks.base import Task
-from omnirank.tasks.case import Case
+from omnirank.tasks.base import Case, Task, get_task
 from omnirank.tasks.columns import PrototypeColumns
-from omnirank.tasks.registry import get_task
 
 VARIANTS = ("standard", "clus")
 VARIANCES = ("training", "test")

@@ -1,4 +1,4 @@
-"""Multi-label classification: a set of labels per example."""
+"""Multi-label classification: a set of labels per example, which may be closed under a hierarchy."""
 
 from __future__ import annotations
 
@@ -6,18 +6,29 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from omnirank.core.errors import ParameterError
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
 from omnirank.measures.decisions import reaches
-from omnirank.measures.label_curves import CURVE_MEASURES, MEAN_AUROC, POOLED_AUPRC, label_curve_measures, mean_auroc
-from omnirank.measures.label_order import ORDER_MEASURES, label_order_measures
-from omnirank.measures.label_sets import SET_MEASURES, label_set_measures
-from omnirank.measures.precision_recall import pooled_auprc
-from omnirank.measures.table import Measure
-from omnirank.tasks.base import Task
-from omnirank.tasks.case import Case
-from omnirank.tasks.columns import PrototypeColumns
+from omnirank.measures.labels import (
+    CURVE_MEASURES,
+    MEAN_AUROC,
+    ORDER_MEASURES,
+    POOLED_AUPRC,
+    SET_MEASURES,
+    hamming_loss,
+    label_curve_measures,
+    label_order_measures,
+    label_set_measures,
+    mean_auroc,
+    pooled_auprc,
+)
+from omnirank.measures.table import Measure, smaller
+from omnirank.tasks.base import Case, Task
+from omnirank.tasks.columns import PrototypeColumns, prototype_columns
 from omnirank.tasks.target_distances import LabelSetDistances, TargetDistance
+
+_WEIGHTED_LOSS = smaller("weighted_hamming_loss", "weighted Hamming loss", "mean over labels of w(l) times wrong share")
 
 
 class MultiLabel(Task):
@@ -96,3 +107,40 @@ def _count_wrong(truth: PrototypeColumns, predicted: np.ndarray) -> tuple[np.nda
     wrong = predicted[truth.labelled].sum(axis=0) + np.bincount(matrix.indices, change, n_labels)
     known = truth.labelled.sum() - np.bincount(matrix.indices[unknown], minlength=n_labels)
     return wrong, known
+
+
+class HierarchicalMultiLabel(MultiLabel):
+    """Multi-label classification with label weights w(l) = w0 mean(w(parents)), 1 for labels without parents.
+
+    A parent is at least as frequent as its children in every leaf, so one threshold for all labels gives
+    predictions that obey the hierarchy. Error: Hamming loss weighted by w(l).
+
+    Examples
+    --------
+    >>> from omnirank.data.hierarchy import Hierarchy
+    >>> from omnirank.data.infer import target_from
+    >>> from omnirank.tasks import get_task
+    >>> hierarchy = Hierarchy.from_paths(["animal", "animal/cat"])
+    >>> target, _ = target_from([{"animal/cat"}, {"animal"}], hierarchy=hierarchy)
+    >>> get_task("hierarchical-multi-label").columns(target, hierarchy).weights.tolist()
+    [1.0, 0.75]
+    """
+
+    name = "hierarchical-multi-label"
+    hierarchical = True
+    measures: ClassVar[tuple[Measure, ...]] = (POOLED_AUPRC, *CURVE_MEASURES, _WEIGHTED_LOSS)
+    default_neighbors = 10
+    normalizes_targets = False
+    distances: ClassVar[tuple[str, ...]] = ("f1", "hamming", "accuracy", "subset", "euclidean-mu")
+
+    def columns(self, target: Target, hierarchy: Hierarchy | None = None, w0: float = 0.75) -> PrototypeColumns:
+        """Return the labels as columns, weighted by their place in the hierarchy."""
+        if hierarchy is None:
+            raise ParameterError("hierarchical multi-label classification needs a hierarchy")
+        return prototype_columns(target, hierarchy.weights(w0))
+
+    def measure(self, case: Case) -> dict[str, float]:
+        """Return the areas under curves of labels that occur, and the Hamming loss with the labels' weights."""
+        truth = case.truth.dense()
+        loss = hamming_loss(truth, reaches(case.means, case.threshold), case.training.weights)
+        return label_curve_measures(truth, case.means, only_present=True) | {"weighted_hamming_loss": loss}

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from omnirank.measures.numbers import NUMBER_MEASURES, RRMSE, number_measures, rrmse_by_target
-from omnirank.tasks.base import Task, mean_squared_error
-from omnirank.tasks.case import Case
+from omnirank.tasks.base import Case, Task, mean_squared_error
 from omnirank.tasks.columns import PrototypeColumns
 
 

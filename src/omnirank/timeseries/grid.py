@@ -54,7 +54,10 @@ class Grid(PickledWithoutCaches):
     """
 
     def __init__(self, start: Any, stop: Any, step: Any) -> None:
-        _, self.dates = _kind_of(start)
+        try:
+            self.dates = read_times([start], "start")[1]
+        except (ValueError, TypeError):
+            raise ParameterError("start", start, "choose a number or a date") from None
         first, last = read_time(start, "start", self.dates), read_time(stop, "stop", self.dates)
         self.step = read_duration(step, "step", self.dates)
         if last <= first:
@@ -139,13 +142,6 @@ class Grid(PickledWithoutCaches):
         first = str(self.starts[0].astype("datetime64[s]")) if self.dates else f"{self.starts[0]:g}"
         unit = " s" if self.dates else ""
         return f"<Grid: {counted(self.n_intervals, 'interval')} from {first}, step {self.step:g}{unit}>"
-
-
-def _kind_of(start: Any) -> tuple[np.ndarray, bool]:
-    try:
-        return read_times([start], "start")
-    except (ValueError, TypeError):
-        raise ParameterError("start", start, "choose a number or a date") from None
 
 
 def _whole_steps(first: float, last: float, step: float, dates: bool) -> int:

@@ -1,4 +1,4 @@
-"""Time stamps and durations: numbers in any unit, or dates, which are kept as seconds since 1970 (UTC)."""
+"""Time stamps, durations and numbers that belong to them, read and checked; dates are seconds since 1970 (UTC)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
+from omnirank.core.plurals import counted
 from omnirank.data.containers import as_array
 
 # Dates are read to microseconds: as seconds in 64 bits, different ones stay different until the year 2242.
@@ -192,14 +193,14 @@ def _read_numbers(array: np.ndarray, what: str) -> np.ndarray:
 def _read_dates(array: np.ndarray, what: str) -> np.ndarray:
     if array.dtype.kind == "M":  # pandas does not know all of NumPy's units
         return _in_seconds(array, what)
-    try:
-        read = pd.to_datetime(pd.Index(array), utc=True, format="ISO8601")
-    except (ValueError, TypeError, OverflowError):
-        place = next((i for i, one in enumerate(array.tolist()) if not _is_date(one)), 0)
+    read = pd.to_datetime(pd.Index(array), utc=True, format="ISO8601", errors="coerce")
+    strange = np.asarray(read.isna() & ~pd.isna(array))
+    if strange.any():
+        place = int(np.argmax(strange))
         raise DataError(
             f"{what} are neither numbers nor dates: {array[place]!s} at position {place}; give ISO 8601, such as "
             "2024-01-31 12:00, or read them with pandas.to_datetime first"
-        ) from None
+        )
     return _in_seconds(read.tz_localize(None).to_numpy(), what)
 
 
@@ -213,14 +214,6 @@ def _in_seconds(dates: np.ndarray, what: str) -> np.ndarray:
             f"{what}: the one at position {np.argmin(kept)} is too far from 1970 to be kept to microseconds"
         )
     return read.astype(np.int64) / _MICROSECONDS
-
-
-def _is_date(value: Any) -> bool:
-    try:
-        pd.to_datetime(pd.Index([value], dtype=object), utc=True, format="ISO8601")
-    except (ValueError, TypeError, OverflowError):
-        return False
-    return True
 
 
 def check_source(given: Any, kind: type, example: str) -> None:
@@ -266,3 +259,45 @@ def _seconds(value: Any) -> float | None:
         return float(pd.Timedelta(value).total_seconds())
     except ValueError:
         return None
+
+
+def read_values(values: Any, what: str, n: int | None = None, per: str = "interval") -> np.ndarray:
+    """Return a list of numbers as float64, NaN where they are missing; infinite ones are refused.
+
+    Parameters
+    ----------
+    values : array-like of numbers
+        What was given.
+    what : str
+        What the values are, for messages.
+    n : int, optional
+        How many there must be.
+    per : str
+        What there must be one value for.
+
+    Examples
+    --------
+    >>> from omnirank.timeseries.times import read_values
+    >>> read_values([1, None], "values")
+    array([ 1., nan])
+    >>> read_values([1.0], "feature 'x'", n=3)
+    Traceback (most recent call last):
+    omnirank.core.errors.DataError: feature 'x' has shape (1,): give one number per interval, of which there are 3
+    """
+    array = as_array(values)
+    if array.dtype.kind in "USMm" or (array.dtype.kind == "O" and any(isinstance(one, str) for one in array.flat)):
+        raise DataTypeError(f"{what}: give numbers, not {'dates' if array.dtype.kind in 'Mm' else 'text'}")
+    try:
+        numbers = array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataTypeError(f"{what}: give numbers ({error})") from None
+    if numbers.ndim != 1 or (n is not None and len(numbers) != n):
+        there = "" if n is None else f", of which there are {n}"
+        raise DataError(f"{what} has shape {numbers.shape}: give one number per {per}{there}")
+    infinite = np.isinf(numbers)
+    if infinite.any():
+        raise DataError(
+            f"{what}: {counted(int(infinite.sum()), 'value')} infinite, the first at position "
+            f"{int(np.argmax(infinite))}; NaN means missing"
+        )
+    return numbers

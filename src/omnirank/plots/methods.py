@@ -1,0 +1,258 @@
+"""Pictures that compare methods: the critical-difference diagram, and several measures as a radar."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from omnirank.core.errors import DataError
+from omnirank.core.plurals import counted
+from omnirank.plots.style import BAR, FAINT, GRID, INK, new_axes, set_title, short_names
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from omnirank.evaluation.statistics import Comparison
+
+_BAND = "#b9cfe6"
+# Heights in units of a line of text, downwards from the axis.
+_LINE = 1.0
+_BAR = 0.42
+# Characters of a name, and inches of one.
+_LONGEST = 44
+_CHARACTER = 0.09
+_COLOURS = ("#3b6ea5", "#c2571a", "#4f8a4c", "#8a5ca8", "#b5973a", "#5aa5b5", "#a8536b", "#6b7785")
+
+
+def plot_critical_difference(comparison: Comparison, ax: Axes | None = None, *, title: str | None = None) -> Axes:
+    """Draw average ranks on a line, best at the left, and join methods that do not differ significantly.
+
+    With a control, the band marks average ranks that do not differ from the control's. Where Friedman's test does not
+    reject, one bar joins all methods and no critical distance is shown.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What `omnirank.evaluation.statistics.compare_methods` returned.
+    ax : Axes, optional
+        Where to draw; by default a new figure outside pyplot (no display is needed).
+    title : str, optional
+        Title; by default the p value of the test of all methods.
+
+    Returns
+    -------
+    Axes
+        Its ``figure`` has ``savefig``.
+
+    References
+    ----------
+    J. Demsar: Statistical comparisons of classifiers over multiple data sets. JMLR 7 (2006).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from omnirank.evaluation.statistics import compare_methods
+    >>> from omnirank.plots import plot_critical_difference
+    >>> table = pd.DataFrame({"a": [0.9, 0.8, 0.9], "b": [0.7, 0.6, 0.5], "c": [0.6, 0.7, 0.4]})
+    >>> ax = plot_critical_difference(compare_methods(table, larger_is_better=True))
+    >>> sorted(text.get_text() for text in ax.texts if text.get_text() in "abc")
+    ['a', 'b', 'c']
+    """
+    ranks = comparison.average_ranks
+    k = len(ranks)
+    bars = _bars(comparison)
+    n_levels = 1 + max((level for *_, level in bars), default=-1)
+    top = 0.55 + _BAR * n_levels  # where the names begin, below the bars
+    n_rows = math.ceil(k / 2)
+    depth = top + _LINE * n_rows
+    names = short_names([str(name) for name in ranks.index], _LONGEST)
+    if ax is None:
+        # room for the names at both sides, and for the numbers of many methods between them
+        sides = max(map(len, names[:n_rows])) + max(map(len, names[n_rows:]))
+        ax = new_axes(width=3.2 + 0.08 * k + _CHARACTER * sides, height=1.1 + 0.24 * depth)
+    _draw_axis(ax, k)
+    if _has_distance(comparison):
+        _draw_distance(ax, comparison, k)
+    for start, end, level in bars:
+        y = 0.45 + _BAR * level
+        over = 0.005 * (k - 1)
+        ax.plot([start - over, end + over], [y, y], color=BAR, linewidth=4.0, solid_capstyle="round", zorder=4)
+    _draw_names(ax, comparison, names, n_rows, top)
+    pad = 0.04 * (k - 1)
+    ax.set_xlim(1 - pad, k + pad)
+    ax.set_ylim(depth + 0.2, -2.4 if _has_distance(comparison) else -1.2)
+    ax.set_xticks([])
+    ax.set_yticks([])
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    set_title(ax, _title(comparison) if title is None else title)
+    return ax
+
+
+def _title(comparison: Comparison) -> str:
+    test = "Wilcoxon" if len(comparison.average_ranks) == 2 else "Friedman"
+    return (
+        f"average ranks on {counted(comparison.friedman.n_datasets, 'data set')}, {test} p = {comparison.p_value:.2g}"
+    )
+
+
+def _has_distance(comparison: Comparison) -> bool:
+    """Whether the critical distance means anything: methods differ, and there are more than two."""
+    return comparison.rejected and len(comparison.average_ranks) > 2
+
+
+def _bars(comparison: Comparison) -> list[tuple[float, float, int]]:
+    """Start, end and level of the bars that join methods; bars on one level do not touch."""
+    ranks = comparison.average_ranks
+    groups = comparison.groups if comparison.control is None else ()
+    if not comparison.rejected:
+        groups = (tuple(ranks.index),)
+    found: list[tuple[float, float, int]] = []
+    ends: list[float] = []
+    for group in groups:
+        start, end = float(ranks[group[0]]), float(ranks[group[-1]])
+        if len(group) < 2:
+            continue
+        level = next((i for i, taken in enumerate(ends) if taken + 0.15 < start), len(ends))
+        ends[level : level + 1] = [end]
+        found.append((start, end, level))
+    return found
+
+
+def _draw_axis(ax: Axes, k: int) -> None:
+    ax.plot([1, k], [0, 0], color=INK, linewidth=1.2, zorder=3)
+    step = max(1, math.ceil(k / 20))
+    for tick in range(1, k + 1):
+        ax.plot([tick, tick], [0, -0.22], color=INK, linewidth=1.0, zorder=3)
+        if (tick - 1) % step == 0:
+            ax.text(tick, -0.34, str(tick), ha="center", va="bottom", fontsize="small", color=INK)
+
+
+def _draw_distance(ax: Axes, comparison: Comparison, k: int) -> None:
+    """The critical distance as a bar above the axis, or as the band around the control."""
+    distance = comparison.critical_distance
+    if comparison.control is not None:
+        centre = float(comparison.average_ranks[comparison.control])
+        low, high = max(1.0, centre - distance), min(float(k), centre + distance)
+        ax.fill_between([low, high], -0.2, 0.2, color=_BAND, linewidth=0, zorder=0)
+        text = f"CD = {distance:.3f} around {comparison.control}"
+        ax.text(1, -1.5, text, ha="left", va="bottom", fontsize="small", color=FAINT, parse_math=False)
+        return
+    end = min(1 + distance, float(k))
+    ax.plot([1, end], [-1.35, -1.35], color=INK, linewidth=1.2)
+    for edge in (1.0, end):
+        ax.plot([edge, edge], [-1.5, -1.2], color=INK, linewidth=1.2)
+    ax.text((1 + end) / 2, -1.5, f"CD = {distance:.3f}", ha="center", va="bottom", fontsize="small", color=FAINT)
+
+
+def _draw_names(ax: Axes, comparison: Comparison, names: Sequence[str], n_rows: int, top: float) -> None:
+    """Names to the left and right of the axis, outermost ranks in the first row, so that no lines cross."""
+    ranks = comparison.average_ranks
+    k = len(ranks)
+    for place, (name, rank) in enumerate(ranks.items()):
+        is_left = place < n_rows
+        row = place if is_left else k - 1 - place
+        y = top + _LINE * (row + 0.5)
+        edge = 1 - 0.04 * (k - 1) if is_left else k + 0.04 * (k - 1)
+        ax.plot([rank, rank, edge], [0, y, y], color=INK, linewidth=0.9, zorder=1, clip_on=False)
+        side = "right" if is_left else "left"
+        shift = -4 if is_left else 4
+        weight = "bold" if name == comparison.control else "normal"
+        ax.annotate(
+            names[place],
+            (edge, y),
+            xytext=(shift, 0),
+            textcoords="offset points",
+            ha=side,
+            va="center",
+            weight=weight,
+            color=INK,
+            annotation_clip=False,
+            parse_math=False,
+        )
+        inner = "left" if is_left else "right"
+        ax.annotate(
+            f"{rank:.2f}",
+            (edge, y),
+            xytext=(-shift, 1),
+            textcoords="offset points",
+            ha=inner,
+            va="bottom",
+            fontsize="x-small",
+            color=FAINT,
+            annotation_clip=False,
+        )
+
+
+def plot_radar(table: pd.DataFrame, ax: Axes | None = None, *, title: str | None = None) -> Axes:
+    """Draw methods as polygons over axes that are measures; further out is better.
+
+    Each axis runs from the worst value of the table to the best: measures have different units, and of some the smaller
+    value is the better one.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row per method, one column per measure, named as in `omnirank.evaluation.measures.MEASURES`; of columns with
+        other names larger is better.
+    ax : Axes, optional
+        Where to draw, with ordinary (not polar) coordinates; by default a new figure.
+    title : str, optional
+        Title.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from omnirank.plots import plot_radar
+    >>> table = pd.DataFrame({"accuracy": [0.9, 0.8], "f1_macro": [0.7, 0.6], "log_loss": [0.3, 0.9]}, index=["a", "b"])
+    >>> [text.get_text() for text in plot_radar(table).get_legend().get_texts()]
+    ['a', 'b']
+    """
+    from omnirank.tasks.measuring import MEASURES
+
+    n = len(table.columns)
+    if n < 3 or table.empty:
+        raise DataError(f"a radar has at least three measures and one method, not {n} and {len(table)}")
+    values = table.to_numpy(dtype=np.float64)
+    known = [MEASURES.get(str(name)) for name in table.columns]
+    signs = np.array([1.0 if measure is None or measure.larger_is_better else -1.0 for measure in known])
+    radii = _radii(values * signs)
+    ax = new_axes(width=6.0, height=5.0) if ax is None else ax
+    angles = np.pi / 2 - 2 * np.pi * np.arange(n) / n
+    directions = np.column_stack([np.cos(angles), np.sin(angles)])
+    for radius in (1 / 3, 2 / 3, 1.0):
+        ring = radius * np.vstack([directions, directions[:1]])
+        ax.plot(ring[:, 0], ring[:, 1], color=GRID, linewidth=0.8, zorder=1)
+    for (x, y), name, measure, column in zip(directions, table.columns, known, values.T, strict=True):
+        ax.plot([0, x], [0, y], color=GRID, linewidth=0.8, zorder=1)
+        best = np.nanmax(column) if measure is None or measure.larger_is_better else np.nanmin(column)
+        side = "center" if abs(x) < 0.2 else "left" if x > 0 else "right"
+        above = "bottom" if y > 0.2 else "top" if y < -0.2 else "center"
+        text = f"{name if measure is None else measure.title}\n{best:.3g}"
+        ax.text(1.08 * x, 1.08 * y, text, ha=side, va=above, fontsize="small", color=FAINT, parse_math=False)
+    for i, (name, row) in enumerate(zip(table.index, radii, strict=True)):
+        ends = row[:, None] * directions
+        ring = np.vstack([ends, ends[:1]])
+        colour = _COLOURS[i % len(_COLOURS)]
+        ax.fill(ring[:, 0], ring[:, 1], color=colour, alpha=0.08, zorder=2)
+        ax.plot(ring[:, 0], ring[:, 1], color=colour, linewidth=1.6, label=str(name), zorder=3)
+    ax.set_aspect("equal")
+    ax.set_xlim(-1.5, 1.5)
+    ax.set_ylim(-1.35, 1.35)
+    ax.set_axis_off()
+    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    if title is not None:
+        set_title(ax, title)
+    return ax
+
+
+def _radii(better: np.ndarray) -> np.ndarray:
+    """From 0.2 for the worst of a column to 1 for the best; 1 where all are the same, 0 where a value is not known."""
+    low, high = np.nanmin(better, axis=0), np.nanmax(better, axis=0)
+    span = high - low
+    share = np.divide(better - low, span, out=np.ones_like(better), where=span > 0)
+    return np.where(np.isnan(better), 0.0, 0.2 + 0.8 * share)

@@ -1,0 +1,321 @@
+"""Sections at both ends of the page: the summary, the check of the data, and what to keep in mind."""
+
+from __future__ import annotations
+
+import math
+import platform
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from omnirank.core.plurals import counted, there_are
+from omnirank.core.supervision_words import supervision_lines
+from omnirank.data.dataset import Dataset
+from omnirank.evaluation.stability import Stability
+from omnirank.plots.style import BAR, name_rows, new_axes, short_names, tidy
+from omnirank.report.halves import Halves
+from omnirank.report.page import Column, Section, digits, inline_svg, joined, listing
+from omnirank.report.subject import Subject, seed_of
+
+_BEST = 5
+# Relative errors above this are hardly better than the mean.
+_HARDLY = 0.95
+_STABLE = ((0.9, "nearly the same"), (0.75, "stable"), (0.4, "moderately stable"), (-math.inf, "unstable"))
+_MOST_TARGETS = 16
+_MOST_MISSING = 50
+_MOST_CLASSES = 12
+_PICTURES_IN_A_ROW = 4
+# So many more features than examples: some of them look relevant by chance.
+_UNLIKE = 10
+_NAMED = 3
+
+
+def summary(subject: Subject) -> Section:
+    """Return the facts, and in three sentences what came out."""
+    sentences = [best_sentence(subject), worth_sentence(subject), stability_sentence(subject)]
+    return Section("summary", "Summary", {"sentences": sentences, "facts": facts(subject)})
+
+
+def facts(subject: Subject) -> list[tuple[str, str]]:
+    """Return data, task, method, seed, time and versions, by name."""
+    ranking, data = subject.ranking, subject.data
+    pairs: list[tuple[str, Any]] = []
+    if data is not None:
+        n_labelled = int(data.labelled.sum())
+        known = (
+            "" if data.target is None else ", all labelled" if n_labelled == len(data) else f", {n_labelled} labelled"
+        )
+        pairs += [("data", data.name), ("examples", f"{data.n_examples}{known}")]
+    pairs += [("features", len(ranking)), ("task", ranking.task or "not known")]
+    if subject.targets:
+        shown = joined(subject.targets[:3]) + (", ..." if len(subject.targets) > 3 else "")
+        pairs.append(("targets" if len(subject.targets) > 1 else "target", f"{len(subject.targets)}: {shown}"))
+    n, _ = subject.cut
+    if 0 < n < len(ranking):
+        pairs.append(("features to keep", f"{n} to predict (see How many features)"))
+    method = subject.method
+    pairs.append(("method", ranking.method if method is None else f"{ranking.method}: {method.summary}"))
+    seed = seed_of(ranking)
+    pairs.append(("seed", "none used" if seed is None else seed))
+    if subject.seconds is not None:
+        pairs.append(("time of the ranking", f"{subject.seconds:.3g} s"))
+    pairs.append(("versions", software()))
+    return [(name, str(value)) for name, value in pairs]
+
+
+def software() -> str:
+    """Return the packages behind the numbers, and Python, with their versions."""
+    packages = ", ".join(f"{name} {version(name)}" for name in ("omnirank", "numpy", "scikit-learn"))
+    return f"{packages}, Python {platform.python_version()}"
+
+
+def best_sentence(subject: Subject) -> str:
+    """Say which features are the best, and how many are relevant."""
+    ranking = subject.ranking
+    best = ranking.top(min(_BEST, max(1, len(ranking) // 2)))
+    target = subject.targets[0] if len(subject.targets) == 1 else "y"
+    of = f" for {target}" if target != "y" else ""  # what targets without a name are called
+    features = counted(len(ranking), "feature")
+    if len(ranking) > 1 and ranking.scores.min() == ranking.scores.max():
+        return f"All {features} have the same score{of}: the order is that of the data and tells nothing."
+    which = f"The best of {features}{of} {'is' if len(best) == 1 else 'are'} {listing(best)}"
+    if ranking.p_values is None:
+        return f"{which}."
+    relevant = ranking.relevant()
+    n, level = len(relevant), "false discovery rate 0.05"
+    if not n:
+        return f"None of {features} scores significantly above chance{of} ({level}); first in order: {listing(best)}."
+    verb = "scores" if n == 1 else "score"
+    if n <= len(best):
+        return f"Of {features}, {n} {verb} significantly above chance{of}: {listing(relevant)} ({level})."
+    count = f"All {n}" if n == len(ranking) else f"In all, {n}"
+    return f"{which}. {count} {verb} significantly above chance ({level})."
+
+
+def worth_sentence(subject: Subject) -> str:
+    """Say whether the ranking beats equal weights on examples that it has not seen."""
+    halves = subject.halves
+    if halves is None:
+        return "Whether the ranking helps to predict was not looked at."
+    own, same, random = (digits(float(halves.values(of).mean()), 3) for of in ("worth", "uniform", "random"))
+    kept = "the scores as weights" if halves.top is None else f"its top {halves.top}"
+    all_of = "equal weights" if halves.top is None else "all features"
+    values = f"{halves.measure.title} {own} with {kept}, {same} with {all_of}, {random} with random rankings"
+    return f"On held-out examples, the ranking {halves.verdict} ({values}).{_scale(halves)}"
+
+
+def _scale(halves: Halves) -> str:
+    """Say what a relative error means, and that little is predicted where it is so."""
+    if halves.measure.name != "rrmse":
+        return ""
+    hardly = float(halves.values("worth").mean()) > _HARDLY
+    caution = " So hardly anything is predicted here: take the order with caution." if hardly else ""
+    return f" {halves.measure.title} is the error relative to that of always predicting the mean, which has 1.{caution}"
+
+
+def stability_sentence(subject: Subject) -> str:
+    """Say how stable the order is."""
+    stability = subject.stability
+    if stability is None:
+        return "How much the order depends on the examples was not looked at (see Stability)."
+    k, index = stability.k, stability.indices["top_k"].value
+    word = next(word for limit, word in _STABLE if index >= limit)
+    always = [stability.names[i] for i in stability.order[:k] if (stability.ranks[:, i] <= k).all()]
+    which = f"always among them: {listing(always, _BEST)}"
+    if not always:
+        which = f"no feature is always among them; {_most_often(stability)}"
+    return (
+        f"With other examples the top {k} would be {word} (index {index:.2f}; 1: always the same, 0: chance); "
+        f"over {stability.drawn}, {which}."
+    )
+
+
+def _most_often(stability: Stability) -> str:
+    """Which feature is among the top most often."""
+    often = stability.top_probability(stability.k)
+    first = int(stability.order[np.argmax(often[stability.order])])
+    return f"most often {stability.names[first]}, in {100 * often[first]:.0f} % of them"
+
+
+def data_check(subject: Subject) -> Section:
+    """Return what there is to know about the data before trusting the ranking."""
+    title, data = "Data check", subject.data
+    if data is None:
+        return Section("data", title, left_out=subject.no_data)
+    known = data.describe()
+    pairs = [
+        ("examples", str(known["examples"])),
+        ("labelled", str(known["labelled"]) if data.target is not None else "no target"),
+        ("numeric features", str(known["numeric features"])),
+        ("nominal features", str(known["nominal features"])),
+        ("missing cells", f"{known['missing cells']} ({100 * known['missing share']:.2g} %)"),
+        ("constant features", _constant(subject, data)),
+    ]
+    pairs += [("targets", str(known["targets"]))] if data.target is not None else []
+    pairs += [
+        (name, f"{known[name]:.3g}" if isinstance(known[name], float) else str(known[name]))
+        for name in ("density", "label cardinality", "hierarchy", "hierarchy depth")
+        if name in known
+    ]
+    content = {
+        "pairs": pairs,
+        "notes": list(data.notes),
+        "columns": _missing_columns(data),
+        "picture": "" if data.target is None else inline_svg(*_targets_picture(data)),
+        "left": max(0, data.n_targets - _MOST_TARGETS),
+        "counts": data.target is not None and not data.target.is_labels,
+    }
+    return Section("data", title, content)
+
+
+def _constant(subject: Subject, data: Dataset) -> str:
+    """How many features are constant; among the labelled examples more may be than among all."""
+    n = len(subject.ranking.constant)
+    few = data.target is not None and not data.labelled.all()
+    return f"{n} among the labelled" if n and few else str(n)
+
+
+def _missing_columns(data: Dataset) -> list[Column]:
+    """The table of the features with the most missing cells; nothing where there are none."""
+    table = data.features
+    suspects = np.flatnonzero(table.with_missing)
+    if not len(suspects):
+        return []
+    counts = np.array([_n_missing(table, i) for i in suspects.tolist()])
+    order = np.argsort(-counts, kind="stable")[:_MOST_MISSING]
+    shares = 100 * counts[order] / max(1, table.n_rows)
+    return [
+        Column("feature", [table.names[suspects[i]] for i in order]),
+        Column("missing", counts[order].tolist(), number=True),
+        Column("% of examples", [f"{share:.1f}" for share in shares], number=True),
+    ]
+
+
+def _n_missing(table: Any, i: int) -> int:
+    column = np.asarray(table.column(i))
+    return int(np.isnan(column).sum()) if column.dtype.kind == "f" else int((column < 0).sum())
+
+
+def _targets_picture(data: Dataset) -> tuple[Any, str]:
+    """The axes of the distributions of the first targets, and what they show."""
+    from matplotlib.figure import Figure
+
+    target = data.target
+    assert target is not None
+    if target.is_labels:
+        return _labels_picture(data), "how often the labels occur"
+    n = min(target.n_targets, _MOST_TARGETS)
+    columns = min(n, _PICTURES_IN_A_ROW)
+    rows = -(-n // columns)
+    figure = Figure(figsize=(2.3 * columns if n > 1 else 3.6, 1.8 * rows if n > 1 else 2.4), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    for ax in axes[n:]:
+        ax.set_axis_off()
+    values, titles = target.dense(), short_names(target.names[:n], 26)
+    for i, ax in enumerate(axes[:n]):
+        known, levels = values[~np.isnan(values[:, i]), i], target.levels[i]
+        if levels is None:
+            ax.hist(known, bins=20, color=BAR)
+        else:
+            counts = np.bincount(known.astype(int), minlength=len(levels))
+            order = np.argsort(-counts, kind="stable")[:_MOST_CLASSES]
+            names = short_names([str(levels[j]) for j in order], 14)
+            ax.barh(range(len(order)), counts[order], color=BAR)
+            ax.set_yticks(range(len(order)), names, fontsize="x-small", parse_math=False)
+            ax.invert_yaxis()
+        tidy(ax, grid="x")
+        ax.tick_params(labelsize="x-small")
+        ax.set_title(titles[i], fontsize="small", loc="left", parse_math=False)
+    return axes[0], f"distributions of {counted(n, 'target')}"
+
+
+def _labels_picture(data: Dataset) -> Any:
+    """Bars of the shares of the most frequent labels."""
+    target = data.target
+    assert target is not None
+    shares = np.nansum(target.dense(), axis=0) / max(1, int(target.labelled.sum()))
+    order = np.argsort(-shares, kind="stable")[:_MOST_TARGETS]
+    ax = new_axes(width=6.0, height=0.8 + 0.22 * len(order))
+    ax.barh(range(len(order)), shares[order], color=BAR, height=0.7)
+    tidy(ax, grid="x")
+    name_rows(ax, [target.names[i] for i in order])
+    ax.set_xlabel("share of the labelled examples")
+    return ax
+
+
+def supervision(subject: Subject) -> Section | None:
+    """Return the level of supervision and why it was chosen, where only some examples are labelled."""
+    data = subject.data
+    if data is None or data.target is None or data.labelled.all():
+        return None
+    if subject.ranker is None:
+        lines = ["how the others were used is not known: give the fitted ranker, report(path, data, ranker=ranker)"]
+    else:
+        lines = supervision_lines(subject.ranker) or ["the method has no level of supervision to choose"]
+    content = {"lines": lines, "n": int(data.labelled.sum()), "all": data.n_examples}
+    return Section("supervision", "Few labels", content)
+
+
+def caveats(subject: Subject) -> Section:
+    """Return what to keep in mind when the ranking is read: what is so in these data."""
+    ranking = subject.ranking
+    top = ranking.top(min(_NAMED, max(1, len(ranking) // 2)))
+    one = len(top) == 1
+    targets = listing(list(subject.targets)) if len(subject.targets) in (1, 2) else "the targets"
+    about = f"help{'s' if one else ''} to predict {targets}"
+    if not subject.targets:
+        about = f"go{'es' if one else ''} with other features"
+    lines = [f"{listing(top)} {about}: that does not say that {'it causes' if one else 'they cause'} anything."]
+    n = int((ranking.scores < 0).sum())
+    if n:
+        which = "1 feature has a negative score: it" if n == 1 else f"{n} features have negative scores: they"
+        lines.append(f"{which} told nothing here, and {'its place' if n == 1 else 'their order'} says nothing.")
+    lines += _of_copies(subject) + _of_data(subject) + _of_halves(subject)
+    if subject.repeats is False:
+        lines.append("Ranking again gave other scores: these data are not exactly those that were ranked.")
+    return Section("caveats", "What to keep in mind", {"lines": lines})
+
+
+def _of_copies(subject: Subject) -> list[str]:
+    """Which features say the same, so that trees share their scores."""
+    groups = subject.copies
+    if not groups:
+        return []
+    more = f", and {there_are(len(groups) - 1, 'more such group')}" if len(groups) > 1 else ""
+    shared = "the trees share the score among them" if "n_trees" in subject.ranking.parameters else "each has its score"
+    others = listing(groups[0].others, _NAMED)
+    return [f"{groups[0].representative} says nearly the same as {others}{more}: {shared} (see Redundant features)."]
+
+
+def _of_data(subject: Subject) -> list[str]:
+    data, lines, n_features = subject.data, [], len(subject.ranking)
+    if data is None:
+        return []
+    n = subject.n_judged
+    if n_features > _UNLIKE * n:
+        lines.append(
+            f"There are {n_features} features and {counted(n, 'example')}: some features look relevant by chance "
+            "alone; look at p values and at stability."
+        )
+    if data.notes:
+        lines.append(f"The data check found {counted(len(data.notes), 'suspicious thing')}: {data.notes[0]}.")
+    if not subject.same_data:
+        labelled = data if data.target is None or data.labelled.all() else data.take(data.labelled)
+        if subject.ranking.fingerprint != labelled.fingerprint:
+            lines.append(
+                "The fingerprint of the data is not that of the ranking: other data were ranked, or parts of these."
+            )
+    return lines
+
+
+def _of_halves(subject: Subject) -> list[str]:
+    if subject.halves is None:
+        return []
+    n = subject.n_judged
+    return [
+        f"Prediction, number of features and stability are those of rankings of {n // 2} examples: one of all {n} is "
+        "usually better and more stable.",
+        f"The {subject.halves.n} halves are drawn from the same {n} examples and overlap: standard errors over them "
+        "are rather too small.",
+    ]

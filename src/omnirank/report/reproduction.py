@@ -1,0 +1,275 @@
+"""Sections on how it was done: a paragraph to paste, the parameters, and the lines that rank again."""
+
+from __future__ import annotations
+
+import inspect
+import shlex
+from typing import Any
+
+from omnirank.core.immutable import thawed_json
+from omnirank.core.multiplicity import COPIES_TEST, OUT_OF_BAG_TEST
+from omnirank.core.plurals import counted
+from omnirank.core.ranking import Ranking
+from omnirank.data.file_source import FileSource
+from omnirank.ensembles.draws import features_per_node
+from omnirank.ensembles.plan import GrowingRules
+from omnirank.report.judgement import CORRECTION, p_value_test
+from omnirank.report.overview import software
+from omnirank.report.page import Section, digits, listing
+from omnirank.report.subject import Subject, known_method, seed_of
+
+_STABILITY = (
+    "Nogueira, Sechidis, Brown: On the stability of feature selection algorithms. Journal of Machine Learning "
+    "Research 18, 2018"
+)
+_ONE_ERROR = "Breiman, Friedman, Olshen, Stone: Classification and regression trees, 1984 (one-standard-error rule)"
+_FALSE_DISCOVERY = (
+    "Benjamini, Hochberg: Controlling the false discovery rate. Journal of the Royal Statistical Society B 57, 1995"
+)
+_NAMED = 5
+# What the sentence on trees tells, and what decides it.
+_TOLD = ("n_trees", "ensemble", "bootstrap", "max_features", "min_samples_leaf", "supervision", "random_state")
+_RULES = ("ensemble", "bootstrap", "max_features")
+# Options of ``omnirank rank`` that are arguments of `omnirank.load`; what else was given has no option.
+_OPTIONS = (
+    "target",
+    "labels",
+    "features",
+    "key",
+    "ignore",
+    "nominal",
+    "task",
+    "separator",
+    "encoding",
+    "strings",
+    "duplicates",
+)
+_NOT_RECORDED = "feature_weights"
+
+
+def methods(subject: Subject) -> Section:
+    """Return the paragraph and its references."""
+    return Section(
+        "methods", "Methods, ready to paste", {"text": paragraph(subject), "references": references(subject)}
+    )
+
+
+def paragraph(subject: Subject) -> str:
+    """Return what was done, in the words of a paper: enough to do it again."""
+    ranking, data, method = subject.ranking, subject.data, subject.method
+    n = counted(len(ranking), "feature")
+    examples = "" if data is None else f" of {counted(data.n_examples, 'example')} ({data.name})"
+    names = list(subject.targets)
+    targets = listing(names) if len(names) <= _NAMED else f"{len(names)} targets"
+    of = f" of {targets}" if names and targets != "y" else ""
+    task = f" for {ranking.task}{of}" if ranking.task else ""
+    what = "" if method is None else f" ({method.summary[0].lower()}{method.summary[1:]})"
+    parts = [f"The {n}{examples} were ranked{task} by the method {ranking.method!r}{what}."]
+    parts += _trees(subject)
+    if data is not None and data.target is not None and not data.labelled.all():
+        parts.append(f"{int(data.labelled.sum())} of the examples were labelled.")
+    known = changed_parameters(ranking) or {}
+    others = [f"{name}={value!r}" for name, value in known.items() if name not in _TOLD]
+    if method is not None:
+        changed = f"Further parameters: {', '.join(others)}; all others" if others else "All other parameters"
+        parts.append(f"{changed} had their defaults.")
+    if ranking.p_values is not None:
+        parts.append(
+            f"P values are those of {p_value_test(ranking)}. With {CORRECTION} correction for {n}, "
+            f"{len(ranking.relevant())} were relevant at a false discovery rate of 0.05."
+        )
+    parts += _judged(subject)
+    seed = seed_of(ranking)
+    parts.append(f"{'' if seed is None else f'The seed was {seed}. '}Software: {software()}.")
+    return " ".join(parts)
+
+
+def _trees(subject: Subject) -> list[str]:
+    """How the trees of an ensemble were grown, with the numbers that defaults stand for."""
+    ranking = subject.ranking
+    grown, kind = ranking.parameters.get("n_trees"), ranking.parameters.get("ensemble")
+    if not isinstance(grown, int) or not isinstance(kind, str):
+        return []
+    decided: dict[str, Any] = {name: ranking.parameters.get(name) for name in _RULES}
+    rules = GrowingRules(**decided)
+    replicates = "bootstrap replicates" if rules.bootstraps else "all examples"
+    level, drawn = ranking.parameters.get("supervision_level"), ""
+    # without supervision another rule decides
+    if subject.data is not None and (level != 0 or rules.max_features is not None):
+        drawn = f", {features_per_node(rules, subject.data)} of {len(ranking)} features were tried in each node"
+    leaf = ranking.parameters.get("min_samples_leaf")
+    leaves = "" if leaf is None else f", and a leaf had at least {leaf:g} {'example' if leaf == 1 else 'examples'}"
+    how = " (the target alone counts)" if level == 1 else " (the features alone count)" if level == 0 else ""
+    supervised = "" if level is None else f" The level of supervision was {level:g}{how}."
+    were = "was" if grown == 1 else "were"
+    return [f"{counted(grown, 'tree')} ({kind}) {were} grown on {replicates}{drawn}{leaves}.{supervised}"]
+
+
+def _judged(subject: Subject) -> list[str]:
+    halves = subject.halves
+    if halves is None:
+        return []
+    own, same = (digits(float(halves.values(of).mean()), 3) for of in ("worth", "uniform"))
+    how = "with scores as weights" if halves.top is None else f"by the top {halves.top} features"
+    same_of = "equal weights" if halves.top is None else "all features"
+    parts = [
+        f"Rankings were judged by {counted(halves.judge.n_neighbors, 'nearest neighbour')}, {how}, on {halves.n} "
+        f"halves of the examples that were not used to rank: {halves.measure.title} {own}, with {same_of} {same}.",
+    ]
+    if not subject.why_no_cut:
+        parts.append(f"By the one-standard-error rule {counted(halves.curve.chosen_size, 'feature')} sufficed.")
+    k, index = halves.stability.k, halves.stability.indices["top_k"].value
+    return [*parts, f"The stability of the top {k} over these halves was {index:.2f} (index of Nogueira et al.)."]
+
+
+def references(subject: Subject) -> list[str]:
+    """Return what the paragraph cites."""
+    method, cited = subject.method, []
+    if method is not None and method.reference:
+        cited.append(method.reference)
+    if subject.ranking.p_values is not None:
+        cited.append(_FALSE_DISCOVERY)
+    if subject.halves is not None:
+        if not subject.why_no_cut:
+            cited.append(_ONE_ERROR)
+        cited.append(_STABILITY)
+    return cited
+
+
+def parameters(subject: Subject) -> Section:
+    """Return the parameters, the lines that repeat the ranking, and whether they did."""
+    ranking = subject.ranking
+    pairs = [(name, "none" if value is None else str(value)) for name, value in thawed_json(ranking.parameters).items()]
+    repeated = {
+        None: "",
+        True: "Ranking again gave the same scores, bit for bit.",
+        False: "Ranking again gave other scores: the data, the version or the seed are not those of the ranking.",
+    }[subject.repeats]
+    source = None if subject.data is None else subject.data.source
+    return Section(
+        "parameters",
+        "Parameters, and how to repeat it",
+        {
+            "pairs": pairs,
+            "command": subject.command or rank_command(ranking, source),
+            "code": python_code(ranking, source),
+            "repeated": repeated,
+            "fingerprint": ranking.fingerprint or "",
+        },
+    )
+
+
+def python_code(ranking: Ranking, source: FileSource | None) -> str:
+    """Return the lines of Python that rank again; nothing where the ranking does not tell enough.
+
+    Examples
+    --------
+    >>> from omnirank.core.ranking import Ranking
+    >>> from omnirank.data.file_source import FileSource
+    >>> from omnirank.report.reproduction import python_code
+    >>> print(python_code(Ranking(["a"], [1.0], "univariate"), FileSource("plants.csv", {"target": "kind"})))
+    import omnirank as om
+    <BLANKLINE>
+    data = om.load('plants.csv', target='kind')
+    ranker = om.make_ranker('univariate')
+    ranking = ranker.fit(data).ranking_
+    """
+    known = changed_parameters(ranking)
+    if known is None:
+        return ""
+    given = "".join(f", {name}={value!r}" for name, value in known.items())
+    read = "data = om.Dataset(X, y)  # X and y as they were ranked"
+    if source is not None:
+        options = "".join(f", {name}={_plain(value)!r}" for name, value in source.options.items())
+        read = f"data = om.load({source.path!r}{options})"
+    tested = _tested(ranking)
+    last = "ranking = ranker.fit(data).ranking_"
+    if tested is not None:
+        last = f"ranking = om.significance(ranker, data{f', method={tested!r}' if tested else ''})"
+    lines = ["import omnirank as om", "", read, f"ranker = om.make_ranker({ranking.method!r}{given})"]
+    return "\n".join([*lines, last])
+
+
+def rank_command(ranking: Ranking, source: FileSource | None) -> str:
+    """Return the command that ranks the file again; nothing where the data are no file, or no option says it.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.data.file_source import FileSource
+    >>> from omnirank.report.reproduction import rank_command
+    >>> ranker = om.EnsembleRanker("genie3", n_trees=5, random_state=3).fit(om.datasets.load_sample("iris"))
+    >>> rank_command(ranker.ranking_, FileSource("my iris.csv", {"target": "species"}))
+    "omnirank rank 'my iris.csv' --target species --method genie3 --seed 3 --set n_trees=5"
+    """
+    known = changed_parameters(ranking)
+    reading = None if source is None else _reading(source)
+    tested = _tested(ranking)
+    if known is None or reading is None or tested:  # no option chooses the test
+        return ""
+    seed = known.pop("random_state", None)
+    words = ["omnirank", "rank", *reading, "--method", ranking.method]
+    words += [] if seed is None else ["--seed", str(seed)]
+    for name, value in known.items():
+        words += ["--set", f"{name}={value}"]
+    words += [] if tested is None else ["--significance"]
+    return shlex.join(words)
+
+
+def _tested(ranking: Ranking) -> str | None:
+    """The test that gives the p values again: "" for that of the method, else its name; None where none does."""
+    method = known_method(ranking)
+    if method is None or ranking.p_values is None or ranking.p_value_test not in (None, OUT_OF_BAG_TEST, COPIES_TEST):
+        return None
+    own = getattr(method.make(), "with_p_values", lambda: None)()
+    return "copies" if own is not None and ranking.p_value_test == COPIES_TEST else ""
+
+
+def changed_parameters(ranking: Ranking) -> dict[str, Any] | None:
+    """Return the parameters that differ from the defaults of the ranker, with the seed that was used.
+
+    None where the method is not registered, or where the ranking does not keep what was given.
+    """
+    method = known_method(ranking)
+    found = thawed_json(ranking.parameters)
+    if method is None or found.get(_NOT_RECORDED) is not None:
+        return None
+    defaults = {name: known.default for name, known in inspect.signature(method.load()).parameters.items()}
+    changed = {name: value for name, value in found.items() if name in defaults and value != defaults[name]}
+    seed = seed_of(ranking)
+    if "random_state" in defaults and seed is not None:
+        changed["random_state"] = seed
+    return {name: value for name, value in changed.items() if name not in method.parameters}
+
+
+def _reading(source: FileSource) -> list[str] | None:
+    """The file and the options that read it; None where there is no option for what was given."""
+    words = [source.path]
+    for name, value in source.options.items():
+        if name == "header":
+            words += ["--header", "yes" if value else "no"]
+        elif name == "missing":
+            words += [word for text in value for word in ("--missing", text)]
+        elif name in _OPTIONS:
+            text = _as_text(_plain(value))
+            if text is None:
+                return None
+            words += [f"--{name}", text]
+        else:
+            return None
+    return words
+
+
+def _as_text(value: Any) -> str | None:
+    """Columns as they are typed; None where a name has a comma, which would part it."""
+    if isinstance(value, list):
+        texts = [str(part) for part in value]
+        return None if any("," in text for text in texts) else ",".join(texts)
+    return "\\t" if value == "\t" else str(value)
+
+
+def _plain(value: Any) -> Any:
+    """A value that reads back: paths as texts, sequences as lists."""
+    if isinstance(value, str | int | float | bool | None):
+        return value
+    return [_plain(part) for part in value] if hasattr(value, "__iter__") else str(value)
