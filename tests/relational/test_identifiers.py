@@ -15,8 +15,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import omnirank as om
-from omnirank.data.notes import warn_about
 from omnirank.data.notes import warn_about
 from omnirank.errors import DataError, DataTypeError, DataWarning
 from omnirank.relational import RelationalDataset

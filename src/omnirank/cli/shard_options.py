@@ -107,8 +107,6 @@ def _is_in_parts(source: str, target: str | None) -> bool:
     """
     from omnirank.core.errors import OmnirankError
     from omnirank.relational.folders import NAMES
-    from omnirank.relational.folders import NAMES
-    from omnirank.shards.source import agreed_columns
     from omnirank.shards.parts import parts_of
     from omnirank.shards.source import agreed_columns
 

@@ -20,8 +20,7 @@ from omnirank.core.errors import DataError, DataTypeError
 from omnirank.core.plurals import counted
 from omnirank.data.arff.tokens import NUMBER
 from omnirank.data.columns import code_numbers, holds_dates, holds_rounded, iso_seconds, typed_column
-from omnirank.data.table import LARGEST_EXACT, rounded_error
-from omnirank.data.table import Levels
+from omnirank.data.table import LARGEST_EXACT, Levels, rounded_error
 from omnirank.relational.schema import ROWS, Columns, ForeignKey, Schema
 
 _LARGEST_PRODUCT = 2**62

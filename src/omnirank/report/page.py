@@ -22,19 +22,9 @@ import numpy as np
 from omnirank.core.atomic_file import replacing
 from omnirank.core.errors import ParameterError
 from omnirank.core.types import PathLike
-from omnirank.data.containers import in_memory
-from omnirank.data.dataset import Dataset
-from omnirank.evaluation.alignment import ranking_of_data
-from omnirank.rankers.refits import is_ranker
-from omnirank.relational.dataset import RelationalDataset
-from omnirank.report.budget import Budget
-from omnirank.report.findings import NO_DATA, find
-from omnirank.report.section import Section
-from omnirank.report.sections import SECTIONS
-from omnirank.report.subject import Subject, remade_ranker
-from omnirank.report.vector import drawing
 from omnirank.plots.ranking import SMALLEST_P
 from omnirank.plots.style import BAR, CHOSEN, FAINT, GRID, INK, printable
+from omnirank.report.page import Section, drawing
 
 if TYPE_CHECKING:
     from jinja2 import Environment

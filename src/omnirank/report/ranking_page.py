@@ -8,8 +8,8 @@ from typing import Any
 from omnirank.core.errors import DataError, DataTypeError, ParameterError
 from omnirank.core.ranking import Ranking
 from omnirank.core.types import PathLike
+from omnirank.data.containers import in_memory
 from omnirank.data.dataset import Dataset
-from omnirank.data.in_memory import in_memory
 from omnirank.evaluation.alignment import ranking_of_data
 from omnirank.rankers.refits import is_ranker
 from omnirank.relational.dataset import RelationalDataset
@@ -46,7 +46,7 @@ _SECTIONS = (
     caveats,
 )
 _SEVERAL_TABLES = (
-    "the data are several tables, and this section needs one: omnirank features (om.RelationalFeatures) makes one "
+    "the data are several tables, and this section needs one: omnirank features (RelationalFeatures) makes one "
     "of them, which can be ranked and reported in full"
 )
 

@@ -10,7 +10,7 @@ from omnirank.core.immutable import thawed_json
 from omnirank.core.multiplicity import COPIES_TEST, OUT_OF_BAG_TEST
 from omnirank.core.plurals import counted
 from omnirank.core.ranking import Ranking
-from omnirank.data.file_source import FileSource
+from omnirank.data.dataset import FileSource
 from omnirank.ensembles.draws import features_per_node
 from omnirank.ensembles.plan import GrowingRules
 from omnirank.report.judgement import CORRECTION, p_value_test

@@ -9,12 +9,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.ranking import Ranking
-from omnirank.core.registry import Method, get_method
-from omnirank.data.dataset import Dataset, FileSource
-from omnirank.evaluation.redundancy import Redundancy, redundancy
-from omnirank.report.findings import Findings
 import numpy as np
 from sklearn.base import clone
 
@@ -23,7 +17,7 @@ from omnirank.core.ranking import Ranking
 from omnirank.core.registry import Method, get_method, methods
 from omnirank.core.seeds import root_entropy, stream
 from omnirank.data.dataset import Dataset
-from omnirank.data.remarks import share_remarks
+from omnirank.data.notes import share_remarks
 from omnirank.evaluation.curves import top_sizes
 from omnirank.evaluation.redundancy import Redundancy, redundancy
 from omnirank.evaluation.stability import Stability

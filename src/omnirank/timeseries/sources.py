@@ -12,7 +12,7 @@ from omnirank.core.errors import DataError, DataTypeError, DataWarning
 from omnirank.core.plurals import counted
 from omnirank.core.suggestions import did_you_mean
 from omnirank.data.containers import as_array
-from omnirank.data.remarks import caller_outside
+from omnirank.data.notes import caller_outside
 from omnirank.timeseries.times import check_same_kind, merged, read_duration, read_times, read_values
 
 # Kinds that a warning names.
