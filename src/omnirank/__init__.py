@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from omnirank.evaluation.experiments.checking import check_store
     from omnirank.evaluation.experiments.results import read_rankings, read_results
     from omnirank.evaluation.experiments.runner import run_plan
-    from omnirank.evaluation.feature_selection import select
     from omnirank.evaluation.redundancy import redundancy
+    from omnirank.evaluation.selection import select
     from omnirank.evaluation.significance import significance
     from omnirank.evaluation.stability import stability
     from omnirank.evaluation.statistics import compare_methods
@@ -135,7 +135,7 @@ _WHERE = {
     "read_results": "omnirank.evaluation.experiments.results",
     "redundancy": "omnirank.evaluation.redundancy",
     "run_plan": "omnirank.evaluation.experiments.runner",
-    "select": "omnirank.evaluation.feature_selection",
+    "select": "omnirank.evaluation.selection",
     "significance": "omnirank.evaluation.significance",
     "stability": "omnirank.evaluation.stability",
     "tree_from_json": "omnirank.trees.tree_json",

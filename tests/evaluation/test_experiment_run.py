@@ -17,7 +17,7 @@ from omnirank.evaluation.experiments.learners import models_of_one_fit
 from omnirank.evaluation.experiments.runner import Listeners
 from omnirank.evaluation.experiments.schema import StoreUnavailableError
 from omnirank.evaluation.folds import make_folds
-from omnirank.evaluation.measures import measure
+from omnirank.measures import measure
 from reference.experiment_plans import HEAD, InProcess, in_process, method, write_plan
 
 ONE = HEAD.replace('[[data]]\nsample = "wine"\n', "")

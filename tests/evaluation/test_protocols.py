@@ -6,12 +6,19 @@ import numpy as np
 import pytest
 
 import omnirank as om
-from omnirank.evaluation.agreement import ranking_agreement
-from omnirank.evaluation.curves import Curve, label_curve, top_curve
+from omnirank.evaluation.cross import evaluate_folds, relevance
+from omnirank.evaluation.curves import (
+    Curve,
+    curve_area,
+    label_curve,
+    saturation_curve,
+    saturation_rankings,
+    saturation_size,
+    top_curve,
+)
 from omnirank.evaluation.evaluate import evaluate, predictions
 from omnirank.evaluation.folds import make_folds
-from omnirank.evaluation.protocols import evaluate_folds, relevance
-from omnirank.evaluation.saturation import saturation_curve, saturation_rankings, saturation_size
+from omnirank.evaluation.stability import ranking_agreement
 from omnirank.plots import plot_curves
 from omnirank.testing import tiny_dataset
 
@@ -129,6 +136,15 @@ def test_curve_over_labels():
     plain = evaluate_folds(om.UnivariateRanker(), data, make_folds(data, "split"), 3)
     with pytest.raises(ValueError, match="hide no labels"):
         label_curve(plain, "f1_macro")
+
+
+def test_area_of_five_points_is_the_published_formula():
+    p = [0.070, 0.462, 0.776, 0.847, 0.894]
+    assert curve_area(p) == pytest.approx((p[0] / 2 + p[1] + p[2] + p[3] + p[4] / 2) / 4)
+    assert curve_area([0.3]) == 0.3
+    for values in ([], [[0.1]]):
+        with pytest.raises(ValueError, match="curve"):
+            curve_area(values)
 
 
 def test_better_by_follows_the_direction():

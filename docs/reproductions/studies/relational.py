@@ -18,7 +18,7 @@ from pathlib import Path
 import pandas as pd
 
 import omnirank as om
-from omnirank.evaluation.relational import BASELINE, evaluate_relational
+from omnirank.evaluation.cross import BASELINE, evaluate_relational
 
 FIGURES = Path(__file__).parent.parent / "figures"
 SETS = ("trains", "mutagenesis_42", "mutagenesis_188", "muta188", "uwcse", "webkb")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from omnirank.evaluation.experiments.results import StudyResults
-    from omnirank.evaluation.measures import Measure
+    from omnirank.measures import Measure
 
 
 def compare(
@@ -46,7 +46,7 @@ def compare(
     from omnirank.core.errors import ParameterError
     from omnirank.core.parameters import check, choice
     from omnirank.evaluation.experiments.results import read_results
-    from omnirank.evaluation.measures import MEASURES
+    from omnirank.measures import MEASURES
 
     for name in measure or []:
         check("measure", name, choice(*MEASURES))
@@ -112,7 +112,7 @@ class _Report:
     """The tables of one measure and number of neighbours."""
 
     def __init__(self, study: "StudyResults", measure: str, neighbors: int, alpha: float, control: str | None) -> None:
-        from omnirank.evaluation.measures import MEASURES
+        from omnirank.measures import MEASURES
 
         self.study = study
         self.measure = MEASURES[measure]

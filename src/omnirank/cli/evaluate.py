@@ -215,10 +215,10 @@ def _measured(
     scheme: dict[str, Any],
     neighbors: list[int] | None,
 ) -> Measured:
+    from omnirank.evaluation.cross import evaluate_folds
     from omnirank.evaluation.evaluate import evaluate as measured_by
     from omnirank.evaluation.evaluate import evaluate_counts
     from omnirank.evaluation.folds import make_folds
-    from omnirank.evaluation.protocols import evaluate_folds
 
     counts = evaluate_counts(neighbors or None, train.task)
     if test is not None:

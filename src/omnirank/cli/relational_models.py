@@ -85,8 +85,8 @@ def evaluate(
     """Cross-validate a tree and a forest of each preset, beside a constant prediction."""
     from omnirank.cli.tree import with_parameters
     from omnirank.core.parallel import progress_bars
-    from omnirank.evaluation.measures import MEASURES
-    from omnirank.evaluation.relational import evaluate_relational
+    from omnirank.evaluation.cross import evaluate_relational
+    from omnirank.measures import MEASURES
     from omnirank.relational.forest_learners import RelationalForestClassifier, RelationalForestRegressor
 
     forest = RelationalForestClassifier if _is_classes(dataset) else RelationalForestRegressor

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -15,28 +15,16 @@ from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
 from omnirank.evaluation.alignment import RankingLike, aligned_features, aligned_targets, ranking_of_data
-from omnirank.evaluation.in_parts import TrainingParts, held_out, predictions_in_parts
 from omnirank.evaluation.knn import (
-    NEIGHBOR_PREDICTORS,
-    NEIGHBORS,
+    TrainingParts,
     distance_weights,
+    held_out,
     neighbor_predictions,
+    predictions_in_parts,
 )
-from omnirank.evaluation.sampled import SampledMeasures, with_standard_errors
 from omnirank.neighbors.weighted_knn import warn_of_many_neighbors
 from omnirank.shards.dataset import ShardedDataset
 from omnirank.tasks import get_task
-
-__all__ = [
-    "NEIGHBORS",
-    "NEIGHBOR_PREDICTORS",
-    "Predictions",
-    "candidate_count",
-    "evaluate",
-    "evaluate_counts",
-    "measured_predictions",
-    "predictions",
-]
 
 # Features that the unsupervised protocol keeps.
 _TOP_WITHOUT_TARGET = 16
@@ -78,7 +66,7 @@ def evaluate(
 
     The distance is :math:`\sum_i w_i d_i^2` with :math:`w_i = \max(\text{score}_i, 0)`, all 1 where no score is
     positive; neighbours vote with equal weights. A ranking is useful if they predict better than with
-    equal weights of the features, which is what `omnirank.evaluation.protocols.relevance` compares.
+    equal weights of the features, which is what `omnirank.evaluation.cross.relevance` compares.
 
     Parameters
     ----------
@@ -107,7 +95,7 @@ def evaluate(
     scaled : bool, optional
         Whether numbers are divided by their ranges; by default not without target.
     variant, variance, threshold
-        As in `omnirank.evaluation.measures.measure`.
+        As in `omnirank.measures.measure`.
     n_test : int or None
         Data in parts: how many test examples are drawn, from the labelled ones. None: all of ``test`` where it fits in
         memory, else 2000. Without ``test``, at most half of the labelled examples.
@@ -251,9 +239,9 @@ def measured_predictions(found: Predictions, **settings: Any) -> dict[int, dict[
     found : Predictions
         What `predictions` returned.
     **settings
-        ``variant``, ``variance`` and ``threshold`` of `omnirank.evaluation.measures.measure`.
+        ``variant``, ``variance`` and ``threshold`` of `omnirank.measures.measure`.
     """
-    from omnirank.evaluation.measures import measure
+    from omnirank.measures import measure
 
     shared: dict[str, Any] = {"training": found.training, "task": found.task, "hierarchy": found.hierarchy}
     return {k: measure(found.truth, means, **shared, **settings) for k, means in found.means.items()}
@@ -301,3 +289,76 @@ def candidate_count(train: Dataset, neighbors: str) -> tuple[int, str]:
 def _checked_top(top: int | None, ranking: Ranking) -> int | None:
     check("top", top, choice(None) | count(1, len(ranking), "features"))
     return None if top is None else int(top)
+
+
+_GROUPS = 20
+
+
+class SampledMeasures(dict[str, float]):
+    """Values by measure, of a sample of test examples.
+
+    Parameters
+    ----------
+    values : mapping
+        Values by measure.
+    standard_errors : mapping
+        How far, about, they are from those of all examples that the sample was drawn from.
+    n_test : int
+        Number of examples in the sample.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.evaluate import SampledMeasures
+    >>> found = SampledMeasures({"accuracy": 0.9}, {"accuracy": 0.01}, 2000)
+    >>> found["accuracy"], found.standard_errors["accuracy"], found.n_test
+    (0.9, 0.01, 2000)
+    """
+
+    def __init__(self, values: Mapping[str, float], standard_errors: Mapping[str, float], n_test: int) -> None:
+        super().__init__(values)
+        self.standard_errors = dict(standard_errors)
+        self.n_test = n_test
+
+
+def with_standard_errors(
+    values: Mapping[str, float], n_test: int, measured: Callable[[np.ndarray], Mapping[str, float]]
+) -> SampledMeasures:
+    r"""Return measures with their standard errors, by the jackknife over groups of test examples.
+
+    With g groups, and the value :math:`v_j` without group j, the standard error is
+
+    .. math:: \sqrt{\frac{g - 1}{g} \sum_j (v_j - \bar v)^2}
+
+    Groups in which a measure is not defined are left out.
+
+    Parameters
+    ----------
+    values : mapping
+        Measures of all test examples.
+    n_test : int
+        Their number.
+    measured : callable
+        From a mask of test examples to their measures.
+
+    References
+    ----------
+    Efron, Stein: The jackknife estimate of variance. Annals of Statistics 9, 1981.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.evaluation.evaluate import with_standard_errors
+    >>> errors = np.arange(4.0)
+    >>> found = with_standard_errors({"mae": 1.5}, 4, lambda mask: {"mae": errors[mask].mean()})
+    >>> found, bool(np.isclose(found.standard_errors["mae"], errors.std(ddof=1) / 2))
+    ({'mae': 1.5}, True)
+    """
+    groups = np.arange(n_test) % min(_GROUPS, n_test)
+    without = [measured(groups != group) for group in range(groups.max() + 1)] if n_test > 1 else []
+    found = {}
+    for name in values:
+        parts = np.array([part[name] for part in without])
+        parts = parts[~np.isnan(parts)]
+        g = len(parts)
+        found[name] = float(np.sqrt((g - 1) / g * ((parts - parts.mean()) ** 2).sum())) if g > 1 else float("nan")
+    return SampledMeasures(values, found, n_test)

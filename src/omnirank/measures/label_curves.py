@@ -36,7 +36,7 @@ def auroc(truth: MatrixLike, scores: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import auroc
+    >>> from omnirank.measures import auroc
     >>> auroc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), auroc([1, 1], [0.2, 0.3])
     (0.75, 0.5)
     """
@@ -62,7 +62,7 @@ def mean_auroc(truth: MatrixLike, scores: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import mean_auroc
+    >>> from omnirank.measures import mean_auroc
     >>> mean_auroc([[1, 1], [0, 1]], [[0.9, 0.3], [0.2, 0.1]])
     0.75
     """
@@ -89,7 +89,7 @@ def mean_auprc(truth: MatrixLike, scores: ArrayLike, only_present: bool = False)
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import mean_auprc
+    >>> from omnirank.measures import mean_auprc
     >>> truth, scores = [[1, 0], [0, 0]], [[0.9, 0.3], [0.2, 0.1]]
     >>> mean_auprc(truth, scores), mean_auprc(truth, scores, only_present=True)
     (0.5, 1.0)
@@ -104,7 +104,7 @@ def weighted_auprc(truth: MatrixLike, scores: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import weighted_auprc
+    >>> from omnirank.measures import weighted_auprc
     >>> weighted_auprc([[1, 0], [1, 1]], [[0.9, 0.3], [0.2, 0.1]])
     0.75
     """

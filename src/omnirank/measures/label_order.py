@@ -73,7 +73,7 @@ def one_error(truth: MatrixLike, scores: ArrayLike, variant: str = "standard", t
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import one_error
+    >>> from omnirank.measures import one_error
     >>> one_error([[1, 0], [0, 1]], [[0.9, 0.1], [0.4, 0.2]])
     0.5
     >>> one_error([[1, 0], [0, 1]], [[0.9, 0.1], [0.4, 0.2]], variant="clus")
@@ -100,7 +100,7 @@ def coverage(truth: MatrixLike, scores: ArrayLike, variant: str = "standard") ->
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import coverage
+    >>> from omnirank.measures import coverage
     >>> coverage([[1, 0, 0], [0, 0, 1]], [[0.9, 0.1, 0.0], [0.4, 0.2, 0.2]])
     2.0
     """
@@ -124,7 +124,7 @@ def ranking_loss(truth: MatrixLike, scores: ArrayLike, variant: str = "standard"
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import ranking_loss
+    >>> from omnirank.measures import ranking_loss
     >>> ranking_loss([[1, 0, 0]], [[0.5, 0.7, 0.5]]), ranking_loss([[1, 0, 0]], [[0.5, 0.7, 0.5]], variant="clus")
     (1.0, 0.5)
     """
@@ -138,7 +138,7 @@ def average_precision(truth: MatrixLike, scores: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import average_precision
+    >>> from omnirank.measures import average_precision
     >>> average_precision([[1, 0, 1]], [[0.9, 0.5, 0.1]])
     0.8333333333333333
     """

@@ -58,7 +58,7 @@ def hamming_loss(truth: MatrixLike, predicted: ArrayLike, weights: ArrayLike | N
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import hamming_loss
+    >>> from omnirank.measures import hamming_loss
     >>> hamming_loss([[1, 0], [1, 1]], [[1, 0], [0, 1]]), hamming_loss([[1, 0], [1, 1]], [[1, 0], [0, 1]], [1, 0.75])
     (0.25, 0.25)
     """
@@ -72,7 +72,7 @@ def subset_accuracy(truth: MatrixLike, predicted: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import subset_accuracy
+    >>> from omnirank.measures import subset_accuracy
     >>> subset_accuracy([[1, 0], [1, 1]], [[1, 0], [0, 1]])
     0.5
     """
@@ -85,7 +85,7 @@ def jaccard_samples(truth: MatrixLike, predicted: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import jaccard_samples
+    >>> from omnirank.measures import jaccard_samples
     >>> jaccard_samples([[1, 0], [1, 1], [0, 0]], [[1, 0], [0, 1], [0, 0]])
     0.8333333333333334
     """
@@ -98,7 +98,7 @@ def precision_samples(truth: MatrixLike, predicted: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import precision_samples
+    >>> from omnirank.measures import precision_samples
     >>> precision_samples([[1, 0], [1, 0], [0, 0]], [[1, 1], [0, 0], [0, 0]])
     0.5
     """
@@ -111,7 +111,7 @@ def recall_samples(truth: MatrixLike, predicted: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import recall_samples
+    >>> from omnirank.measures import recall_samples
     >>> recall_samples([[1, 1], [0, 0], [0, 0]], [[1, 0], [0, 1], [0, 0]])
     0.5
     """
@@ -124,7 +124,7 @@ def f1_samples(truth: MatrixLike, predicted: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import f1_samples
+    >>> from omnirank.measures import f1_samples
     >>> f1_samples([[1, 1], [0, 0]], [[1, 0], [0, 0]])
     0.8333333333333333
     """
@@ -140,7 +140,7 @@ def precision_micro(truth: MatrixLike, predicted: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import precision_micro
+    >>> from omnirank.measures import precision_micro
     >>> precision_micro([[1, 0], [1, 0]], [[1, 1], [0, 0]])
     0.5
     """
@@ -153,7 +153,7 @@ def recall_micro(truth: MatrixLike, predicted: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import recall_micro
+    >>> from omnirank.measures import recall_micro
     >>> recall_micro([[1, 1], [1, 1]], [[1, 0], [0, 0]])
     0.25
     """
@@ -166,7 +166,7 @@ def f1_micro(truth: MatrixLike, predicted: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import f1_micro
+    >>> from omnirank.measures import f1_micro
     >>> f1_micro([[1, 1], [1, 0]], [[1, 0], [0, 0]])
     0.5
     """
@@ -179,7 +179,7 @@ def precision_macro(truth: MatrixLike, predicted: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import precision_macro
+    >>> from omnirank.measures import precision_macro
     >>> precision_macro([[1, 1], [1, 0]], [[1, 0], [1, 0]])
     0.5
     """
@@ -192,7 +192,7 @@ def recall_macro(truth: MatrixLike, predicted: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import recall_macro
+    >>> from omnirank.measures import recall_macro
     >>> recall_macro([[1, 0], [1, 0]], [[1, 0], [0, 1]])
     0.25
     """
@@ -205,7 +205,7 @@ def f1_macro(truth: MatrixLike, predicted: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from omnirank.evaluation.measures import f1_macro
+    >>> from omnirank.measures import f1_macro
     >>> f1_macro([[1, 0], [1, 0]], [[1, 0], [1, 0]])
     0.5
     """

@@ -9,7 +9,7 @@ from omnirank.plots.style import BAR, CHOSEN, INK, new_axes, tidy
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from omnirank.evaluation.selection_curve import SelectionCurve
+    from omnirank.evaluation.selection import SelectionCurve
 
 
 # Numbers that fit below the axis.
@@ -28,7 +28,7 @@ def plot_selection(curve: SelectionCurve, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> from omnirank.evaluation.selection_curve import SelectionCurve
+    >>> from omnirank.evaluation.selection import SelectionCurve
     >>> from omnirank.plots import plot_selection
     >>> curve = SelectionCurve([1, 2, 4], [[0.5, 0.8, 0.9], [0.5, 0.9, 0.8]], "accuracy", True, "neighbors")
     >>> ax = plot_selection(curve)

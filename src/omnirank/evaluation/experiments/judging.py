@@ -11,7 +11,7 @@ from omnirank.data.dataset import Dataset
 from omnirank.evaluation.alignment import aligned_targets
 from omnirank.evaluation.evaluate import evaluate
 from omnirank.evaluation.experiments.learners import RankedEnsemble
-from omnirank.evaluation.measures import measure
+from omnirank.measures import measure
 
 
 class Parts(NamedTuple):
@@ -34,7 +34,7 @@ def judge(model: Any, parts: Parts, evaluation: Mapping[str, Any]) -> dict[str, 
         The fold.
     evaluation : mapping
         Keyword arguments of `omnirank.evaluation.evaluate.evaluate`; a predictor takes those of
-        `omnirank.evaluation.measures.measure`.
+        `omnirank.measures.measure`.
     """
     if isinstance(model, RankedEnsemble):
         model = model.predictor

@@ -154,7 +154,7 @@ def import_modules(modules: Sequence[str], where: str) -> None:
 
 def measures(value: Any, where: str) -> tuple[str, ...]:
     """Return names of measures."""
-    from omnirank.evaluation.measures import MEASURES
+    from omnirank.measures import MEASURES
 
     found = texts([value] if isinstance(value, str) else value, where, "measures")
     return tuple(one_of(name, tuple(MEASURES), where, "measures") for name in found)
@@ -255,7 +255,7 @@ def evaluation_values(table: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 def neighbor_setting(table: Mapping[str, Any], key: str, where: str) -> str | None:
     """Return what predicts from a ranking (key ``predictor``), or which examples may be neighbours (``neighbors``)."""
-    from omnirank.evaluation.evaluate import NEIGHBOR_PREDICTORS, NEIGHBORS
+    from omnirank.evaluation.knn import NEIGHBOR_PREDICTORS, NEIGHBORS
 
     known = {"predictor": NEIGHBOR_PREDICTORS, "neighbors": NEIGHBORS}
     return one_of(table[key], known[key], where, key) if table.get(key) is not None else None

@@ -16,14 +16,15 @@ from omnirank.core.parameters import check, choice
 from omnirank.core.ranking import Ranking
 from omnirank.core.suggestions import did_you_mean
 from omnirank.core.types import PathLike
+from omnirank.evaluation.curves import curve_area
 from omnirank.evaluation.experiments.schema import damaged
 from omnirank.evaluation.experiments.store import Member, Store, column_name
 from omnirank.evaluation.experiments.stored import STUDY_LISTS, check_study_facts
 from omnirank.evaluation.experiments.tables import PlanOrder
-from omnirank.evaluation.measures import MEASURES, curve_area, primary_measure
+from omnirank.measures import MEASURES, primary_measure
 
 if TYPE_CHECKING:
-    from omnirank.evaluation.statistics_comparison import Comparison
+    from omnirank.evaluation.statistics import Comparison
 
 _TOP = re.compile(r"(^| )top=\d+$")
 _PLACE = ["data", "method", "labelled", "neighbors"]
@@ -81,7 +82,7 @@ class StudyResults:
         is missing (NaN) where a job of its group is not done: that of the others would not be comparable. Of a grid
         with ``select = "best"`` the best combination is taken, for each data set and measure.
 
-        F1 is a mean over folds as well, while `omnirank.evaluation.protocols.evaluate_folds` and ``omnirank evaluate``
+        F1 is a mean over folds as well, while `omnirank.evaluation.cross.evaluate_folds` and ``omnirank evaluate``
         compute it from the confusion matrices of all folds together: the two differ, most with rare classes.
 
         Parameters
@@ -175,9 +176,9 @@ class StudyResults:
         measure, neighbors, labelled
             As in `table`.
         **options
-            Of `omnirank.evaluation.statistics_comparison.compare_methods`: ``alpha``, ``control``, ...
+            Of `omnirank.evaluation.statistics.compare_methods`: ``alpha``, ``control``, ...
         """
-        from omnirank.evaluation.statistics_comparison import compare_methods
+        from omnirank.evaluation.statistics import compare_methods
 
         table = self.table(measure, neighbors, labelled)
         whole = table.dropna(axis="index", how="any")
@@ -297,7 +298,7 @@ def read_rankings(path: PathLike, study: str, data: str, method: str) -> dict[st
     -------
     dict of str to Ranking
         By fold, seed and whatever else varies, as ``"seed=0 fold=2"``; ready for
-        `omnirank.evaluation.agreement.ranking_agreement`.
+        `omnirank.evaluation.stability.ranking_agreement`.
 
     Examples
     --------

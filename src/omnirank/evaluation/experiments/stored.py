@@ -11,7 +11,7 @@ from typing import Any
 from omnirank.core.errors import DataError
 from omnirank.data.task_registry import TASKS
 from omnirank.evaluation.experiments.keys import canonical_json
-from omnirank.evaluation.measures import MEASURES
+from omnirank.measures import MEASURES
 
 # One encoder for all: json.dumps would make one per call. A damaged cell may be of any type.
 _encoded = json.JSONEncoder(separators=(",", ":"), default=repr).encode

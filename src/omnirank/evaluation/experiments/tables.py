@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from omnirank.evaluation.experiments.store import Member, column_name
-from omnirank.evaluation.table_text import latex_lines, latex_text, markdown_lines
+from omnirank.evaluation.statistics import latex_lines, latex_text, markdown_lines
 
 
 class PlanOrder:

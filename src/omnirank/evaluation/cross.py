@@ -1,4 +1,4 @@
-"""Rankings judged over folds, and compared with rankings that do not look at the data."""
+"""Cross-validation: rankings and learners fitted to training parts and judged on test parts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from omnirank.core.errors import DataError
+from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parameters import check, choice, count
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
@@ -27,14 +27,16 @@ from omnirank.evaluation.evaluate import (
     measured_predictions,
     predictions,
 )
-from omnirank.evaluation.folds import Fold
+from omnirank.evaluation.folds import Fold, make_folds
 from omnirank.neighbors.weighted_knn import warn_of_many_neighbors
 from omnirank.rankers.refits import ranking_of_part
+from omnirank.relational.dataset import RelationalDataset
 from omnirank.tasks import get_task
-from omnirank.tasks.measuring import measure_of
+from omnirank.tasks.measuring import measure, measure_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 _AGGREGATES = ("auto", "pooled", "mean")
 _SETTINGS = ("variant", "variance", "threshold")
@@ -104,7 +106,7 @@ def evaluate_folds(
     --------
     >>> import omnirank as om
     >>> from omnirank.evaluation.folds import make_folds
-    >>> from omnirank.evaluation.protocols import evaluate_folds
+    >>> from omnirank.evaluation.cross import evaluate_folds
     >>> data = om.datasets.load_sample("linnerud")
     >>> folds = make_folds(data, "cross-validation", n_folds=4, random_state=0)
     >>> results = evaluate_folds(om.UnivariateRanker(), data, folds, 5)
@@ -154,7 +156,7 @@ def pooled(parts: Sequence[Predictions]) -> Predictions:
     --------
     >>> import omnirank as om
     >>> from omnirank.evaluation.evaluate import predictions
-    >>> from omnirank.evaluation.protocols import pooled
+    >>> from omnirank.evaluation.cross import pooled
     >>> train, test = om.datasets.load_sample("linnerud").split(0.5, random_state=0)
     >>> part = predictions([1.0, 0.5, 0.0], train, test, 3)
     >>> pooled([part, part]).truth.n_examples
@@ -207,7 +209,7 @@ class Relevance:
 
     Examples
     --------
-    >>> from omnirank.evaluation.protocols import Relevance
+    >>> from omnirank.evaluation.cross import Relevance
     >>> found = Relevance("rrmse", False, 0.5, 0.75, (0.9, 0.8, 0.4, 0.9))
     >>> found.gain, found.random_mean, found.share_beaten
     (0.25, 0.75, 0.75)
@@ -266,7 +268,7 @@ def relevance(
     Examples
     --------
     >>> import omnirank as om
-    >>> from omnirank.evaluation.protocols import relevance
+    >>> from omnirank.evaluation.cross import relevance
     >>> train, test = om.datasets.load_sample("digits").split(0.5, random_state=0)
     >>> ranking = om.UnivariateRanker().fit(train).ranking_
     >>> relevance(ranking, train, test, random_state=0, top=10).share_beaten
@@ -280,3 +282,85 @@ def relevance(
     found = [evaluate(each, train, test, n_neighbors, **options) for each in scores]
     value, uniform, *random = (values[shown.name] for values in found)
     return Relevance(shown.name, shown.larger_is_better, value, uniform, tuple(random))
+
+
+BASELINE = "constant"
+
+
+def evaluate_relational(
+    models: Mapping[str, Any], dataset: RelationalDataset, *, n_folds: int = 10, random_state: RandomState = None
+) -> pd.DataFrame:
+    """Cross-validate relational learners.
+
+    Examples are dealt into folds; the facts of the database, but for the target, stay known to all. The targets of the
+    test examples are hidden.
+
+    Parameters
+    ----------
+    models : mapping of str to estimator
+        Relational trees, forests and boosting, by name; they stay as they are.
+    dataset : RelationalDataset
+        The data, with a target.
+    n_folds : int
+        Number of folds; classes are spread evenly.
+    random_state : None, int, RandomState or Generator
+        The seed of the folds.
+
+    Returns
+    -------
+    DataFrame
+        A row per model and measure, and for ``"constant"``, which predicts the mean or the most frequent class: the
+        mean over the folds, weighted by their test examples, and its standard error.
+
+    Examples
+    --------
+    >>> import omnirank as om
+    >>> from omnirank.evaluation.cross import evaluate_relational
+    >>> data = om.datasets.make_movies(random_state=0)
+    >>> models = {"tree": om.RelationalTreeClassifier(random_state=0)}
+    >>> found = evaluate_relational(models, data, n_folds=3, random_state=0)
+    >>> accuracy = found[found["measure"] == "accuracy"].set_index("model")["value"]
+    >>> bool(accuracy["tree"] > accuracy["constant"] + 0.2)
+    True
+    """
+    import pandas as pd
+
+    if dataset.target is None:
+        raise DataError("there is no target to predict: name a column of the table whose rows are the examples")
+    if BASELINE in models:
+        raise ParameterError(f"the name {BASELINE!r} is that of the constant prediction: choose another one")
+    labelled = dataset.take(dataset.labelled)
+    folds = make_folds(labelled, n_folds=n_folds, random_state=random_state)  # type: ignore[arg-type]  # target only
+    values: dict[tuple[str, str], list[float]] = {}
+    for fold in folds:
+        train, test = labelled.take(fold.train), labelled.take(fold.test)
+        for name, means in _predicted(models, train, test).items():
+            for what, value in _measured(train, test, means).items():
+                values.setdefault((name, what), []).append(value)
+    weights = np.array([len(fold.test) for fold in folds], float)
+    rows = [(*key, *_mean(np.array(found), weights)) for key, found in values.items()]
+    return pd.DataFrame(rows, columns=["model", "measure", "value", "standard_error"])
+
+
+def _predicted(models: Mapping[str, Any], train: RelationalDataset, test: RelationalDataset) -> dict[str, np.ndarray]:
+    """Means that each model predicts for the test examples, and those of the training target."""
+    assert train.target is not None
+    constant = np.nanmean(get_task(train.task).columns(train.target, train.hierarchy).dense(), axis=0)
+    found = {BASELINE: np.tile(constant, (test.n_examples, 1))}
+    return found | {name: clone(model).fit(train).predict_means(test) for name, model in models.items()}
+
+
+def _measured(train: RelationalDataset, test: RelationalDataset, means: np.ndarray) -> dict[str, float]:
+    assert train.target is not None
+    assert test.target is not None
+    return measure(test.target, means, training=train.target, task=train.task, hierarchy=train.hierarchy)
+
+
+def _mean(found: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+    """Weighted mean over the folds in which there is a value, and its standard error."""
+    known = ~np.isnan(found)
+    if not known.any():
+        return float("nan"), float("nan")
+    n = int(known.sum())
+    error = float(np.std(found[known], ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
+    return float(np.average(found[known], weights=weights[known])), error
