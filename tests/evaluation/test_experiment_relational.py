@@ -45,7 +45,7 @@ def test_a_folder_is_ranked_and_predicted_by_folds(films, backend):
     )
     store = films.parent / "results.sqlite"
     assert run_plan(plan, store=store).counts == {"done": 6}
-    assert len(backend[0].claims) == 4, "both rankings of a fold are one fit"
+    assert len(backend[0].orders) == 4, "both rankings of a fold are one fit"
     study = read_results(store)["films"]
     assert list(study.table("accuracy").columns) == ["relational-forest", "relational-genie3", "relational-symbolic"]
     data = om.RelationalDataset.from_folder(films, target="movies.genre")

@@ -20,6 +20,7 @@ from omnirank.core.seeds import stream
 from omnirank.data.task_registry import TASKS
 from omnirank.errors import DataError, DataTypeError, ParameterError
 from omnirank.evaluation import selection
+from omnirank.evaluation.cross import judge
 from omnirank.evaluation.folds import labelled_folds
 from omnirank.evaluation.selection import SelectionCurve, selection_curve, selection_sizes
 from omnirank.rankers.base import BaseRanker
@@ -140,11 +141,11 @@ def test_no_example_that_judges_is_ranked_with(monkeypatch):
     data = om.Dataset(np.column_stack([np.arange(60), rng.normal(size=(60, 2))]), rng.normal(size=60))
     judged = []
 
-    def watched(ranking, train, test, *args, **options):
-        judged.append(set(test.features.numeric[:, 0].astype(int).tolist()))
-        return om.evaluate(ranking, train, test, *args, **options)
+    def watched(ranking, parts, evaluation):
+        judged.append(set(parts.test.features.numeric[:, 0].astype(int).tolist()))
+        return judge(ranking, parts, evaluation)
 
-    monkeypatch.setattr(selection, "evaluate", watched)
+    monkeypatch.setattr(selection, "judge", watched)
     SEEN.clear()
     curve = selection_curve(Spy(), data, n_folds=5, random_state=0)
     assert len(SEEN) == 5

@@ -164,7 +164,7 @@ class _Report:
 
     def write(self, folder: Path) -> None:
         """Write the tables and diagrams of this measure."""
-        from omnirank.evaluation.experiments.tables import latex_table, markdown_table
+        from omnirank.evaluation.experiments.results import latex_table, markdown_table
 
         way = self.measure.larger_is_better
         markdown, latex = [f"# {self.title}", markdown_table(self.table, way)], [latex_table(self.table, way)]
@@ -189,7 +189,7 @@ def _write_all(study: "StudyResults", reports: list[_Report], folder: Path) -> N
         report.write(folder)
     times = study.times()
     if not times.empty:
-        from omnirank.evaluation.experiments.tables import latex_table, markdown_table
+        from omnirank.evaluation.experiments.results import latex_table, markdown_table
 
         stem = _file_name(f"{study.name}-seconds")
         _write(folder / f"{stem}.md", markdown_table(times, False) + "\n")
@@ -227,7 +227,7 @@ def _drawn_curve(curve: "pd.DataFrame", measure: "Measure", data: str) -> Any:
 
 
 def _print_table(values: "pd.DataFrame") -> None:
-    from omnirank.evaluation.experiments.tables import shown_numbers
+    from omnirank.evaluation.experiments.results import shown_numbers
 
     columns: list[Any] = [("data", "left"), *((str(name), "right") for name in values.columns)]
     shown = shown_numbers(values)

@@ -96,8 +96,7 @@ def _evaluate(
 
     Of several tables: what a relational tree and a forest predict, beside a constant prediction.
 
-    Over folds, measures of classes are those of all predictions together, others are means over the folds, weighted by
-    their test examples.
+    Over folds, measures are means, weighted by the folds' test examples.
     """
     from omnirank.core.errors import ParameterError
     from omnirank.core.parallel import progress_bars

@@ -1,45 +1,181 @@
-"""Cross-validation: rankings and learners fitted to training parts and judged on test parts."""
+"""Cross-validation: rankings and learners are fitted to training parts and judged on test parts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
 from omnirank.core.errors import DataError, ParameterError
-from omnirank.core.parameters import check, choice, count
+from omnirank.core.parameters import check, count
 from omnirank.core.ranking import Ranking
 from omnirank.core.seeds import root_entropy, stream
-from omnirank.core.types import RandomState
+from omnirank.core.types import ArrayLike, RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.in_memory import in_memory
 from omnirank.data.remarks import warn_about
-from omnirank.data.target import Target
-from omnirank.evaluation.alignment import RankingLike, ranking_of_data
-from omnirank.evaluation.evaluate import (
-    Predictions,
-    candidate_count,
-    evaluate,
-    evaluate_counts,
-    measured_predictions,
-    predictions,
-)
+from omnirank.evaluation.alignment import RankingLike, aligned_targets, ranking_of_data
+from omnirank.evaluation.evaluate import candidate_count, evaluate, evaluate_counts, measured
 from omnirank.evaluation.folds import Fold, make_folds
 from omnirank.neighbors.weighted_knn import warn_of_many_neighbors
 from omnirank.rankers.refits import ranking_of_part
-from omnirank.relational.dataset import RelationalDataset
 from omnirank.tasks import get_task
 from omnirank.tasks.measuring import measure, measure_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from omnirank.relational.dataset import RelationalDataset
 
-_AGGREGATES = ("auto", "pooled", "mean")
-_SETTINGS = ("variant", "variance", "threshold")
+BASELINE = "constant"
+
+
+# -- one fold -------------------------------------------------------------------------------------
+
+
+class FoldParts(NamedTuple):
+    """The parts of a fold: to train, the same with all labels that there are, and to test; tables or relational."""
+
+    train: Any
+    restored: Any
+    test: Any
+
+    @classmethod
+    def of(cls, fold: Fold, dataset: Any, *, labelled_only: bool = False) -> FoldParts:
+        """Return the parts of a data set; ``labelled_only`` leaves unlabelled training examples out."""
+        parts = cls(fold.training(dataset), fold.training_with_all_labels(dataset), fold.testing(dataset))
+        return parts.without_unlabelled() if labelled_only else parts
+
+    def without_unlabelled(self) -> FoldParts:
+        """Return the same parts with the labelled training examples only."""
+        return self if self.train.target is None else self._replace(train=self.train.take(self.train.labelled))
+
+    @property
+    def n_judged(self) -> int:
+        """Number of test examples that count: those with a known target, all where there is no target."""
+        return int(self.test.n_examples if self.test.target is None else self.test.labelled.sum())
+
+
+class RankedEnsemble(NamedTuple):
+    """A ranking of relations, which no distance can weigh, and the ensemble behind it, which is judged instead."""
+
+    ranking: Ranking
+    predictor: Any
+
+
+def judge(model: Any, parts: FoldParts, evaluation: Mapping[str, Any]) -> Any:
+    """Return all measures of a model on the test part of a fold.
+
+    Parameters
+    ----------
+    model : Ranking, RankedEnsemble or fitted predictor
+        A ranking is judged by what neighbours predict in a distance that weighs features by it, a predictor by its own
+        predictions, a ranking of relations by those of its ensemble.
+    parts : FoldParts
+        The fold. Neighbours of an oracle have all labels that there are.
+    evaluation : mapping
+        Keyword arguments of `omnirank.evaluate`; a predictor takes those of `omnirank.measures.measure`.
+
+    Returns
+    -------
+    dict
+        Values by measure; one such dict for each number where ``n_neighbors`` is a list.
+    """
+    if isinstance(model, Ranking):
+        train = parts.restored if evaluation.get("neighbors") == "oracle" else parts.train
+        values = measured(model, train, parts.test, **evaluation)
+        return values if isinstance(evaluation.get("n_neighbors"), list) else next(iter(values.values()))
+    predictor = model.predictor if isinstance(model, RankedEnsemble) else model
+    train = parts.train
+    training, truth = aligned_targets(train, parts.test)
+    if training.levels != train.target.levels:
+        raise DataError("the test data have classes that the training data do not declare")
+    means = predictor.predict_means(parts.test)
+    return measure(truth, means, training=training, task=train.task, hierarchy=train.hierarchy, **evaluation)
+
+
+# -- all folds ------------------------------------------------------------------------------------
+
+
+class JudgedFold(NamedTuple):
+    """A fold, the models that were fitted to its training part, and their measures on its test part, by key."""
+
+    fold: Fold
+    parts: FoldParts
+    models: Mapping[Any, Any]
+    measures: Mapping[Any, Any]
+
+
+def judge_folds(
+    dataset: Any,
+    folds: Iterable[Fold],
+    models_of: Callable[[Any], Mapping[Any, Any]],
+    evaluation: Mapping[str, Any],
+    *,
+    labelled_only: bool = False,
+) -> Iterator[JudgedFold]:
+    """Fit models to every training part and judge them on the test parts.
+
+    Parameters
+    ----------
+    dataset : Dataset or RelationalDataset
+        The data with all labels that there are.
+    folds : iterable of Fold
+        The folds.
+    models_of : callable
+        From a training part to rankings or fitted predictors, by key.
+    evaluation : mapping
+        As in `judge`.
+    labelled_only : bool
+        Whether unlabelled training examples are left out.
+    """
+    for fold in folds:
+        parts = FoldParts.of(fold, dataset, labelled_only=labelled_only)
+        models = models_of(parts.train)
+        yield JudgedFold(fold, parts, models, {key: judge(model, parts, evaluation) for key, model in models.items()})
+
+
+def over_folds(values: ArrayLike, weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the means over folds and their standard errors; folds in which a value is not defined (NaN) are left out.
+
+    All measures, F1 too, are such means: of the values in the folds, not of all predictions together.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_folds, n)
+        One row per fold.
+    weights : array-like of shape (n_folds,), optional
+        Weights of the folds: their numbers of test examples. None: equal weights.
+
+    Returns
+    -------
+    (ndarray, ndarray)
+        NaN where no fold has a value. The standard error is 0 where one fold has.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from omnirank.evaluation.cross import over_folds
+    >>> means, errors = over_folds([[0.5, 1.0], [0.8, np.nan]], weights=[10, 20])
+    >>> means.round(3).tolist(), errors.round(3).tolist()
+    ([0.7, 1.0], [0.158, 0.0])
+    """
+    values = np.asarray(values, dtype=np.float64)
+    known = ~np.isnan(values)
+    shares = known * (1.0 if weights is None else np.asarray(weights, dtype=np.float64)[:, None])
+    n, total = known.sum(axis=0), shares.sum(axis=0)
+    means = np.where(
+        total > 0, (np.where(known, values, 0.0) * shares).sum(axis=0) / np.where(total > 0, total, 1), np.nan
+    )
+    squares = (np.where(known, values - means, 0.0) ** 2).sum(axis=0)
+    errors = np.sqrt(squares / np.maximum(n - 1, 1) / np.maximum(n, 1))
+    return means, np.where(n > 0, errors, np.nan)
+
+
+# -- rankings -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +188,8 @@ class FoldResults:
         One row per fold and number of neighbours: ``key``, ``n_labelled`` (as asked for, or those there are),
         ``n_test``, ``n_neighbors`` and the measures.
     summary : DataFrame
-        One row per number of labelled examples and of neighbours, over the folds: ``n_labelled`` (None where folds hide
-        no labels), ``n_neighbors``, ``n_folds`` and the measures.
+        One row per number of labelled examples and of neighbours: ``n_labelled`` (None where folds hide no labels),
+        ``n_folds``, ``n_neighbors`` and the means of the measures, weighted by the folds' labelled test examples.
     rankings : dict of str to Ranking
         The ranking of every fold, by key.
     """
@@ -70,7 +206,6 @@ def evaluate_folds(
     n_neighbors: int | Sequence[int] | None = None,
     *,
     use_unlabelled: bool = True,
-    aggregate: str = "auto",
     **options: Any,
 ) -> FoldResults:
     """Rank the features on every training part and judge the rankings on the test parts.
@@ -88,25 +223,15 @@ def evaluate_folds(
     use_unlabelled : bool
         Whether the ranker sees the unlabelled training examples (and, with ``neighbors="published"``, whether they
         take neighbours' places): False is the supervised ranking of a semi-supervised study.
-    aggregate : {"auto", "pooled", "mean"}
-        How measures of several folds become one. "pooled": all predictions are measured together, which for classes
-        is the sum of the confusion matrices. "mean": the mean, weighted by the number of test examples. "auto": pooled
-        for classes, mean for everything else.
     **options
         Further parameters of `omnirank.evaluate`. With ``neighbors="oracle"`` neighbours have all labels; the ranker
         has only those of the fold.
 
-    Notes
-    -----
-    Experiments (`omnirank.run_plan`, `omnirank.read_results`, ``omnirank compare``) record measures fold by fold and
-    take means for all tasks. So F1 and other measures of classes that do not add up over examples differ from those
-    here, which come from the summed confusion matrices; ``aggregate="mean"`` gives those of experiments.
-
     Examples
     --------
     >>> import omnirank as om
-    >>> from omnirank.evaluation.folds import make_folds
     >>> from omnirank.evaluation.cross import evaluate_folds
+    >>> from omnirank.evaluation.folds import make_folds
     >>> data = om.datasets.load_sample("linnerud")
     >>> folds = make_folds(data, "cross-validation", n_folds=4, random_state=0)
     >>> results = evaluate_folds(om.UnivariateRanker(), data, folds, 5)
@@ -115,73 +240,40 @@ def evaluate_folds(
     """
     import pandas as pd
 
-    check("aggregate", aggregate, choice(*_AGGREGATES))
     if not folds:
         raise DataError("there is no fold to evaluate")
     dataset = in_memory(dataset)
     warn_about(dataset)  # of all of it, not of the first training part
     counts = evaluate_counts(n_neighbors, dataset.task)
-    settings = {name: options.pop(name) for name in _SETTINGS if name in options}
+    options["n_neighbors"] = counts
     rows, rankings, candidates = [], {}, []
-    groups: dict[Any, list[tuple[Predictions, dict[int, dict[str, float]]]]] = {}
-    for fold in folds:
-        train = fold.training(dataset)
-        if not use_unlabelled:
-            train = train.take(train.labelled)
-        ranking = _ranking_of(ranker, train, dataset)
-        if options.get("neighbors") == "oracle":
-            train = fold.training_with_all_labels(dataset)
-        found = predictions(ranking, train, fold.testing(dataset), counts, **options)
-        measured = measured_predictions(found, **settings)
-        rankings[fold.key] = ranking
+    groups: dict[int | None, list[JudgedFold]] = {}
+    for judged in judge_folds(
+        dataset,
+        folds,
+        lambda train: {"": _ranking_of(ranker, train, dataset)},
+        options,
+        labelled_only=not use_unlabelled,
+    ):
+        fold, parts = judged.fold, judged.parts
+        rankings[fold.key] = judged.models[""]
+        train = parts.restored if options.get("neighbors") == "oracle" else parts.train
         candidates.append(candidate_count(train, options.get("neighbors", "labelled")))
-        groups.setdefault(fold.n_labelled, []).append((found, measured))
-        n_labelled = int(train.labelled.sum()) if fold.n_labelled is None else fold.n_labelled
-        about = {"key": fold.key, "n_labelled": n_labelled, "n_test": len(fold.test)}
-        rows += [about | {"n_neighbors": k} | values for k, values in measured.items()]
+        groups.setdefault(fold.n_labelled, []).append(judged)
+        n_known = int(train.labelled.sum()) if fold.n_labelled is None else fold.n_labelled
+        about: dict[str, Any] = {"key": fold.key, "n_labelled": n_known, "n_test": len(fold.test)}
+        rows += [about | {"n_neighbors": k} | values for k, values in judged.measures[""].items()]
     warn_of_many_neighbors(max(counts), *min(candidates))
-    together = aggregate == "pooled" or (aggregate == "auto" and get_task(dataset.task).kind == "classes")
     summary = []
     for n_labelled, group in groups.items():
-        joined = _pooled_measures(group, settings) if together else _mean_measures(group)
-        about = {"n_labelled": n_labelled, "n_folds": len(group)}
-        summary += [about | {"n_neighbors": k} | joined[k] for k in counts]
+        for k in counts:
+            found = [judged.measures[""][k] for judged in group]
+            means, _ = over_folds(
+                [list(values.values()) for values in found], [judged.parts.n_judged for judged in group]
+            )
+            about = {"n_labelled": n_labelled, "n_folds": len(group), "n_neighbors": k}
+            summary.append(about | dict(zip(found[0], means.tolist(), strict=True)))
     return FoldResults(pd.DataFrame(rows), pd.DataFrame(summary), rankings)
-
-
-def pooled(parts: Sequence[Predictions]) -> Predictions:
-    """Return the predictions of several folds of the same data as one; the training target is that of the first.
-
-    Examples
-    --------
-    >>> import omnirank as om
-    >>> from omnirank.evaluation.evaluate import predictions
-    >>> from omnirank.evaluation.cross import pooled
-    >>> train, test = om.datasets.load_sample("linnerud").split(0.5, random_state=0)
-    >>> part = predictions([1.0, 0.5, 0.0], train, test, 3)
-    >>> pooled([part, part]).truth.n_examples
-    20
-    """
-    first, truth = parts[0], Target.joined([part.truth for part in parts])
-    means = {k: np.vstack([part.means[k] for part in parts]) for k in first.means}
-    return first._replace(truth=truth, means=means)
-
-
-def _pooled_measures(group: list[Any], settings: dict[str, Any]) -> dict[int, dict[str, float]]:
-    return measured_predictions(pooled([found for found, _ in group]), **settings)
-
-
-def _mean_measures(group: list[Any]) -> dict[int, dict[str, float]]:
-    """Means over folds, weighted by labelled test examples; folds where a measure is not defined are left out."""
-    sizes = np.array([found.truth.labelled.sum() for found, _ in group], dtype=np.float64)
-    joined: dict[int, dict[str, float]] = {}
-    for k, first in group[0][1].items():
-        joined[k] = {}
-        for name in first:
-            values = np.array([measured[k][name] for _, measured in group])
-            defined = ~np.isnan(values)
-            joined[k][name] = float(np.average(values[defined], weights=sizes[defined])) if defined.any() else np.nan
-    return joined
 
 
 def _ranking_of(ranker: RankingLike, train: Dataset, whole: Dataset) -> Ranking:
@@ -284,7 +376,18 @@ def relevance(
     return Relevance(shown.name, shown.larger_is_better, value, uniform, tuple(random))
 
 
-BASELINE = "constant"
+# -- relational learners --------------------------------------------------------------------------
+
+
+class _Constant:
+    """Predicts the mean of the training target, or the frequencies of its classes."""
+
+    def __init__(self, train: RelationalDataset) -> None:
+        assert train.target is not None
+        self._means = np.nanmean(get_task(train.task).columns(train.target, train.hierarchy).dense(), axis=0)
+
+    def predict_means(self, test: RelationalDataset) -> np.ndarray:
+        return np.tile(self._means, (test.n_examples, 1))
 
 
 def evaluate_relational(
@@ -329,38 +432,16 @@ def evaluate_relational(
         raise DataError("there is no target to predict: name a column of the table whose rows are the examples")
     if BASELINE in models:
         raise ParameterError(f"the name {BASELINE!r} is that of the constant prediction: choose another one")
+
+    def fitted(train: RelationalDataset) -> dict[str, Any]:
+        return {BASELINE: _Constant(train)} | {name: clone(model).fit(train) for name, model in models.items()}
+
     labelled = dataset.take(dataset.labelled)
     folds = make_folds(labelled, n_folds=n_folds, random_state=random_state)  # type: ignore[arg-type]  # target only
-    values: dict[tuple[str, str], list[float]] = {}
-    for fold in folds:
-        train, test = labelled.take(fold.train), labelled.take(fold.test)
-        for name, means in _predicted(models, train, test).items():
-            for what, value in _measured(train, test, means).items():
-                values.setdefault((name, what), []).append(value)
-    weights = np.array([len(fold.test) for fold in folds], float)
-    rows = [(*key, *_mean(np.array(found), weights)) for key, found in values.items()]
+    judged = list(judge_folds(labelled, folds, fitted, {}))
+    weights = [one.parts.n_judged for one in judged]
+    rows: list[tuple[Any, ...]] = []
+    for name in (BASELINE, *models):
+        values = [list(one.measures[name].values()) for one in judged]
+        rows += zip([name] * len(values[0]), judged[0].measures[name], *over_folds(values, weights), strict=True)
     return pd.DataFrame(rows, columns=["model", "measure", "value", "standard_error"])
-
-
-def _predicted(models: Mapping[str, Any], train: RelationalDataset, test: RelationalDataset) -> dict[str, np.ndarray]:
-    """Means that each model predicts for the test examples, and those of the training target."""
-    assert train.target is not None
-    constant = np.nanmean(get_task(train.task).columns(train.target, train.hierarchy).dense(), axis=0)
-    found = {BASELINE: np.tile(constant, (test.n_examples, 1))}
-    return found | {name: clone(model).fit(train).predict_means(test) for name, model in models.items()}
-
-
-def _measured(train: RelationalDataset, test: RelationalDataset, means: np.ndarray) -> dict[str, float]:
-    assert train.target is not None
-    assert test.target is not None
-    return measure(test.target, means, training=train.target, task=train.task, hierarchy=train.hierarchy)
-
-
-def _mean(found: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
-    """Weighted mean over the folds in which there is a value, and its standard error."""
-    known = ~np.isnan(found)
-    if not known.any():
-        return float("nan"), float("nan")
-    n = int(known.sum())
-    error = float(np.std(found[known], ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
-    return float(np.average(found[known], weights=weights[known])), error

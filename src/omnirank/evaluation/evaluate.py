@@ -25,7 +25,10 @@ from omnirank.evaluation.knn import (
 from omnirank.neighbors.weighted_knn import warn_of_many_neighbors
 from omnirank.shards.dataset import ShardedDataset
 from omnirank.tasks import get_task
+from omnirank.tasks.measuring import measure
 
+# Parameters of an evaluation that are about measures, and count for predictors as well.
+OF_MEASURES = ("variant", "variance", "threshold")
 # Features that the unsupervised protocol keeps.
 _TOP_WITHOUT_TARGET = 16
 
@@ -149,11 +152,11 @@ def evaluate(
     if isinstance(parts.train, Dataset):
         warn_of_many_neighbors(max(found.means), *candidate_count(parts.train, neighbors))
     settings: dict[str, Any] = {"variant": variant, "variance": variance, "threshold": threshold}
-    measured: dict[int, Any] = measured_predictions(found, **settings)
+    values: dict[int, Any] = measured_predictions(found, **settings)
     if parts.sampled:
-        measured = {k: _sampled(found, k, values, settings) for k, values in measured.items()}
+        values = {k: _sampled(found, k, whole, settings) for k, whole in values.items()}
     one = n_neighbors is None or isinstance(n_neighbors, Integral)
-    return next(iter(measured.values())) if one else measured
+    return next(iter(values.values())) if one else values
 
 
 def predictions(
@@ -241,18 +244,22 @@ def measured_predictions(found: Predictions, **settings: Any) -> dict[int, dict[
     **settings
         ``variant``, ``variance`` and ``threshold`` of `omnirank.measures.measure`.
     """
-    from omnirank.measures import measure
-
     shared: dict[str, Any] = {"training": found.training, "task": found.task, "hierarchy": found.hierarchy}
     return {k: measure(found.truth, means, **shared, **settings) for k, means in found.means.items()}
 
 
+def measured(ranking: RankingLike, train: Dataset, test: Dataset, **evaluation: Any) -> dict[int, dict[str, float]]:
+    """Return the measures of a ranking, by number of neighbours; `evaluate` without its warning of many neighbours."""
+    settings = {name: evaluation.pop(name) for name in OF_MEASURES if name in evaluation}
+    return measured_predictions(predictions(ranking, train, test, **evaluation), **settings)
+
+
 def _sampled(found: Predictions, k: int, values: dict[str, float], settings: dict[str, Any]) -> SampledMeasures:
-    def measured(mask: np.ndarray) -> dict[str, float]:
+    def of_part(mask: np.ndarray) -> dict[str, float]:
         part = found._replace(truth=found.truth.take(mask), means={k: found.means[k][mask]})
         return measured_predictions(part, **settings)[k]
 
-    return with_standard_errors(values, found.truth.n_examples, measured)
+    return with_standard_errors(values, found.truth.n_examples, of_part)
 
 
 def evaluate_counts(n_neighbors: int | Sequence[int] | None, task: str) -> list[int]:

@@ -23,12 +23,13 @@ from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.traps import of_one_value
 from omnirank.data.types import FeaturesLike, TargetLike
+from omnirank.ensembles.pct_forest import PCTForestClassifier, PCTForestRegressor
 from omnirank.ensembles.predictor import ONE_VALUE
-from omnirank.evaluation.evaluate import evaluate
-from omnirank.evaluation.experiments.judging import Parts, judge
-from omnirank.evaluation.experiments.learners import make_predictor
+from omnirank.evaluation.cross import FoldParts, judge, over_folds
+from omnirank.evaluation.evaluate import candidate_count
 from omnirank.evaluation.folds import Fold, labelled_folds
 from omnirank.evaluation.significance import significance
+from omnirank.neighbors.weighted_knn import warn_of_many_neighbors
 from omnirank.rankers.refits import check_ranker, fresh_copy, ranker_and_data, ranking_of_part, run_refits, seeded
 from omnirank.shards.dataset import ShardedDataset
 from omnirank.shards.given import check_given
@@ -243,6 +244,9 @@ def selection_curve(
             f"{n_judged}: say how many to keep"
         )
     folds = labelled_folds(dataset, wanted, stream(judge_of.entropy, _FOLDS_KEY))
+    if by == "neighbors":
+        n_all, kind = candidate_count(dataset, "labelled")
+        warn_of_many_neighbors(judge_of.n_neighbors, n_all - max(len(fold.test) for fold in folds), kind)
     with warnings.catch_warnings():
         # a fold can lose a class that is rare in the whole: its forest predicts the other one, as it should
         warnings.filterwarnings("ignore", f".*{re.escape(ONE_VALUE)}", UserWarning)
@@ -356,28 +360,23 @@ class _Judge:
         return cls(dataset, by, tuple(tried), shown.name, int(k), entropy, sample_weight)
 
     def __call__(self, ranker: Any, fold: Fold) -> list[float]:
-        train, test = fold.training(self.dataset), fold.testing(self.dataset)
+        parts = FoldParts.of(fold, self.dataset)
         weights = {} if self.sample_weight is None else {"sample_weight": self.sample_weight[fold.train]}
-        ranking = ranking_of_part(clone(ranker), train, self.dataset, **weights)
+        ranking = ranking_of_part(clone(ranker), parts.train, self.dataset, **weights)
         n_jobs = ranker.get_params(deep=False).get("n_jobs")
-        measured = self._by_forest if self.by == "forest" else self._by_neighbors
-        return [measured(ranking, size, train, test, n_jobs)[self.measure] for size in self.sizes]
-
-    def _by_neighbors(
-        self, ranking: Ranking, size: int, train: Dataset, test: Dataset, n_jobs: int | None
-    ) -> dict[str, float]:
+        if self.by == "forest":
+            return [self._by_forest(ranking, size, parts, n_jobs) for size in self.sizes]
         # weights would hide how many features there are
-        options: dict[str, Any] = {"top": size, "weighted": False, "scaled": True, "n_jobs": n_jobs}
-        return dict(evaluate(ranking, train, test, self.n_neighbors, **options))
+        same = {"n_neighbors": self.n_neighbors, "weighted": False, "scaled": True, "n_jobs": n_jobs}
+        return [judge(ranking, parts, same | {"top": size})[self.measure] for size in self.sizes]
 
-    def _by_forest(
-        self, ranking: Ranking, size: int, train: Dataset, test: Dataset, n_jobs: int | None
-    ) -> dict[str, float]:
+    def _by_forest(self, ranking: Ranking, size: int, parts: FoldParts, n_jobs: int | None) -> float:
         kept = np.flatnonzero(ranking.ranks <= size)
-        parts = [part.select_features(kept) for part in (train, test)]
-        settings = {"n_trees": _TREES, "supervision": 1.0, "n_jobs": n_jobs}
-        forest = make_predictor("pct-forest", self.dataset.task, settings, self.entropy).fit(parts[0])
-        return judge(forest, Parts(parts[0], parts[0], parts[1]), {})
+        own = FoldParts(*(part.select_features(kept) for part in parts))
+        predicts_classes = get_task(self.dataset.task).kind in ("classes", "labels")
+        learner = PCTForestClassifier if predicts_classes else PCTForestRegressor
+        forest = learner(n_trees=_TREES, supervision=1.0, n_jobs=n_jobs, random_state=self.entropy).fit(own.train)
+        return float(judge(forest, own, {})[self.measure])
 
 
 # A mean that is worse by exactly one standard error is within it, however it was rounded.
@@ -439,12 +438,12 @@ class SelectionCurve:
     @property
     def means(self) -> np.ndarray:
         """Mean of the measure over the folds in which it is defined, for each size."""
-        return _over_folds(self.values)[0]
+        return over_folds(self.values)[0]
 
     @property
     def standard_errors(self) -> np.ndarray:
         """Standard error of each mean; 0 where only one fold is defined."""
-        return _over_folds(self.values)[1]
+        return over_folds(self.values)[1]
 
     @property
     def best_size(self) -> int:
@@ -549,14 +548,3 @@ def selection_sizes(n_features: int) -> list[int]:
     """
     powers = {round(2 ** (i / 2)) for i in range(2 * n_features.bit_length())}
     return sorted({size for size in powers if size < n_features} | {n_features})
-
-
-def _over_folds(values: Sequence[Any] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Means and their standard errors over the folds in which the measure is defined."""
-    values = np.asarray(values)
-    known = ~np.isnan(values)
-    n = known.sum(axis=0)
-    means = np.where(n > 0, np.where(known, values, 0.0).sum(axis=0) / np.maximum(n, 1), np.nan)
-    squares = (np.where(known, values - means, 0.0) ** 2).sum(axis=0)
-    errors = np.sqrt(squares / np.maximum(n - 1, 1) / np.maximum(n, 1))
-    return means, np.where(n > 0, errors, np.nan)

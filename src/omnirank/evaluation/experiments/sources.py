@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omnirank.core.errors import DataError
+from omnirank.core.errors import DataError, ParameterError
 from omnirank.data.dataset import Dataset
 from omnirank.data.joining import join_examples
 from omnirank.data.target import Target
+from omnirank.evaluation.cross import FoldParts
 from omnirank.evaluation.experiments.keys import canonical_json, content_key
-from omnirank.evaluation.experiments.relational_sources import files_of, load_relational
 from omnirank.evaluation.folds import Fold, make_folds
+
+if TYPE_CHECKING:
+    from omnirank.relational.dataset import RelationalDataset
+
 
 # The data set of this process, by its source and the stamps of its files.
 _held: dict[str, Loaded] = {}
@@ -64,14 +71,13 @@ class NumberedFold:
             digest.update(b"-" if rows is None else np.ascontiguousarray(rows, dtype="<i8").tobytes() + b";")
         return digest.hexdigest()
 
-    def parts(self) -> tuple[Dataset, Dataset, Dataset]:
+    def parts(self) -> FoldParts:
         """Return the training part, the same with all its labels, and the test part."""
-        fold, loaded = self.fold, self.loaded
-        if loaded.test is None:
-            data = loaded.dataset
-            return fold.training(data), fold.training_with_all_labels(data), fold.testing(data)
+        data, test = self.loaded.dataset, self.loaded.test
+        if test is None:
+            return FoldParts.of(self.fold, data)
         # rows of the test file come after those of the training file
-        return fold.training(loaded.dataset), fold.training_with_all_labels(loaded.dataset), loaded.test
+        return FoldParts(self.fold.training(data), self.fold.training_with_all_labels(data), test)
 
 
 def missing_files(source: Mapping[str, Any]) -> list[str]:
@@ -181,3 +187,94 @@ def _file_folds(train: Dataset, test: Dataset, parameters: Mapping[str, Any]) ->
         return make_folds(numbered, "predefined", test=rows)
     used = {name: parameters[name] for name in ("labelled", "repetitions", "random_state") if name in parameters}
     return make_folds(numbered, "semi-supervised-split", test=rows, **used)
+
+
+# What names the data, and the constructor that reads them.
+SOURCES = {"folder": "from_folder", "database": "from_database", "facts": "from_facts"}
+# What no plan can write, or the plan says by other means.
+_NOT_FOR_PLANS = ("path", "source", "facts", "target_facts", "settings", "hierarchy", "like", "name")
+
+
+def relational_options(kind: str) -> tuple[str, ...]:
+    """Return the keys that say how a source of some kind is read.
+
+    Examples
+    --------
+    >>> from omnirank.evaluation.experiments.sources import relational_options
+    >>> relational_options("facts")
+    ('task', 'exclude', 'encoding')
+    """
+    from omnirank.relational.dataset import RelationalDataset
+
+    known = inspect.signature(getattr(RelationalDataset, SOURCES[kind])).parameters
+    return tuple(name for name in known if name not in _NOT_FOR_PLANS)
+
+
+def load_relational(source: Mapping[str, Any]) -> RelationalDataset:
+    """Read a relational data source.
+
+    Parameters
+    ----------
+    source : mapping
+        ``relational`` (``folder``, ``database``, or ``facts`` with ``target_facts`` and perhaps ``settings``) and
+        ``options``. The URL of a database may hold ``${NAME}``: environment variables, whose values are not recorded.
+    """
+    from omnirank.relational.dataset import RelationalDataset
+
+    named, options = source["relational"], dict(source["options"])
+    if "keys" in options:  # TOML has no null
+        options["keys"] = {of: None if key == "" else key for of, key in options["keys"].items()}
+    if "folder" in named:
+        return RelationalDataset.from_folder(named["folder"], **options)
+    if "database" in named:
+        url = with_variables(named["database"], os.environ.get, "database")
+        if "target" not in options:
+            raise DataError("a database has no schema file that names the target: give target = 'table.column'")
+        return RelationalDataset.from_database(url, **options)
+    target = named["target_facts"]
+    pair = target if isinstance(target, str) else (target[0], target[1])
+    return RelationalDataset.from_facts(named["facts"], pair, named.get("settings"), **options)
+
+
+def files_of(named: Mapping[str, Any]) -> list[str]:
+    """Return the files of a relational source: all files of a folder, none of a database."""
+    if "folder" in named:
+        folder = Path(named["folder"])
+        return [str(path) for path in sorted(folder.iterdir())] if folder.is_dir() else [str(folder)]
+    given = [named.get("facts", []), named.get("target_facts", []), named.get("settings", [])]
+    return [path for one in given for path in ([one] if isinstance(one, str) else one)]
+
+
+# ${NAME}, or ${NAME:-what stands for it where it is not set}
+_VARIABLE = re.compile(r"\$\{(?P<name>\w+)(?::-(?P<default>[^}]*))?\}")
+
+
+def with_variables(text: str, value_of: Callable[[str], str | None], what: str) -> str:
+    """Return a text in which variables stand for their values.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    value_of : callable
+        Returns the value of a variable; None and "" are not set.
+    what : str
+        What the text says, as an error names it.
+
+    Examples
+    --------
+    >>>     >>> with_variables("${HERE}/a/${THERE:-b}", {"HERE": "x"}.get, "folder")
+    'x/a/b'
+    """
+
+    def set_to(variable: re.Match[str]) -> str:
+        name, default = variable["name"], variable["default"]
+        held = value_of(name)
+        if not held and default is None:
+            raise ParameterError(
+                f"{what} = {text!r}, but the environment variable {name} is not set: set it, or give a default as in "
+                f"${{{name}:-data}}"
+            )
+        return held or str(default)
+
+    return _VARIABLE.sub(set_to, text)
