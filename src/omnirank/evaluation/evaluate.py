@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from omnirank.core.parameters import check, choice, count, listed
-from omnirank.core.ranking import Ranking
 from omnirank.core.types import RandomState
 from omnirank.data.dataset import Dataset
 from omnirank.data.hierarchy import Hierarchy
 from omnirank.data.target import Target
 from omnirank.evaluation.alignment import RankingLike, aligned_features, aligned_targets, ranking_of_data
 from omnirank.evaluation.knn import (
+    NeighborRules,
     TrainingParts,
     distance_weights,
     held_out,
@@ -29,8 +29,8 @@ from omnirank.tasks.measuring import measure
 
 # Parameters of an evaluation that are about measures, and count for predictors as well.
 OF_MEASURES = ("variant", "variance", "threshold")
-# Features that the unsupervised protocol keeps.
-_TOP_WITHOUT_TARGET = 16
+# Groups of test examples by which standard errors are estimated.
+_GROUPS = 20
 
 
 class Predictions(NamedTuple):
@@ -164,20 +164,16 @@ def predictions(
     train: Dataset | TrainingParts,
     test: Dataset,
     n_neighbors: int | Sequence[int] | None = None,
-    *,
-    predictor: str = "knn",
-    neighbors: str = "labelled",
-    top: int | None = None,
-    weighted: bool | None = None,
-    scaled: bool | None = None,
-    n_jobs: int | None = None,
+    **rules: Any,
 ) -> Predictions:
     """Return what `evaluate` measures.
 
     Parameters
     ----------
-    ranking, train, test, n_neighbors, predictor, neighbors, top, weighted, scaled, n_jobs
+    ranking, train, test, n_neighbors
         As in `evaluate`.
+    **rules
+        Of `omnirank.evaluation.knn.NeighborRules`.
 
     Examples
     --------
@@ -187,49 +183,23 @@ def predictions(
     >>> predictions([1.0, 0.5, 0.0], train, test, 3).means[3].shape
     (10, 3)
     """
+    by = NeighborRules(**rules)
+    example = train.data.example if isinstance(train, TrainingParts) else train
+    chosen = ranking_of_data(ranking, example)
+    counts = evaluate_counts(n_neighbors, example.task)
+    check("top", by.top, choice(None) | count(1, len(chosen), "features"))
     if isinstance(train, TrainingParts):
-        data = train.data
-        chosen = ranking_of_data(ranking, data.example)
-        made = predictions_in_parts(
-            chosen,
-            train,
-            test,
-            evaluate_counts(n_neighbors, data.task),
-            predictor=predictor,
-            neighbors=neighbors,
-            top=_checked_top(top, chosen),
-            weighted=weighted,
-            scaled=scaled,
-            n_jobs=n_jobs,
-        )
-        return Predictions(data.task, data.hierarchy, *made)
-    counts = evaluate_counts(n_neighbors, train.task)
-    chosen = ranking_of_data(ranking, train)
+        made = predictions_in_parts(chosen, train, test, counts, by)
+        return Predictions(train.data.task, train.data.hierarchy, *made)
     features = aligned_features(train, test)
-    unsupervised = train.target is None and test.target is None
-    if unsupervised:
+    if train.target is None and test.target is None:
         training, truth = Target.from_table(train.features), Target.from_table(features)
-        top = min(_TOP_WITHOUT_TARGET, train.n_features) if top is None else top
+        by = by.without_target(train.n_features)
     else:
         training, truth = aligned_targets(train, test)
-    weights = distance_weights(
-        chosen,
-        train.features,
-        top=_checked_top(top, chosen),
-        weighted=not (unsupervised or (predictor == "ml-knn" and top is not None)) if weighted is None else weighted,
-        scaled=not unsupervised if scaled is None else scaled,
-    )
+    weights = distance_weights(chosen, train.features, by)
     means = neighbor_predictions(
-        train.features,
-        training,
-        features,
-        weights,
-        counts,
-        task=train.task,
-        hierarchy=train.hierarchy,
-        predictor=predictor,
-        neighbors=neighbors,
-        n_jobs=n_jobs,
+        train.features, training, features, weights, counts, task=train.task, hierarchy=train.hierarchy, rules=by
     )
     return Predictions(train.task, train.hierarchy, training, truth, means)
 
@@ -252,14 +222,6 @@ def measured(ranking: RankingLike, train: Dataset, test: Dataset, **evaluation: 
     """Return the measures of a ranking, by number of neighbours; `evaluate` without its warning of many neighbours."""
     settings = {name: evaluation.pop(name) for name in OF_MEASURES if name in evaluation}
     return measured_predictions(predictions(ranking, train, test, **evaluation), **settings)
-
-
-def _sampled(found: Predictions, k: int, values: dict[str, float], settings: dict[str, Any]) -> SampledMeasures:
-    def of_part(mask: np.ndarray) -> dict[str, float]:
-        part = found._replace(truth=found.truth.take(mask), means={k: found.means[k][mask]})
-        return measured_predictions(part, **settings)[k]
-
-    return with_standard_errors(values, found.truth.n_examples, of_part)
 
 
 def evaluate_counts(n_neighbors: int | Sequence[int] | None, task: str) -> list[int]:
@@ -293,14 +255,6 @@ def candidate_count(train: Dataset, neighbors: str) -> tuple[int, str]:
     return int(train.labelled.sum()), "labelled "
 
 
-def _checked_top(top: int | None, ranking: Ranking) -> int | None:
-    check("top", top, choice(None) | count(1, len(ranking), "features"))
-    return None if top is None else int(top)
-
-
-_GROUPS = 20
-
-
 class SampledMeasures(dict[str, float]):
     """Values by measure, of a sample of test examples.
 
@@ -327,9 +281,7 @@ class SampledMeasures(dict[str, float]):
         self.n_test = n_test
 
 
-def with_standard_errors(
-    values: Mapping[str, float], n_test: int, measured: Callable[[np.ndarray], Mapping[str, float]]
-) -> SampledMeasures:
+def _sampled(found: Predictions, k: int, values: dict[str, float], settings: dict[str, Any]) -> SampledMeasures:
     r"""Return measures with their standard errors, by the jackknife over groups of test examples.
 
     With g groups, and the value :math:`v_j` without group j, the standard error is
@@ -338,34 +290,21 @@ def with_standard_errors(
 
     Groups in which a measure is not defined are left out.
 
-    Parameters
-    ----------
-    values : mapping
-        Measures of all test examples.
-    n_test : int
-        Their number.
-    measured : callable
-        From a mask of test examples to their measures.
-
     References
     ----------
     Efron, Stein: The jackknife estimate of variance. Annals of Statistics 9, 1981.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from omnirank.evaluation.evaluate import with_standard_errors
-    >>> errors = np.arange(4.0)
-    >>> found = with_standard_errors({"mae": 1.5}, 4, lambda mask: {"mae": errors[mask].mean()})
-    >>> found, bool(np.isclose(found.standard_errors["mae"], errors.std(ddof=1) / 2))
-    ({'mae': 1.5}, True)
     """
+    n_test = found.truth.n_examples
     groups = np.arange(n_test) % min(_GROUPS, n_test)
-    without = [measured(groups != group) for group in range(groups.max() + 1)] if n_test > 1 else []
-    found = {}
+    without = []
+    for group in range(groups.max() + 1) if n_test > 1 else ():
+        mask = groups != group
+        part = found._replace(truth=found.truth.take(mask), means={k: found.means[k][mask]})
+        without.append(measured_predictions(part, **settings)[k])
+    errors = {}
     for name in values:
         parts = np.array([part[name] for part in without])
         parts = parts[~np.isnan(parts)]
         g = len(parts)
-        found[name] = float(np.sqrt((g - 1) / g * ((parts - parts.mean()) ** 2).sum())) if g > 1 else float("nan")
-    return SampledMeasures(values, found, n_test)
+        errors[name] = float(np.sqrt((g - 1) / g * ((parts - parts.mean()) ** 2).sum())) if g > 1 else float("nan")
+    return SampledMeasures(values, errors, n_test)

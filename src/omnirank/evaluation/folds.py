@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any
 
@@ -57,6 +60,14 @@ class Fold:
     labelled: np.ndarray | None
     key: str
     n_labelled: int | None = None
+
+    @cached_property
+    def digest(self) -> str:
+        """Hash of the row numbers."""
+        digest = hashlib.blake2b(digest_size=16)
+        for rows in (self.train, self.test, self.labelled):
+            digest.update(b"-" if rows is None else np.ascontiguousarray(rows, dtype="<i8").tobytes() + b";")
+        return digest.hexdigest()
 
     def training(self, dataset: Dataset) -> Dataset:
         """Return the training part, with the labels that are not kept hidden."""
@@ -168,8 +179,6 @@ def scheme_parameters(scheme: str) -> tuple[str, ...]:
     >>> "n_folds" in scheme_parameters("cross-validation")
     True
     """
-    import inspect
-
     return tuple(inspect.signature(_SCHEMES[scheme]).parameters)[1:]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,16 +32,38 @@ from omnirank.tasks import PrototypeColumns, get_task
 
 NEIGHBOR_PREDICTORS = ("knn", "ml-knn")
 NEIGHBORS = ("labelled", "oracle", "published")
+# Features that the unsupervised protocol keeps.
+_TOP_WITHOUT_TARGET = 16
+
+
+@dataclass(frozen=True)
+class NeighborRules:
+    """How neighbours predict: the parameters of `omnirank.evaluate` of the same names."""
+
+    predictor: str = "knn"
+    neighbors: str = "labelled"
+    top: int | None = None
+    weighted: bool | None = None
+    scaled: bool | None = None
+    n_jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        check("neighbors", self.neighbors, choice(*NEIGHBORS))
+        check("predictor", self.predictor, choice(*NEIGHBOR_PREDICTORS))
+
+    def without_target(self, n_features: int) -> NeighborRules:
+        """Return the same rules with the defaults for data without a target."""
+        top = min(_TOP_WITHOUT_TARGET, n_features) if self.top is None else self.top
+        return replace(self, top=top, weighted=bool(self.weighted), scaled=bool(self.scaled))
+
+    @property
+    def weighs(self) -> bool:
+        """Whether scores weigh the features that are kept."""
+        return not (self.predictor == "ml-knn" and self.top is not None) if self.weighted is None else self.weighted
 
 
 def distance_weights(
-    ranking: Ranking,
-    features: Table,
-    *,
-    top: int | None = None,
-    weighted: bool = True,
-    scaled: bool = True,
-    ranges: Ranges | None = None,
+    ranking: Ranking, features: Table, rules: NeighborRules | None = None, ranges: Ranges | None = None
 ) -> np.ndarray:
     """Return the weight of each feature in the squared distance.
 
@@ -50,12 +73,10 @@ def distance_weights(
         Of these features.
     features : Table
         The training features.
-    top : int, optional
-        Only that many of the best features count.
-    weighted : bool
-        Weights max(score, 0), 0 for constant features, all 1 where none is positive; otherwise all 1.
-    scaled : bool
-        Whether numbers are divided by their range in the training data.
+    rules : NeighborRules, optional
+        ``top``: only that many of the best features count. ``weighted``: weights max(score, 0), 0 for constant
+        features, all 1 where none is positive; otherwise all 1. ``scaled``: whether numbers are divided by their range
+        in the training data.
     ranges : Ranges, optional
         These ranges, where they are not those of the table.
 
@@ -64,16 +85,19 @@ def distance_weights(
     >>> import numpy as np
     >>> import omnirank as om
     >>> from omnirank.data.table import Table
-    >>> from omnirank.evaluation.knn import distance_weights
+    >>> from omnirank.evaluation.knn import NeighborRules, distance_weights
     >>> ranking = om.Ranking(["a", "b", "c"], [0.5, -1.0, 2.0], "genie3")
     >>> table = Table.from_numeric(np.array([[0.0, 1.0, 1.0], [1.0, 1.0, 5.0]]), ranking.names)
-    >>> distance_weights(ranking, table).tolist(), distance_weights(ranking, table, top=1, scaled=False).tolist()
-    ([0.5, 0.0, 2.0], [0.0, 0.0, 32.0])
+    >>> distance_weights(ranking, table).tolist()
+    [0.5, 0.0, 2.0]
+    >>> distance_weights(ranking, table, NeighborRules(top=1, scaled=False)).tolist()
+    [0.0, 0.0, 32.0]
     """
-    kept = ranking.ranks <= (len(ranking) if top is None else top)
+    rules = NeighborRules() if rules is None else rules
+    kept = ranking.ranks <= (len(ranking) if rules.top is None else rules.top)
     weights = np.zeros(len(ranking))
-    weights[kept] = ranking_weights(ranking.order_scores[kept]) if weighted else 1.0
-    if not scaled:
+    weights[kept] = ranking_weights(ranking.order_scores[kept]) if rules.weighs else 1.0
+    if rules.scaled is False:
         span = np.nan_to_num((feature_ranges(features) if ranges is None else ranges).span)
         # the square of a huge range overflows, that of a tiny one vanishes; levels differ by 1
         largest = span.max(initial=float(features.is_nominal.any()))
@@ -95,9 +119,7 @@ def neighbor_predictions(
     *,
     task: str,
     hierarchy: Hierarchy | None = None,
-    predictor: str = "knn",
-    neighbors: str = "labelled",
-    n_jobs: int | None = None,
+    rules: NeighborRules | None = None,
 ) -> dict[int, np.ndarray]:
     """Return the predicted means of the target's prototype columns, for each number of neighbours.
 
@@ -117,10 +139,8 @@ def neighbor_predictions(
         The task.
     hierarchy : Hierarchy, optional
         Of the labels.
-    predictor, neighbors : str
-        As in `omnirank.evaluate`.
-    n_jobs : int or None
-        Number of workers.
+    rules : NeighborRules, optional
+        How neighbours predict.
 
     Examples
     --------
@@ -134,16 +154,16 @@ def neighbor_predictions(
     >>> {k: means.tolist() for k, means in found.items()}
     {1: [[1.0]], 2: [[1.5]], 3: [[3.0]]}
     """
-    check("neighbors", neighbors, choice(*NEIGHBORS))
-    check("predictor", predictor, choice(*NEIGHBOR_PREDICTORS))
+    rules = NeighborRules() if rules is None else rules
     if not target.labelled.any():
         raise DataError("no training example has a known target: neighbours have nothing to predict")
-    if neighbors != "published" and not target.labelled.all():
+    if rules.neighbors != "published" and not target.labelled.all():
         train, target = train.take(target.labelled), target.take(target.labelled)
     columns = get_task(task).columns(target, hierarchy)
-    if predictor == "ml-knn":
-        return _ml_knn(train, columns, test, weights, counts, task, neighbors, n_jobs)
-    return votes(columns, weighted_neighbors(train, test, weights, max(counts), n_jobs), counts, neighbors)
+    if rules.predictor == "ml-knn":
+        return _ml_knn(train, columns, test, weights, counts, task, rules)
+    ids = weighted_neighbors(train, test, weights, max(counts), rules.n_jobs)
+    return votes(columns, ids, counts, rules.neighbors)
 
 
 def votes(columns: PrototypeColumns, ids: np.ndarray, counts: Sequence[int], neighbors: str) -> dict[int, np.ndarray]:
@@ -180,11 +200,11 @@ def _ml_knn(
     weights: np.ndarray,
     counts: Sequence[int],
     task: str,
-    neighbors: str,
-    n_jobs: int | None,
+    rules: NeighborRules,
 ) -> dict[int, np.ndarray]:
-    if get_task(task).kind != "labels" or neighbors == "published":
-        where = f"for {task}" if neighbors != "published" else f"with {setting('neighbors', 'published')}"
+    published = rules.neighbors == "published"
+    if get_task(task).kind != "labels" or published:
+        where = f"for {task}" if not published else f"with {setting('neighbors', 'published')}"
         raise ParameterError(
             "predictor", "ml-knn", f"it predicts label sets of labelled neighbours and cannot be used {where}"
         )
@@ -192,8 +212,8 @@ def _ml_knn(
         raise DataError("ML-kNN needs at least two labelled training examples")
     labels = np.nan_to_num(columns.dense())
     most = min(max(counts), train.n_rows - 1)
-    ids = weighted_neighbors(train, test, weights, most, n_jobs)
-    near = other_neighbors(train, weights, most, n_jobs)
+    ids = weighted_neighbors(train, test, weights, most, rules.n_jobs)
+    near = other_neighbors(train, weights, most, rules.n_jobs)
     return {k: ml_knn_probabilities(labels, near[:, :k], ids[:, :k]) for k in counts}
 
 
@@ -277,17 +297,7 @@ def _drawn(data: ShardedDataset, n_test: int | None, entropy: int, share: int) -
 
 
 def predictions_in_parts(
-    ranking: Ranking,
-    train: TrainingParts,
-    test: Dataset,
-    counts: Sequence[int],
-    *,
-    predictor: str = "knn",
-    neighbors: str = "labelled",
-    top: int | None = None,
-    weighted: bool | None = None,
-    scaled: bool | None = None,
-    n_jobs: int | None = None,
+    ranking: Ranking, train: TrainingParts, test: Dataset, counts: Sequence[int], rules: NeighborRules
 ) -> tuple[Target, Target, dict[int, np.ndarray]]:
     """Return the targets of training and test examples, and what neighbours predict, as for examples in memory.
 
@@ -303,26 +313,19 @@ def predictions_in_parts(
         The test examples.
     counts : sequence of int
         Numbers of neighbours.
-    predictor, neighbors, top, weighted, scaled, n_jobs
-        As in `omnirank.evaluate`; ML-kNN is for data in memory.
+    rules : NeighborRules
+        How neighbours predict; ML-kNN is for data in memory.
     """
-    data = train.data
-    check("neighbors", neighbors, choice(*NEIGHBORS))
-    if predictor != "knn":
-        raise ParameterError("predictor", predictor, f"it is for data in memory: {more_memory()}")
+    data, neighbors, n_jobs = train.data, rules.neighbors, rules.n_jobs
+    if rules.predictor != "knn":
+        raise ParameterError("predictor", rules.predictor, f"it is for data in memory: {more_memory()}")
     if not data.n_targets:
         raise DataError(f"without a target all features are predicted, which is for data in memory: {more_memory()}")
     check_same_task(data.example, test)
     everyone = UsedRows(without=train.without)
     used = UsedRows(labelled_only=neighbors != "published", without=train.without)
-    weights = distance_weights(
-        ranking,
-        data.example.features,
-        top=top,
-        weighted=weighted is not False,
-        scaled=scaled is not False,
-        ranges=feature_facts(data, everyone, n_jobs).ranges if scaled is False else None,
-    )
+    unscaled = feature_facts(data, everyone, n_jobs).ranges if rules.scaled is False else None
+    weights = distance_weights(ranking, data.example.features, rules, unscaled)
     targets = _training_targets(train, neighbors)
     kind = "" if neighbors == "published" else "labelled "
     warn_of_many_neighbors(max(counts), targets.n_candidates, kind, caller_outside())

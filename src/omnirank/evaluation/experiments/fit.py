@@ -23,7 +23,7 @@ from omnirank.data.task_registry import task_named
 from omnirank.ensembles.score_table import SCORES
 from omnirank.evaluation.cross import FoldParts, RankedEnsemble, judge, judge_folds, over_folds
 from omnirank.evaluation.experiments.keys import canonical_json, code_version, sources_hash
-from omnirank.evaluation.experiments.sources import NumberedFold, folds_of, load_source
+from omnirank.evaluation.experiments.sources import load_source
 from omnirank.evaluation.folds import labelled_folds
 from omnirank.rankers.base import BaseRanker
 from omnirank.tasks import get_task
@@ -323,11 +323,6 @@ def _prepare(order: Mapping[str, Any]) -> None:
 
 def _parts(spec: Mapping[str, Any]) -> FoldParts:
     """The parts of the fold; a supervised method neither learns from unlabelled examples nor has them as neighbours."""
-    parts = _fold(spec).parts()
-    return parts.without_unlabelled() if spec["method"]["labelled_only"] else parts
-
-
-def _fold(spec: Mapping[str, Any]) -> NumberedFold:
     loaded = load_source(spec["data"]["source"])
     if loaded.fingerprint != spec["data"]["fingerprint"]:
         raise DataError("the data are not those that were planned: they have changed since; run the plan again")
@@ -339,8 +334,9 @@ def _fold(spec: Mapping[str, Any]) -> NumberedFold:
             f"modules behind method {use!r} or task {task!r} have been edited: run the plan again, with new workers"
         )
     wanted = spec["fold"]
-    folds = folds_of(loaded, wanted["scheme"], wanted["parameters"], spec["seed"])
-    return next(fold for fold in folds if fold.key == wanted["key"] and fold.digest == wanted["digest"])
+    folds = loaded.folds(wanted["scheme"], wanted["parameters"], spec["seed"])
+    parts = loaded.parts(next(one for one in folds if (one.key, one.digest) == (wanted["key"], wanted["digest"])))
+    return parts.without_unlabelled() if spec["method"]["labelled_only"] else parts
 
 
 def _fitted(specs: Mapping[str, Mapping[str, Any]], train: Dataset) -> dict[str, _Fitted]:

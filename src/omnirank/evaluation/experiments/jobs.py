@@ -11,8 +11,9 @@ from omnirank.evaluation.evaluate import OF_MEASURES
 from omnirank.evaluation.experiments.fit import PREDICTORS, data_of, fit_parts, own_code, predicts_itself
 from omnirank.evaluation.experiments.keys import content_key
 from omnirank.evaluation.experiments.plan import DataEntry, Evaluation, MethodEntry, StudyPlan
-from omnirank.evaluation.experiments.sources import Loaded, NumberedFold, folds_of
+from omnirank.evaluation.experiments.sources import Loaded
 from omnirank.evaluation.experiments.store import Job, Member, column_name
+from omnirank.evaluation.folds import Fold
 from omnirank.rankers.builtin import METHODS
 
 
@@ -32,12 +33,12 @@ def jobs_of(plan: StudyPlan, entry: DataEntry, loaded: Loaded) -> Iterator[tuple
     data = {"source": entry.source, "fingerprint": loaded.fingerprint}
     own = {method.use: own_code(method.use, loaded.dataset.task) for method in plan.methods}
     for seed in plan.seeds:
-        for fold in folds_of(loaded, plan.folds.scheme, plan.folds.parameters, seed):
+        for number, fold in enumerate(loaded.folds(plan.folds.scheme, plan.folds.parameters, seed)):
             for method in plan.methods:
                 for choice, made in method.choices():
                     for top, neighbors, evaluation in _evaluations(plan.evaluation, method):
                         named = " ".join(filter(None, (choice, top)))
-                        place = Member(entry.name, method.name, named, fold.labelled, neighbors, seed, fold.number)
+                        place = Member(entry.name, method.name, named, fold.n_labelled or 0, neighbors, seed, number)
                         yield place, _job(plan, data, fold, made, evaluation, seed, own[method.use])
 
 
@@ -70,7 +71,7 @@ def _evaluations(evaluation: Evaluation, method: MethodEntry) -> list[tuple[str,
 def _job(
     plan: StudyPlan,
     data: Mapping[str, Any],
-    fold: NumberedFold,
+    fold: Fold,
     method: Mapping[str, Any],
     evaluation: Mapping[str, Any],
     seed: int,

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
-import json
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +24,12 @@ if TYPE_CHECKING:
     from omnirank.relational.dataset import RelationalDataset
 
 
+# What names the data, and the constructor that reads them.
+SOURCES = {"folder": "from_folder", "database": "from_database", "facts": "from_facts"}
+# What no plan can write, or the plan says by other means.
+_NOT_FOR_PLANS = ("path", "source", "facts", "target_facts", "settings", "hierarchy", "like", "name")
+# ${NAME}, or ${NAME:-what stands for it where it is not set}
+_VARIABLE = re.compile(r"\$\{(?P<name>\w+)(?::-(?P<default>[^}]*))?\}")
 # The data set of this process, by its source and the stamps of its files.
 _held: dict[str, Loaded] = {}
 
@@ -36,7 +39,8 @@ class Loaded:
     """A Dataset or RelationalDataset in memory; ``test`` where the test examples have a file of their own."""
 
     dataset: Any
-    test: Dataset | None
+    test: Dataset | None = None
+    _folds: dict[str, list[Fold]] = field(default_factory=dict, repr=False)
 
     @property
     def fingerprint(self) -> str:
@@ -44,40 +48,52 @@ class Loaded:
         parts = [self.dataset.fingerprint, None if self.test is None else self.test.fingerprint]
         return content_key({"parts": parts})
 
+    def folds(self, scheme: str, parameters: Mapping[str, Any], seed: int) -> list[Fold]:
+        """Return the folds of the data.
 
-@dataclass(frozen=True, eq=False)
-class NumberedFold:
-    """A fold of a data set, with what names it and what is in it."""
+        Parameters
+        ----------
+        scheme, parameters
+            As in `omnirank.evaluation.folds.make_folds`. Where the test examples have a file of their own, that is the
+            fold: of the parameters only ``labelled`` and ``repetitions`` (with ``labelled``) count.
+        seed : int
+            ``random_state`` of the scheme unless ``parameters`` has one.
 
-    fold: Fold
-    number: int
-    loaded: Loaded
+        Examples
+        --------
+        >>> from omnirank.evaluation.experiments.sources import load_source
+        >>> iris = load_source({"sample": "iris"})
+        >>> [fold.key for fold in iris.folds("cross-validation", {"n_folds": 2}, seed=0)]
+        ['repetition=0 fold=0', 'repetition=0 fold=1']
+        """
+        seeded = {} if scheme in ("predefined", "consecutive") else {"random_state": seed}
+        used = seeded | dict(parameters)
+        mark = canonical_json([scheme, used])
+        if mark not in self._folds:
+            self._folds.clear()  # jobs come in the order of their folds
+            alone = self.test is None
+            self._folds[mark] = make_folds(self.dataset, scheme, **used) if alone else self._file_folds(used)
+        return self._folds[mark]
 
-    @property
-    def key(self) -> str:
-        """Name in its scheme."""
-        return self.fold.key
+    def _file_folds(self, parameters: Mapping[str, Any]) -> list[Fold]:
+        """Folds in which the rows of the test file come after those of the training file."""
+        assert self.test is not None
+        n, m = self.dataset.n_examples, self.test.n_examples
+        rows = slice(n, n + m)
+        # only which examples are labelled matters, so the two files need not be put together
+        known = np.concatenate([self.dataset.labelled, self.test.labelled])
+        target = Target.numeric(np.where(known, 0.0, np.nan)[:, None], ["known"])
+        numbered = Dataset(np.zeros((n + m, 1)), target, task="regression")
+        if "labelled" not in parameters:
+            return make_folds(numbered, "predefined", test=rows)
+        used = {name: parameters[name] for name in ("labelled", "repetitions", "random_state") if name in parameters}
+        return make_folds(numbered, "semi-supervised-split", test=rows, **used)
 
-    @property
-    def labelled(self) -> int:
-        """The number of labelled examples that was asked for; 0: no labels are hidden."""
-        return self.fold.n_labelled or 0
-
-    @cached_property
-    def digest(self) -> str:
-        """Hash of the row numbers."""
-        digest = hashlib.blake2b(digest_size=16)
-        for rows in (self.fold.train, self.fold.test, self.fold.labelled):
-            digest.update(b"-" if rows is None else np.ascontiguousarray(rows, dtype="<i8").tobytes() + b";")
-        return digest.hexdigest()
-
-    def parts(self) -> FoldParts:
-        """Return the training part, the same with all its labels, and the test part."""
-        data, test = self.loaded.dataset, self.loaded.test
-        if test is None:
-            return FoldParts.of(self.fold, data)
-        # rows of the test file come after those of the training file
-        return FoldParts(self.fold.training(data), self.fold.training_with_all_labels(data), test)
+    def parts(self, fold: Fold) -> FoldParts:
+        """Return the training part of a fold, the same with all its labels, and the test part."""
+        if self.test is None:
+            return FoldParts.of(fold, self.dataset)
+        return FoldParts(fold.training(self.dataset), fold.training_with_all_labels(self.dataset), self.test)
 
 
 def missing_files(source: Mapping[str, Any]) -> list[str]:
@@ -107,7 +123,6 @@ def load_source(source: Mapping[str, Any]) -> Loaded:
     if mark not in _held:
         # before the next one is read: there may be no room for two
         _held.clear()
-        _numbered.cache_clear()
         _held[mark] = _read(source)
     return _held[mark]
 
@@ -142,57 +157,7 @@ def _stamp(path: str) -> tuple[int, int]:
     return status.st_mtime_ns, status.st_size
 
 
-@lru_cache(maxsize=1)
-def _numbered(loaded: Loaded, scheme: str, parameters_json: str) -> list[NumberedFold]:
-    parameters = json.loads(parameters_json)
-    if loaded.test is None:
-        folds = make_folds(loaded.dataset, scheme, **parameters)
-    else:
-        folds = _file_folds(loaded.dataset, loaded.test, parameters)
-    return [NumberedFold(fold, number, loaded) for number, fold in enumerate(folds)]
-
-
-def folds_of(loaded: Loaded, scheme: str, parameters: Mapping[str, Any], seed: int) -> list[NumberedFold]:
-    """Return the folds of a data set.
-
-    Parameters
-    ----------
-    loaded : Loaded
-        The data. Where the test examples have a file of their own, that is the fold: of the parameters only
-        ``labelled`` and ``repetitions`` (with ``labelled``) count.
-    scheme, parameters
-        As in `omnirank.evaluation.folds.make_folds`.
-    seed : int
-        ``random_state`` of the scheme unless ``parameters`` has one.
-
-    Examples
-    --------
-    >>> from omnirank.evaluation.experiments.sources import folds_of, load_source
-    >>> iris = load_source({"sample": "iris"})
-    >>> [fold.key for fold in folds_of(iris, "cross-validation", {"n_folds": 2}, seed=0)]
-    ['repetition=0 fold=0', 'repetition=0 fold=1']
-    """
-    seeded = {} if scheme in ("predefined", "consecutive") else {"random_state": seed}
-    return _numbered(loaded, scheme, canonical_json(seeded | dict(parameters)))
-
-
-def _file_folds(train: Dataset, test: Dataset, parameters: Mapping[str, Any]) -> list[Fold]:
-    n, m = train.n_examples, test.n_examples
-    rows = slice(n, n + m)
-    # only which examples are labelled matters, so the two files need not be put together
-    known = np.concatenate([train.labelled, test.labelled])
-    target = Target.numeric(np.where(known, 0.0, np.nan)[:, None], ["known"])
-    numbered = Dataset(np.zeros((n + m, 1)), target, task="regression")
-    if "labelled" not in parameters:
-        return make_folds(numbered, "predefined", test=rows)
-    used = {name: parameters[name] for name in ("labelled", "repetitions", "random_state") if name in parameters}
-    return make_folds(numbered, "semi-supervised-split", test=rows, **used)
-
-
-# What names the data, and the constructor that reads them.
-SOURCES = {"folder": "from_folder", "database": "from_database", "facts": "from_facts"}
-# What no plan can write, or the plan says by other means.
-_NOT_FOR_PLANS = ("path", "source", "facts", "target_facts", "settings", "hierarchy", "like", "name")
+# -- several tables -------------------------------------------------------------------------------
 
 
 def relational_options(kind: str) -> tuple[str, ...]:
@@ -243,10 +208,6 @@ def files_of(named: Mapping[str, Any]) -> list[str]:
         return [str(path) for path in sorted(folder.iterdir())] if folder.is_dir() else [str(folder)]
     given = [named.get("facts", []), named.get("target_facts", []), named.get("settings", [])]
     return [path for one in given for path in ([one] if isinstance(one, str) else one)]
-
-
-# ${NAME}, or ${NAME:-what stands for it where it is not set}
-_VARIABLE = re.compile(r"\$\{(?P<name>\w+)(?::-(?P<default>[^}]*))?\}")
 
 
 def with_variables(text: str, value_of: Callable[[str], str | None], what: str) -> str:
