@@ -117,7 +117,7 @@ def judge_folds(
     *,
     labelled_only: bool = False,
 ) -> Iterator[JudgedFold]:
-    """Fit models to every training part and judge them on the test parts.
+    """Fit models to every training part and judge them on the test parts, one fold in memory at a time.
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ def evaluate_folds(
     counts = evaluate_counts(n_neighbors, dataset.task)
     options["n_neighbors"] = counts
     rows, rankings, candidates = [], {}, []
-    groups: dict[int | None, list[JudgedFold]] = {}
+    groups: dict[int | None, list[tuple[dict[int, dict[str, float]], int]]] = {}
     for judged in judge_folds(
         dataset,
         folds,
@@ -259,7 +259,7 @@ def evaluate_folds(
         rankings[fold.key] = judged.models[""]
         train = parts.restored if options.get("neighbors") == "oracle" else parts.train
         candidates.append(candidate_count(train, options.get("neighbors", "labelled")))
-        groups.setdefault(fold.n_labelled, []).append(judged)
+        groups.setdefault(fold.n_labelled, []).append((judged.measures[""], parts.n_judged))
         n_known = int(train.labelled.sum()) if fold.n_labelled is None else fold.n_labelled
         about: dict[str, Any] = {"key": fold.key, "n_labelled": n_known, "n_test": len(fold.test)}
         rows += [about | {"n_neighbors": k} | values for k, values in judged.measures[""].items()]
@@ -267,10 +267,8 @@ def evaluate_folds(
     summary = []
     for n_labelled, group in groups.items():
         for k in counts:
-            found = [judged.measures[""][k] for judged in group]
-            means, _ = over_folds(
-                [list(values.values()) for values in found], [judged.parts.n_judged for judged in group]
-            )
+            found = [measures[k] for measures, _ in group]
+            means, _ = over_folds([list(values.values()) for values in found], [weight for _, weight in group])
             about = {"n_labelled": n_labelled, "n_folds": len(group), "n_neighbors": k}
             summary.append(about | dict(zip(found[0], means.tolist(), strict=True)))
     return FoldResults(pd.DataFrame(rows), pd.DataFrame(summary), rankings)
@@ -438,10 +436,10 @@ def evaluate_relational(
 
     labelled = dataset.take(dataset.labelled)
     folds = make_folds(labelled, n_folds=n_folds, random_state=random_state)  # type: ignore[arg-type]  # target only
-    judged = list(judge_folds(labelled, folds, fitted, {}))
-    weights = [one.parts.n_judged for one in judged]
+    judged = [(one.measures, one.parts.n_judged) for one in judge_folds(labelled, folds, fitted, {})]
+    weights = [weight for _, weight in judged]
     rows: list[tuple[Any, ...]] = []
-    for name in (BASELINE, *models):
-        values = [list(one.measures[name].values()) for one in judged]
-        rows += zip([name] * len(values[0]), judged[0].measures[name], *over_folds(values, weights), strict=True)
+    for name, first in judged[0][0].items():
+        values = [list(measures[name].values()) for measures, _ in judged]
+        rows += zip([name] * len(first), first, *over_folds(values, weights), strict=True)
     return pd.DataFrame(rows, columns=["model", "measure", "value", "standard_error"])

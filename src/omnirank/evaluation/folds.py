@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from omnirank.core.caches import PickledWithoutCaches
 from omnirank.core.errors import DataError, ParameterError
 from omnirank.core.parameters import check, choice, count, listed, share
 from omnirank.core.seeds import root_entropy, stream
@@ -29,7 +30,7 @@ Labelled = Sequence[int | float] | int | float
 
 
 @dataclass(frozen=True, eq=False)
-class Fold:
+class Fold(PickledWithoutCaches):
     """One division of a data set, by row numbers.
 
     Parameters

@@ -222,11 +222,13 @@ def chosen_method(
     measure = measure_of(train.task, method["select"].get("measure"))
     methods = _combinations(method)
     folds = labelled_folds(train, method["select"]["n_folds"], seed)
-    judged = list(judge_folds(train, folds, lambda part: _models(methods, part, seed), evaluation))
-    values = np.array([[one.measures[key][measure.name] for key in methods] for one in judged])
+    values, weights = [], []
+    for judged in judge_folds(train, folds, lambda part: _models(methods, part, seed), evaluation):
+        values.append([judged.measures[key][measure.name] for key in methods])
+        weights.append(judged.parts.n_judged)
     if np.isnan(values).any():
         raise DataError(f"{measure.name!r} is undefined in an internal fold: use fewer folds or another measure")
-    means, _ = over_folds(values, [one.parts.n_judged for one in judged])
+    means, _ = over_folds(values, weights)
     best = np.argmax(means) if measure.larger_is_better else np.argmin(means)
     return methods[str(best)]
 
